@@ -61,7 +61,8 @@ static void emit(struct agent *about, enum event_tag tag, const void *body, void
 		push(parent, tag, body);
 }
 
-/* The counts after the removal of one message: messages that arrived since count, and those removed by later events. */
+/* Returns the counts before the removal of one message: they include messages that arrived since, and those that
+ * later events remove. */
 static struct ev_agent_inbox depths_before(const struct codex *codex, size_t index)
 {
 	const struct agent *agent = codex->env.agent;
@@ -79,7 +80,7 @@ static struct ev_agent_inbox depths_before(const struct codex *codex, size_t ind
 	return event;
 }
 
-/* Two files: the history is flushed before the line that its messages were read. */
+/* Two files are involved: the history is flushed before the line that records the messages as read. */
 void agents_record_taken(void *self)
 {
 	struct codex *codex = self;
@@ -117,7 +118,7 @@ static void close_child(struct agent *agent, void *self)
 	child->ops->close(child);
 }
 
-/* Runs from the loop, not inside the failed Op of the Codex that it closes. */
+/* Runs on the loop, not inside the failed Op of the Codex that it closes. */
 static void unload_failed(struct codex *child)
 {
 	struct agent *agent = child->env.agent;
@@ -135,19 +136,19 @@ static void deliver(struct agent *agent, void *self)
 		loop_defer(&codex->hear);
 }
 
-/* A root starts a Task for messages alone only if its model has the tools that document it. */
+/* A root starts a task for messages alone only if its model has the tools that document it. */
 static bool begins_tasks(const struct codex *root)
 {
 	return root->env.config->features.subagent_tools && root->env.config->subagent_root_inbox_autosubmit;
 }
 
-/* A ping or the end of a child must not raise the number of active agents above the limit. */
+/* True if another agent may become active: a ping or the end of a child must not exceed the limit. */
 static bool has_place(const struct agent *agent)
 {
 	return !agent->parent || agent_is_active(agent) || agent_tree_has_place(agent->tree);
 }
 
-/* A running Task reads the inbox at the end of its Turn; only an interrupt aborts it. */
+/* Called when a message arrives. A running task reads the inbox at the end of its turn; only an interrupt aborts it. */
 static void on_hear(void *self)
 {
 	struct codex *codex = self;
@@ -159,11 +160,12 @@ static void on_hear(void *self)
 	const struct agent_inbox *inbox = &codex->env.agent->inbox;
 	if (!session || codex->is_shut_down || agent_inbox_is_empty(inbox))
 		return;
-	if (codex->env.agent->status == subagent_status_canceled) /* until it is woken */
+	if (codex->env.agent->status == subagent_status_canceled) /* a canceled agent stays idle until it is woken */
 		return;
 	if (!codex->env.agent->parent && !begins_tasks(codex))
 		return;
-	if (!session->task && !has_place(codex->env.agent)) /* until another agent ends */
+	/* the limit of active agents is reached: wait until another one ends */
+	if (!session->task && !has_place(codex->env.agent))
 		return;
 	bool is_urgent = inbox->interrupt_count > 0;
 	if (is_urgent && session->task) {
@@ -195,7 +197,7 @@ static bool interrupt(struct agent *agent, void *self)
 {
 	struct codex *codex = agent->session;
 	(void)self;
-	codex->ops->carry_out(codex); /* so that pending input ends as well */
+	codex->ops->carry_out(codex); /* carry out pending submissions first, so that pending input ends as well */
 	if (!codex->session || !codex->session->task)
 		return false;
 	task_abort(codex->session->task, turn_abort_reason_interrupted);
@@ -367,7 +369,7 @@ static bool is_question(enum event_tag tag)
 	       tag == EV_request_user_input || tag == EV_request_user_input_expired;
 }
 
-/* An agent became inactive: agents that wait for a place can start now. */
+/* Called when an agent becomes inactive: agents that wait for the limit can start now. */
 static void wake_waiting(struct codex *root)
 {
 	struct agent *agent;
@@ -386,12 +388,12 @@ void agents_take_event(struct codex *child, struct event *event)
 		wake_waiting(root);
 	if (child->on_event)
 		child->on_event(event, child->self);
-	else if (is_question(event->msg.tag)) /* it needs an answer */
+	else if (is_question(event->msg.tag)) /* the request needs an answer */
 		eq_push(&root->eq, event->id, event->msg.tag, event->msg.body);
 	agent_log_add(&child->env.agent->log, event);
 }
 
-/* The Session of a subagent whose requests are emitted by the root; NULL: its Codex has a receiver of its own. */
+/* Returns the session of a subagent whose requests the root emits; NULL if its Codex has its own receiver. */
 static struct session *asks_through_root(const struct agent *agent)
 {
 	struct codex *child = agent->parent ? agent->session : NULL;

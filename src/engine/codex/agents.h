@@ -1,7 +1,7 @@
-/* agents.h — the Sessions of subagents: each is a Codex that the tree of agents owns. Private to engine/codex/.
+/* agents.h — runs the sessions of subagents: each is a Codex that the tree of agents owns. Private to engine/codex/.
  *
- * The root Codex owns the tree (agent/) and, through it, the Codex of every subagent; all share its services and loop.
- * The tree is created when the first tool of subagents is used. Loop thread only. See docs/subagents.md. */
+ * The root Codex owns the tree (agent/) and, through it, the Codex of every subagent; all share its services and
+ * loop. The tree is created when the first tool of subagents is used. Loop thread only. See docs/subagents.md. */
 #ifndef ENGINE_AGENTS_H
 #define ENGINE_AGENTS_H
 
@@ -18,11 +18,12 @@ struct event;
 struct rollout_reader;
 struct session;
 
-/* The agent of this Session; creates the tree. NULL if subagents are disabled. */
+/* Returns the agent of this session, and creates the tree if necessary. NULL if subagents are disabled. */
 struct agent *agents_self(struct session *session);
-/* Of struct session_ops; self: the Codex. */
+/* A member of struct session_ops; self is the Codex. */
 const struct session *agents_parent(void *self);
-/* The end of a root, in two steps: closes all subagents; destroys the tree after the root's Session. */
+/* The two steps of ending a root: agents_close closes all subagents; agents_destroy destroys the tree, after the
+ * root's session. */
 void agents_close(struct codex *root);
 void agents_destroy(struct codex *root);
 /* Holds or releases the subagents with their root, unless the front end receives their events itself. */
@@ -30,32 +31,33 @@ void agents_hold(struct codex *root, bool is_held);
 
 /* Restores the tree of a resumed root from its rollout. No subagent runs. */
 void agents_restore(struct session *session, const struct rollout_reader *reader);
-/* A configure_session was carried out. Of a root: settles the restored subagents. Of a subagent that is reopened:
- * applies its recorded settings and reads its inbox. */
+/* To be called after a configure_session. For a root, settles the restored subagents; for a subagent that is
+ * reopened, applies its recorded settings and reads its inbox. */
 void agents_on_configured(struct codex *codex);
-/* It failed. A subagent that is reopened is unloaded and ends with this error; no-op for a root. */
+/* To be called after a failed configure_session. A subagent that is reopened is unloaded and ends with this error;
+ * no-op for a root. */
 void agents_on_configure_failed(struct codex *codex, const struct error *err);
 
 /* Takes over an event of a subagent's Codex: updates the agent, and passes the event to its receiver. */
 void agents_take_event(struct codex *child, struct event *event);
 
-/* For the Tasks; self: the Codex. */
+/* The inbox of tasks; self is the Codex. */
 extern const struct inbox_ops agents_inbox;
-/* A Task has ended: pending messages may start another one. */
+/* To be called when a task has ended: pending messages may start another one. */
 void agents_on_task_end(struct codex *codex);
-/* Input of the user has arrived: ends the Session's waits for subagents. */
+/* To be called when input of the user arrives: ends the session's waits for subagents. */
 void agents_on_input(struct session *session);
 /* While quiet, messages to inboxes start no Task: an interrupt must not start new work with the results of the work
  * that it ended. */
 void agents_set_quiet(struct codex *codex, bool is_quiet);
-/* The user interrupted the Session: cancels its subagents if agents.interrupt_cascade is set. */
+/* To be called when the user interrupts the session: cancels its subagents if agents.interrupt_cascade is set. */
 void agents_on_interrupt(struct codex *codex);
 
 /* ---- requests that subagents ask through their root's events ---- */
 
-/* Number of subagents that have such a request pending. */
+/* Returns the number of subagents that have such a request pending. */
 size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct str id);
-/* Answers the first such request. False: none is pending. */
+/* Answers the first such request; false if none is pending. */
 bool agents_answer(struct codex *root, enum pending_kind kind, struct str id, const void *answer);
 
 #endif

@@ -112,7 +112,7 @@ static void read_sender(struct session *session, struct agent *about, struct age
 	agent_news_finish(&news);
 }
 
-/* The sender was pruned: its messages still count, its result does not. */
+/* Reads a message whose sender was pruned: the message still counts, its result does not. */
 static bool read_gone(struct session *session, struct agent_message *message)
 {
 	struct agent_news news = {.messages = &message, .count = 1, .is_injected = true};

@@ -39,7 +39,8 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent)
 	return child;
 }
 
-/* The parent's sandbox, or the narrower one that the launch asks for. In the same mode the roots stay the same. */
+/* Returns the parent's sandbox, or the narrower one that the launch requests. In the same mode the roots stay the
+ * same. */
 static struct sandbox lowered(const struct sandbox *own, const struct agent_launch *launch)
 {
 	static struct workspace_write workspace;
@@ -50,7 +51,7 @@ static struct sandbox lowered(const struct sandbox *own, const struct agent_laun
 	return (struct sandbox){.tag = sandbox_read_only};
 }
 
-/* Accepts known models and the parent's own. For any other one the provider's error would come much later. */
+/* Accepts known models and the parent's own. For any other model the provider's error would come much later. */
 static int check_model(const struct codex *parent, const struct agent_launch *launch, struct error *err)
 {
 	struct model_info info;
@@ -69,7 +70,7 @@ static int check_model(const struct codex *parent, const struct agent_launch *la
 	return error_set(err, ERR_invalid, "invalid model `%.*s`; there are %s", STR_ARG(launch->model), names.data);
 }
 
-/* The effort of the launch, else the parent's; lowered or dropped if the model does not support it. */
+/* Chooses the effort of the launch, else the parent's; it is lowered or dropped if the model does not support it. */
 static void choose_effort(struct op_configure_session *op, const struct settings *own,
                           const struct agent_launch *launch)
 {
@@ -102,7 +103,7 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 
 /* ---- the history of a fork ---- */
 
-/* The index of the call that requested the fork; the child gets the items before it. */
+/* Returns the index of the call that requested the fork; the child gets the items before it. */
 static size_t find_call(const struct context *context, struct str call_id)
 {
 	for (size_t i = context->items.count; i > 0; i--) {
@@ -238,8 +239,9 @@ static int rank_of(const struct sandbox *sandbox)
 	}
 }
 
-/* The recorded settings of a reopened subagent, with the parent's approval policy and, if that allows less, the
- * parent's sandbox: reopening must not widen a sandbox. Without a record (it never worked) the sandbox is read-only. */
+/* Returns the recorded settings of a reopened subagent, with the parent's approval policy and, if that allows less,
+ * the parent's sandbox: reopening must not widen a sandbox. Without a record (it never worked) the sandbox is
+ * read-only. */
 static int take_settings(struct session *session, const struct settings *above, struct error *err)
 {
 	static const struct sandbox narrowest = {.tag = sandbox_read_only};
@@ -255,7 +257,7 @@ static int take_settings(struct session *session, const struct settings *above, 
 	return session_change_settings(session, &change, err);
 }
 
-/* The Codex of the parent; that of the root while the parent is not loaded. */
+/* Returns the Codex of the parent, or that of the root while the parent is not loaded. */
 static struct codex *owner_of(const struct agent *agent)
 {
 	struct codex *parent = agent->parent->session;

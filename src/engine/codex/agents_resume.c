@@ -88,7 +88,7 @@ void agents_restore(struct session *session, const struct rollout_reader *reader
 
 /* ---- agents that were active ---- */
 
-/* The end of one agent's work, as its rollout shows it. */
+/* How one agent's work has ended, according to its rollout. */
 struct settle_entry {
 	uint64_t id;
 	char session_id[UUID_TEXT_SIZE];
@@ -96,12 +96,12 @@ struct settle_entry {
 	struct str message;
 };
 
-/* Outlives a root that is closed before the worker has finished. */
+/* May outlive a root that is closed before the worker has finished. */
 struct settle_job {
-	struct codex *root; /* NULL: closed */
+	struct codex *root; /* NULL: the root was closed */
 	char *home;
 	VEC(struct settle_entry) entries;
-	struct arena arena; /* of the messages */
+	struct arena arena; /* holds the messages */
 };
 
 static void read_end(struct settle_job *job, struct settle_entry *entry)

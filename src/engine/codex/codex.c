@@ -71,7 +71,7 @@ void services_preload(struct services *services)
 
 /* ---- the queues ---- */
 
-/* Submissions wait for a session that is being resumed. */
+/* True while submissions wait for a session that is being resumed. */
 static bool is_resuming(const struct codex *codex)
 {
 	return resume_wait_is_pending(&codex->resume_wait) || codex->settling;
@@ -99,7 +99,7 @@ static void on_resume_ready(void *self, const struct submission *submission)
 	carry_out(codex);
 }
 
-/* Takes the event over. */
+/* Takes ownership of the event. */
 static void deliver(struct codex *codex, struct event *event)
 {
 	if (codex->env.agent && codex->env.agent->parent) {
@@ -200,8 +200,8 @@ static const struct session_ops session_ops = {
 
 /* ---- answers ---- */
 
-/* Call ids come from the provider, and some providers number the calls of each response: the approval of one agent's
- * command must not start the command of another agent. */
+/* Answers a pending request. Call ids come from the provider, and some providers number the calls of each response,
+ * so an approval must be matched to one agent: it must not start another agent's command. */
 static enum answer_outcome answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
 {
 	struct session *session = codex->session;
@@ -307,7 +307,7 @@ static int keep_items(struct session *session, const struct str *items, size_t c
 	return 0;
 }
 
-/* An item must not come between a call of the model and its output: a running Task adds the items where it can. */
+/* Adds items. None must come between a call of the model and its output, so a running task adds them where it can. */
 int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err)
 {
 	struct session *session = codex->session;
@@ -397,7 +397,7 @@ void codex_close(struct codex *codex)
 	if (codex->hear.loop)
 		loop_deferred_finish(&codex->hear);
 	codex_close_session(codex);
-	agents_destroy(codex); /* after the Session, whose calls may wait for agents */
+	agents_destroy(codex); /* after the session, whose calls may wait for agents */
 	rollout_stall_finish(&codex->stall);
 	resume_wait_finish(&codex->resume_wait);
 	sq_finish(&codex->sq);

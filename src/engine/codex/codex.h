@@ -19,22 +19,22 @@ struct loop;
 /* ---- shared by all Codexes of a process: connections to models, the originator, folders with skills ---- */
 
 struct services *services_create(struct loop *loop, const char *originator);
-/* Every codex must have been closed. NULL is fine. */
+/* All Codexes must have been closed. NULL is fine. */
 void services_destroy(struct services *services);
-/* Starts loading the libraries that the first request to a model needs, in the background. Optional. */
+/* Starts to load, in the background, the libraries that the first request to a model needs. Optional. */
 void services_preload(struct services *services);
 /* Sets the folders that hold skills, in addition to those that the configuration of each Codex names. All Codexes use
  * them from their next lookup of skills on, subagents included. Copied. */
 void services_set_skill_roots(struct services *services, const struct str *roots, size_t count);
-/* Borrowed until the next services_set_skill_roots. */
+/* The result is borrowed until the next services_set_skill_roots. */
 const struct str *services_skill_roots(const struct services *services, size_t *ret_count);
 
 /* ---- a Codex ---- */
 
 struct codex *codex_open(const struct codex_options *options);
-/* Sets the receiver of a subagent's events; NULL: none. */
+/* Sets the receiver of a subagent's events. NULL removes it. */
 void codex_listen(struct codex *child, codex_event_fn on_event, void *self);
-/* Copies id and op. ERR_limit: the submission queue is full. */
+/* Submits an Op; copies id and op. ERR_limit: the submission queue is full. */
 must_check int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
 /* Answers a pending request of this Codex; `asks` names the event that asked. Pending submissions are carried out
  * first, then the answer at once: it bypasses the submission queue, so it is never refused for lack of room. id: of the
@@ -43,41 +43,41 @@ must_check int codex_submit_op(struct codex *codex, struct str id, const struct 
  * False, without effect: no such request is pending; events in the queue give the reason. */
 bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body);
 
-/* The instructions of a mode for a client that brings none of its own. */
+/* Returns the built-in instructions of a mode, for clients without their own. */
 struct str codex_mode_text(enum mode_kind mode);
 
 /* The Codex's activity; used to decide when to shut down after the client disconnects. */
 enum codex_state {
-	CODEX_QUEUED,  /* submissions or events wait for the next iteration of the loop */
-	CODEX_IDLE,    /* nothing happens before the next submission */
-	CODEX_RUNNING, /* a Task runs, or a session that is being resumed is loaded */
-	CODEX_BLOCKED, /* a Task waits for an answer of the user, or of a tool that the client provides */
+	CODEX_QUEUED,  /* submissions or events are handled in the next iteration of the loop */
+	CODEX_IDLE,    /* idle until the next submission */
+	CODEX_RUNNING, /* a task runs, or a session that is being resumed is loaded */
+	CODEX_BLOCKED, /* a task waits for an answer of the user, or of a tool that the client provides */
 };
 enum codex_state codex_get_state(const struct codex *codex);
-/* Adds items of the Responses API to the history without starting a Turn, each a JSON object on one line. Pending
- * submissions are carried out first. If a Task runs, the items are added before its next Turn, or at its end.
+/* Adds items of the Responses API, each a JSON object on one line, to the history without starting a turn. Pending
+ * submissions are carried out first. If a task runs, the items are added before its next turn, or at its end.
  * ERR_limit, and no item is added: too much is pending. There must be a Session. */
 must_check int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err);
 
-/* Creates the rollout file now, although it has no items yet: metadata such as the thread's name refers to it. No-op
- * without a session, and in one that is not recorded. */
+/* Creates the rollout file now, although it has no items yet, because metadata such as the thread's name refers to
+ * it. No-op without a session, and for an unrecorded one. */
 must_check int codex_record(struct codex *codex, struct error *err);
 
-/* The rollout file is being deleted on purpose (false: it is not, after all), so the writer does not restore it, as it
- * does after any other deletion. */
+/* If is_let_go, the rollout file is about to be deleted on purpose and the writer must not restore it, as it does
+ * after any other deletion. false: it is not deleted after all. */
 void codex_let_record_go(struct codex *codex, bool is_let_go);
-/* Path of the session's current rollout, or NULL if it is not recorded. Borrowed. The path changes if the file is
- * replaced by another one, which a warning reports. */
+/* Returns the path of the session's current rollout, or NULL if it is not recorded. Borrowed. The path changes if
+ * another file replaces the rollout, which a warning reports. */
 const char *codex_record_path(const struct codex *codex);
 
-/* Requests one answer of the model to the current history followed by a prompt, in parallel to Turns. Nothing of it is
+/* Requests one answer of the model to the current history followed by a prompt, in parallel to turns. Nothing is
  * recorded, counted or emitted, and no tool runs. NULL and err: a Task runs (ERR_busy), or LIMIT_SAMPLES are in
  * progress (ERR_limit). When the Codex is closed, pending samples end with ERR_cancelled. */
 must_check struct codex_sample *codex_sample_create(struct codex *codex, const struct codex_sample_options *options,
                                                     struct error *err);
 
-/* Terminates a background command by process id (0: all) and emits exec_command_end for each. False: no such command.
- */
+/* Terminates a background command by process id (0: all) and emits exec_command_end for each. Returns false if there
+ * is no such command. */
 bool codex_end_command(struct codex *codex, int64_t process_id);
 
 /* Backpressure, for a front end whose client reads slower than events are emitted. Between hold and release the model's
@@ -93,7 +93,7 @@ bool codex_end_command(struct codex *codex, int64_t process_id);
  * called in on_event. */
 void codex_hold(struct codex *codex);
 void codex_release(struct codex *codex);
-/* Ends the running Task without further events, terminates its processes and frees everything. NULL is fine. */
+/* Ends the running task without further events, terminates its processes and frees everything. NULL is fine. */
 void codex_close(struct codex *codex);
 
 #endif

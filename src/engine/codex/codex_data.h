@@ -1,4 +1,5 @@
-/* codex_data.h — the Codex as data: its queues, its Session, and what works on them. Private to engine/codex/.
+/* codex_data.h — the data of a Codex: its queues, its session, and the tasks and subagents that use them. Private to
+ * engine/codex/.
  *
  * codex.c is its lifecycle. The subjects of this folder (agents, codex_session, the Ops) work on this struct; those
  * that do not need it (queues, resume_wait, sample) are embedded in it and do not know it. */
@@ -22,7 +23,7 @@ struct settle_job;
 /* Shared by all Codexes of a process. */
 struct services {
 	struct loop *loop;
-	struct http_client *http; /* connections to models, made by the first request */
+	struct http_client *http; /* created for the first request */
 	char *originator;         /* the program that drives the engine: "codex_exec", … */
 	struct skill_roots skill_roots;
 };
@@ -30,14 +31,14 @@ struct services {
 enum answer_outcome {
 	ANSWER_taken,
 	ANSWER_unknown,   /* no such request is pending */
-	ANSWER_ambiguous, /* several are; the client was warned */
+	ANSWER_ambiguous, /* several such requests are pending; the client was warned */
 };
 
 /* The lifecycle of a Codex, for the subjects that own one (a subagent is a Codex that another one owns) and
  * for the Ops. */
 struct codex_ops {
 	struct codex *(*open)(const struct codex_options *options);
-	/* Creates the Session and emits session_configured with sub_id; on error there is no Session. */
+	/* Creates the session and emits session_configured with sub_id. After an error there is no session. */
 	int (*open_session)(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
 	                    struct error *err);
 	/* Carries out all pending submissions. */
@@ -49,7 +50,7 @@ struct codex_ops {
 	void (*close)(struct codex *codex);
 };
 
-/* A message that was taken out of an inbox and is not in the recorded history yet. */
+/* A message that was taken from an inbox and is not in the recorded history yet. */
 struct agent_taken {
 	uint64_t sender;
 	bool is_interrupt;
@@ -58,32 +59,32 @@ struct agent_taken {
 struct codex {
 	const struct codex_ops *ops;
 	struct services *services;
-	struct session_env env; /* lent to the Session; env.agent: its place in the tree */
-	bool steers;            /* input joins a running Task by default */
+	struct session_env env; /* lent to the session; env.agent is its place in the tree */
+	bool steers;            /* input joins a running task by default */
 	codex_event_fn on_event;
 	codex_child_fn on_child;
-	void *self; /* of both */
+	void *self; /* passed to on_event and on_child */
 	struct submission_queue sq;
 	struct resume_wait resume_wait;
 	struct event_queue eq;
 	struct session *session; /* NULL before configure_session */
-	struct task_owner tasks; /* lent to the Session's Tasks */
+	struct task_owner tasks; /* lent to the session's tasks */
 	struct samples samples;
 	struct rollout_stall stall;
-	unsigned holds; /* not released yet */
+	unsigned holds; /* number of holds that were not released */
 	bool is_shut_down;
 	/* Used by agents.c. */
-	struct agent_tree *agents;     /* of a root; NULL before its first subagent */
-	bool is_quiet;                 /* of a root: messages to inboxes start no Task */
+	struct agent_tree *agents;     /* for a root; NULL before its first subagent */
+	bool is_quiet;                 /* for a root: messages to inboxes start no task */
 	struct loop_deferred hear;     /* reads the inbox; set up with env.agent */
-	VEC(struct agent_taken) taken; /* of the inbox */
-	char *failure;                 /* of a subagent: the error that ends its Task */
-	char *reopen_failure;          /* of a subagent: the error of its resume */
-	bool is_announced;             /* of a subagent: on_child was called with it */
-	struct settle_job *settling;   /* of a root: reads rollouts of subagents; Ops and events wait */
+	VEC(struct agent_taken) taken; /* messages taken from the inbox */
+	char *failure;                 /* for a subagent: the error that ends its task */
+	char *reopen_failure;          /* for a subagent: the error of its resume */
+	bool is_announced;             /* for a subagent: on_child was called with it */
+	struct settle_job *settling;   /* for a root: reads rollouts of subagents while Ops and events wait */
 };
 
-/* The Codex that owns this Session. */
+/* Returns the Codex that owns this session. */
 static inline struct codex *codex_of(const struct session *session)
 {
 	return session->env->self;

@@ -46,7 +46,7 @@ static void emit_configured(struct session *session, struct str sub_id)
 		.reasoning_effort = settings->effort,
 		.rollout_path = session->rollout ? str_of(rollout_writer_path(session->rollout)) : STR_NONE,
 	};
-	if (session->env->is_interactive) /* other front ends do not recall prompts */
+	if (session->env->is_interactive) /* other front ends offer no recall of prompts */
 		prompt_history_measure(config_home(session->env->config), &event.history_log_id,
 		                       &event.history_entry_count);
 	event.initial_messages = session_resume_messages(session);
@@ -86,7 +86,7 @@ static void take_notify(struct session *session, const struct op_configure_sessi
 		session->notify.words[i] = arena_str(&session->notify.arena, op->notify[i]);
 }
 
-/* The first line of the file says where the session began, for lists of sessions. */
+/* Starts the rollout. Its first line states where the session began, for lists of sessions. */
 static void start_rollout(struct session *session)
 {
 	const struct session_env *env = session->env;
@@ -123,7 +123,7 @@ static void start_rollout(struct session *session)
 	git_info_finish(&git);
 }
 
-/* A resumed session has read them from its file. */
+/* Takes the client's tools; a resumed session has read them from its file. */
 static int take_dynamic_tools(struct session *session, struct str described, struct error *err)
 {
 	if (!described.ptr)
@@ -172,7 +172,8 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 
 static void destroy_session(struct session *session)
 {
-	best_effort(session_flush_rollout(session, NULL)); /* a full disk was reported when it became full */
+	/* cannot fail silently: a full disk was reported when it became full */
+	best_effort(session_flush_rollout(session, NULL));
 	session_skills_destroy(session->skills);
 	resume_load_destroy(session->resumed);
 	rollout_journal_destroy(session->journal);
@@ -191,14 +192,14 @@ static void destroy_session(struct session *session)
 	free(session);
 }
 
-/* load: the rollout that op resumes, or NULL; taken over, also on error. */
+/* load: the rollout that op resumes, or NULL; ownership is taken even on error. */
 static struct session *create_session(const struct session_env *env, const struct op_configure_session *op,
                                       struct resume_load *load, struct error *err)
 {
 	struct session *session = xnew(struct session);
 	session->env = env;
 	session->resumed = load;
-	if (env->agent) /* the tree has chosen the id of a subagent */
+	if (env->agent) /* the tree has chosen the id of the subagent */
 		memcpy(session->id, env->agent->session_id, sizeof(session->id));
 	else
 		uuid_v7(session->id);
@@ -243,7 +244,7 @@ static int take_over(struct session *session, const struct op_configure_session 
 	return 0;
 }
 
-/* The settings of a further configure_session, owned by the caller; NULL and err if it cannot be applied. */
+/* Returns the settings of a further configure_session, owned by the caller; NULL and err if it cannot be applied. */
 static struct settings *check_configure(const struct session *session, const struct op_configure_session *op,
                                         struct error *err)
 {
@@ -259,7 +260,8 @@ static struct settings *check_configure(const struct session *session, const str
 	return settings_with(session->settings, session->env->config, &change, err);
 }
 
-/* History and id stay. Takes the settings over, also on error. Nothing of the Session may run. */
+/* Applies new settings; history and id stay. Takes ownership of the settings, also on error. No work of the session
+ * may be running. */
 static int reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
                        struct settings *settings, struct error *err)
 {

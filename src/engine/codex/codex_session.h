@@ -9,7 +9,7 @@
 struct codex;
 struct session;
 
-/* Creates the Session and emits session_configured with sub_id. On error there is no Session. */
+/* Creates the session and emits session_configured with sub_id. After an error there is no session. */
 must_check int codex_open_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
                                   struct error *err);
 /* Aborts running work, then applies the new values; history and id stay. */
@@ -17,10 +17,10 @@ must_check int codex_reconfigure_session(struct codex *codex, struct str sub_id,
                                          struct error *err);
 /* Terminates the background commands and the user shell commands and emits their ends. */
 void codex_end_commands(struct codex *codex);
-/* Pauses and resumes the sources of many events: the model's stream and the commands. */
+/* These pause and resume the sources of many events: the model's stream and the commands. */
 void codex_hold_session(struct codex *codex);
 void codex_release_session(struct codex *codex);
-/* Ends all work of the Session without events, and frees it. No-op without a Session. */
+/* Ends all work of the session without events, and frees it. No-op without a session. */
 void codex_close_session(struct codex *codex);
 
 #endif

@@ -1,5 +1,5 @@
-/* Linux limits one argument of a program to 128 KiB. The notice has the newest user messages that fit, each complete,
- * and the beginning of the answer. */
+/* Linux limits one argument of a program to 128 KiB. The argument therefore contains the newest user messages that
+ * fit, each complete, and the beginning of the answer. */
 #define LOG_MODULE "notify"
 #include "engine/codex/notify.h"
 
@@ -13,7 +13,7 @@
 #include "engine/task/task.h"
 #include "rollout/rollout_item.h"
 
-/* The index of the first item whose user messages fit into the notice with all later ones. */
+/* Returns the index of the first item whose user messages fit into the argument together with all later ones. */
 static size_t find_oldest(const struct context *context)
 {
 	size_t bytes = 0, at = context->items.count;

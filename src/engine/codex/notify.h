@@ -7,9 +7,9 @@
 struct session;
 struct task;
 
-/* configure_session or the configuration names a program. */
+/* True if configure_session or the configuration names a program. */
 bool notify_is_wanted(const struct session *session);
-/* Starts the program, which runs on its own from then on. notify_is_wanted must be true. */
+/* Starts the program, which then runs independently. notify_is_wanted must be true. */
 void notify_task_complete(struct session *session, const struct task *task);
 
 #endif

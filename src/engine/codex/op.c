@@ -31,7 +31,7 @@ static const op_fn op_handlers[OP_count] = {
 #include "protocol/op/op_undef.h"
 };
 
-/* The missing feature of each Op without a handler. */
+/* Names the missing feature of each Op without a handler. */
 static const struct op_lack {
 	const char *op, *what;
 } op_lacks[OP_count] = {
@@ -194,10 +194,10 @@ void on_op_shutdown(struct codex *codex, const struct submission *submission)
 
 /* ---- input of the user ---- */
 
-/* The common part of both Ops. */
+/* The members that both Ops have. */
 struct request {
 	struct task_input input;
-	struct str response_id; /* to continue from, or absent */
+	struct str response_id; /* the response to continue from, or STR_NONE */
 	bool has_mode;
 	enum running_input mode;
 };
@@ -216,8 +216,8 @@ static bool steers(const struct codex *codex, const struct request *request)
 	return wish == running_input_steer;
 }
 
-/* Input may continue from an earlier response instead of from the end. A provider that stores responses may have one
- * that this session does not. */
+/* Checks the input. It may continue from an earlier response instead of the end of the history; a provider that
+ * stores responses may have one that this session does not know. */
 static int check_input(const struct session *session, const struct request *request, struct error *err)
 {
 	struct str id = request->response_id;
@@ -339,7 +339,7 @@ void on_op_review(struct codex *codex, const struct submission *submission)
 		op_refuse_request(codex, submission, err.text);
 }
 
-/* Runs in parallel to a Task; does not replace it. */
+/* Runs in parallel to a task and does not replace it. */
 void on_op_run_user_shell_command(struct codex *codex, const struct submission *submission)
 {
 	const struct op_run_user_shell_command *op = submission->op.run_user_shell_command;

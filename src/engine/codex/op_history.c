@@ -1,5 +1,5 @@
-/* Ops on stored data: the user's prompts of all sessions, the name and path of this session, and rollback. Each acts
- * and answers at once; the files are small and local. */
+/* Handles Ops on stored data: the user's prompts of all sessions, the name and path of this session, and rollback.
+ * Each acts and answers at once; the files are small and local. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -86,7 +86,7 @@ static bool is_user_message(const struct context *context, size_t index)
 	return rollout_item_is_user_message(json_parse(&arena, context_item_text(context, index), NULL));
 }
 
-/* The position of the `turns`-th user message from the end; of the first one if there are fewer. */
+/* Returns the position of the `turns`-th user message from the end, or of the first one if there are fewer. */
 static struct context_mark find_turn(const struct context *context, int64_t turns)
 {
 	struct context_mark mark = {.item_count = context->items.count, .user_turns = context->user_turns};
@@ -100,7 +100,7 @@ static struct context_mark find_turn(const struct context *context, int64_t turn
 	return mark;
 }
 
-/* Items that a compaction replaced are only in the rollout. */
+/* Rolls back. Items that a compaction has replaced are only in the rollout. */
 static void roll_back(struct session *session, int64_t turns)
 {
 	struct context_mark mark = find_turn(&session->conversation.context, turns);

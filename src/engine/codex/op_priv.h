@@ -11,9 +11,9 @@
 #include "protocol/op/op.def"
 #include "protocol/op/op_undef.h"
 
-/* Emits an error event for a submission that is not carried out. info: CodexErrorInfo as JSON. */
+/* Emits an error event for a submission that is not carried out. info is CodexErrorInfo as JSON. */
 void op_refuse(struct codex *codex, const struct submission *submission, const char *info, const char *message);
-/* The same with bad_request. */
+/* As op_refuse, with bad_request. */
 void op_refuse_request(struct codex *codex, const struct submission *submission, const char *message);
 
 #endif

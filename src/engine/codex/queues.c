@@ -113,7 +113,7 @@ static void warn(struct rollout_stall *stall, const char *text)
 	stall->ops->emit(stall->self, EV_warning, &(struct ev_warning){.message = str_of(text)});
 }
 
-/* Once per failure: each event would fail for the same reason. */
+/* Warns once per failure, because each event would fail for the same reason. */
 static void warn_of_failure(struct rollout_stall *stall, const struct error *err)
 {
 	char text[ERROR_TEXT_MAX + 128];
@@ -128,7 +128,7 @@ static void warn_of_failure(struct rollout_stall *stall, const struct error *err
 	warn(stall, text);
 }
 
-/* The writer restores a deleted file, so the warning says how to delete it for good. */
+/* Warns of a rescue. The writer restores a deleted file, so the warning says how to delete it for good. */
 static void warn_of_rescue(struct rollout_stall *stall, const struct session *session)
 {
 	char text[ERROR_TEXT_MAX];

@@ -33,9 +33,9 @@ struct submission_queue {
 
 void sq_init(struct submission_queue *sq, struct loop *loop, loop_run_fn on_wake, void *self);
 void sq_finish(struct submission_queue *sq);
-/* Copies. ERR_limit when full. */
+/* Copies the submission. ERR_limit if the queue is full. */
 must_check int sq_push(struct submission_queue *sq, struct str id, const struct op *op, struct error *err);
-/* The oldest submission, now the caller's; NULL: the queue is empty. */
+/* Returns the oldest submission, to be freed by the caller; NULL if the queue is empty. */
 struct submission *sq_pop(struct submission_queue *sq);
 
 struct event_queue {
@@ -51,15 +51,15 @@ void eq_init(struct event_queue *eq, struct loop *loop, loop_run_fn on_wake, voi
 void eq_finish(struct event_queue *eq);
 /* Copies id and body (a struct ev_<tag>, NULL for unit events). */
 void eq_push(struct event_queue *eq, struct str id, enum event_tag tag, const void *body);
-/* The same, as the last event: later pushes are discarded. */
+/* As eq_push, for the last event: later pushes are discarded. */
 void eq_push_last(struct event_queue *eq, struct str id, enum event_tag tag, const void *body);
-/* The oldest event, now the caller's; NULL: the queue is empty. */
+/* Returns the oldest event, to be freed by the caller; NULL if the queue is empty. */
 struct event *eq_pop(struct event_queue *eq);
 
 /* ---- the stall of the rollout; owns the timer that retries while events are held back ---- */
 
 struct rollout_stall_ops {
-	/* Emits an event at once, past the event queue, which may be held back. */
+	/* Emits an event at once, bypassing the event queue, which may be held back. */
 	void (*emit)(void *self, enum event_tag tag, const void *body);
 	/* Holds or releases the sources of events. */
 	void (*hold)(void *self, bool is_held);
@@ -74,14 +74,14 @@ struct rollout_stall {
 	struct loop *loop;
 	struct loop_timer *timer; /* NULL until the disk is full for the first time */
 	bool is_stalled;
-	bool is_overridden; /* until the next successful write */
+	bool is_overridden; /* set until the next successful write */
 	bool is_failing;    /* the client was warned of this failure */
 };
 
 void rollout_stall_init(struct rollout_stall *stall, struct loop *loop, const struct rollout_stall_ops *ops,
                         void *self);
-/* Writes the pending lines of a Session (NULL before configure_session). True: events may leave now. False: ops.retry
- * is called until they may. */
+/* Writes the pending lines of a session (NULL before configure_session). True if events may leave now; if false,
+ * ops.retry is called until they may. */
 bool rollout_stall_pass(struct rollout_stall *stall, struct session *session);
 /* Lets events leave although the disk is full, until a write succeeds again. */
 void rollout_stall_override(struct rollout_stall *stall);

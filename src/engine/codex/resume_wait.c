@@ -30,9 +30,9 @@ static void on_ready(void *self)
 
 /* ---- reading ---- */
 
-/* Outlives a Codex that is closed before the worker has finished. */
+/* May outlive a Codex that is closed before the worker has finished. */
 struct resume_job {
-	struct resume_wait *wait; /* NULL: the Codex is closed */
+	struct resume_wait *wait; /* NULL: the Codex was closed */
 	struct resume_load *load;
 };
 
@@ -96,7 +96,7 @@ static bool may_retry(struct resume_wait *wait, const struct submission *submiss
 bool resume_wait_for_lock(struct resume_wait *wait, const struct submission *submission, const struct error *err)
 {
 	if (!may_retry(wait, submission, err)) {
-		wait->deadline_ms = 0; /* the next resume has its own */
+		wait->deadline_ms = 0; /* the next resume gets its own deadline */
 		return false;
 	}
 	if (!wait->timer)

@@ -23,23 +23,24 @@ struct submission;
 struct resume_wait {
 	/* private */
 	const struct session_env *env; /* lent by the owner */
-	/* The submission can be carried out again; borrowed during the call. */
+	/* Called when the submission can be carried out; it is borrowed during the call. */
 	void (*on_ready)(void *self, const struct submission *submission);
 	void *self;
-	struct submission *held; /* NULL: nothing is postponed */
+	struct submission *held; /* the postponed submission, or NULL */
 	struct loop_timer *timer;
-	uint64_t deadline_ms;     /* of the lock; 0: no retry yet */
-	struct resume_job *job;   /* on the worker */
-	struct resume_load *load; /* loaded, not taken yet */
+	uint64_t deadline_ms;     /* deadline for the lock; 0: no retry yet */
+	struct resume_job *job;   /* the job on the worker */
+	struct resume_load *load; /* the loaded rollout until it is taken */
 };
 
 void resume_wait_init(struct resume_wait *wait, const struct session_env *env,
                       void (*on_ready)(void *self, const struct submission *submission), void *self);
-/* Starts to load the rollout that the submission, a configure_session, resumes. False: it is loaded already. */
+/* Starts to load the rollout that the submission, a configure_session, resumes. False if it is loaded already. */
 bool resume_wait_load(struct resume_wait *wait, const struct submission *submission);
-/* The loaded rollout, now the caller's; loads it here if resume_wait_load was not called. */
+/* Returns the loaded rollout, to be freed by the caller; loads it synchronously if resume_wait_load was not called. */
 struct resume_load *resume_wait_take(struct resume_wait *wait, struct str path);
-/* For a configure_session that failed with err: true if another process held the lock and the Op will be retried. */
+/* To be called when a configure_session has failed with err. True if another process held the lock and the Op will
+ * be retried. */
 bool resume_wait_for_lock(struct resume_wait *wait, const struct submission *submission, const struct error *err);
 bool resume_wait_is_pending(const struct resume_wait *wait);
 void resume_wait_finish(struct resume_wait *wait);

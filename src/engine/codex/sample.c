@@ -16,12 +16,12 @@
 #include "model/model_client.h"
 
 struct codex_sample {
-	struct list link; /* in struct samples */
+	struct list link; /* a node of struct samples */
 	struct session *session;
 	struct context history;
 	struct str *input;
-	struct buf question; /* an item */
-	struct buf tools;    /* copied: those of the Session change with its settings */
+	struct buf question; /* the prompt as an item */
+	struct buf tools;    /* a copy, because the session's tools change with its settings */
 	struct model_call *call;
 	struct buf text;
 	char *response_id;

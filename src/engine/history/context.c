@@ -9,9 +9,9 @@
 enum { FIRST_BLOCK = 4096, LAST_BLOCK = 256 * 1024 };
 
 struct context_block {
-	size_t refs; /* contexts that have it; a shared block is never appended to */
+	size_t refs; /* number of contexts that use it; a shared block is never appended to */
 	size_t cap;
-	char *bytes; /* follow the struct, or adopted */
+	char *bytes; /* in the memory after the struct, or adopted */
 };
 
 static void unref_block(struct context_block *block)

@@ -55,12 +55,12 @@ static void write_image_bytes(struct json_writer *w, const char *mime, struct st
 struct message {
 	struct json_writer w;
 	const char *cwd;
-	size_t room; /* bytes left for its images */
-	int images;  /* image files so far */
+	size_t room; /* bytes that are left for images of this message */
+	int images;  /* number of image files so far */
 	bool has_part;
 };
 
-/* A name or path for use inside a text part; owned by the caller. */
+/* Returns a name or path for use inside a text part, owned by the caller. */
 static char *one_line(struct str name)
 {
 	auto_buf struct buf text;
@@ -108,7 +108,8 @@ static void write_local_image(struct message *to, struct str path)
 	}
 }
 
-/* A data: URL holds three quarters of its length in bytes. The provider fetches any other URL itself. */
+/* Writes an image. The data of a data: URL is three quarters of its length; any other URL is fetched by the
+ * provider. */
 static void write_image(struct message *to, struct str url)
 {
 	size_t size = str_has_prefix(url, "data:") ? url.len / 4 * 3 : 0;
@@ -132,7 +133,7 @@ static void write_item(struct message *to, const struct user_input *item)
 	case user_input_local_image:
 		write_local_image(to, item->local_image->path);
 		break;
-	default: /* skills are messages of their own; mentions name apps, which are not supported */
+	default: /* skills are separate messages; mentions name apps, which are not supported */
 		return;
 	}
 	to->has_part = true;
@@ -144,7 +145,8 @@ static void write_name(struct message *to, struct str name)
 	write_textf(&to->w, "$%s", shown);
 }
 
-/* Providers refuse a message without parts, so input that only chooses skills or apps is replaced by their names. */
+/* Writes the names of skills or apps if the input contains nothing else, because providers reject a message without
+ * parts. */
 static void write_names(struct message *to, const struct user_input *items, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {

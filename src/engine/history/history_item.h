@@ -1,5 +1,5 @@
-/* history_item.h — items of a history as JSON: messages of the user and of the program, and items of a model's response
- * that are sent back to it. Private to engine/. Any thread; user_message_write reads files. */
+/* history_item.h — writes items of a history as JSON: messages of the user and of the program, and items of a
+ * model's response that are sent back to it. Private to engine/. Any thread; user_message_write reads files. */
 #ifndef ENGINE_HISTORY_ITEM_H
 #define ENGINE_HISTORY_ITEM_H
 
@@ -13,7 +13,7 @@ struct json;
  * so. The names of skills and mentions are added only if there is no other part. */
 void user_message_write(struct buf *out, const char *cwd, const struct user_input *items, size_t count);
 
-/* Appends a message of one text part; role is "user", "developer" or "assistant". */
+/* Appends a message with a single text part; role is "user", "developer" or "assistant". */
 void text_message_write(struct buf *out, const char *role, struct str text);
 
 /* Appends an item of a response as it is sent back: without its id and without null members, which some providers

@@ -1,8 +1,8 @@
-/* The request names the git command that shows the change, so nothing is run here, and the diff includes commits made
- * meanwhile. Names of branches and commits come from the client and are quoted for the shell.
+/* The request names the git command that shows the change, so no command is run here, and the diff is current when
+ * the reviewer reads it. Names of branches and commits come from the client and are quoted for the shell.
  *
- * The answer is not read by the record's decoder, which requires every field: a list of findings without a verdict is
- * still usable. */
+ * The answer is not read by the record's decoder, which requires every field: a list of findings without a verdict
+ * is still usable. */
 #include "engine/history/review.h"
 
 #include "base/json.h"
@@ -11,8 +11,8 @@
 
 /* ---- the request ---- */
 
-/* No valid name of git begins with a dash, so such a name must not be read as an option. Line ends, which a valid name
- * does not have either, are replaced. */
+/* Quotes a name for the shell. Valid names in git neither begin with a dash, which would look like an option, nor
+ * contain line ends, which are replaced. */
 static void quote(struct str word, struct buf *out)
 {
 	if (str_has_prefix(word, "-"))
@@ -139,7 +139,8 @@ static bool read_output(const struct json *json, struct arena *arena, struct rev
 	return ret->findings_count || ret->overall_explanation.len || ret->overall_correctness.len;
 }
 
-/* The text from the first brace to the last: some models write prose or a Markdown block around their JSON. */
+/* Returns the text from the first brace to the last, because some models write prose or a Markdown block around
+ * their JSON. */
 static struct str inner_object(struct str text)
 {
 	ptrdiff_t first = str_find_char(text, '{'), last = str_rfind_char(text, '}');

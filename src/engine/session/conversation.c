@@ -1,5 +1,5 @@
-/* The rollout records the user's conversation alone. After a crash a history may end in calls without an output, which
- * providers refuse: the outputs are added once, when the history is taken over, and recorded. */
+/* The rollout records only the user's conversation. After a crash a history may end in calls without an output,
+ * which providers reject: the outputs are added and recorded once, when the history is loaded. */
 #include "engine/session/conversation.h"
 
 #include "base/error.h"
@@ -57,7 +57,7 @@ static void record_buf(struct conversation *conversation, enum rollout_line_type
 		record(conversation, type, buf_str(payload));
 }
 
-/* The default mode is left out. */
+/* Returns the mode as JSON; the default mode is omitted. */
 static struct str write_mode(const struct settings *settings, struct buf *out)
 {
 	if (settings->mode == mode_kind_default && !settings->mode_instructions)
@@ -108,7 +108,7 @@ void conversation_record_settings(struct conversation *conversation, struct str 
 	record_buf(conversation, LINE_turn_context, &payload);
 }
 
-/* {"message":"…","replacement_history":[…]}: a resume starts here. */
+/* Records {"message":"…","replacement_history":[…]}, at which a resume starts. */
 void conversation_record_history(struct conversation *conversation, struct str summary)
 {
 	if (!is_recorded(conversation))
@@ -155,7 +155,7 @@ void conversation_add_buf(struct conversation *conversation, struct buf *item)
 	       context_item_text(&conversation->context, conversation->context.items.count - 1));
 }
 
-/* The turn_context that follows the history in the rollout says that the history states these settings. */
+/* The turn_context line that follows the history in the rollout states that the history describes these settings. */
 void conversation_replace(struct conversation *conversation, struct context *fresh, struct str turn_id,
                           struct settings *settings, struct str summary)
 {
@@ -204,7 +204,7 @@ static void read_item(struct open_calls *open, const struct json *item)
 	}
 }
 
-/* Most items are messages, which have no call_id: they are not parsed. */
+/* Most items are messages, which have no call_id and are not parsed. */
 static void read_at(struct open_calls *open, const struct context *context, size_t index)
 {
 	auto_arena struct arena arena = {0};
@@ -227,7 +227,7 @@ size_t conversation_find_cut(const struct conversation *conversation, size_t ind
 static void answer(struct conversation *conversation, const struct open_call *call)
 {
 	auto_buf struct buf item;
-	buf_init(&item, call->call_id.len * 6 + KIB); /* room for escapes */
+	buf_init(&item, call->call_id.len * 6 + KIB); /* leaves room for escapes */
 	struct json_writer w = json_writer(&item);
 	jw_object(&w);
 	jw_member_cstr(&w, "type", call->is_custom ? "custom_tool_call_output" : "function_call_output");

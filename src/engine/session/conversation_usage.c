@@ -1,5 +1,5 @@
-/* The provider counts exactly, but only the items that it was sent. Later items are estimated, so that a large output
- * leads to a compaction before the request that would be too long. */
+/* The provider counts tokens exactly, but only for items that were sent. Later items are estimated, so that a large
+ * output leads to a compaction before the request that would be too long. */
 #include "engine/session/conversation_usage.h"
 
 #include "base/text.h"
@@ -8,7 +8,7 @@
 #include "engine/session/session_model.h"
 #include "model/model_usage.h"
 
-enum { IMAGE_TOKENS = 2000 }; /* estimate: the size of the file does not matter */
+enum { IMAGE_TOKENS = 2000 }; /* an estimate, because the size of the file does not matter */
 
 void conversation_emit_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings)
 {
@@ -20,7 +20,7 @@ void conversation_emit_usage(struct conversation *conversation, struct str sub_i
 	};
 	struct ev_token_count event = {.info = conversation->session->has_usage ? &info : NULL,
 	                               .rate_limits = conversation->session->limits};
-	if (conversation->voice) /* not recorded: a resume takes the last token_count as the history's */
+	if (conversation->voice) /* not recorded, because a resume takes the last token_count for the history's */
 		session_push(conversation->session, sub_id, EV_token_count, &event);
 	else
 		session_emit(conversation->session, sub_id, EV_token_count, &event);

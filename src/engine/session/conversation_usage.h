@@ -9,7 +9,7 @@ struct conversation;
 struct settings;
 
 void conversation_emit_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings);
-/* Adds the usage of a response; NULL: the provider sent none. */
+/* Adds the usage of a response; NULL if the provider sent none. */
 void conversation_add_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings,
                             const struct token_usage *usage);
 /* Stores the limits that came with a response; limits without any value do not replace stored ones. */
@@ -20,10 +20,10 @@ void conversation_set_limits(struct conversation *conversation, struct str sub_i
 int64_t conversation_count_tokens(const struct conversation *conversation);
 /* Estimates the tokens of a history that was replaced. */
 void conversation_estimate_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings);
-/* After the history became shorter: lowers the count to the estimate of the remaining items. */
+/* To be called after the history became shorter: lowers the count to the estimate of the remaining items. */
 void conversation_limit_usage(struct conversation *conversation);
-/* Sets the count to the whole window, after the provider refused the history as too long: the next Task compacts
- * first. */
+/* Sets the count to the whole window after the provider has rejected the history as too long, so that the next task
+ * compacts first. */
 void conversation_fill_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings);
 
 #endif

@@ -20,7 +20,7 @@
 struct reading {
 	struct exec_policy *policy;
 	const struct config *config;
-	const char *folder; /* that contains the folder of rules */
+	const char *folder; /* the folder that contains the folder of rules */
 	exec_rules_warn_fn on_warning;
 	void *self;
 };
@@ -30,7 +30,8 @@ static int is_rules_file(const struct dirent *entry)
 	return entry->d_name[0] != '.' && str_has_suffix(str_of(entry->d_name), ".rules");
 }
 
-/* A sandboxed command could have written the file of a project, to let itself out of the sandbox. */
+/* Adds a project's file without rules that allow, because a sandboxed command could have written it to escape from
+ * the sandbox. */
 static int add_strict(const struct reading *reading, struct str text, const char *path, struct error *err)
 {
 	size_t dropped;
@@ -94,7 +95,7 @@ const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct 
 	return rules->policy;
 }
 
-/* text begins with a line end, which is skipped unless the file lacks its last one. */
+/* text begins with a line end, which is skipped unless the file's last line lacks one. */
 static int append_line(const char *path, struct str text, struct error *err)
 {
 	auto_close int fd = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC, 0600);
@@ -114,7 +115,8 @@ int exec_rules_amend(struct exec_rules *rules, const struct config *config, cons
 	buf_init(&line, LIMIT_RULES_FILE);
 	buf_append_char(&line, '\n');
 	exec_policy_write_allow(&line, words, count);
-	if (line.over || memchr(buf_str(&line).ptr, '\0', buf_str(&line).len)) /* the file would be unreadable */
+	/* these would make the file unreadable */
+	if (line.over || memchr(buf_str(&line).ptr, '\0', buf_str(&line).len))
 		return error_set(err, ERR_invalid, "these words cannot be written as a rule");
 	exec_policy_allow(rules->policy, words, count);
 	auto_free char *folder = path_join(config_home(config), "rules");

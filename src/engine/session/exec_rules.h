@@ -1,10 +1,10 @@
-/* exec_rules.h — the rules of a Session about commands: from *.rules files, added by the user, and approvals for the
+/* exec_rules.h — a session's rules about commands: from *.rules files, added by the user, and approvals for the
  * session. Private to engine/.
  *
- * Files are read when the first command is judged; many sessions never run one. They are in the folder `rules` next to
- * each config.toml that is in effect: the system's, the user's, those of trusted projects. A project's rules can
- * require an approval and forbid; they allow nothing unless the user trusts the file by its hash. A file with an error
- * is skipped whole, with a warning.
+ * Files are read when the first command is judged; many sessions never run one. They are in the folder `rules` next
+ * to each config.toml that is in effect: the system's, the user's, those of trusted projects. A project's rules can
+ * forbid commands or require an approval; they allow nothing unless the user trusts the file by its hash. A file
+ * with an error is skipped as a whole, with a warning.
  *
  * Owns: the policy, the keys. Borrows: the config. Loop thread only. */
 #ifndef ENGINE_EXEC_RULES_H
@@ -19,8 +19,8 @@ struct exec_policy;
 
 struct exec_rules {
 	/* private */
-	struct exec_policy *policy; /* NULL until the first command is judged */
-	VEC(char *) approved;       /* keys */
+	struct exec_policy *policy; /* NULL until the first command is classified */
+	VEC(char *) approved;       /* keys of approvals for the session */
 };
 
 typedef void (*exec_rules_warn_fn)(const char *text, void *self);
@@ -29,11 +29,11 @@ typedef void (*exec_rules_warn_fn)(const char *text, void *self);
 const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct config *config,
                                          exec_rules_warn_fn on_warning, void *self);
 /* Allows commands that begin with these words, in this and in later sessions. If the rule cannot be written to the
- * file, it holds for this session only, and err has the reason. The policy must have been read. */
+ * file, it applies to this session only, and err has the reason. The policy must have been read. */
 must_check int exec_rules_amend(struct exec_rules *rules, const struct config *config, const struct str *words,
                                 size_t count, struct error *err);
 
-/* Approvals for the session: of a command line or a file, under a key that the tool chooses. */
+/* Approvals for the session, of a command line or a file, under a key that the tool chooses. */
 bool exec_rules_is_approved(const struct exec_rules *rules, struct str key);
 void exec_rules_approve(struct exec_rules *rules, struct str key);
 

@@ -23,7 +23,7 @@ struct destination {
 	struct context *fresh; /* a history that will replace the conversation's; NULL: append to the conversation */
 };
 
-/* The buffer has room for a text of the maximum length with every byte escaped. */
+/* Writes a message. The buffer has room for a text of the maximum length with every byte escaped. */
 static void record_text(const struct destination *to, const char *role, struct str text)
 {
 	auto_buf struct buf item;
@@ -56,7 +56,7 @@ static void add_permissions(const struct destination *to, const struct settings 
 	vec_finish(&roots);
 }
 
-/* The configured developer instructions; AGENTS.md files and the instructions of configure_session. */
+/* Adds the configured developer instructions, and AGENTS.md files with the instructions of configure_session. */
 static void add_instructions(const struct destination *to, const struct settings *settings)
 {
 	struct session *session = to->conversation->session;
@@ -89,7 +89,7 @@ static void add_environment(const struct destination *to, const struct settings 
 	record_text(to, "user", buf_str(&text));
 }
 
-/* The default mode is described only after another one. */
+/* True if the mode needs no description: the default mode is described only after another one. */
 static bool is_mode_plain(const struct settings *settings)
 {
 	return settings->mode == mode_kind_default && !settings->mode_instructions;
@@ -146,8 +146,8 @@ static void add_skills(const struct destination *to, const struct settings *sett
 		record_text(to, "developer", buf_str(&text));
 }
 
-/* The system prompt describes the personality of the first settings. Models without personalities and system prompts of
- * the user get no such message. */
+/* Adds the personality if it differs from that of the first settings, which the system prompt describes. Models
+ * without personalities and system prompts of the user get no such message. */
 static void add_personality(const struct destination *to, const struct settings *before,
                             const struct settings *settings)
 {

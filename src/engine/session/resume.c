@@ -56,7 +56,7 @@ static void take_usage(struct session *session, const struct rollout_reader *rea
 	session->conversation.counted_items = session->conversation.context.items.count;
 }
 
-/* The settings that the history describes, so that the next preamble has the differences only. */
+/* Returns the settings that the history describes, so that the next preamble contains only the differences. */
 static struct settings *settings_of(struct session *session, const struct rollout_turn *turn)
 {
 	auto_arena struct arena arena = {0};
@@ -92,11 +92,11 @@ static void take_history(struct session *session, struct resume_load *load)
 	session->conversation.compacted_items = reader->compacted_items;
 	conversation_answer_calls(&session->conversation, &load->open_calls);
 	struct settings *announced = reader->needs_context ? NULL : settings_of(session, &reader->turn);
-	conversation_set_announced(&session->conversation, announced); /* the position in the history is not known */
+	conversation_set_announced(&session->conversation, announced); /* the position in the history is unknown */
 	settings_unref(announced);
 }
 
-/* The tools of the first session_meta are in effect for the whole session. */
+/* Takes the tools of the first session_meta, which apply to the whole session. */
 static void take_dynamic_tools(struct session *session, struct str described)
 {
 	struct error err;
@@ -173,7 +173,7 @@ void session_resume_warn(struct session *session)
 
 /* ---- a part of the history ---- */
 
-/* {"type":"thread_rolled_back","num_turns":n}: how many user turns a resume drops. */
+/* Records {"type":"thread_rolled_back","num_turns":n}: a resume drops that many user turns. */
 void session_record_rewind(struct session *session, size_t user_turns)
 {
 	auto_buf struct buf payload;
@@ -186,8 +186,8 @@ void session_record_rewind(struct session *session, size_t user_turns)
 	session_record(session, LINE_event_msg, buf_str(&payload));
 }
 
-/* Whole turns are recorded as a rollback, which other programs understand; a history that is cut elsewhere is recorded
- * whole. */
+/* Whole turns are recorded as a rollback, which other programs understand; if the cut is elsewhere, the whole
+ * history is recorded. */
 void session_rewind(struct session *session, const struct context_mark *mark)
 {
 	size_t dropped = session->conversation.context.user_turns - mark->user_turns;

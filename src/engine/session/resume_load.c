@@ -1,5 +1,5 @@
-/* The writer opens first and takes the lock, so no other process adds a line between reading and appending. Items go
- * into the history byte for byte. */
+/* The writer opens first and takes the lock, so no other process adds a line between reading and appending. Items
+ * are copied to the history unchanged. */
 #include "engine/session/resume_load.h"
 
 #include "base/limits.h"
@@ -47,7 +47,8 @@ static void fill_context(struct context *context, const struct rollout_reader *r
 	context->user_turns = reader->user_turns;
 }
 
-/* Lines from which subagents are restored: their events, calls that set a watchdog, outputs of such calls. */
+/* True for lines from which subagents are restored: their events, calls that set a watchdog, and the outputs of such
+ * calls. */
 static bool is_about_agents(enum rollout_line_type type, struct str payload)
 {
 	if (type != LINE_response_item)
@@ -60,7 +61,7 @@ static int read_file(struct resume_load *load, struct error *err)
 	const char *file = load->rollout ? rollout_writer_path(load->rollout) : load->path;
 	load->reader = rollout_reader_create_for(file, load->shows_events ? ROLLOUT_ALL : ROLLOUT_HISTORY, err);
 	if (!load->reader)
-		return error_wrap(err, "cannot resume"); /* err has the path */
+		return error_wrap(err, "cannot resume"); /* err contains the path */
 	if (load->reader->meta.thread_id.len != UUID_TEXT_SIZE - 1)
 		return error_set(err, ERR_invalid, "failed to parse thread ID from rollout file %s", load->path);
 	fill_context(&load->context, load->reader);

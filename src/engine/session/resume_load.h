@@ -17,22 +17,22 @@ struct rollout_reader;
 struct rollout_writer;
 
 struct resume_load {
-	/* set by the caller */
+	/* Set by the caller: */
 	char *path;
 	bool opens;        /* lock the file and open it for writing before it is read */
 	bool shows_events; /* read the recorded events as well */
 	enum fsync_policy fsync;
-	/* the results; none if err has a code */
+	/* The results; if err has a code there are no others: */
 	struct error err;
-	struct rollout_writer *rollout; /* with `opens` */
+	struct rollout_writer *rollout; /* if `opens` was set */
 	struct rollout_reader *reader;  /* reduced to the lines from which subagents are restored */
 	struct context context;
-	struct open_calls open_calls; /* of the context */
-	struct buf events;            /* a JSON array; over: longer than LIMIT_INITIAL_MESSAGES */
+	struct open_calls open_calls; /* open calls of context */
+	struct buf events;            /* a JSON array; `over` is set if it exceeds LIMIT_INITIAL_MESSAGES */
 };
 
 struct resume_load *resume_load_create(struct str path);
 void resume_load_run(void *self);
-void resume_load_destroy(struct resume_load *load); /* not while it runs; NULL is a no-op */
+void resume_load_destroy(struct resume_load *load); /* must not be called while the job runs; NULL is a no-op */
 
 #endif

@@ -21,16 +21,16 @@
 
 /* ---- the rollout ---- */
 
-/* A large line is written at once: its batch would only cost memory. After an error it stays pending, and the flush
- * before the next events reports the error. */
+/* Writes a large line at once, because keeping it in the batch would only use memory. After an error it stays
+ * pending, and the flush before the next events reports the error. */
 static void flush_large(struct session *session, size_t pending_before)
 {
 	if (rollout_writer_pending_bytes(session->rollout) > pending_before + LIMIT_ROLLOUT_DIRECT)
 		best_effort(session_flush_rollout(session, NULL));
 }
 
-/* While the disk is full, pending lines would grow without limit, so those that do not fit are lost. The user was
- * warned when the disk became full (engine/codex/queues.c). */
+/* Adds a line. While the disk is full, pending lines would grow without limit, so those that do not fit are lost.
+ * The user was warned when the disk became full (engine/codex/queues.c). */
 void session_record(struct session *session, enum rollout_line_type type, struct str payload)
 {
 	struct error err;
@@ -178,7 +178,7 @@ const struct tool_call *session_find_request(const struct session *session, enum
 	return request ? request->call : NULL;
 }
 
-/* The journal marks the item as declined when the event that ends it is recorded. */
+/* Marks a denied item in the journal, which writes it as declined when the item ends. */
 static void record_decision(struct session *session, const struct tool_call *call,
                             const struct review_decision *decision)
 {
@@ -284,7 +284,7 @@ static void host_amend(struct tool_host *host, const struct str *words, size_t c
 		session_warn(session, host->turn_id, "the rule counts for this session only: %s", err.text);
 }
 
-/* Built for each command; sessions that run none have no environment. */
+/* Builds the environment for each command; a session that runs no commands has none. */
 static const char *const *host_command_env(struct tool_host *host, bool is_model)
 {
 	struct session *session = session_of(host);

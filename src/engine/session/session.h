@@ -32,8 +32,8 @@ struct task;
 
 /* The system prompt and the name of a conversation that is not the user's. */
 struct conversation_voice {
-	struct str instructions; /* static */
-	const char *subagent;    /* its kind of subagent, for the provider */
+	struct str instructions; /* constant */
+	const char *subagent;    /* the kind of subagent, as reported to the provider */
 };
 
 struct conversation {
@@ -42,48 +42,50 @@ struct conversation {
 	struct context context;
 	struct settings *announced; /* the settings that the history describes; NULL before the first Task */
 	size_t announced_at;        /* item count when they were last described */
-	int64_t counted_tokens;     /* of the first counted_items, from the provider */
+	int64_t counted_tokens;     /* token count of the first counted_items, from the provider */
 	size_t counted_items;
-	size_t compacted_items; /* kept by the last compaction; earlier items are in the rollout only */
+	/* number of items that the last compaction kept; earlier ones are only in the rollout */
+	size_t compacted_items;
 	struct token_usage usage_last;
-	struct buf tools; /* JSON array, as offered to tools_model */
+	struct buf tools; /* JSON array of the tools that tools_model is offered */
 	char *tools_model;
 };
 
 struct session {
 	const struct session_env *env;       /* lent by the owner */
-	char id[UUID_TEXT_SIZE];             /* thread id */
-	struct settings *settings;           /* of the next Task */
-	struct conversation conversation;    /* the user's */
-	struct task *task;                   /* at most one */
+	char id[UUID_TEXT_SIZE];             /* the thread id */
+	struct settings *settings;           /* settings of the next task */
+	struct conversation conversation;    /* the user's conversation */
+	struct task *task;                   /* the running task, or NULL */
 	struct list requests;                /* to the user and the client, unanswered: struct session_request */
-	struct dynamic_tools *dynamic_tools; /* provided by the client; NULL: none */
+	struct dynamic_tools *dynamic_tools; /* tools provided by the client; NULL: none */
 	struct exec_rules rules;
-	struct session_skills *skills;   /* NULL before the first use */
-	struct rollout_writer *rollout;  /* NULL: ephemeral */
+	struct session_skills *skills;   /* NULL until skills are first used */
+	struct rollout_writer *rollout;  /* NULL: the session is ephemeral */
 	struct rollout_journal *journal; /* converts events to lines of the rollout */
-	struct resume_load *resumed;     /* until the warnings of a resume are emitted */
+	struct resume_load *resumed;     /* NULL after the warnings of a resume were emitted */
 	struct model_provider *provider;
-	struct model_client *model; /* of that provider */
+	struct model_client *model; /* client for that provider */
 	struct exec_sessions *exec;
-	struct list shells;             /* the user's own running commands: struct session_shell */
-	struct buf unheard;             /* items that wait for the next Turn: JSON, one per line */
+	struct list shells;             /* running commands of the user: struct session_shell */
+	struct buf unheard;             /* items that wait for the next turn: JSON, one per line */
 	struct env command_env;         /* built for each command */
-	struct loop_deferred interrupt; /* the answer to a request was abort */
+	struct loop_deferred interrupt; /* pending if the answer to a request was "abort" */
 	char *base_instructions;        /* the system prompt */
-	bool has_own_base;              /* not the built-in one: no personality is added to it */
+	bool has_own_base;              /* the prompt is not the built-in one, so no personality is added */
 	/* The personality in the system prompt. With a first model that has no personalities it is the default, so that
 	 * the preamble describes only a different one to a later model. */
 	enum personality base_personality;
-	char *user_instructions; /* from configure_session, in addition to AGENTS.md */
+	char *user_instructions; /* instructions of configure_session, in addition to AGENTS.md */
 	bool has_usage;
 	struct token_usage usage_total;
-	struct rate_limits *limits; /* as last emitted; in limits_arena */
+	struct rate_limits *limits; /* as emitted last; allocated in limits_arena */
 	struct arena limits_arena;
-	bool has_new_history;  /* recorded whole: turns cannot be counted from the end of the file */
-	bool has_warned_model; /* about an unknown model */
+	/* the history was recorded as a whole, so turns cannot be counted from the end of the file */
+	bool has_new_history;
+	bool has_warned_model; /* the user was warned of an unknown model */
 	struct {
-		struct str *words; /* in the arena */
+		struct str *words; /* allocated in the arena */
 		size_t count;      /* 0: use the configured program */
 		struct arena arena;
 	} notify;                /* the notification program of configure_session */
@@ -94,7 +96,7 @@ struct session {
 
 /* Puts an event on the event queue. */
 void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
-/* session_push, then session_record_event. */
+/* Emits an event and records it: session_push, then session_record_event. */
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
 /* Emits item_started or item_completed. */
 void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item);
@@ -112,15 +114,16 @@ must_check int session_change_settings(struct session *session, const struct set
  * a time. The calls are borrowed; their requests are dropped before they are destroyed. */
 
 enum pending_kind {
-	PENDING_approval,    /* of the user, for a command or a patch; answered with a struct review_decision */
-	PENDING_question,    /* to the user; answered with a struct user_input_answers */
-	PENDING_client_tool, /* to the client that provides the tool; answered with a struct dynamic_tool_answer */
+	PENDING_approval,    /* request to the user to approve a command or a patch; the answer is a struct
+	                      * review_decision */
+	PENDING_question,    /* question to the user; the answer is a struct user_input_answers */
+	PENDING_client_tool, /* call to the client that provides the tool; the answer is a struct dynamic_tool_answer */
 };
 
-/* The kind of the request that this event emits. The event must be one that asks. */
+/* Returns the kind of the request that this event emits. The event must be a request. */
 enum pending_kind pending_kind_of(enum event_tag event);
-/* The call of the request with this id, or NULL. id: of the call, or of the Task that asks: then its oldest request. A
- * call of a client's tool is found by its own id only. */
+/* Returns the call of the request with this id, or NULL. id is that of the call, or of the task, which means its
+ * oldest request. A call of a client's tool is found by its own id only. */
 const struct tool_call *session_find_request(const struct session *session, enum pending_kind kind, struct str id);
 /* Removes the request and runs its answer function. False, and the answer has no effect, if there is no such request,
  * or if the answer to another one is about to abort the Task. */
@@ -131,22 +134,22 @@ void session_drop_requests(struct session *session, const struct tool_call *call
 /* ---- the host of its tool calls (tool_host.h) ---- */
 
 void session_host_init(struct session *session);
-/* Sets the facts of a Task that starts; turn_id and settings must live as long as the Task. */
+/* Sets the data of a task that starts; turn_id and settings must live as long as the task. */
 void session_lend_host(struct session *session, struct str turn_id, const struct settings *settings);
 /* Terminates the commands that still run, without events, and drops the pending requests. */
 void session_host_finish(struct session *session);
 
 /* ---- the rollout; without one these are no-ops ---- */
 
-/* Adds a line, which waits in memory until the next flush. A line that is too long is left out, with a warning. */
+/* Adds a line, which stays in memory until the next flush. A line that is too long is omitted, with a warning. */
 void session_record(struct session *session, enum rollout_line_type type, struct str payload);
-/* Reports that a line of this kind was too long. */
+/* Warns that a line of this kind was too long. */
 void session_warn_line(struct session *session, enum rollout_line_type type);
 /* Adds the lines of an event, if its kind is recorded (rollout_journal.h). */
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body);
-/* Writes what is pending; called before events leave. Lines that could not be written stay pending. */
+/* Writes pending lines; called before events are delivered. Lines that could not be written stay pending. */
 must_check int session_flush_rollout(struct session *session, struct error *err);
-/* At the end of a Task: flushes, and calls fsync if the configuration wants it per turn. */
+/* To be called at the end of a task: flushes, and calls fsync if the configuration requires it per turn. */
 void session_sync_rollout(struct session *session);
 
 #endif

@@ -20,22 +20,23 @@ struct session;
 struct session_ops {
 	/* Puts an event on the event queue; copies id and body. */
 	void (*push)(void *self, struct str sub_id, enum event_tag tag, const void *body);
-	/* The Session that started this one as a subagent; NULL for a root, and while the parent is unloaded. */
+	/* Returns the session that started this one as a subagent; NULL for a root, and while the parent is
+	 * unloaded. */
 	const struct session *(*parent)(void *self);
-	/* Cancels the requests outside of the Task: the model client that they use is about to be destroyed. */
+	/* Cancels requests outside of the task, because the model client that they use is about to be destroyed. */
 	void (*on_model_close)(void *self);
 	/* For the tools of subagents: see struct tool_host. */
 	struct agent *(*agent)(void *self, bool by_thread);
-	/* A patch of the Task was written. */
+	/* Called after a patch of the task was written. */
 	void (*on_patched)(void *self, const struct patch_plan *plan);
-	/* The user answered a request with "abort": the Task is to be interrupted. Runs from the loop. */
+	/* The user has answered a request with "abort": the task must be interrupted. Runs on the loop. */
 	void (*on_abort)(void *self);
 };
 
 /* Folders with skills in addition to the configured ones, shared by all Sessions of the process. */
 struct skill_roots {
 	VEC(struct str) paths; /* owned */
-	uint64_t generation;   /* changes with the paths */
+	uint64_t generation;   /* incremented when the paths change */
 };
 
 struct session_env {
@@ -45,18 +46,18 @@ struct session_env {
 	struct http_client *http;
 	struct config *config;
 	const struct skill_roots *skill_roots;
-	struct agent *agent; /* of this Session in its tree; NULL while there is no tree */
+	struct agent *agent; /* this session's place in its tree; NULL while there is no tree */
 	enum session_source source;
 	char *cwd;                     /* default folder; absolute */
 	struct str originator;         /* the program that drives the engine */
-	char *client, *client_version; /* of the program that drives this Codex, or NULL */
-	bool ephemeral;                /* no rollout */
-	bool mutes_output;             /* no exec_command_output_delta */
-	bool begins_once_allowed;      /* exec_command_begin follows the approval */
-	bool is_interactive;           /* a user can answer */
-	bool is_unattended;            /* no user can, and the model is informed of it */
+	char *client, *client_version; /* name and version of the program that drives this Codex, or NULL */
+	bool ephemeral;                /* see struct codex_options for this and the following flags */
+	bool mutes_output;             /* emit no exec_command_output_delta */
+	bool begins_once_allowed;      /* emit exec_command_begin after the approval */
+	bool is_interactive;           /* a user can answer requests */
+	bool is_unattended;            /* no user can answer, and the model is informed of it */
 	bool serves_tools;             /* the client carries out calls of its dynamic tools */
-	bool runs_unasked;             /* input without items starts a Turn */
+	bool runs_unasked;             /* input without items starts a turn */
 };
 
 #endif

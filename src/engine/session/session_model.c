@@ -1,5 +1,4 @@
-/* Tools and instructions are built at their first use and kept until the model changes, so that a further turn builds
- * neither. */
+/* Tools and instructions are built when they are first needed and cached until the model changes. */
 #include "engine/session/session_model.h"
 
 #include <errno.h>
@@ -76,7 +75,7 @@ bool session_lacks_tool(const struct session *session, const struct tool_type *t
 	       (type == tool_get(TOOL_view_image) && !config->tools.view_image);
 }
 
-/* Subagents at the depth limit cannot start others, so they get no tools for it. */
+/* True if subagents are offered. Those at the depth limit cannot start others and get no tools for it. */
 static bool offers_subagents(const struct session *session, enum tool_tag tag)
 {
 	const struct agent *agent = session->env->agent;
@@ -84,7 +83,7 @@ static bool offers_subagents(const struct session *session, enum tool_tag tag)
 	return !starts || !agent || agent->depth < agent->tree->options.max_depth;
 }
 
-enum { AGENTS_DEPTH = 1 }; /* of the tools that name agents by thread, unless max_depth is configured */
+enum { AGENTS_DEPTH = 1 }; /* depth limit for tools that name agents by thread, unless max_depth is configured */
 
 bool session_offers_agents(const struct session *session)
 {
@@ -94,7 +93,7 @@ bool session_offers_agents(const struct session *session)
 	return (config->features.multi_agent || config->features.collab) && (agent ? agent->depth : 0) < depth;
 }
 
-/* The config selects the form of the shell tool. */
+/* True if the tool is offered. The configuration selects the form of the shell tool. */
 static bool is_offered(const struct conversation *conversation, const struct settings *settings, enum tool_tag tag)
 {
 	const struct session *session = conversation->session;
@@ -112,7 +111,7 @@ static bool is_offered(const struct conversation *conversation, const struct set
 	case TOOL_shell_command:
 		return !unified;
 	case TOOL_shell:
-		return false; /* carried out for models that call it unasked, never offered */
+		return false; /* executed for models that call it anyway, but never offered */
 	case TOOL_apply_patch:
 		return settings->info.patch_form != MODEL_PATCH_none;
 	case TOOL_view_image:
@@ -131,7 +130,7 @@ static bool is_offered(const struct conversation *conversation, const struct set
 		return !session->env->is_unattended;
 	case TOOL_wait:
 		return !conversation->voice && config->features.collab && session_offers_agents(session);
-	case TOOL_spawn_agent: /* and similar ones: offered in a namespace of their own */
+	case TOOL_spawn_agent: /* these tools are offered in a namespace of their own */
 		return false;
 	case TOOL_update_plan:
 		return !session_lacks_tool(session, tool_get(tag));
@@ -140,7 +139,7 @@ static bool is_offered(const struct conversation *conversation, const struct set
 	}
 }
 
-/* The provider runs this tool itself: {"type":"web_search","external_web_access":false}. */
+/* Describes the tool that the provider runs itself: {"type":"web_search","external_web_access":false}. */
 static void write_web_search(const struct conversation *conversation, struct json_writer *w)
 {
 	const struct session *session = conversation->session;
@@ -158,7 +157,7 @@ static void write_web_search(const struct conversation *conversation, struct jso
 	jw_object_end(w);
 }
 
-/* The name of a built-in tool: a call of a client's tool with this name would be ambiguous. */
+/* True for the name of a built-in tool: a client's tool with this name would be ambiguous. */
 static bool is_built_in(struct str name)
 {
 	const struct tool_type *type = tool_find(name);
@@ -195,7 +194,7 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 	return buf_str(&conversation->tools);
 }
 
-/* Checks the open file: the path may lead to another file by now. */
+/* True if the file may contain keys. The open file is checked, because the path may lead to another one by now. */
 static bool may_hold_keys(const struct config *config, int fd)
 {
 	struct stat file, keys;
@@ -252,7 +251,7 @@ static enum personality append_personality(const struct settings *settings, bool
 	if (has_own_base || settings->personality == personality_none)
 		return personality_none;
 	if (!settings->info.has_personality)
-		return personality_pragmatic; /* the default of config.def */
+		return personality_pragmatic; /* the default in config.def */
 	buf_append_c(text, "\n\n");
 	buf_append_str(text, session_personality_text(settings->personality));
 	return settings->personality;
@@ -330,7 +329,8 @@ void session_warn_unknown_model(struct session *session, struct str sub_id, cons
 {
 	if (settings->info.is_known || session->has_warned_model)
 		return;
-	if (session->env->config->is_set.model_context_window) /* the warning asks for this setting */
+	/* this setting is the remedy that the warning suggests */
+	if (session->env->config->is_set.model_context_window)
 		return;
 	session->has_warned_model = true;
 	session_warn(session, sub_id,

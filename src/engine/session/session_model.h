@@ -1,5 +1,5 @@
-/* session_model.h — what a Session sends to its model: client, tools, instructions. Private to engine/. Loop thread
- * only. */
+/* session_model.h — prepares a session's requests to its model: client, tools, instructions. Private to engine/.
+ * Loop thread only. */
 #ifndef ENGINE_SESSION_MODEL_H
 #define ENGINE_SESSION_MODEL_H
 
@@ -15,25 +15,25 @@ struct session;
 struct settings;
 struct tool_type;
 
-/* Reads the provider that the JSON text describes; absent: the configured one. NULL and err if it does not exist or
- * lacks its key. Owned by the caller. */
+/* Resolves the provider that the JSON text describes; STR_NONE: the configured one. Returns NULL and err if it does
+ * not exist or lacks its key. Owned by the caller. */
 must_check struct model_provider *session_read_provider(const struct session *session, struct str described,
                                                         struct error *err);
-/* Replaces the client by one for this provider, which is taken over. No request may be in progress. */
+/* Replaces the client by one for this provider, taking ownership of the provider. No request may be in progress. */
 void session_model_open(struct session *session, struct model_provider *provider);
 
-/* The thread ids above a subagent, borrowed from the tree; both absent for a root. */
+/* The thread ids above a subagent, borrowed from the tree; both are STR_NONE for a root. */
 struct session_kin {
 	struct str root_id, parent_id;
 };
 struct session_kin session_kin(const struct session *session);
 
-/* True if requests continue from the provider's last response and send the new items only. */
+/* True if requests continue from the provider's last response and contain only the new items. */
 bool session_is_chained(const struct session *session);
 
-/* The tools offered to the model of the settings, as a JSON array; borrowed until the model changes. */
+/* Returns the tools offered to the model of the settings, as a JSON array; borrowed until the model changes. */
 struct str conversation_tools(struct conversation *conversation, const struct settings *settings);
-/* True if the configuration removes this tool: a call of it is a call of an unknown tool. */
+/* True if the configuration removes this tool, so that a call of it is a call of an unknown tool. */
 bool session_lacks_tool(const struct session *session, const struct tool_type *type);
 /* True if the model gets the tools that name agents by thread id. */
 bool session_offers_agents(const struct session *session);
@@ -44,14 +44,14 @@ must_check int session_read_base(struct session *session, struct str own, struct
  * replace it by a link, so auth.json and the files of /proc, which may contain keys, are refused. */
 must_check int session_read_prompt_file(const struct config *config, const char *key, const char *path, struct buf *out,
                                         struct error *err);
-/* The instructions for a personality. */
+/* Returns the instructions for a personality. */
 struct str session_personality_text(enum personality personality);
-/* The system prompt; borrowed. */
+/* Returns the system prompt, borrowed. */
 struct str conversation_instructions(const struct conversation *conversation);
 /* Appends the instructions of configure_session and of AGENTS.md files, if there are any. */
 void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out);
 
-/* Warns, once per session, of a model that is not in the catalog. */
+/* Warns of a model that is not in the catalog, once per session. */
 void session_warn_unknown_model(struct session *session, struct str sub_id, const struct settings *settings);
 
 #endif

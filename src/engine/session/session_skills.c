@@ -21,20 +21,20 @@
 struct session_skills {
 	struct session *session;
 	struct skill_places *places;
-	uint64_t roots_generation;      /* of the shared roots in `places` */
-	struct skills_list_entry entry; /* in the arena */
+	uint64_t roots_generation;      /* generation of the shared roots in `places` */
+	struct skills_list_entry entry; /* allocated in the arena */
 	struct arena arena;
 	struct skill_watch *watch;
-	struct skill_brief_cut warned_cut; /* the cuts of the list that the user was warned of */
-	bool is_stale;                     /* files may have changed since the last look */
+	struct skill_brief_cut warned_cut; /* the omissions of the list that the user was warned of */
+	bool is_stale;                     /* files may have changed since the last scan */
 	struct list lists;
 };
 
 /* A list that a worker builds for the UI. */
 struct list_request {
 	struct list link;
-	struct session_skills *skills; /* NULL: the Session was destroyed while a worker reads prompts */
-	struct skill_scan_job *scan;   /* NULL: a list of prompts */
+	struct session_skills *skills; /* NULL: the session was destroyed while a worker read prompts */
+	struct skill_scan_job *scan;   /* NULL: the list is one of prompts */
 	char *sub_id;
 	char *home;
 	struct ev_list_custom_prompts prompts;
@@ -48,7 +48,7 @@ static void on_change(void *self)
 	session_emit(skills->session, STR(""), EV_skills_update_available, NULL);
 }
 
-/* A client may have changed the roots, which all Sessions of the process share. */
+/* Refreshes the places: a client may have changed the roots, which all sessions of the process share. */
 static void take_places(struct session_skills *skills)
 {
 	const struct session_env *env = skills->session->env;
@@ -107,7 +107,7 @@ static void request_cancel(struct list_request *request)
 		return;
 	}
 	list_remove(&request->link);
-	request->skills = NULL; /* on_prompts destroys it */
+	request->skills = NULL; /* on_prompts frees the request */
 }
 
 void session_skills_destroy(struct session_skills *skills)
@@ -123,7 +123,7 @@ void session_skills_destroy(struct session_skills *skills)
 	free(skills);
 }
 
-/* The list is written for each Task; the user is warned when its cuts change. */
+/* Warns when the omissions of the list change; the list is written for each task. */
 static void warn_cut(struct session *session, struct skill_brief_cut cut)
 {
 	struct skill_brief_cut *warned = &session->skills->warned_cut;
@@ -236,7 +236,7 @@ void session_skills_list(struct session *session, struct str sub_id, const struc
 	struct str own = str_of(session->settings->cwd);
 	request->scan = skill_scan_start(session->env->loop, skills->places, op->cwds_count ? op->cwds : &own,
 	                                 op->cwds_count ? op->cwds_count : 1, on_listed, request);
-	find(session, session->settings->cwd); /* starts the watch, which reports changes */
+	find(session, session->settings->cwd); /* this starts the watch, which reports changes */
 }
 
 static void read_prompts(void *self)

@@ -1,8 +1,8 @@
-/* session_skills.h — the skills of a Session: found for its working folder, listed for the model, added to the history
- * when the user's input chooses them. Private to engine/.
+/* session_skills.h — the skills of a Session: found for its working folder, listed for the model, added to the
+ * history when the user's input chooses them. Private to engine/.
  *
- * The first Task looks for them, and a later one if the folder changed or a watch reported changed files. Owns: the
- * skills found, the watch, the pending requests of list_skills. Loop thread only. */
+ * The first task scans for them, and a later one scans again if the folder changed or a watch reported changed
+ * files. Owns: the skills found, the watch, the pending requests of list_skills. Loop thread only. */
 #ifndef ENGINE_SESSION_SKILLS_H
 #define ENGINE_SESSION_SKILLS_H
 
@@ -17,10 +17,10 @@ struct settings;
 /* Cancels pending lists. NULL is a no-op. */
 void session_skills_destroy(struct session_skills *skills);
 
-/* Appends the list of skills for the model, if there are any. */
+/* Appends the list of skills for the model; nothing if there are no skills. */
 void session_skills_describe(struct session *session, const struct settings *settings, struct buf *out);
 
-/* The paths of the skills that a Task has in its history; owned. */
+/* Paths of the skills that are in the history of a task; owned. */
 struct skills_given {
 	VEC(struct str) paths;
 };

@@ -1,5 +1,5 @@
-/* A snapshot is built once and shared. Its strings are in its own arena, so a change copies the few that the old
- * snapshot has. */
+/* A snapshot is built once and shared. Its strings are in its own arena, so a change copies the strings of the old
+ * snapshot. */
 #include "engine/session/settings.h"
 
 #include "base/error.h"
@@ -33,7 +33,7 @@ static struct settings *settings_alloc(void)
 	return settings;
 }
 
-/* The model's entry in the catalog, with the overrides of the configuration. */
+/* Sets the model's properties from the catalog, with the overrides of the configuration. */
 static void fill_info(struct settings *settings, const struct config *config)
 {
 	settings->info = model_catalog_get(str_of(settings->model));
@@ -112,7 +112,7 @@ static void sandbox_of_config(struct settings *settings, const struct config *co
 	set_sandbox(settings, &sandbox);
 }
 
-/* Plan mode without a chosen effort uses the configured one, else medium, as current clients preset it. */
+/* In plan mode without a chosen effort, uses the configured one, else medium, which current clients preselect. */
 static void fill_plan_effort(struct settings *settings, const struct config *config, bool has_preset)
 {
 	if (settings->mode != mode_kind_plan)
@@ -158,7 +158,7 @@ static int set_cwd(struct settings *settings, struct str cwd, struct error *err)
 	return 0;
 }
 
-/* Model and effort of a collaboration mode take precedence over the plain fields. */
+/* Applies a mode, whose model and effort take precedence over the plain fields. */
 static void set_mode(struct settings *settings, const struct collaboration_mode *mode, const struct config *config)
 {
 	settings->mode = mode->mode;

@@ -19,17 +19,18 @@ struct settings {
 	const char *cwd;                                /* absolute and normalised */
 	const struct ask_for_approval *approval_policy; /* never `reject` */
 	const struct sandbox *sandbox;                  /* as on the wire */
-	struct sandbox_policy sandbox_policy;           /* the same for sandbox/ */
+	struct sandbox_policy sandbox_policy;           /* the same policy for sandbox/ */
 	enum reasoning_effort effort;                   /* unset: the model's default */
-	bool has_summary;                               /* it was chosen; else it is the model's default */
+	/* the summary was chosen; otherwise it is the model's default */
+	bool has_summary;
 	enum reasoning_summary summary;
 	enum verbosity verbosity;
 	enum personality personality;
 	enum mode_kind mode;
-	const char *mode_instructions; /* the client's; NULL: the built-in ones, if describes_mode */
+	const char *mode_instructions; /* the client's instructions; NULL: the built-in ones, if describes_mode */
 	bool describes_mode;
 	struct model_info info;
-	int64_t compact_limit; /* the history is compacted from this number of tokens on */
+	int64_t compact_limit; /* number of tokens from which on the history is compacted */
 	/* private */
 	int refs;
 	struct arena arena;
@@ -50,18 +51,18 @@ struct settings_change {
 	const struct collaboration_mode *mode;
 };
 
-/* The settings of the configuration. cwd must be absolute. fallback_model: used if none is configured; NULL: the
- * catalog's default. */
+/* Creates the settings of the configuration. cwd must be absolute. fallback_model is used if no model is configured;
+ * NULL: the catalog's default. */
 must_check struct settings *settings_create(const struct config *config, const char *cwd, const char *fallback_model);
-/* Returns a new snapshot, owned by the caller. NULL and err if a value is unusable (ERR_invalid: cwd is relative or is
- * not a folder). */
+/* Returns a changed snapshot, owned by the caller. NULL and err if a value is unusable (ERR_invalid: cwd is relative
+ * or is not a folder). */
 must_check struct settings *settings_with(const struct settings *base, const struct config *config,
                                           const struct settings_change *change, struct error *err);
-/* The built-in instructions of a mode. */
+/* Returns the built-in instructions of a mode. */
 struct str settings_default_mode_text(enum mode_kind mode);
-/* The instructions of the settings' mode: the client's or the built-in ones; STR_NONE: none. */
+/* Returns the instructions of the settings' mode: the client's or the built-in ones; STR_NONE without any. */
 struct str settings_mode_text(const struct settings *settings);
-/* The chosen effort, else the model's default, else medium. */
+/* Returns the chosen effort, else the model's default, else medium. */
 enum reasoning_effort settings_shown_effort(const struct settings *settings);
 struct settings *settings_ref(struct settings *settings);
 void settings_unref(struct settings *settings); /* NULL is a no-op */

@@ -1,6 +1,6 @@
-/* The new history is built beside the old one and replaces it in one step, in memory and, as one line, in the rollout:
- * no crash leaves a half. The messages that stay are chosen by the rule that a resume uses for sessions recorded before
- * 2026 (rollout_item.h). */
+/* The new history is built separately and replaces the old one in one step, in memory and, as one line, in the
+ * rollout, so that a crash leaves either the old or the new one. The messages that stay are chosen by the rule that
+ * a resume uses for sessions recorded before 2026 (rollout_item.h). */
 #include "engine/task/compact.h"
 
 #include "base/error.h"
@@ -26,7 +26,7 @@ struct compact {
 	char id[UUID_TEXT_SIZE];
 	struct buf question; /* the item that asks for the summary */
 	struct buf summary;
-	size_t first_item; /* of the history that is summarised; the items before it did not fit */
+	size_t first_item; /* index of the first item that is summarised; the items before it did not fit */
 };
 
 bool compact_is_due(const struct turn_env *env)
@@ -130,7 +130,8 @@ struct turn *compact_ask(struct compact *compact)
 	return turn_ask(compact->env, &question);
 }
 
-/* Twice as many each time: dropping one item per request would cost more requests than it saves. */
+/* Doubles the number of dropped items each time: dropping one item per request would cost more requests than it
+ * saves. */
 bool compact_trim(struct compact *compact)
 {
 	const struct conversation *conversation = compact->env->conversation;
@@ -144,7 +145,7 @@ bool compact_trim(struct compact *compact)
 
 /* ---- the new history ---- */
 
-/* Keeps the user's newest messages up to the budget, in their old order. */
+/* Keeps the user's newest messages up to the budget, in their original order. */
 static void keep_messages(const struct context *old, struct context *fresh)
 {
 	auto_arena struct arena line = {0}, kept_arena = {0};

@@ -1,5 +1,5 @@
-/* The part that all kinds of Task share: start, end, and the reports of the Turn. The Turn defers its reports, so a
- * Task that ends in one of them never destroys a Turn inside a callback of the model call. During a compaction the Turn
+/* Start, end and the reports of turns, which all kinds of tasks share. A turn defers its reports, so a task that
+ * ends in one of them never destroys a turn inside a callback of the model call. During a compaction the turn
  * belongs to the compaction, for every kind. */
 #include "engine/task/task.h"
 
@@ -65,8 +65,8 @@ static void take_from_turn(struct task *task)
 
 /* ---- the diff ---- */
 
-/* The diff covers the changes of patches, not those of commands, and no file is read for it. It is emitted after each
- * patch, and at the end of each Turn for clients that subscribed later. */
+/* Emits turn_diff. It covers the changes of patches, not those of commands, and no file is read for it. It is
+ * emitted after each patch, and at the end of each Turn for clients that subscribed later. */
 static void emit_diff(struct task *task)
 {
 	auto_buf struct buf text;
@@ -83,7 +83,8 @@ void task_note_patch(struct task *task, const struct patch_plan *plan)
 	const struct patch_change *changes = patch_plan_changes(plan, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct str old = patch_change_old(&changes[i]);
-		bool is_large = old.len > LIMIT_GIT_DIFF_FILE; /* the diff omits it, so its new text is not built */
+		/* the diff omits large files, so the new text is not built */
+		bool is_large = old.len > LIMIT_GIT_DIFF_FILE;
 		struct git_diff_change change = {
 			.path = changes[i].path,
 			.move_path = changes[i].move_path,
@@ -105,7 +106,7 @@ static void end_early(struct task *task, bool by_user)
 		task->kind->on_cut_short(task, by_user);
 }
 
-/* Emits an error event, then completes. info: CodexErrorInfo as JSON. */
+/* Emits an error event, then completes the task. info is CodexErrorInfo as JSON. */
 static void fail(struct task *task, const char *message, const char *info)
 {
 	struct ev_error event = {.message = str_of(message), .codex_error_info = str_of(info)};
@@ -192,7 +193,7 @@ static void end(struct task *task)
 	owner->events->on_end(owner->self);
 }
 
-/* The message without the plan, which is an item of its own. */
+/* Returns the message without the plan, which is a separate item. */
 static struct str without_plan(struct str message, struct arena *arena)
 {
 	auto_buf struct buf text, plan;
@@ -202,7 +203,7 @@ static struct str without_plan(struct str message, struct arena *arena)
 	return arena_str(arena, buf_str(&text));
 }
 
-/* Read from the history: the text may be large, and a copy would live as long as the Task. */
+/* The message is read from the history: it may be large, and a copy would live as long as the task. */
 struct str task_last_message(const struct task *task, struct arena *arena, struct buf *spare)
 {
 	const struct context *context = &task->turn_env.conversation->context;
@@ -243,7 +244,7 @@ void task_compact(struct task *task)
 		fail(task, err.text, "\"other\"");
 }
 
-/* The Task of Op compact takes no input. If it ends early, the history stays as it was. */
+/* The task of Op compact takes no input. If it ends early, the history is unchanged. */
 static const struct task_kind compact_kind = {
 	.size = sizeof(struct task),
 	.on_compacted = task_complete,

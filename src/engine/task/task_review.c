@@ -1,9 +1,9 @@
-/* A Task that is a code review: a reviewer with a prompt and a conversation of its own, whose last message is its
- * report. It requests no approvals and takes no further input.
+/* A code review: a reviewer with its own prompt and conversation, whose last message is its report. It requests no
+ * approvals and takes no further input.
  *
- * The report is JSON for history/review.c, so its deltas are not emitted: when it is complete it is emitted as findings
- * and as text. Earlier messages of the reviewer are emitted like any other. Afterwards the user's history has two
- * messages about the review, as if the user had run it and the model had answered: one turn of the user. */
+ * The report is JSON for history/review.c, so its deltas are not emitted: when it is complete it is emitted as
+ * findings and as text. Earlier messages of the reviewer are emitted like any other. Afterwards the user's history
+ * has two messages about the review, as if the user had run it and the model had answered: one turn of the user. */
 #include "engine/task/task.h"
 
 #include <stdio.h>
@@ -27,10 +27,10 @@
 
 struct task_review {
 	struct task task;
-	struct buf words; /* of the reviewer's latest message, which may be its report */
+	struct buf words; /* text of the reviewer's latest message, which may be its report */
 	char *words_id;   /* id of that message; NULL: no message */
 	struct conversation_voice voice;
-	struct conversation conversation; /* the reviewer's */
+	struct conversation conversation; /* the reviewer's conversation */
 };
 
 static struct task_review *review_of(struct task *task)
@@ -57,7 +57,7 @@ static void forget_words(struct task_review *review)
 	review->words_id = NULL;
 }
 
-/* The latest message is not the report: another item followed it. */
+/* Emits the latest message as a remark: it is not the report, because another item followed it. */
 static void emit_remark(struct task_review *review)
 {
 	if (review->words_id && review->words.len)
@@ -209,7 +209,8 @@ static const struct task_kind kind = {
 
 /* ---- the start ---- */
 
-/* The user does not talk to the reviewer, so it requests no approvals; and it never works in plan mode. */
+/* Returns the reviewer's settings. The user does not talk to it, so it requests no approvals, and it never works in
+ * plan mode. */
 static struct settings *settings_of_reviewer(const struct session *session, struct error *err)
 {
 	const struct config *config = session->env->config;

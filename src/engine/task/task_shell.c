@@ -15,7 +15,7 @@
 #include "tool/exec/user_shell.h"
 
 struct session_shell {
-	struct list link; /* in session->shells */
+	struct list link; /* a node of session->shells */
 	struct session *session;
 	struct task *task; /* the Task that waits for this command, or NULL */
 	struct user_shell *shell;
@@ -83,7 +83,7 @@ void session_abort_shells(struct session *session)
 {
 	struct session_shell *it;
 	while ((it = list_first(&session->shells, struct session_shell, link))) {
-		it->task = NULL; /* its owner ends it */
+		it->task = NULL; /* the command's owner ends the task */
 		user_shell_abort(it->shell);
 	}
 }

@@ -1,6 +1,6 @@
-/* A Task of user input: Turns until the model has no calls left and no input is pending. If the history is too long, it
- * is compacted first; the input waits, because it must follow the summary. Pending input is recorded in the history
- * however the Task ends. */
+/* A task for user input runs turns until the model makes no more calls and no input is pending. If the history is
+ * too long, it is compacted first; the input waits, because it must follow the summary. Pending input is recorded in
+ * the history however the Task ends. */
 #include "engine/task/task.h"
 
 #include <stdio.h>
@@ -19,11 +19,12 @@
 
 struct task_user {
 	struct task task;
-	struct buf first;   /* the first input, while a compaction precedes it: lines as in `pending` */
-	struct buf pending; /* input for the next Turn: a line per item, a mark followed by JSON */
+	struct buf first;   /* the first input while a compaction precedes it: lines as in `pending` */
+	struct buf pending; /* input for the next turn: lines of a mark followed by JSON, one per item */
 	struct skills_given given;
-	struct task_input input; /* the input of `first`, to be emitted with it; in the Task's arena */
-	bool waits;              /* for the end of a user shell command; no Turn starts before */
+	/* the input that `first` contains, to be emitted with it; allocated in the task's arena */
+	struct task_input input;
+	bool waits; /* waits for the end of a user shell command before the next turn */
 };
 
 static struct task_user *user_of(struct task *task)
@@ -72,7 +73,7 @@ static void on_skill(struct str item, void *self)
 	add_line(self, MARK_SKILL, item);
 }
 
-/* Appends the lines of an input. False, and no line is added: the input is too large. */
+/* Appends the lines of an input. If it is too large, adds no line and returns false. */
 static bool add_input(struct task_user *user, const struct task_input *input, struct buf *lines)
 {
 	struct task *task = &user->task;
@@ -86,7 +87,7 @@ static bool add_input(struct task_user *user, const struct task_input *input, st
 	return true;
 }
 
-/* The input is discarded: a truncated item is invalid JSON and would break every later request. */
+/* Reports that the input was discarded: a truncated item would be invalid JSON and break every later request. */
 static void emit_too_large(struct task *task)
 {
 	char text[160];
@@ -172,7 +173,7 @@ static void on_cut_short(struct task *task, bool by_user)
 	if (user_of(task)->first.len)
 		task_emit_message(task, &user_of(task)->input);
 	record_pending(user_of(task));
-	if (by_user && !user_of(task)->waits) /* while it waits, the model does not work */
+	if (by_user && !user_of(task)->waits) /* while the task waits, the model does not work */
 		preamble_add_abort(&task->session->conversation);
 }
 
@@ -221,7 +222,7 @@ static void keep_input(struct task_user *user, const struct task_input *input, s
 	buf_init(lines, 0);
 }
 
-/* Without input and without a Turn. */
+/* Creates a task without input and without a turn. */
 static struct task_user *create(const struct task_owner *owner, struct str id)
 {
 	struct task_user *user = user_of(task_create(&kind, owner, id));
@@ -233,7 +234,7 @@ static struct task_user *create(const struct task_owner *owner, struct str id)
 void task_start_user(const struct task_owner *owner, struct str id, const struct task_input *input)
 {
 	struct session *session = owner->session;
-	if (input->count == 0 && !session->env->runs_unasked) { /* no input, so no Task */
+	if (input->count == 0 && !session->env->runs_unasked) { /* without input there is no task */
 		session_emit(session, id, EV_task_complete, &(struct ev_task_complete){0});
 		return;
 	}
@@ -254,7 +255,7 @@ void task_start_user(const struct task_owner *owner, struct str id, const struct
 	}
 }
 
-/* Starts a Turn on the inbox and the pending input. */
+/* Starts a turn on the inbox and the pending input. */
 static void begin_pending(struct task_user *user, bool interrupts_only)
 {
 	struct task *task = &user->task;

@@ -45,8 +45,8 @@ static bool has_twin(const struct turn *turn, const struct tool_call *call)
 	return false;
 }
 
-/* Writes the output of a call that is never started. A request is answered by the id of its call, so a second call with
- * the id of another one could be started by the approval of the first. */
+/* Writes the output of a call that must not start. Requests are answered by call id, so an approval for one call
+ * could start another call with the same id. */
 static void refuse_excess(const struct turn *turn, struct tool_call *call)
 {
 	if (turn->tools.count >= LIMIT_TOOL_CALLS)
@@ -76,13 +76,13 @@ static bool runs_beside_others(const struct tool_call *call)
 	return !call->type || (call->type->flags & TOOL_PARALLEL); /* tools of clients run in parallel */
 }
 
-/* {"type":"function_call_output","call_id":…,"output":…}; for a custom tool, custom_tool_call_output. */
+/* Writes {"type":"function_call_output","call_id":…,"output":…}; for a custom tool, custom_tool_call_output. */
 static void write_output(const struct session *session, const struct tool_call *call, struct str text, struct buf *item)
 {
 	auto_buf struct buf cut;
 	buf_init(&cut, LIMIT_TOOL_OUTPUT);
 	buf_init(item, LIMIT_TOOL_ITEM);
-	/* room for the tool's own lines around an output that was cut to the budget */
+	/* leaves room for the tool's own lines around an output that was cut to the budget */
 	struct text_budget budget = session->host.output_budget;
 	budget.limit += budget.limit / 5;
 	text_append_output(&cut, text, budget);
@@ -137,7 +137,7 @@ static void start_ready(struct turn *turn)
 	while (turn->started < turn->tools.count && !turn->is_exclusive && !is_held) {
 		struct tool_call *call = turn->tools.items[turn->started];
 		bool alone = !runs_beside_others(call);
-		if (call->is_finished) { /* it was refused */
+		if (call->is_finished) { /* the call was refused */
 			turn->started++;
 			continue;
 		}
@@ -219,7 +219,7 @@ static void on_retry(void *self)
 	send_request(self);
 }
 
-/* One event for each retry; additional_details has the cause. */
+/* Emits one event for each retry; additional_details contains the cause. */
 static void emit_retry(struct turn *turn, const struct model_error *error, unsigned max)
 {
 	char message[64];
@@ -229,7 +229,7 @@ static void emit_retry(struct turn *turn, const struct model_error *error, unsig
 	buf_init(&details, 4 * KIB);
 	model_error_write_retry_info(error, &info);
 	buf_append_c(&details, error->text);
-	if (error->detail[0]) /* such as "connection refused", which the user can fix meanwhile */
+	if (error->detail[0]) /* a detail such as "connection refused", which the user can act on meanwhile */
 		buf_printf(&details, ": %s", error->detail);
 	struct ev_stream_error event = {
 		.message = str_of(message),
@@ -264,7 +264,8 @@ static void fail(struct turn *turn, const struct model_error *error)
 	loop_defer(&turn->next);
 }
 
-/* The provider has deleted the previous response: sends the whole history instead. False: it is not known here. */
+/* Handles a previous response that the provider has deleted: sends the whole history instead. False if the history
+ * is not known here. */
 static bool heal_chain(struct turn *turn, const struct model_error *error)
 {
 	struct session *session = turn->env->session;
@@ -317,7 +318,8 @@ static void on_stream_done(const struct model_error *error, void *self)
 		loop_defer(&turn->next);
 }
 
-/* The input: the part of the history that the provider does not have, and the item of the question. */
+/* Returns the input of the request: the part of the history that the provider does not have, and the item of the
+ * question. */
 static const struct str *lend_input(struct turn *turn, struct model_prompt *prompt)
 {
 	const struct turn_question *question = &turn->question;
@@ -398,7 +400,7 @@ void turn_release(struct turn *turn)
 	if (turn->call)
 		model_call_resume(turn->call);
 	else if (turn->runs_tools)
-		loop_defer(&turn->next); /* starts the calls that had to wait */
+		loop_defer(&turn->next); /* then start the calls that had to wait */
 }
 
 void turn_abort(struct turn *turn)

@@ -1,8 +1,8 @@
-/* turn.h — one Turn: a request to the model, its stream and its tool calls. Private to engine/.
+/* turn.h — one turn: a request to the model, its stream and its tool calls. Private to engine/.
  *
  * A broken stream is retried within the Turn, up to the provider's stream_max_retries. Items are recorded as soon as
- * the model has finished them; tool calls start when the response is complete. Owns: the model call, the tool calls of
- * the response, the item being streamed. Loop thread only. */
+ * the model has finished them; tool calls start when the response is complete. Owns: the model call, the tool calls
+ * of the response, the item being streamed. Loop thread only. */
 #ifndef ENGINE_TURN_H
 #define ENGINE_TURN_H
 
@@ -29,57 +29,58 @@ struct tool_call_words;
 struct turn_shown {
 	/* private */
 	struct buf text;
-	size_t repeated;   /* bytes of the text that the retry has sent again */
-	bool is_repeating; /* the retry has not differed from the text yet */
-	bool is_mixed;     /* the text has parts of attempts that differ */
+	size_t repeated;   /* bytes of text that the retry has sent again */
+	bool is_repeating; /* the retry has not differed from text yet */
+	bool is_mixed;     /* text combines attempts that differ */
 };
 
 void turn_shown_finish(struct turn_shown *shown);
-/* The part of a delta that was not emitted yet: everything from the first difference on. Borrowed from text. */
+/* Returns the part of a delta that was not emitted yet: everything from the first difference on. Borrowed from text. */
 struct str turn_shown_add(struct turn_shown *shown, struct str text);
 
-/* Reports to the owner of a Turn, who may destroy it in both. */
+/* Callbacks to the owner of a turn, which may destroy it in both. */
 struct turn_events {
 	/* The response is complete and recorded. needs_turn: the model has not read the outputs of its calls. */
 	void (*on_end)(void *self, bool needs_turn);
-	/* No retry is left: see `failure` of the Turn. */
+	/* No retry is left; `failure` of the turn has the error. */
 	void (*on_failed)(void *self);
 };
 
 /* The Session's inbox of messages from other agents. */
 struct inbox_ops {
-	/* Moves its messages to the end of the history; interrupts_only: only the interrupts. False: there was none. */
+	/* Moves the messages of the inbox to the end of the history; with interrupts_only, only the interrupts.
+	 * False if there were no messages. */
 	bool (*read)(void *self, bool interrupts_only);
-	/* The same before the outputs of a response's calls, if subagent_inbox_inject_before_tools is set. */
+	/* As read, before the outputs of a response's calls, if subagent_inbox_inject_before_tools is set. */
 	void (*read_early)(void *self);
-	/* The history has the messages that were taken: records in the root's rollout that they were read. A process
-	 * that dies before that reads them again when it resumes. */
+	/* Records in the root's rollout that the messages were read; the history contains them. A process that dies
+	 * before that reads them again when it resumes. */
 	void (*record_taken)(void *self);
 };
 
-/* The plan that a Task in plan mode proposes; at most one. */
+/* The plan that a task in plan mode proposes; a task has at most one. */
 enum turn_plan { TURN_PLAN_none, TURN_PLAN_open, TURN_PLAN_done };
 
-/* The parameters of a Turn, and the state that the Turns of one Task share. */
+/* The parameters of a turn, and the state that the turns of one task share. */
 struct turn_env {
-	/* set by the owner */
+	/* Set by the owner: */
 	struct session *session;
 	struct conversation *conversation;
 	struct str id; /* turn_id of the events */
 	struct settings *settings;
-	struct str output_schema; /* JSON, or absent */
-	struct arena *arena;      /* of the strings below */
+	struct str output_schema; /* JSON, or STR_NONE */
+	struct arena *arena;      /* holds the strings below */
 	const struct turn_events *events;
-	void *self; /* of the events */
+	void *self; /* passed to the functions of events */
 	const struct inbox_ops *inbox;
 	void *inbox_self;
-	/* kept by the Turns */
-	struct str turn_state; /* of the first response; absent before */
+	/* Kept by the turns: */
+	struct str turn_state; /* from the first response; STR_NONE before */
 	size_t last_message;   /* index of the model's last message in the history */
 	bool has_last_message;
 	bool is_rerouted; /* model_reroute was emitted */
 	enum turn_plan plan;
-	struct str plan_id; /* absent: no plan yet */
+	struct str plan_id; /* STR_NONE: no plan was proposed yet */
 	struct turn_shown plan_shown;
 };
 
@@ -89,20 +90,21 @@ enum turn_item_kind { TURN_ITEM_none, TURN_ITEM_message, TURN_ITEM_reasoning, TU
 struct turn_open_item {
 	enum turn_item_kind kind;
 	bool is_emitted; /* item_started was emitted */
-	char *id;        /* in events */
-	char *wire_id;   /* in the stream of this attempt, or NULL */
+	char *id;        /* its id in events */
+	char *wire_id;   /* its id in the stream of this attempt, or NULL */
 	struct turn_shown shown;
-	char *phase;                /* of a message, as the model sent it, or NULL */
-	struct turn_reader *reader; /* of a message in plan mode; NULL before its first delta */
+	char *phase;                /* for a message: as the model sent it, or NULL */
+	struct turn_reader *reader; /* for a message in plan mode; NULL before its first delta */
 };
 
 /* The request of a Turn, and the handler of its stream. */
 struct turn_question {
-	response_event_fn on_event; /* self: the Turn */
-	void *self;                 /* of the asker, for on_event */
-	struct str item;   /* appended to the history in the request, without tools; JSON, borrowed while the Turn
-	                    * lives. Absent: the next step of the conversation, with all tools */
-	size_t first_item; /* of the history to send */
+	response_event_fn on_event; /* self is the turn */
+	void *self;                 /* passed to the asker's functions */
+	/* Appended to the history in the request, which then has no tools; JSON, borrowed while the turn lives.
+	 * STR_NONE: the next step of the conversation, with all tools. */
+	struct str item;
+	size_t first_item; /* index of the first item of the history to send */
 };
 
 struct turn {
@@ -111,16 +113,16 @@ struct turn {
 	struct model_call *call;
 	struct str *segments; /* lent to the model call */
 	struct loop_timer *retry;
-	struct loop_deferred next; /* the step after the stream, outside of its callbacks */
+	struct loop_deferred next; /* the step after the stream, which must not run inside its callbacks */
 	unsigned retries;
 	bool is_complete; /* response.completed was received */
 	bool is_chained;  /* the request named a previous response */
 	bool has_limits;  /* the response head had the account's rate limits */
 	struct turn_open_item open;
-	struct turn_open_item kept[TURN_ITEM_web_search]; /* by kind: left open by a broken attempt */
+	struct turn_open_item kept[TURN_ITEM_web_search]; /* indexed by kind: items that a broken attempt left open */
 	char *response_id;
 	VEC(struct tool_call *) tools; /* the calls of the response, in its order */
-	size_t started;                /* the first so many calls were started */
+	size_t started;                /* number of calls that were started */
 	size_t running;                /* started calls that have not finished */
 	bool runs_tools;               /* the response is complete, its calls run */
 	bool is_exclusive;             /* a call that must run alone is running */
@@ -129,16 +131,16 @@ struct turn {
 	enum model_error_kind failure_kind;
 };
 
-/* Requests the next step of the conversation: the whole history, with all tools. */
+/* Requests the next step of the conversation with the whole history and all tools. */
 struct turn *turn_start(struct turn_env *env);
-/* Sends another request; the parts that the question points to are borrowed while the Turn lives. */
+/* Sends another request; data that the question refers to is borrowed while the turn lives. */
 struct turn *turn_ask(struct turn_env *env, const struct turn_question *question);
 /* Ends the model call and all tool calls without events. NULL is fine. */
 void turn_destroy(struct turn *turn);
-/* Interrupt: ends all work and records an output for each unfinished call. */
+/* Handles an interrupt: ends all work and records an output for each unfinished call. */
 void turn_abort(struct turn *turn);
 
-/* Backpressure: pauses the model's stream and starts no call until turn_release. */
+/* Backpressure: pauses the model's stream and starts no further call until turn_release. */
 void turn_hold(struct turn *turn);
 void turn_release(struct turn *turn);
 
@@ -151,7 +153,7 @@ void turn_emit_open_item(struct turn *turn);
 /* Emits item_completed, after an item_started with the whole item if none was emitted. */
 void turn_emit_whole_item(struct turn *turn, struct turn_item *item);
 void turn_close_item(struct turn *turn);
-/* The stream broke: the retry continues the open item if its item_started was emitted. */
+/* To be called when the stream broke: the retry continues the open item if its item_started was emitted. */
 void turn_keep_item(struct turn *turn);
 void turn_drop_kept(struct turn *turn);
 /* Completes the items that clients know and that no attempt finished, with the text that clients have (up to
@@ -160,7 +162,7 @@ void turn_drop_kept(struct turn *turn);
 void turn_complete_unfinished(struct turn *turn);
 /* True if a delta belongs to the open item; a delta of an item that was not added belongs to none. */
 bool turn_is_open(const struct turn *turn, enum turn_item_kind kind, struct str id);
-/* Cuts the part of a delta that a broken attempt has emitted already. False: nothing is left. */
+/* Cuts the part of a delta that a broken attempt has already emitted. False if nothing is left. */
 bool turn_cut_shown(struct turn *turn, struct str *text);
 /* ---- turn_message.c: messages to the user, and plans in them ---- */
 
@@ -169,7 +171,7 @@ void turn_message_delta(struct turn *turn, struct str id, struct str text);
 void turn_message_done(struct turn *turn, const struct json *json);
 void turn_message_cut_short(struct turn *turn);       /* completes the open message with its text so far */
 void turn_reader_destroy(struct turn_reader *reader); /* NULL is fine */
-/* Completes the Task's plan with this text; no-op if it is complete already. */
+/* Completes the task's plan with this text; no-op if it was completed. */
 void turn_close_plan(struct turn_env *env, struct str text);
 
 /* ---- turn.c: the calls of the response ---- */

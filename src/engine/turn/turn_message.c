@@ -1,7 +1,7 @@
-/* Messages of the model. In plan mode a message is parsed while it streams: the block of a proposed plan becomes an
- * item of its own, whose id derives from the Task's, because a Task proposes one plan; the rest is the message. An item
- * is started with its first visible character, so a message of blanks, or of only a plan, is never started. In other
- * modes deltas are emitted unchanged. */
+/* Messages of the model. In plan mode a message is parsed while it streams: the block of a proposed plan becomes a
+ * separate item, whose id is derived from the task's, because a task proposes one plan; the other text is the
+ * message. An item is started with its first visible character, so a message of blanks, or of only a plan, is never
+ * started. In other modes deltas are emitted unchanged. */
 #include "base/mem.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -15,7 +15,7 @@
 struct turn_reader {
 	struct turn *turn;
 	struct proposed_plan plan;
-	struct buf blanks; /* at its start, until a visible character follows */
+	struct buf blanks; /* leading blanks, until a visible character follows */
 };
 
 static bool proposes_plans(const struct turn *turn)
@@ -129,7 +129,8 @@ static void take_phase(struct turn *turn, const struct json *json)
 	turn->open.phase = phase.ptr ? str_dup(phase) : NULL;
 }
 
-/* Some servers send the beginning of the text with the item; codex 0.169 emits it in plan mode only. */
+/* Handles a message item. Some servers send the beginning of the text with it; codex 0.169 emits that text in plan
+ * mode only. */
 void turn_message_added(struct turn *turn, const struct json *json)
 {
 	auto_buf struct buf spare;
@@ -154,11 +155,12 @@ static void emit_whole(struct turn *turn, struct str words)
 	                                     .phase = str_of(turn->open.phase)};
 	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
 	turn_emit_whole_item(turn, &item);
-	env->last_message = env->conversation->context.items.count; /* the index at which on_item_done adds it */
+	/* the index at which on_item_done will add the message */
+	env->last_message = env->conversation->context.items.count;
 	env->has_last_message = true;
 }
 
-/* The finished message replaces the streamed text. */
+/* Emits the finished message, which replaces the streamed text. */
 static void emit_parts(struct turn *turn, struct str words)
 {
 	auto_buf struct buf text, plan;
@@ -170,7 +172,7 @@ static void emit_parts(struct turn *turn, struct str words)
 		turn_close_plan(turn->env, buf_str(&plan));
 	if (!turn->open.is_emitted && text_trim(buf_str(&text)).len == 0)
 		return;
-	turn_emit_open_item(turn); /* without text, as codex 0.169 does in plan mode */
+	turn_emit_open_item(turn); /* no text yet, as in codex 0.169 in plan mode */
 	emit_whole(turn, buf_str(&text));
 }
 
@@ -190,7 +192,8 @@ void turn_message_done(struct turn *turn, const struct json *json)
 		emit_whole(turn, words);
 }
 
-/* No item may come between a call and its output, and the model must not read a text that it never wrote. */
+/* True if an unfinished message is added to the history. No item may come between a call and its output, and the
+ * model must not read a text that it never wrote. */
 static bool enters_history(const struct turn *turn)
 {
 	const struct turn_shown *shown = &turn->open.shown;

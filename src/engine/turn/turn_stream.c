@@ -66,7 +66,7 @@ struct str turn_shown_add(struct turn_shown *shown, struct str text)
 	}
 	if (!shown->text.max)
 		buf_init(&shown->text, LIMIT_STREAMED_TEXT);
-	if (!shown->text.over) /* so that the copy has no gap */
+	if (!shown->text.over) /* so that the copied text has no gap */
 		buf_append_str(&shown->text, text);
 	return text;
 }
@@ -144,7 +144,7 @@ void turn_emit_open_item(struct turn *turn)
 	struct agent_content content = {.tag = agent_content_text, .text = &part};
 	struct agent_message_item message = {
 		.id = str_of(turn->open.id), .content = &content, .phase = str_of(turn->open.phase)};
-	message.content_count = turn->env->settings->mode == mode_kind_plan; /* as codex 0.169 */
+	message.content_count = turn->env->settings->mode == mode_kind_plan; /* codex 0.169 does the same */
 	struct reasoning_item reasoning = {.id = str_of(turn->open.id)};
 	bool is_message = turn->open.kind == TURN_ITEM_message;
 	struct turn_item item = {.tag = is_message ? turn_item_agent_message : turn_item_reasoning,
@@ -215,7 +215,7 @@ static void on_text_delta(struct turn *turn, const struct response_event *event)
 
 static void on_summary_part(struct turn *turn, const struct response_event *event)
 {
-	struct str mark = {"", 1}; /* represents the break among the deltas */
+	struct str mark = {"", 1}; /* stands for the break among the deltas */
 	if (!turn_is_open(turn, TURN_ITEM_reasoning, event->id))
 		return;
 	turn_emit_open_item(turn);
@@ -320,7 +320,7 @@ static void on_custom_call(struct turn *turn, const struct json *json)
 static const struct {
 	const char *type;
 	void (*handle)(struct turn *turn, const struct json *item);
-	bool is_call; /* needs a call_id, by which it is answered */
+	bool is_call; /* the item needs a call_id, to which the answer refers */
 } item_rows[] = {
 	{"message", turn_message_done, false},      {"reasoning", on_reasoning, false},
 	{"web_search_call", on_web_search, false},  {"function_call", on_function_call, true},
@@ -404,7 +404,7 @@ static void on_limits(struct turn *turn, const struct response_event *event)
 	conversation_set_limits(turn->env->conversation, turn->env->id, turn->env->settings, event->limits);
 }
 
-/* The first value of a Task is sent back with each of its later requests. */
+/* Keeps the first value of a task, which is sent back with each of its later requests. */
 static void on_turn_state(struct turn *turn, const struct response_event *event)
 {
 	struct turn_env *env = turn->env;
@@ -412,7 +412,7 @@ static void on_turn_state(struct turn *turn, const struct response_event *event)
 		env->turn_state = arena_str(env->arena, event->text);
 }
 
-/* "gpt-5.5-2026-02-01" is a dated gpt-5.5. */
+/* True for the same model; "gpt-5.5-2026-02-01" is a dated gpt-5.5. */
 static bool is_same_model(struct str served, struct str asked)
 {
 	if (served.len > asked.len + 1 && served.ptr[asked.len] == '-' && served.ptr[asked.len + 1] >= '0' &&
@@ -421,7 +421,7 @@ static bool is_same_model(struct str served, struct str asked)
 	return str_equal_fold(served, asked);
 }
 
-/* Emitted once per Task: each of its responses would repeat it. */
+/* Emits a reroute once per task, because each of its responses would repeat it. */
 static void on_served_by(struct turn *turn, const struct response_event *event)
 {
 	struct turn_env *env = turn->env;
