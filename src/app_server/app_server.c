@@ -1,5 +1,5 @@
-/* Creates the server and the state of each room, and does what concerns several rooms: a client or a thread ends, a
- * client reads slowly. */
+/* Creates the server and the state of each of its parts, and handles events that concern several of them: a client
+ * or a thread ends, a client reads slowly. */
 #include "app_server/app_server.h"
 
 #include <stdio.h>

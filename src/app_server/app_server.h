@@ -21,23 +21,23 @@ struct services;
 struct app_server_options {
 	struct loop *loop;
 	struct services *services;
-	struct config *config;       /* the default of every thread; a reference is taken */
-	const char *config_error;    /* the error of the configuration files if they are not used, sent to clients as a
-	                                warning; copied; or NULL */
-	const char *cwd;             /* absolute; relative folders of clients start here */
-	const struct str *overrides; /* -c key=value of the command line; copied */
+	struct config *config; /* the configuration that every thread starts from; the server takes a reference */
+	/* why the configuration files are not used, sent to clients as a warning, copied; NULL: they are used */
+	const char *config_error;
+	const char *cwd;             /* absolute; relative folders of clients are resolved against it */
+	const struct str *overrides; /* key=value texts of -c options on the command line, copied */
 	size_t override_count;
-	/* Runs from the loop after a client has disconnected; left: the number of remaining ones. May destroy the
-	 * server. */
+	/* Called on the loop after a client has disconnected; left is the number of remaining clients. May destroy
+	 * the server. */
 	void (*on_client_end)(size_t left, void *self);
 	void *self;
 };
 
 struct app_server *app_server_create(const struct app_server_options *options);
-/* Ends connections and threads; their commands are killed. NULL is fine. */
+/* Ends connections and threads, and kills their commands. NULL is fine. */
 void app_server_destroy(struct app_server *server);
 
-/* A new client at a pair of descriptors, the server's from then on. */
+/* Adds a client on a pair of descriptors, which the server then owns. */
 int app_server_connect_stdio(struct app_server *server, int in, int out, struct error *err);
 
 /* ---- WebSocket clients ---- */
@@ -51,15 +51,15 @@ struct app_server_address {
 	struct loop *loop;
 	const char *address;         /* ws://IP:PORT or unix://PATH */
 	const struct bearer *bearer; /* NULL: no token is required */
-	const char *const *hosts;    /* names by which clients may call it, besides addresses */
+	const char *const *hosts;    /* host names that clients may use, besides addresses */
 	size_t host_count;
 };
 
 struct app_server_listen *app_server_listen_create(struct app_server *server, const struct app_server_address *where,
                                                    struct error *err);
-/* The address, with the actual port. */
+/* Returns the address with the actual port. */
 const char *app_server_listen_address(const struct app_server_listen *listen);
-/* Connected clients stay connected. NULL is fine. */
+/* Clients that are connected stay connected. NULL is fine. */
 void app_server_listen_destroy(struct app_server_listen *listen);
 
 #endif

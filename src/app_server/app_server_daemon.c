@@ -1,6 +1,6 @@
 /* The new server reports through a pipe that it is ready; the end of the pipe reports its death, so nothing polls. A
- * server is signalled through a pidfd that was opened while it still held our connection, so that the signal cannot
- * hit another process. */
+ * server is signalled through a pidfd that was opened while it still held the connection to this process, so that
+ * the signal cannot hit another process. */
 #include "app_server/app_server_daemon.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static bool wait_readable(int fd, int timeout_ms)
 
 /* ---- who is there ---- */
 
-/* Another version may not answer this; the version is then unknown. */
+/* Asks the server for its version. Another version may not answer; the version is then unknown. */
 static void ask_version(struct app_server_daemon *daemon, int fd)
 {
 	static const char request[] = "GET /readyz HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -61,7 +61,7 @@ static void ask_version(struct app_server_daemon *daemon, int fd)
 		http_head_finish(&head);
 }
 
-/* Connects to the socket and finds the pid of the listener; -1 without a server. */
+/* Connects to the socket and finds the pid of the listener; -1 if no server is running. */
 static int find(struct app_server_daemon *daemon)
 {
 	struct ucred owner;
@@ -112,7 +112,7 @@ static int open_log(const struct app_server_daemon *daemon, struct error *err)
 	return fd;
 }
 
-/* /proc/self/exe is this program even if its file has been replaced. */
+/* Executes /proc/self/exe, which is this program even if its file has been replaced. */
 static int spawn(const struct app_server_daemon *daemon, int log, int ready, pid_t *ret_pid)
 {
 	VEC(const char *) argv = {0};
@@ -160,7 +160,7 @@ static int wait_ready(const struct app_server_daemon *daemon, int ready, pid_t p
 		return 0;
 	if (has_spoken)
 		return error_set(err, ERR_io, "the server did not start; why is at the end of %s", log);
-	kill(pid, SIGKILL); /* still our child: it has not been waited for */
+	kill(pid, SIGKILL); /* the pid is still that of our child, which was not waited for */
 	return error_set(err, ERR_timeout, "the server was not ready after %d s and was ended; its messages are in %s",
 	                 LIMIT_DAEMON_START_MS / 1000, log);
 }
@@ -170,7 +170,8 @@ static void write_pid(const struct app_server_daemon *daemon)
 	char text[64];
 	auto_free char *path = file_path(daemon, "daemon.pid");
 	snprintf(text, sizeof(text), "{\"pid\":%d}\n", (int)daemon->pid);
-	best_effort(file_write_atomic(path, str_of(text), 0600, false, NULL)); /* nothing depends on it */
+	/* best effort: the file is for information only */
+	best_effort(file_write_atomic(path, str_of(text), 0600, false, NULL));
 }
 
 static int launch(struct app_server_daemon *daemon, struct error *err)

@@ -14,17 +14,17 @@
 struct error;
 
 struct app_server_daemon {
-	/* of the caller, borrowed */
+	/* Set by the caller, borrowed: */
 	const char *home;             /* CODEX_HOME */
-	const char *socket;           /* its Unix socket */
-	const char *const *overrides; /* -c key=value, for a new server */
+	const char *socket;           /* the server's Unix socket */
+	const char *const *overrides; /* key=value texts for -c options of a new server */
 	size_t override_count;
-	/* the result of app_server_daemon_find; 0 and empty without a server */
+	/* Set by app_server_daemon_find; 0 and empty if no server is running: */
 	pid_t pid;
 	char version[32]; /* empty if unknown */
 };
 
-/* Finds the running server. Returns false without one. */
+/* Finds the running server; false if no server is running. */
 bool app_server_daemon_find(struct app_server_daemon *daemon);
 /* Starts a server unless one runs, and waits until it accepts clients. */
 int app_server_daemon_start(struct app_server_daemon *daemon, bool *ret_ran, struct error *err);

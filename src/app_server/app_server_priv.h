@@ -7,8 +7,8 @@
 #include "base/list.h"
 
 struct server_root {
-	struct app_server server; /* first: what the rooms share */
-	char *config_error;       /* NULL: the files were read */
+	struct app_server server; /* first member: the data that all parts share */
+	char *config_error;       /* NULL: the configuration files were read */
 	char *installation_id;    /* NULL until a client asks for it */
 	void (*on_client_end)(size_t left, void *self);
 	void *self;

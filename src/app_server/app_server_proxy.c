@@ -1,5 +1,5 @@
-/* Raw bytes are copied by two threads with blocking reads and writes, which cannot block each other. Lines are
- * relayed between two transports on a loop. */
+/* Raw bytes are copied by two threads with blocking reads and writes, one for each direction. Lines are relayed
+ * between two transports on a loop. */
 #include "app_server/app_server_proxy.h"
 
 #include <errno.h>
@@ -23,7 +23,7 @@
 #include "transport/transport_websocket.h"
 #include "transport/unix_socket.h"
 
-/* Reads, waiting also on a non-blocking descriptor; 0 at the end. */
+/* Reads, and waits even if the descriptor is non-blocking; 0 at the end. */
 static ssize_t read_some(int fd, char *bytes, size_t size)
 {
 	for (;;) {
@@ -54,13 +54,13 @@ static void *on_thread(void *self)
 {
 	const struct pump *pump = self;
 	pump_run(pump);
-	shutdown(pump->to, SHUT_WR); /* the server then closes, which ends the proxy */
+	shutdown(pump->to, SHUT_WR); /* the server then closes the connection, which ends the proxy */
 	return NULL;
 }
 
 static int pass_bytes(int fd, struct error *err)
 {
-	static struct pump up; /* static: its thread may read until the process exits */
+	static struct pump up; /* static, because its thread may read until the process exits */
 	pthread_t thread;
 	up = (struct pump){STDIN_FILENO, fd};
 	int failure = pthread_create(&thread, NULL, on_thread, &up);
@@ -78,7 +78,7 @@ struct relay {
 	struct transport *client, *server;
 	struct buf line;
 	struct error failure;
-	size_t unanswered; /* requests of the client */
+	size_t unanswered; /* number of requests of the client */
 	bool has_client_ended;
 };
 
@@ -179,7 +179,7 @@ static const struct transport_events client_events = {on_client_frame, on_long_c
                                                       on_client_drain};
 static const struct transport_events server_events = {on_server_frame, on_long_frame, on_server_end, on_server_drain};
 
-/* *rest: bytes after the response's head. */
+/* *rest receives the bytes after the response's head. */
 static int shake_hands(int fd, struct buf *rest, struct error *err)
 {
 	auto_buf struct buf request;

@@ -1,4 +1,4 @@
-/* server/diagnostics, and methods for Windows only. */
+/* server/diagnostics, and methods that exist for Windows only. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/mem.h"
 
-/* The second number of /proc/self/statm, in pages. */
+/* Reads the second number of /proc/self/statm, which counts pages. */
 static bool read_resident_bytes(int64_t *ret)
 {
 	auto_buf struct buf text;
@@ -27,7 +27,7 @@ static bool read_resident_bytes(int64_t *ret)
 	return true;
 }
 
-/* A request that waits for the answer to an earlier one is queued; all others are in flight. */
+/* Counts requests: one that waits for the answer to an earlier one is queued; all others are in flight. */
 static void count_requests(const struct app_server *server, int64_t *ret_running, int64_t *ret_queued)
 {
 	struct connection *connection;

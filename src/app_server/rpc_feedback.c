@@ -1,5 +1,5 @@
 /* feedback/save: writes a report as an archive that the user can inspect before sending it. The entries have the
- * names that readers of such archives expect: report.json, manifest.json, attachments/NNNN/NAME. */
+ * names that codex 0.169 uses: report.json, manifest.json, attachments/NNNN/NAME. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -112,7 +112,7 @@ static int attach(struct report *report, const char *path, struct error *err)
 	return zip_add_fd(&report->zip, str_of(entry), fd, path, err);
 }
 
-/* A thread without a file is not an error: the user's description matters most. */
+/* Attaches all files. A thread without a file is not an error, because the user's description matters most. */
 static int attach_all(struct report *report, const char *home, struct error *err)
 {
 	const struct app_feedback_save_params *params = report->params;
@@ -163,7 +163,7 @@ static int save(struct report *report, const char *path, struct store_job *job, 
 	return status;
 }
 
-/* Not a UUIDv7, whose generator belongs to the loop's thread. */
+/* The id is not a UUIDv7, because its generator belongs to the loop's thread. */
 static struct str make_id(struct arena *arena)
 {
 	uint16_t words[8];
@@ -184,7 +184,7 @@ static int run(struct store_job *job, struct error *err)
 	                               : save(&report, path, job, err);
 	if (status == 0)
 		return 0;
-	err->code = ERR_internal; /* always -32603, as in codex 0.169 */
+	err->code = ERR_internal; /* the code is always -32603, as in codex 0.169 */
 	return error_wrap(err, "failed to save feedback");
 }
 

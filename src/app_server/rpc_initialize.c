@@ -1,5 +1,5 @@
-/* initialize: the client's name and capabilities. The name is sent as a header of every request to a model, so it must
- * be a valid header value. */
+/* initialize records the client's name and capabilities. The name is sent as a header of every request to a model,
+ * so it must be a valid header value. */
 #include <stdio.h>
 
 #include "app_server/app_server_priv.h"
@@ -20,7 +20,7 @@ static char *make_id(const char *path)
 {
 	char id[UUID_TEXT_SIZE];
 	uuid_v7(id);
-	/* if the folder is not writable, each process has another id */
+	/* in a folder that is not writable, each process has another id */
 	best_effort(file_write_atomic(path, str_of(id), 0600, false, NULL));
 	return xstrdup(id);
 }
@@ -35,7 +35,7 @@ static char *read_installation_id(const char *codex_home)
 	return is_read && uuid_is_valid(id) ? str_dup(id) : make_id(path);
 }
 
-/* Read at the first request: a server without clients touches no file. */
+/* Reads the id at the first request, so that a server without clients accesses no file. */
 static struct str installation_id(struct app_server *server)
 {
 	struct server_root *root = server_root(server);
@@ -69,7 +69,7 @@ static void take_capabilities(struct connection *connection, const struct app_in
 	}
 }
 
-/* Clients read the version of the interface from here, and some refuse older ones. */
+/* Writes the user agent, from which clients read the version of the interface; some refuse older versions. */
 static void write_user_agent(struct buf *out, const struct app_client_info *client)
 {
 	struct user_agent agent = {
@@ -82,7 +82,8 @@ static void write_user_agent(struct buf *out, const struct app_client_info *clie
 	user_agent_write(out, &agent);
 }
 
-/* Sent to every client until the server restarts with a valid file. Threads read the file on their own. */
+/* Sends the configuration error to a client; every client receives it until the server restarts with valid files.
+ * Threads read the files on their own. */
 static void tell_mistake(struct connection *connection, const char *text)
 {
 	struct config_mistake mistake = config_mistake_read(str_of(text));
@@ -97,7 +98,7 @@ static void tell_mistake(struct connection *connection, const char *text)
 	connection_notify(connection, NOTIFY_config_warning, &warning);
 }
 
-/* Sent right after the response: not every client sends `initialized`. */
+/* Sent right after the response, because not every client sends `initialized`. */
 static void tell_state(struct connection *connection)
 {
 	char host[256] = "";

@@ -24,7 +24,7 @@ static int refuse_cursor(struct str cursor, struct error *err)
 	                 cursor.len ? cursor.ptr : "");
 }
 
-/* Finds the index of the page's first entry; count or SIZE_MAX: the page is empty. */
+/* Finds the index of the page's first entry; count or SIZE_MAX if the page is empty. */
 static int find_first(const struct history_page_query *query, struct arena *arena, size_t *ret, struct error *err)
 {
 	uint64_t ordinal;
@@ -88,8 +88,8 @@ struct str history_items_end(struct str thread_id, const struct app_turn *turns,
 
 /* ---- the turns as JSON text ---- */
 
-/* A turn that runs is encoded twice: on the worker as the file has it, and on the loop as its thread has it when the
- * response is sent, so that the response has the items that are open then. */
+/* A running turn is encoded twice: on the worker as it is in the file, and on the loop as it is in the loaded thread
+ * when the response is sent, so that the response includes its open items. */
 
 static void write_turn(struct buf *text, const struct app_turn *turn)
 {

@@ -1,5 +1,5 @@
-/* history_page.h — the history of a thread in responses: pages of its turns or items with the cursors between them, and
- * all turns as JSON text.
+/* history_page.h — writes the history of a thread for responses: pages of turns or items with cursors, or all turns
+ * as JSON text.
  *
  * Owns: the JSON text; cursors live in the arena. Any thread, one at a time. Errors: a cursor of another list, or an
  * invalid one; a text over its limit. */
@@ -19,7 +19,7 @@ struct error;
 
 struct history_page_query {
 	struct str thread_id;
-	struct str cursor; /* JSON text of the wire, or STR_NONE */
+	struct str cursor; /* a cursor as sent by the client, or STR_NONE */
 	const char *kind;  /* HISTORY_TURNS, …; a cursor of another list is invalid */
 	size_t count;      /* length of the whole list, which is oldest first */
 	bool has_limit, is_descending;
@@ -36,12 +36,13 @@ struct history_page {
 
 int history_page_make(const struct history_page_query *query, struct arena *arena, struct history_page *ret,
                       struct error *err);
-/* The index in the whole list of the page's n-th entry. */
+/* Returns the index in the whole list of the page's n-th entry. */
 size_t history_page_at(const struct history_page *page, size_t n);
-/* A cursor for the entry itself (includes) or the one after it. */
+/* Returns a cursor for the entry itself (includes) or for the one after it. */
 struct str history_page_cursor(struct str thread_id, const char *kind, size_t index, bool includes,
                                struct arena *arena);
-/* Cursors of the last turn and of its last item, from which a client reads backwards. STR_NONE: none. */
+/* Returns cursors of the last turn and of its last item, from which a client reads backwards. STR_NONE if there are
+ * no turns. */
 struct str history_turns_end(struct str thread_id, size_t turns, struct arena *arena);
 struct str history_items_end(struct str thread_id, const struct app_turn *turns, size_t count, struct arena *arena);
 
@@ -50,16 +51,16 @@ struct str history_items_end(struct str thread_id, const struct app_turn *turns,
 struct history_json {
 	struct buf text; /* the turns, separated by commas */
 	/* private */
-	size_t *ends; /* in text, of each turn; in the arena */
+	size_t *ends; /* where each turn ends in text; allocated in the arena */
 	size_t count;
 };
 
-/* Encodes all turns. Zeroed or finished before. */
+/* Encodes all turns. *ret must be zeroed or finished. */
 void history_json_write(const struct thread_history *history, struct arena *arena, struct history_json *ret);
-/* ERR_limit if the text is larger than LIMIT_RPC_LIST: nothing of it can be sent. */
+/* Returns ERR_limit if the text is larger than LIMIT_RPC_LIST: it cannot be sent. */
 int history_json_check(const struct history_json *json, struct error *err);
-/* Encodes the turn at index of the history again. Fast if it is the last one. */
+/* Encodes the turn at this index of the history again; fast if it is the last one. */
 void history_json_replace(struct history_json *json, size_t index, const struct app_turn *turn);
-void history_json_finish(struct history_json *json); /* a zeroed one is fine */
+void history_json_finish(struct history_json *json); /* an all-zero struct is fine */
 
 #endif

@@ -1,5 +1,5 @@
-/* The engine's items have nearly the shape of the wire's. Stored and live threads share these functions, so that a
- * client sees the same item in both. */
+/* The engine's items have nearly the same form as those on the wire. Stored and loaded threads share these
+ * functions, so that a client sees the same items in both. */
 #include "app_server/history/item_view.h"
 
 #include <stdlib.h>
@@ -191,7 +191,7 @@ struct str item_view_command_text(const struct str *words, size_t count, struct 
 	return ret;
 }
 
-/* A read action has the absolute path of its file. */
+/* Returns the absolute path of a file that a command reads. */
 static struct str full_path(struct str cwd, struct str path, struct arena *arena)
 {
 	auto_free char *base = str_dup(cwd);

@@ -10,25 +10,25 @@
 
 struct arena;
 
-/* The id of an item of any kind. */
+/* Returns the id of an item of any kind. */
 struct str item_view_id(const struct app_thread_item *item);
-/* Sets the times of an item of any kind; 0 leaves one as it is. */
+/* Sets the times of an item of any kind; 0 leaves a time unchanged. */
 void item_view_set_times(struct app_thread_item *item, int64_t started_at_ms, int64_t completed_at_ms);
 
-/* Messages, plans, reasoning, searches and compactions. */
+/* Converts messages, plans, reasoning, searches and compactions. */
 struct app_thread_item item_view(const struct turn_item *from, struct arena *arena);
-/* The words of a command, quoted for a shell and joined. */
+/* Returns the words of a command, quoted for a shell and joined. */
 struct str item_view_command_text(const struct str *words, size_t count, struct arena *arena);
-/* The parsed actions of a command, with full paths of the files that it reads. */
+/* Returns the parsed actions of a command, with full paths of the files that it reads. */
 struct app_command_action *item_view_actions(const struct parsed_command *parsed, size_t count, struct str cwd,
                                              struct arena *arena);
-/* A patch, its files in order of their paths. */
+/* Converts a patch; its files are sorted by path. */
 struct app_item_file_change *item_view_file_change(struct str id, const struct str *paths,
                                                    const struct file_change *changes, size_t count,
                                                    struct arena *arena);
-/* The engine's CodexErrorInfo (JSON); "other" for a value that the wire does not have, NULL for STR_NONE. */
+/* Converts the engine's CodexErrorInfo (JSON); "other" for a value that the wire does not have, NULL for STR_NONE. */
 struct app_codex_error_info *item_view_error_info(struct str info, struct arena *arena);
-/* The content parts of a client tool's answer, without those that do not decode. */
+/* Returns the content parts of a client tool's answer that can be decoded. */
 struct app_dynamic_tool_call_output_content_item *item_view_dynamic_parts(const struct json *list, struct arena *arena,
                                                                           size_t *ret_count);
 struct app_collab_agent_state item_view_collab_state(const struct agent_status *status);

@@ -1,5 +1,5 @@
-/* Reads the lines once, without those of reverted turns. A line's tree lives only while the line is processed; items
- * are copied, so that memory is proportional to the items and not to the file. */
+/* Reads the lines once, except those of turns that were rolled back. A line's tree lives only while the line is
+ * processed; items are copied, so memory is proportional to the items and not to the file. */
 #include "app_server/history/thread_history.h"
 
 #include <string.h>
@@ -17,16 +17,16 @@
 
 struct history_builder {
 	const struct rollout_reader *reader;
-	struct arena *arena; /* of the results */
-	struct arena line;   /* of the current line */
+	struct arena *arena; /* holds the results */
+	struct arena line;   /* holds the current line */
 	VEC(struct app_turn) turns;
-	VEC(size_t) starts;                /* of the turns, including the open one */
-	size_t record;                     /* the current one */
-	VEC(struct app_thread_item) items; /* of the open turn */
+	VEC(size_t) starts;                /* first records of the turns, including the open one */
+	size_t record;                     /* index of the current record */
+	VEC(struct app_thread_item) items; /* items of the open turn */
 	struct app_turn turn;
 	bool is_open;   /* a turn is open */
-	bool is_told;   /* started by a record, so a record also ends it */
-	size_t numbers; /* ids assigned so far to items without one */
+	bool is_told;   /* the open turn was started by a record, so a record also ends it */
+	size_t numbers; /* number of ids assigned to items without one */
 	int64_t at_ms, began_at_ms;
 	struct str cwd, preview;
 };
@@ -49,7 +49,7 @@ static void turn_close(struct history_builder *builder)
 	builder->is_open = false;
 }
 
-/* Records of context directly before a user message belong to the turn of that message. */
+/* Finds the start of a turn: records of context directly before a user message belong to its turn. */
 static size_t find_start(const struct history_builder *builder)
 {
 	size_t start = builder->record;
@@ -90,7 +90,7 @@ static void on_begin(struct history_builder *builder, const struct json *payload
 	struct str id = json_get_str(payload, "turn_id");
 	turn_open(builder, id, builder->at_ms);
 	builder->is_told = true;
-	builder->turn.status = app_turn_status_interrupted; /* unless a record ends it */
+	builder->turn.status = app_turn_status_interrupted; /* until a record ends it */
 }
 
 static void note_error(struct history_builder *builder, const struct json *from)
@@ -209,7 +209,7 @@ static void on_agent(struct history_builder *builder, const struct json *payload
 		item_push_now(builder, app_thread_item_agent_message, message);
 }
 
-/* The parts of a reasoning item have one line each; consecutive ones form one item. */
+/* Returns the reasoning item to extend. Each of its parts has a line; consecutive ones form one item. */
 static struct app_item_reasoning *reasoning_of(struct history_builder *builder)
 {
 	size_t count = builder->items.count;
@@ -224,7 +224,7 @@ static struct app_item_reasoning *reasoning_of(struct history_builder *builder)
 
 static void append(struct history_builder *builder, struct str **list, size_t *count, struct str text)
 {
-	if ((*count & (*count - 1)) == 0) { /* full: the capacity is a power of two */
+	if ((*count & (*count - 1)) == 0) { /* the array is full, because its capacity is a power of two */
 		struct str *longer = arena_array(builder->arena, struct str, *count ? *count * 2 : 1);
 		for (size_t i = 0; i < *count; i++)
 			longer[i] = (*list)[i];
@@ -257,7 +257,7 @@ static void on_compacted(struct history_builder *builder, const struct json *pay
 	item_push_now(builder, app_thread_item_context_compaction, item);
 }
 
-/* Older review events have no item id. */
+/* Adds a review. Older review events have no item id. */
 static void push_review(struct history_builder *builder, const struct json *payload, enum app_thread_item_tag tag,
                         struct str review)
 {
@@ -287,7 +287,7 @@ static void on_review_end(struct history_builder *builder, const struct json *pa
 
 static struct app_thread_item *find_command(struct history_builder *builder, struct str id)
 {
-	enum { SIDE_BY_SIDE = 256 }; /* maximum of parallel calls in one response */
+	enum { SIDE_BY_SIDE = 256 }; /* most parallel calls in one response */
 	size_t count = builder->items.count;
 	for (size_t i = count; i > 0 && count - i < SIDE_BY_SIDE; i--) {
 		struct app_thread_item *item = &builder->items.items[i - 1];
@@ -297,7 +297,7 @@ static struct app_thread_item *find_command(struct history_builder *builder, str
 	return NULL;
 }
 
-/* Removes the item made from the call: a command's own line has more details. */
+/* Removes the item made from the call, because the command's own line has more details. */
 static void forget_command(struct history_builder *builder, struct str id)
 {
 	struct app_thread_item *item = find_command(builder, id);
@@ -353,7 +353,7 @@ static void on_response_item(struct history_builder *builder, const struct json 
 static const struct {
 	const char *wire;
 	history_event_fn run;
-	bool is_old_word; /* numbered files also have it as an item */
+	bool is_old_word; /* the event is a legacy one, which numbered files also have as an item */
 } events[] = {
 	{"task_started", on_begin, false},
 	{"turn_started", on_begin, false},

@@ -87,7 +87,7 @@ static void decode_actions(const struct json *parsed, struct app_item_command_ex
 	to->command_actions_count = count;
 }
 
-/* Maps a value of the engine (snake_case) to the wire's enum (camelCase); `fallback` if unknown. */
+/* Maps a value of the engine (snake_case) to the wire's enum (camelCase); unknown values become `fallback`. */
 static int choice(const struct enum_type *type, struct str word, int fallback)
 {
 	int value = fallback;
@@ -285,7 +285,7 @@ bool history_item_decode(const struct json *json, struct arena *arena, struct ap
 
 /* ---- a model's call ---- */
 
-/* Tools that run commands, and the argument with the script or the argv. */
+/* Tools that run commands, and the argument that contains the script or the argv. */
 static const struct {
 	const char *tool, *argument;
 } command_tools[] = {{"exec_command", "cmd"}, {"shell_command", "command"}, {"shell", "command"}};
@@ -314,7 +314,7 @@ struct app_item_command_execution *history_item_call(const struct json *call, st
 	to->id = json_get_str(call, "call_id");
 	to->cwd = folder.len && folder.ptr[0] == '/' ? folder : cwd;
 	to->source = app_command_execution_source_unified_exec_startup;
-	to->status = app_command_execution_status_failed; /* unless its output reports success */
+	to->status = app_command_execution_status_failed; /* unless the output reports success */
 	return to->id.ptr && to->command.ptr ? to : NULL;
 }
 
@@ -334,7 +334,7 @@ void history_item_finish_call(struct app_item_command_execution *command, const 
 	struct str text = STR_NONE;
 	if (!json_to_str(json_get(output, "output"), &text))
 		return;
-	text = arena_str(arena, text); /* NUL-terminated, because a number can end the text */
+	text = arena_str(arena, text); /* terminated by NUL, because a number may end the text */
 	command->has_exit_code = find_number(text, "exited with code ", &command->exit_code) ||
 	                         find_number(text, "Exit code: ", &command->exit_code);
 	if (command->has_exit_code && command->exit_code == 0)

@@ -1,6 +1,6 @@
-/* command/exec and process/spawn differ only in their messages: a table of functions holds the difference. A command
- * is a resource of its client from its creation, also while the sandbox backends are probed: the client can already
- * write to it and terminate it. */
+/* command/exec and process/spawn differ only in their messages, for which a command has a table of functions. A
+ * command is a resource of its client from its creation, even while the sandbox backends are probed: the client can
+ * already write to it and terminate it. */
 #include "app_server/host/client_command.h"
 
 #include "app_server/rpc/server.h"
@@ -135,7 +135,7 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 
 /* ---- start ---- */
 
-/* checks_program: a sandbox would report a missing program with its own message and exit status. */
+/* Sets checks_program, because a sandbox would report a missing program with its own message and exit status. */
 static void prepare(struct command_run_spec *spec, void *self)
 {
 	struct client_command *command = self;

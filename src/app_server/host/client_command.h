@@ -1,8 +1,8 @@
-/* client_command.h — a command that a client runs for itself: command/exec and process/spawn.
+/* client_command.h — a command that a client runs without a thread: command/exec and process/spawn.
  *
- * Owns: the process, its output and its arguments. A resource of its client: the command and its whole process tree are
- * killed when the client disconnects, on timeout and on terminate. A client that reads slowly holds a streamed command.
- * Loop thread only. No callback runs inside the call that caused it. */
+ * Owns: the process, its output and its arguments. A resource of its client: the command and its whole process tree
+ * are killed when the client disconnects, on timeout and on terminate. A client that reads slowly holds a streamed
+ * command. Loop thread only. No callback runs inside the call that caused it. */
 #ifndef APP_SERVER_CLIENT_COMMAND_H
 #define APP_SERVER_CLIENT_COMMAND_H
 
@@ -21,42 +21,42 @@ struct client_command;
 struct error;
 
 struct client_command_end {
-	int exit_code;      /* 124: timeout; 128 + n: killed by signal n */
+	int exit_code;      /* 124 after a timeout; 128 + n if signal n ended it */
 	bool is_cut;        /* a background process still has its output open */
-	struct str text[2]; /* by enum exec_stream; empty if it was streamed */
+	struct str text[2]; /* indexed by enum exec_stream; empty if the output was streamed */
 	bool is_capped[2];
 };
 
-/* How a kind of command reports to its client. on_end and on_failure are the last calls: the command is freed after
- * them. */
+/* How a kind of command reports to its client. on_end and on_failure are the last calls; the command is freed
+ * afterwards. */
 struct client_command_kind {
-	/* Its program runs; precedes output and end. May be NULL. */
+	/* The program runs. Called before output and end. May be NULL. */
 	void (*on_start)(struct client_command *command);
 	void (*on_output)(struct client_command *command, enum exec_stream stream, struct str base64, bool is_capped);
 	void (*on_end)(struct client_command *command, const struct client_command_end *end);
-	/* It could not be started; on_start has not run. */
+	/* The command could not be started; on_start was not called. */
 	void (*on_failure)(struct client_command *command, const struct error *err);
 };
 
 struct client_command_stream {
 	struct buf kept;
-	uint64_t seen; /* bytes kept or sent */
+	uint64_t seen; /* number of bytes kept or sent */
 };
 
 struct client_command {
-	/* set by the caller before the start; texts live in arena */
-	struct str id; /* chosen by the client; STR_NONE: none */
+	/* Set by the caller before the start; texts are allocated in arena: */
+	struct str id; /* chosen by the client; STR_NONE if absent */
 	const char *const *argv;
 	const char *cwd; /* absolute */
 	struct env env;
 	struct sandbox_policy sandbox;
 	bool has_terminal, takes_input, is_streamed;
 	struct pty_size size;
-	uint64_t cap;       /* of each stream */
-	int64_t timeout_ms; /* -1: none */
+	uint64_t cap;       /* limit of each stream */
+	int64_t timeout_ms; /* -1: no timeout */
 	/* set by create; the kind clears request once it is answered */
 	const struct client_command_kind *kind;
-	struct rpc_request *request; /* that waits for its start or end, or NULL */
+	struct rpc_request *request; /* the request that waits for the start or the end, or NULL */
 	/* read-only */
 	struct connection *client;
 	struct arena arena;
@@ -75,7 +75,7 @@ struct client_command *client_command_create(struct rpc_request *request, const 
  * error, refuses the request and destroys the command instead. */
 enum rpc_verdict client_command_start(struct client_command *command, const struct rpc_error *error);
 
-/* NULL if the client has none of that kind and id. */
+/* Returns NULL if the client has no command of that kind and id. */
 struct client_command *client_command_find(struct connection *client, const struct client_command_kind *kind,
                                            struct str id);
 bool client_command_is_full(struct connection *client);

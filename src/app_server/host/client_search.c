@@ -20,7 +20,7 @@ struct seeker {
 struct client_search {
 	struct client_resource resource;
 	struct connection *client;
-	char *id;      /* NULL: none */
+	char *id;      /* NULL: the client chose no id */
 	char *query;   /* never NULL */
 	bool is_asked; /* the query has changed since the last slice */
 	bool is_running, is_cut;
@@ -68,7 +68,7 @@ static void on_slice(void *self)
 		return;
 	}
 	bool is_complete = seeker->is_complete || search->is_cut;
-	search->on_progress(search, is_complete, search->self); /* may destroy it if it is complete */
+	search->on_progress(search, is_complete, search->self); /* on_progress may destroy a complete search */
 	if (!is_complete)
 		run_on(search);
 }

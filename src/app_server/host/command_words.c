@@ -1,4 +1,4 @@
-/* Records decode numbers as 64 bits; a number that does not fit its purpose gets the error text of codex 0.169. */
+/* Records decode numbers as 64 bits; a number that is out of range gets the error text of codex 0.169. */
 #include "app_server/host/command_words.h"
 
 #include <string.h>

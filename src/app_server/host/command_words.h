@@ -14,34 +14,34 @@ struct rpc_request;
 
 must_check const struct rpc_error *command_words_argv(struct rpc_request *request, const struct str *words,
                                                       size_t count, struct client_command *command);
-/* json: {"NAME":"value","OTHER":null} or STR_NONE; changes command->env. */
+/* Applies json, {"NAME":"value","OTHER":null} or STR_NONE, to command->env. */
 must_check const struct rpc_error *command_words_env(struct rpc_request *request, struct str json,
                                                      struct client_command *command);
-/* method: for the error text. */
+/* method appears in the error text. */
 must_check const struct rpc_error *command_words_timeout(struct rpc_request *request, const char *method,
                                                          bool has_timeout, int64_t timeout_ms,
                                                          struct client_command *command);
 must_check const struct rpc_error *command_words_cap(struct rpc_request *request, bool has_cap, int64_t cap,
                                                      struct client_command *command);
-/* rows and cols: unchecked, from the wire. */
+/* rows and cols are unchecked values from the wire. */
 must_check const struct rpc_error *command_words_size(struct rpc_request *request, const char *method, int64_t rows,
                                                       int64_t cols, struct pty_size *ret);
 
-/* Answers a write of `method`: deltaBase64 and closeStdin. command: NULL if it does not exist; then `missing`, a
- * format of the id, is the error. */
+/* Answers a write of `method` with deltaBase64 and closeStdin. command may be NULL if it does not exist; then
+ * `missing`, a format for the id, is the error. */
 struct command_words_input {
 	const char *method;
-	const char *what; /* "command/exec", "process" */
+	const char *what; /* "command/exec" or "process" */
 	const char *missing;
 	struct str id;
-	struct str base64; /* STR_NONE: none */
+	struct str base64; /* STR_NONE: absent */
 	bool closes;
 };
 must_check const struct rpc_error *command_words_input(struct rpc_request *request,
                                                        const struct command_words_input *input,
                                                        const struct client_command_kind *kind);
 
-/* A new size of a command's terminal. */
+/* The new size of a command's terminal. */
 struct command_words_resize {
 	const char *method;
 	const char *missing;
@@ -52,10 +52,10 @@ must_check const struct rpc_error *command_words_resize(struct rpc_request *requ
                                                         const struct command_words_resize *resize,
                                                         const struct client_command_kind *kind);
 
-/* The error for an id without a command. */
+/* Returns the error for an id without a command. */
 must_check const struct rpc_error *command_words_not_found(struct rpc_request *request, const char *missing,
                                                            struct str id);
-/* "failed to spawn <what>: …" */
+/* Refuses with "failed to spawn <what>: …". */
 must_check const struct rpc_error *command_words_not_started(struct rpc_request *request, const char *what,
                                                              const struct error *err);
 

@@ -16,12 +16,12 @@
 #include "loop/watch.h"
 #include "loop/loop.h"
 
-/* The result of examining the path on a worker; it can outlive its watch. */
+/* The result of examining the path on a worker; it may outlive its watch. */
 struct place {
 	struct fs_watch *owner; /* NULL after the watch was destroyed */
 	char *wanted;           /* the path as the client gave it */
 	char *folder;           /* the existing folder to watch */
-	char *path;             /* wanted, with links of its existing part resolved */
+	char *path;             /* wanted, with links resolved in the part that exists */
 	char *next;             /* the name to watch in folder; NULL: all names */
 	bool is_there;
 };
@@ -30,12 +30,12 @@ struct fs_watch {
 	struct client_resource resource;
 	struct connection *client;
 	char *id;
-	struct place *place, *looking; /* the current one; the pending one, or NULL */
+	struct place *place, *looking; /* the current place; and the one being examined, or NULL */
 	bool looks_again;
 	struct watch *watch;
 	struct loop_timer *timer;   /* runs while changes are collected */
-	VEC(char *) changed;        /* names in the folder */
-	bool is_overfull;           /* too many names: report the path instead */
+	VEC(char *) changed;        /* names that changed in the folder */
+	bool is_overfull;           /* there are too many names: report the path instead */
 	fs_watch_ready_fn on_ready; /* NULL after the watch is ready */
 	void *self;
 };
@@ -53,7 +53,8 @@ static void place_destroy(struct place *place)
 
 /* ---- on a worker ---- */
 
-/* The deepest existing folder above the path, with links resolved; *ret_rest: the rest of the path. */
+/* Returns the deepest existing folder above the path, with links resolved; *ret_rest is the remaining part of the
+ * path. */
 static char *find_above(const char *path, const char **ret_rest)
 {
 	auto_free char *at = xstrdup(path);
@@ -118,7 +119,7 @@ static void on_held(void *self)
 	forget_changes(watch);
 }
 
-/* Collects a change. name: in the watched folder; "": the path itself. */
+/* Collects a change. name is an entry of the watched folder; "" means the path itself. */
 static void gather(struct fs_watch *watch, const char *name)
 {
 	if (!loop_timer_is_active(watch->timer))
@@ -168,7 +169,7 @@ static void tell_ready(struct fs_watch *watch, const struct error *err)
 		fs_watch_destroy(watch);
 }
 
-/* Returns true if the same watch serves both. */
+/* True if one watch serves both. */
 static bool is_same_place(const struct place *a, const struct place *b)
 {
 	return a && strcmp(a->folder, b->folder) == 0 && !a->next == !b->next && strcmp(a->path, b->path) == 0;
@@ -188,7 +189,7 @@ static void move_to(struct fs_watch *watch, struct place *place)
 	watch_destroy(steal(watch->watch));
 	watch->watch = watch_create(watch->client->server->loop, place->folder, on_change, watch, &err);
 	if (watch->watch)
-		look_again(watch); /* changes between the examination and the watch are not reported */
+		look_again(watch); /* changes between the examination and the watch were not reported */
 	tell_ready(watch, watch->watch ? NULL : &err);
 }
 

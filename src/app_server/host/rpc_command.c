@@ -1,4 +1,4 @@
-/* command/exec: one command in the sandbox, answered when it has ended. */
+/* command/exec runs a command in the sandbox and is answered when the command has ended. */
 #include <errno.h>
 
 #include "app_server/rpc/server.h"

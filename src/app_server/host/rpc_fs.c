@@ -17,17 +17,17 @@
 #include "workspace/host_files.h"
 
 struct fs_job {
-	struct rpc_request *request;                       /* NULL: its client has disconnected */
-	int (*run)(struct fs_job *job, struct error *err); /* on a worker */
-	void (*reply)(struct fs_job *job);                 /* on the loop, if run went well */
+	struct rpc_request *request;                       /* NULL: the client has disconnected */
+	int (*run)(struct fs_job *job, struct error *err); /* called on a worker */
+	void (*reply)(struct fs_job *job);                 /* called on the loop if run succeeded */
 	atomic_bool stop;
-	char *path, *target; /* target: fs/copy only */
+	char *path, *target; /* target is used by fs/copy only */
 	bool recursive, force;
-	struct buf bytes; /* to write, or the response */
+	struct buf bytes; /* bytes to write, or the response */
 	struct host_info info;
 	struct host_entry *entries;
 	size_t entry_count;
-	struct arena arena; /* of entries */
+	struct arena arena; /* holds the entries of a folder */
 	struct error err;
 };
 

@@ -1,4 +1,5 @@
-/* process/spawn: a process without a sandbox. The response follows its start; process/exited reports its end. */
+/* process/spawn starts a process without a sandbox. The response is sent after its start; process/exited reports its
+ * end. */
 #include "app_server/rpc/server.h"
 #include "app_server/host/command_words.h"
 #include "app_server/rpc/connection.h"
@@ -147,7 +148,7 @@ enum rpc_verdict on_rpc_process_kill(struct rpc_request *request, const struct a
 
 /* ---- environment/info, environment/status ---- */
 
-/* Commands run only on this machine, the environment `local`. */
+/* Commands run only in the environment `local`, which is this machine. */
 
 static const char here[] = "local";
 

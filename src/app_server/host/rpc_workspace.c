@@ -1,4 +1,4 @@
-/* The methods that read a work tree: fuzzyFileSearch, as a single search and as a session whose query changes, and
+/* Methods that read a work tree: fuzzyFileSearch, as a single search and as a session whose query changes, and
  * gitDiffToRemote. */
 #include "app_server/rpc/server.h"
 
@@ -46,7 +46,7 @@ static void on_cancel(struct rpc_request *request)
 	client_search_destroy(request->self);
 }
 
-/* A repeated cancellationToken cancels the earlier search. */
+/* Cancels the earlier search with the same cancellationToken. */
 static void cut_earlier(const struct rpc_request *request, struct str token)
 {
 	struct rpc_request *it;
@@ -138,7 +138,7 @@ enum rpc_verdict on_rpc_fuzzy_file_search_session_stop(struct rpc_request *reque
 
 /* ---- gitDiffToRemote ---- */
 
-/* An older method that clients use to copy a work tree to another machine. */
+/* gitDiffToRemote is an older method by which clients copy a work tree to another machine. */
 static void on_diff_cancel(struct rpc_request *request)
 {
 	git_delta_destroy(request->self);

@@ -1,5 +1,5 @@
-/* Backpressure: reading from a client stops while too many of its requests are unanswered. codex 0.169 answers a burst
- * with "overloaded" errors instead and drops some requests. */
+/* For backpressure, reading from a client stops while too many of its requests are unanswered. codex 0.169 instead
+ * answers a burst with "overloaded" errors and drops some requests. */
 #include "app_server/rpc/connection.h"
 
 #include <stdio.h>
@@ -115,7 +115,8 @@ static void dispatch(struct connection *connection, const struct rpc_message *me
 {
 	if (message->kind == RPC_REQUEST)
 		connection->owner->on_request(connection, message);
-	else if (message->kind != RPC_NOTIFICATION) /* `initialized` is the only one, and needs no action */
+	/* `initialized` is the only notification of clients and needs no action */
+	else if (message->kind != RPC_NOTIFICATION)
 		connection->owner->on_answer(connection->asks, connection, message);
 }
 
@@ -147,7 +148,7 @@ static void on_long_frame(struct str head, void *self)
 static void on_end(const struct error *err, void *self)
 {
 	struct connection *connection = self;
-	(void)err; /* a client that disconnects is not an error */
+	(void)err; /* not an error: clients may disconnect at any time */
 	connection->has_ended = true;
 	connection->is_slow = false;
 	review_holds(connection);
@@ -161,7 +162,7 @@ void connection_attach(struct connection *connection, struct transport *transpor
 	connection->transport = transport;
 }
 
-/* Closes without flushing: the listener needs the descriptor now. */
+/* Closes without flushing, because the listener needs the descriptor now. */
 static void on_evict(void *self)
 {
 	struct connection *connection = self;

@@ -26,22 +26,23 @@ struct pending_client;
 struct rpc_asks;
 struct rpc_message;
 
-/* The owner's part of a connection: it takes the messages and ends what the client started. Each must be set. */
+/* Callbacks to the owner of a connection, which handles the messages and ends everything that the client started.
+ * None may be NULL. */
 struct connection_owner {
 	void (*on_request)(struct connection *connection, const struct rpc_message *message);
-	/* The response to a request of the server; asks: see connection_create. */
+	/* Called with the response to a request of the server; asks: see connection_create. */
 	void (*on_answer)(struct rpc_asks *asks, struct connection *connection, const struct rpc_message *message);
 	/* A line longer than LIMIT_LINE was skipped; head is its beginning. */
 	void (*on_long_message)(struct connection *connection, struct str head);
-	/* The client became slow, was waited for long enough, or caught up. */
+	/* The client has become slow, has been slow for too long, or has caught up. */
 	void (*on_pace)(struct connection *connection);
-	/* The transport has ended: the owner destroys the connection outside of this call. */
+	/* The transport has ended. The owner must destroy the connection outside of this call. */
 	void (*on_end)(struct connection *connection);
-	/* The connection is being destroyed: nothing may point to it when this returns. */
+	/* The connection is being destroyed: nothing may refer to it when this returns. */
 	void (*on_destroy)(struct connection *connection);
 };
 
-/* The kind of a resource, set by the room that implements it. */
+/* A kind of resource, defined by the module that implements it. */
 struct client_resource_type {
 	void (*end)(struct client_resource *resource); /* the client has disconnected: frees the resource */
 	/* The client became slow (is_held) or caught up. NULL: the resource is not affected. */
@@ -50,39 +51,39 @@ struct client_resource_type {
 
 /* Embedded in each watch, command and search of a client; ended with the connection. */
 struct client_resource {
-	struct list link; /* in the connection's resources */
+	struct list link; /* a node of the connection's resources */
 	const struct client_resource_type *type;
 };
 
 struct connection {
 	/* read-only */
-	struct list link; /* the owner's */
+	struct list link; /* used by the owner */
 	struct app_server *server;
 	bool is_initialized;
 	bool has_experimental_api;
-	bool has_outcome_events;            /* receives turn/failed and turn/cancelled */
+	bool has_outcome_events;            /* the client receives turn/failed and turn/cancelled */
 	char *client_name, *client_version; /* NULL before initialize */
-	struct list requests;               /* not answered yet; the owner's */
+	struct list requests;               /* requests that were not answered yet; used by the owner */
 	size_t request_count;
 	bool is_slow;    /* its send queue is above the soft limit */
-	bool is_overdue; /* it has been slow for LIMIT_WATCHER_HOLD_MS */
-	bool has_ended;  /* its transport has */
+	bool is_overdue; /* the client has been slow for LIMIT_WATCHER_HOLD_MS */
+	bool has_ended;  /* the transport has ended */
 	/* private */
 	const struct connection_owner *owner;
 	struct rpc_asks *asks;
 	struct loop *loop;
 	struct buf *out;
 	struct transport *transport;    /* NULL before connection_attach */
-	struct pending_client *pending; /* its place at a listener; NULL on standard streams */
-	struct list resources;          /* struct client_resource, oldest first */
+	struct pending_client *pending; /* the client's entry at a listener; NULL on standard streams */
+	struct list resources;          /* struct client_resource, in the order of creation */
 	uint64_t frame_count;           /* numbers malformed messages in the log */
-	size_t unread_count;            /* messages received since it became slow */
+	size_t unread_count;            /* number of messages received since the client became slow */
 	uint8_t unwanted[(NOTIFY_count + 7) / 8];
-	struct loop_timer *hold_timer; /* NULL until it is slow for the first time */
+	struct loop_timer *hold_timer; /* NULL until the client is slow for the first time */
 	bool is_paused;
 };
 
-/* A new connection of the server, to which the owner belongs; asks are the server's requests to its clients;
+/* Creates a connection of the server, to which the owner belongs; asks are the server's requests to its clients;
  * notifications are encoded in `out`, which is empty between calls. The caller creates a transport with
  * connection_events and the connection as self, then attaches it (the connection's from then on), or destroys the
  * connection. */
@@ -90,20 +91,20 @@ struct connection *connection_create(struct app_server *server, const struct con
                                      struct rpc_asks *asks, struct loop *loop, struct buf *out);
 extern const struct transport_events connection_events;
 void connection_attach(struct connection *connection, struct transport *transport);
-/* The connection may be evicted until its client has sent `initialize`; pending is the connection's from then on. */
+/* Lets the connection be evicted until its client has sent `initialize`. Takes ownership of pending. */
 void connection_set_pending(struct connection *connection, struct pending_client *pending);
 /* Calls on_destroy and ends the client's resources. NULL is fine. */
 void connection_destroy(struct connection *connection);
 
 /* Queues an encoded frame. If the queue is above its soft limit afterwards, the client is slow until it drains. */
 void connection_send_frame(struct connection *connection, struct str frame);
-/* The same for one large frame, see transport_send_large. Takes the memory of body. */
+/* As connection_send_frame, for one large frame (transport_send_large). Takes the memory of body. */
 void connection_send_large(struct connection *connection, struct str head, struct buf *body, struct str tail);
 bool connection_wants(const struct connection *connection, enum app_notification_tag tag);
 void connection_opt_out(struct connection *connection, enum app_notification_tag tag);
 /* Sends a notification to this client only. */
 void connection_notify(struct connection *connection, enum app_notification_tag tag, const void *params);
-/* Call after each answer: counts down the unanswered requests and may resume reading. */
+/* To be called after each answer: counts the unanswered requests and may resume reading. */
 void connection_on_answered(struct connection *connection);
 
 /* ---- resources ---- */

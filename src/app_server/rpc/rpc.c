@@ -12,7 +12,7 @@
 
 /* ---- in ---- */
 
-/* Accepts 7 and "a", but not 7.0 or null: every client must be able to match the echoed id. */
+/* True for 7 and "a", but not for 7.0 or null: every client must be able to match the echoed id. */
 static bool is_id(const struct json *id)
 {
 	int64_t number;
@@ -63,7 +63,7 @@ static void write_id(struct json_writer *w, struct str id)
 	jw_member_raw(w, "id", id.ptr ? id : STR("null"));
 }
 
-/* Raw JSON of clients may have newlines between its tokens. They would end the frame, so they become spaces. */
+/* Replaces newlines between tokens of a client's JSON by spaces, because they would end the frame. */
 static void end_frame(struct json_writer *w, size_t start)
 {
 	jw_object_end(w);
@@ -110,7 +110,8 @@ void rpc_write_error(struct buf *out, struct str id, const struct rpc_error *err
 	end_frame(&w, start);
 }
 
-/* The id of a truncated request. A response has the id of a request of the server, which must not be echoed. */
+/* Returns the id of a truncated request, but not that of a response: it belongs to a request of the server and must
+ * not be echoed. */
 static struct str peek_id(struct str head)
 {
 	auto_arena struct arena arena = {0};

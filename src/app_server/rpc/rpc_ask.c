@@ -1,4 +1,4 @@
-/* The list is searched linearly: it has one entry per waiting call of all threads. */
+/* The list is searched linearly, because it has one entry per waiting call of all threads. */
 #include "app_server/rpc/rpc_ask.h"
 
 #include <stdio.h>
@@ -162,7 +162,7 @@ void rpc_asks_answer(struct rpc_asks *asks, struct connection *client, const str
 	decide_if_all_failed(ask);
 }
 
-/* The decision of one request may withdraw others, so the search starts again after each. */
+/* Finds an open request. The decision of one may withdraw others, so the search starts again after each. */
 static struct rpc_ask *find_asked(struct rpc_asks *asks, const struct connection *client)
 {
 	struct rpc_ask *it;

@@ -1,4 +1,4 @@
-/* Messages quote text of clients, which may be as long as a line. LIMIT_RPC_ERROR bounds the response. */
+/* Messages quote texts of clients, which may be as long as a line, so LIMIT_RPC_ERROR bounds the response. */
 #include "app_server/rpc/rpc_error.h"
 
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-/* Cuts between characters. */
+/* Truncates between characters. */
 static struct str truncate_message(struct str text)
 {
 	size_t len = LIMIT_RPC_ERROR;
@@ -83,7 +83,7 @@ const struct rpc_error *rpc_error_from_submit(struct arena *arena, const struct 
 	return rpc_error_from(arena, err);
 }
 
-/* With the error texts of codex 0.169. */
+/* The error texts are those of codex 0.169. */
 const struct rpc_error *rpc_error_bad_id(struct arena *arena, enum app_error_code code, const char *kind, struct str id)
 {
 	static const char digits[] = "0123456789abcdefABCDEF-";

@@ -67,7 +67,7 @@ static int digit_value(char c)
 	return at ? (int)(at - base64_digits) : -1;
 }
 
-/* The last digit before the padding must not set bits beyond the last byte. */
+/* True if the last digit before the padding sets bits beyond the last byte, which is invalid. */
 static bool has_loose_bits(struct str digits_only)
 {
 	int last = digits_only.len ? digit_value(digits_only.ptr[digits_only.len - 1]) : 0;

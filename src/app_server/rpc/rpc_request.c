@@ -1,5 +1,5 @@
 /* Each request is answered exactly once because the answer ends it: rpc_reply and rpc_refuse write the response and
- * leave the scope. The connection counts the requests that wait. Checks have the order of codex 0.169: method,
+ * leave the scope. The connection counts waiting requests. Checks are made in the order of codex 0.169: method,
  * parameters, initialize, experimental API, paths. */
 #include "app_server/rpc/rpc_request.h"
 
@@ -25,8 +25,8 @@ static void request_destroy(struct rpc_request *request)
 	arena_finish(&arena);
 }
 
-/* Sends the response in `out`. One that is too large is replaced by an error, so that its client does not wait forever.
- */
+/* Sends the response in `out`. A response that is too large is replaced by an error, so that the client does not
+ * wait forever. */
 static void respond(struct connection *connection, struct str id)
 {
 	auto_arena struct arena arena = {0};
@@ -44,7 +44,7 @@ static void respond(struct connection *connection, struct str id)
 	buf_reuse(out);
 }
 
-/* Ends a request that waits. A running request is ended by run(). */
+/* Ends a waiting request. A running one is ended by run(). */
 static void finish(struct rpc_request *request)
 {
 	struct connection *connection = request->connection;
@@ -68,7 +68,7 @@ enum rpc_verdict rpc_reply_empty(struct rpc_request *request)
 	return rpc_reply(request, NULL);
 }
 
-/* The list is sent from where it was encoded; `out` then has nothing left for respond(). */
+/* The list is sent from its own buffer, so `out` is empty when respond() would send it. */
 enum rpc_verdict rpc_reply_with_items(struct rpc_request *request, const void *result, const char *path,
                                       struct buf *items)
 {
@@ -121,7 +121,7 @@ enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, 
 	return RPC_WAIT;
 }
 
-/* The client has disconnected. */
+/* Called when the client has disconnected. */
 static void cancel_all(struct connection *connection)
 {
 	struct rpc_request *request;
@@ -136,7 +136,7 @@ static void cancel_all(struct connection *connection)
 
 typedef enum rpc_verdict (*rpc_fn)(struct rpc_request *request);
 
-/* The table has one type of function; each handler takes the record of its row. */
+/* The table has a single type of function, but each handler takes the record of its row. */
 #define METHOD(tag, wire, params_, result, scope, class, flags, doc)    \
 	static enum rpc_verdict call_##tag(struct rpc_request *request) \
 	{                                                               \
@@ -178,7 +178,7 @@ static enum rpc_verdict answer(struct rpc_request *request)
 	}
 }
 
-/* An answer of the handler ends the request, because it waits. */
+/* The request is waiting, so an answer of the handler ends it. */
 void rpc_request_run_again(struct rpc_request *request)
 {
 	handlers[request->method - app_methods](request);
@@ -225,7 +225,7 @@ static struct rpc_request *request_create(struct connection *connection, const s
 	return request;
 }
 
-/* For messages that do not become requests. */
+/* Refuses a message that does not become a request. */
 static void refuse(struct connection *connection, struct str id, const struct rpc_error *error)
 {
 	rpc_write_error(&connection->server->out, id, error);

@@ -34,41 +34,42 @@ struct rpc_request {
 	struct app_server *server;
 	struct connection *connection;
 	const struct app_method *method;
-	struct str id; /* JSON text */
-	void *params;  /* of method->params */
+	struct str id; /* as JSON text */
+	void *params;  /* a struct of method->params */
 	struct arena arena;
 	/* private */
-	struct list link; /* in the connection's requests */
+	struct list link; /* a node of the connection's requests */
 	struct rpc_scope_entry entry;
 	rpc_cancel_fn on_cancel;
 	void *self;
 	bool is_waiting;
 };
 
-/* result: a struct of method->result. */
+/* Sends the response. result is a struct of method->result. */
 enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result);
-/* The same for a method whose result has no fields. */
+/* As rpc_reply, for a method whose result has no fields. */
 enum rpc_verdict rpc_reply_empty(struct rpc_request *request);
-/* The same for a result with a large list, which was encoded on a worker: items (JSON, separated by commas) are sent as
- * the items of the list at `path` in the response, which is empty in result. Takes the memory of items. */
+/* As rpc_reply, for a result with a large list that was encoded on a worker: items (JSON, separated by commas)
+ * becomes the content of the list at `path`, which is empty in result. Takes the memory of items. */
 enum rpc_verdict rpc_reply_with_items(struct rpc_request *request, const void *result, const char *path,
                                       struct buf *items);
 /* Sends the error response. The error may live in the request's arena. */
 enum rpc_verdict rpc_refuse(struct rpc_request *request, const struct rpc_error *error);
-/* rpc_refuse with a new error: rpc_error(…), rpc_error_from(err), rpc_error_from_submit(err). */
+/* Calls rpc_refuse with a new error: rpc_error(…), rpc_error_from(err), rpc_error_from_submit(err). */
 enum rpc_verdict rpc_fail(struct rpc_request *request, enum app_error_code code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 enum rpc_verdict rpc_fail_with(struct rpc_request *request, const struct error *err);
 enum rpc_verdict rpc_fail_submit(struct rpc_request *request, const struct error *err);
 enum rpc_verdict rpc_wait(struct rpc_request *request, rpc_cancel_fn on_cancel, void *self);
 
-/* Calls the handler of a waiting request again, because its subject has changed. It may be gone on return. */
+/* Calls the handler of a waiting request again, because the data that it depends on has changed. The request may be
+ * freed on return. */
 void rpc_request_run_again(struct rpc_request *request);
 
-/* For server_setup. */
+/* Passed to server_setup. */
 extern const struct server_requests rpc_requests;
 
-/* One handler for each served method: on_rpc_<tag>, with the parameters of its row. */
+/* Declares the handler on_rpc_<tag> of each served method, with the parameters of its row. */
 #define METHOD(tag, wire, params_, result, scope, class, flags, doc) \
 	enum rpc_verdict on_rpc_##tag(struct rpc_request *request, const struct params_ *params);
 #include "protocol/app/app_method_default.h"

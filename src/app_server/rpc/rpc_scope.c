@@ -7,15 +7,15 @@
 struct rpc_scope {
 	struct list link;
 	struct rpc_scopes *scopes;
-	enum app_scope_kind kind; /* of the request that holds it */
-	const char *name;         /* of the parameter, or the key of the row */
-	struct str value;         /* of the parameter */
-	char *text;               /* value's bytes */
+	enum app_scope_kind kind; /* kind, name and value identify the scope */
+	const char *name;         /* name of the parameter, or the key of the row */
+	struct str value;         /* value of the parameter */
+	char *text;               /* the bytes of value */
 	size_t holders;
 	struct list queue;
 };
 
-/* The decoded parameter that distinguishes requests of one kind; STR_NONE if absent. */
+/* Returns the decoded parameter that distinguishes requests of one kind; STR_NONE if it is absent. */
 static struct str scope_value(const struct rpc_scope_entry *entry)
 {
 	const struct app_method *method = entry->method;
@@ -114,7 +114,8 @@ void rpc_scope_leave(struct rpc_scopes *scopes, struct rpc_scope_entry *entry)
 		loop_defer(&scopes->wake);
 }
 
-/* Runs the next request, or several that may share the scope. One that answers later becomes the next holder. */
+/* Runs the next request, or several that may share the scope. A request that is answered later becomes the next
+ * holder. */
 static void run_next(struct rpc_scope *scope)
 {
 	while (!list_empty(&scope->queue)) {

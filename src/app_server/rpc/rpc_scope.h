@@ -17,13 +17,13 @@ struct rpc_scope;
 
 /* Embedded in each request. */
 struct rpc_scope_entry {
-	/* of the request */
+	/* Set by the request: */
 	const struct app_method *method;
-	const void *params;                         /* of method->params */
-	void (*run)(struct rpc_scope_entry *entry); /* the queued request may run now; called from the loop */
+	const void *params;                         /* a struct of method->params */
+	void (*run)(struct rpc_scope_entry *entry); /* called on the loop when the queued request may run */
 	/* private */
-	struct list link;        /* in a scope's queue */
-	struct rpc_scope *scope; /* held or waited for; NULL: none */
+	struct list link;        /* a node of a scope's queue */
+	struct rpc_scope *scope; /* the scope that is held or waited for; NULL if there is no scope */
 };
 
 struct rpc_scopes {
@@ -33,14 +33,14 @@ struct rpc_scopes {
 };
 
 void rpc_scopes_init(struct rpc_scopes *scopes, struct loop *loop);
-void rpc_scopes_finish(struct rpc_scopes *scopes); /* no entry may be left */
+void rpc_scopes_finish(struct rpc_scopes *scopes); /* all entries must have left before */
 
 void rpc_scope_entry_init(struct rpc_scope_entry *entry);
-/* True: the request may run now. False: it was queued. */
+/* Returns true if the request may run now, false if it was queued. */
 must_check bool rpc_scope_enter(struct rpc_scopes *scopes, struct rpc_scope_entry *entry);
-/* The request is answered later: further requests of its scope are queued until then. */
+/* To be called if the request is answered later: further requests of its scope are queued until then. */
 void rpc_scope_hold(struct rpc_scopes *scopes, struct rpc_scope_entry *entry);
-/* The request was answered or cancelled, whether it ran, held the scope or was queued. */
+/* To be called when the request was answered or cancelled, whether it ran, held the scope or was queued. */
 void rpc_scope_leave(struct rpc_scopes *scopes, struct rpc_scope_entry *entry);
 
 #endif

@@ -1,6 +1,7 @@
-/* The server is the owner of its connections: it passes their messages on to the requests and the questions.
+/* The server owns its connections and passes their messages to the requests (rpc_request.h) and to its own questions
+ * (rpc_ask.h).
  *
- * A notification is encoded when the first client that gets it is found: most find none. */
+ * A notification is encoded only when the first client that receives it is found, because most have no recipient. */
 #include "app_server/rpc/server.h"
 
 #include <stdlib.h>

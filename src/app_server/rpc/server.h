@@ -1,5 +1,5 @@
-/* server.h — the data that the rooms of the app-server share: the options of the process, the clients, their open
- * requests, the server's requests to them, and one pointer for each room's own state.
+/* server.h — the data that all folders of app_server/ share: the options of the process, the clients, their open
+ * requests, the server's requests to them, and a pointer to the state of each folder.
  *
  * Created by app_server_create, which creates and ends the state of each room through that room's functions. A room
  * uses its own pointer and those of the rooms below it. Loop thread only. */
@@ -22,11 +22,11 @@ struct services;
 struct store_index;
 struct threads;
 
-/* Called when the state of a client changes; implemented by the root for the rooms above rpc/. Each must be set. */
+/* Callbacks for changes of a client's state, set by app_server.c. None may be NULL. */
 struct server_events {
-	/* A client became slow, was waited for long enough, or caught up. */
+	/* A client has become slow, has been slow for too long, or has caught up. */
 	void (*on_client_pace)(struct app_server *server);
-	/* The client is being destroyed: nothing may point to it when this returns. */
+	/* The client is being destroyed: nothing may refer to it when this returns. */
 	void (*on_client_gone)(struct app_server *server, struct connection *client);
 };
 
@@ -43,27 +43,27 @@ struct app_server {
 	/* read-only */
 	struct loop *loop;
 	struct services *services;
-	struct config *config; /* the configuration of the process; replaced when it is reloaded; a reference */
-	char *cwd;             /* absolute; relative paths of clients start here */
-	struct str *overrides; /* -c key=value of the command line; owned */
+	struct config *config; /* the configuration of the process, replaced when it is reloaded; holds a reference */
+	char *cwd;             /* absolute; relative paths of clients are resolved against it */
+	struct str *overrides; /* key=value texts of -c options, owned */
 	size_t override_count;
 	const struct server_events *events;
 	const struct server_requests *requests;
-	struct list connections; /* struct connection, oldest first */
+	struct list connections; /* struct connection, in the order of arrival */
 	size_t connection_count;
-	/* of the rooms */
+	/* State of the other folders: */
 	struct process_settings *settings;
 	struct threads *threads;
 	struct store_index *store; /* NULL until the first request about stored threads */
-	/* of rpc/ */
+	/* State of rpc/: */
 	struct rpc_scopes scopes;
 	struct rpc_asks asks;
-	struct buf out; /* every frame is encoded here, then queued for one client or several */
+	struct buf out; /* frames are encoded here and then queued for one or several clients */
 	struct loop_deferred sweep;
 };
 
-/* Fills a zeroed server; texts are copied. on_sweep(server) removes ended clients and threads. The configuration and
- * the rooms' own state are the caller's to create and to destroy. */
+/* Fills a zeroed server; texts are copied. on_sweep(server) removes ended clients and threads. The caller creates
+ * and destroys the configuration and the state of the other folders. */
 struct server_setup {
 	struct loop *loop;
 	struct services *services;
@@ -75,15 +75,15 @@ struct server_setup {
 	void (*on_sweep)(void *server);
 };
 void app_server_init(struct app_server *server, const struct server_setup *setup);
-void app_server_finish(struct app_server *server); /* no client may be left */
+void app_server_finish(struct app_server *server); /* all clients must have been destroyed */
 
 /* Adds a client without a transport; see connection_create for the next steps. */
 struct connection *app_server_add_client(struct app_server *server);
 
-/* Removes ended clients and threads on the next turn of the loop, outside any callback of theirs. */
+/* Removes ended clients and threads in the next iteration of the loop, outside of their callbacks. */
 void app_server_sweep(struct app_server *server);
 
-/* True if the client gets the notification; self is the caller's. */
+/* True if the client receives the notification; self is passed through. */
 typedef bool (*client_filter_fn)(const struct connection *client, const void *self);
 
 /* Encodes the notification once and sends it to every initialized client that has not opted out of it and that passes

@@ -1,5 +1,5 @@
-/* Each merged value keeps its source, so origins are read from the merged tree. A version is the hash of a layer's
- * content, not of its bytes, so that an added comment is not a conflict. */
+/* Each merged value keeps its source, so origins are read from the merged tree. A layer's version is a hash of its
+ * values, not of its bytes, so that an added comment causes no conflict. */
 #include "app_server/settings/config_view.h"
 
 #include "app_server/rpc/server.h"
@@ -102,7 +102,7 @@ static void push_flags(struct layer_views *views, struct arena *arena, const str
 		     merged, "-c");
 }
 
-/* A profile defined as a table of config.toml belongs to that file's layer. */
+/* Adds a profile. One that is a table of config.toml belongs to that file's layer. */
 static void push_profile(struct layer_views *views, struct arena *arena, const struct config *config,
                          const struct config_layer *layer)
 {

@@ -35,17 +35,17 @@ struct changed_path {
 
 struct config_write {
 	struct settings_job job;
-	struct rpc_request *request; /* NULL once its client has left; then: */
-	struct rpc_request *orphan;  /* a copy without a connection, owned */
+	struct rpc_request *request; /* NULL after its client has disconnected; then orphan is set */
+	struct rpc_request *orphan;  /* an owned copy without a connection */
 	struct arena arena;
 	struct toml_edit edit;
-	struct buf before; /* the file as it was read */
-	bool is_stale;     /* the file has changed since */
-	char *path;        /* as shown to clients */
+	struct buf before; /* the content of the file when it was read */
+	bool is_stale;     /* the file has changed since it was read */
+	char *path;        /* the path shown to clients */
 	char *target;      /* with links resolved */
 	mode_t mode;
 	VEC(struct changed_path *) paths;
-	struct config *config; /* with the changes */
+	struct config *config; /* the configuration with the changes */
 	config_write_reply_fn reply;
 	struct str subject;
 	struct error err;
@@ -191,7 +191,8 @@ static int add_key(struct config_write *write, struct changed_path *path, struct
 	return 0;
 }
 
-/* Splits a TOML key path; text that is not one is split at its dots, so that projects./home/me.trust_level works. */
+/* Splits a TOML key path. A text that is not valid is split at its dots, so that projects./home/me.trust_level
+ * works. */
 static int split_key_path(struct config_write *write, struct str text, struct changed_path *path)
 {
 	struct toml *leaf = toml_new(&write->arena, TOML_bool, "keyPath", 1);
@@ -290,8 +291,7 @@ static void on_cancel(struct rpc_request *request)
 	write->request = NULL;
 }
 
-/* Locks the folder on a worker; the lock is held while a small file is written. A file system without locks is not
- * locked. */
+/* Locks the folder on a worker, while a small file is written. On a file system without locks this succeeds. */
 static int lock_folder(const char *folder, struct error *err)
 {
 	const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
@@ -398,7 +398,7 @@ static const char *layer_words(const struct app_config_layer_source *name)
 	return name->tag == app_config_layer_source_user ? "Overridden by a profile" : "Overridden by session flags";
 }
 
-/* The highest layer that overrides the written value; NULL if none does. */
+/* Returns the highest layer that overrides the written value, or NULL. */
 static struct app_overridden_metadata *find_overriding(struct config_write *write, const struct changed_path *path,
                                                        const struct layer_views *views, const struct config *config)
 {

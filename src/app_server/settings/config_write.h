@@ -20,28 +20,29 @@ struct config_write;
 struct toml;
 
 struct config_write *config_write_create(struct rpc_request *request);
-/* Reads the file. file and version: what the client expects; STR_NONE: any. */
+/* Reads the file. file and version are what the client expects; STR_NONE accepts any. */
 int config_write_open(struct config_write *write, struct str file, struct str version);
-/* key_path: dotted keys; keys that contain dots are quoted. value: JSON; null removes. */
+/* Sets a value. key_path: dotted keys, of which those that contain dots are quoted. value: JSON; null removes the
+ * key. */
 int config_write_edit(struct config_write *write, struct str key_path, struct str value, bool is_merge);
-/* The same with valid keys and a valid value; NULL removes. */
+/* As config_write_edit, with valid keys and a valid value; NULL removes the key. */
 int config_write_set(struct config_write *write, const struct str *path, size_t count, const struct toml *value);
-/* The user's file with the edits so far. */
+/* Returns the user's file with the edits so far. */
 const struct toml *config_write_root(const struct config_write *write);
-/* Sets the subject of the change for the reply; lives as long as the request. */
+/* Sets the subject of the change for the reply; it must live as long as the request. */
 void config_write_name(struct config_write *write, struct str subject);
 struct str config_write_subject(const struct config_write *write);
-/* Fails with an error of the caller. Always negative. */
+/* Fails with an error of the caller. The result is always negative. */
 int config_write_fail(struct config_write *write, const char *code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 enum rpc_verdict config_write_refuse(struct config_write *write);
-/* Checks all changes together; reply answers when they are on disk. config: with the changes. */
+/* Checks all changes together. reply is called when they are on disk; its config includes the changes. */
 typedef void (*config_write_reply_fn)(struct config_write *write, struct rpc_request *request,
                                       const struct config *config);
 enum rpc_verdict config_write_commit(struct config_write *write, config_write_reply_fn reply);
 
-/* The answer of config/value/write and config/batchWrite. */
+/* Sends the response of config/value/write and config/batchWrite. */
 void config_write_reply(struct config_write *write, struct rpc_request *request, const struct config *config);
 
 #endif

@@ -1,5 +1,5 @@
-/* A skill file that both a thread and a list know is watched twice; the hold time makes one notification of the two
- * changes. */
+/* A skill file that both a thread and a list use is watched twice; as changes are collected for a while, both
+ * reports become one notification. */
 #include "app_server/settings/process_settings.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "loop/loop.h"
 #include "skill/skill_watch.h"
 
-/* The skills of one folder, watched because a client was sent a list of them. */
+/* The skills of one folder, watched because a list of them was sent to a client. */
 struct hint {
 	struct list link;
 	char *cwd;

@@ -1,8 +1,8 @@
-/* process_settings.h — what clients have set for the life of this process: feature switches.
- * It also watches skill folders and sends skills/changed.
+/* process_settings.h — feature switches that clients set until the process ends. Also watches skill folders and
+ * sends skills/changed.
  *
- * Watched are the folders of the last LIMIT_SKILL_HINTS skills/list requests; threads report changes in theirs. Changes
- * within LIMIT_SKILL_HOLD_MS are one notification. Loop thread only. */
+ * It watches the folders of the last LIMIT_SKILL_HINTS skills/list requests; threads report changes in their own.
+ * Changes within LIMIT_SKILL_HOLD_MS are reported in one notification. Loop thread only. */
 #ifndef APP_SERVER_PROCESS_SETTINGS_H
 #define APP_SERVER_PROCESS_SETTINGS_H
 
@@ -16,20 +16,20 @@ struct process_settings;
 struct skill_places;
 struct skills_list_entry;
 
-/* Work for a client that may leave before it is done; embedded. */
+/* Work for a client that may disconnect before it is done; embedded. */
 struct settings_job {
 	struct list link;
-	struct app_server *server; /* NULL once the server has ended */
+	struct app_server *server; /* NULL after the server has ended */
 };
 
 struct process_settings {
 	/* read-only */
-	VEC(struct str) switches; /* "features.NAME=true"; owned */
+	VEC(struct str) switches; /* texts "features.NAME=true", owned */
 	/* private */
 	struct app_server *server;
 	struct list jobs;         /* struct settings_job */
-	struct loop_timer *timer; /* runs while changes of skills are gathered; NULL before the first */
-	struct list watched;      /* struct hint, the last requested at the end */
+	struct loop_timer *timer; /* runs while changes of skills are collected; NULL before the first change */
+	struct list watched;      /* struct hint; the last requested one is at the end */
 	size_t watched_count;
 };
 
@@ -39,13 +39,13 @@ void process_settings_destroy(struct process_settings *settings); /* NULL is fin
 void settings_job_init(struct settings_job *job, struct app_server *server);
 void settings_job_finish(struct settings_job *job);
 
-/* Replaces an earlier switch of the same feature. Threads that run keep their configuration. */
+/* Replaces an earlier switch of the same feature. Threads that are loaded keep their configuration. */
 void process_settings_switch(struct process_settings *settings, const char *feature, bool is_on);
 
-/* A client has been sent this list: watches the folders that it came from. */
+/* To be called when a client was sent this list: watches the folders that it came from. */
 void process_settings_watch_skills(struct process_settings *settings, const struct skill_places *places,
                                    const struct skills_list_entry *entry);
-/* A list of skills may have changed: skills/changed follows within LIMIT_SKILL_HOLD_MS. */
+/* To be called when a list of skills may have changed: sends skills/changed within LIMIT_SKILL_HOLD_MS. */
 void process_settings_skills_changed(struct process_settings *settings);
 
 #endif

@@ -24,7 +24,7 @@ static bool wants_openai_auth(const struct config *config)
 	return strcmp(config->model_provider, "openai") == 0 && !toml_get(table, "env_key");
 }
 
-/* The key that requests use; wipe it with auth_finish. Empty if the file cannot be read. */
+/* Finds the key that requests use; wipe it with auth_finish. Empty if the file cannot be read. */
 static void find_key(const struct config *config, struct auth *ret)
 {
 	static const char *const variables[] = {"CODEX_API_KEY", "OPENAI_API_KEY"};
@@ -74,7 +74,7 @@ enum rpc_verdict on_rpc_get_auth_status(struct rpc_request *request, const struc
 /* ---- in ---- */
 
 struct login_job {
-	struct rpc_request *request; /* NULL after its client has disconnected */
+	struct rpc_request *request; /* NULL after the client has disconnected */
 	struct app_server *server;
 	char *home, *key;
 	struct error err;
@@ -143,7 +143,7 @@ enum rpc_verdict on_rpc_account_login_start(struct rpc_request *request, const s
 	return start_login(request, key);
 }
 
-/* An API key needs no browser: no login is ever pending. */
+/* A login with an API key needs no browser, so none is ever pending. */
 enum rpc_verdict on_rpc_account_login_cancel(struct rpc_request *request,
                                              const struct app_cancel_login_account_params *params)
 {
@@ -216,7 +216,7 @@ on_rpc_account_send_add_credits_nudge_email(struct rpc_request *request,
 	return refuse(request, "to notify workspace owner");
 }
 
-/* Apps need such an account, too. */
+/* Apps need a ChatGPT account, too. */
 enum rpc_verdict on_rpc_app_read(struct rpc_request *request, const struct app_apps_read_params *params)
 {
 	struct app_apps_read_response response = {
@@ -229,7 +229,7 @@ enum rpc_verdict on_rpc_app_read(struct rpc_request *request, const struct app_a
 
 /* ---- userVerification/enroll, delete, verify ---- */
 
-/* Clients evaluate the data; the message is for people. */
+/* Clients evaluate data; the message is for people. */
 static enum rpc_verdict refuse_verification(struct rpc_request *request)
 {
 	return rpc_refuse(request, rpc_error_data(&request->arena, APP_INTERNAL_ERROR,

@@ -1,4 +1,4 @@
-/* config/read always reads the files, as the next thread will. */
+/* config/read reads the files each time, as the next thread will. */
 #include <stdio.h>
 
 #include "app_server/rpc/server.h"
@@ -24,8 +24,8 @@ static void write_names(struct json_writer *w, const char *names)
 	jw_array_end(w);
 }
 
-/* The value of a key that is not set: its default if that is a number or a list, an empty table for tables with free
- * names, else null. */
+/* Writes the value of a key that is not set: its default if that is a number or a list, an empty table for tables
+ * with free names, else null. */
 static void write_unset(struct json_writer *w, const struct config_row *row)
 {
 	if (row->kind == CONFIG_named)

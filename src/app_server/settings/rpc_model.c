@@ -1,4 +1,4 @@
-/* Models come from the built-in catalogue alone: a list must not need the network. */
+/* Models come from the built-in catalogue only, so that a list needs no network. */
 #include <stdio.h>
 
 #include "app_server/rpc/rpc_request.h"

@@ -134,7 +134,7 @@ enum rpc_verdict on_rpc_account_gateway_o_auth_read(struct rpc_request *request,
 
 static const char invalid[] = "configValidationError";
 
-/* "My Gate" is my-gate. */
+/* Turns "My Gate" into my-gate. */
 static void make_slug(struct str name, char out[PROVIDER_ID_MAX])
 {
 	size_t len = 0;

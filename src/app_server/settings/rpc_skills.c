@@ -1,5 +1,5 @@
-/* A worker builds the list for every request: reading a few folders is cheap, and nothing cached can be stale. So
- * forceReload has no effect. */
+/* A worker builds the list for every request, because reading a few folders is cheap and a cache could be stale.
+ * forceReload therefore has no effect. */
 #include "app_server/rpc/server.h"
 #include "app_server/settings/config_view.h"
 #include "app_server/settings/config_write.h"
@@ -163,7 +163,8 @@ static struct toml *copy_rule(struct arena *arena, const struct toml *from)
 	return rule;
 }
 
-/* The user's rules without those of this skill, plus one that disables it. Enabled is the default and needs no rule. */
+/* Returns the user's rules without those for this skill, plus one that disables it. Skills are enabled by default,
+ * which needs no rule. */
 static struct toml *make_rules(const struct toml *old, const struct app_skills_config_write_params *params,
                                struct arena *arena)
 {

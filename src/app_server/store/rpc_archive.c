@@ -1,6 +1,6 @@
-/* A worker moves and removes the files while a loaded thread still has them open: an open file follows the move, so
- * no line is lost. The thread is unloaded and clients are notified only after success. A thread that another process
- * has locked for writing is left alone. */
+/* A worker moves and removes the files while a loaded thread still has them open: an open descriptor follows the
+ * move, so no line is lost. The thread is unloaded and clients are notified only after success. A thread that
+ * another process has locked for writing is left alone. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,7 +61,7 @@ static int move_into(const char *path, const char *folder, struct error *err)
 	return rename(path, to) == 0 ? 0 : error_sys(err, errno, "cannot move %s to %s", path, folder);
 }
 
-/* The session folder from the date in the file's name: "2026-11-21T…" belongs to sessions/2026/11/21. */
+/* Returns the session folder for the date in the file's name: "2026-11-21T…" belongs to sessions/2026/11/21. */
 static char *session_folder(const char *home, const char *path)
 {
 	struct rollout_name name;
@@ -87,7 +87,7 @@ static int move_all(struct store_job *job, bool to_archive, struct error *err)
 
 /* ---- who may ---- */
 
-/* Runs `work` under the thread's writer lock, which the engine already holds for a loaded thread. */
+/* Calls `work` under the thread's writer lock, which the engine already holds for a loaded thread. */
 static int run_locked(struct store_job *job, int (*work)(struct store_job *job, struct error *err), struct error *err)
 {
 	if (job->is_loaded)
@@ -107,7 +107,7 @@ static void unload(struct store_job *job)
 		thread_unload(thread);
 }
 
-/* If the client is still connected. */
+/* Replies if the client is still connected. */
 static void reply(struct store_job *job, const void *response)
 {
 	if (job->request)
@@ -174,7 +174,7 @@ struct reference_search {
 	bool is_found;
 };
 
-/* Finds a file of another thread that continues one of these. */
+/* Finds a file of another thread that refers to one of these. */
 static bool on_visit_other(const char *path, const struct rollout_name *name, void *self)
 {
 	struct reference_search *search = self;

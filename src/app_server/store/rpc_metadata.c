@@ -1,4 +1,4 @@
-/* The methods that change a thread's note: thread/metadata/update, which corrects its repository and settings, and
+/* Methods that change a thread's note: thread/metadata/update, which corrects its repository and settings, and
  * thread/readState/update. A worker reads the thread; the loop changes the note. */
 #include "app_server/rpc/rpc_request.h"
 
@@ -20,7 +20,7 @@ static struct app_git_info *git_of(const struct app_thread *view, struct arena *
 	return ret;
 }
 
-/* An absent key changes nothing; null clears the value. */
+/* Sets a text. An absent key changes nothing; null clears the value. */
 static int set_text(const struct json *patch, const char *key, struct str *text, struct error *err)
 {
 	const struct json *value = json_get(patch, key);
@@ -106,7 +106,7 @@ enum rpc_verdict on_rpc_thread_metadata_update(struct rpc_request *request,
 
 /* ---- thread/readState/update ---- */
 
-/* An update of an outdated revision changes nothing and is refused with the current state. */
+/* Updates the read state. An update of an outdated revision is refused with the current state. */
 static int run_update(struct store_job *job, struct error *err)
 {
 	const struct app_thread_read_state_update_params *params = job->params;

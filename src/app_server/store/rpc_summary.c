@@ -1,4 +1,4 @@
-/* getConversationSummary: the summary of a thread for older clients, from the file alone. */
+/* getConversationSummary returns the summary of a thread for older clients, read from the file only. */
 #include "app_server/rpc/server.h"
 #include "app_server/store/store_job.h"
 #include "app_server/store/stored_thread.h"
@@ -51,7 +51,7 @@ static struct str time_text(int64_t unix_ms, struct arena *arena)
 	return arena_str(arena, str_of(text));
 }
 
-/* Older clients know the sources by the words of rollouts: "mcp" and "subagent". */
+/* Converts the source. Older clients expect the words that rollouts use: "mcp" and "subagent". */
 static struct app_rollout_session_source *rollout_source(const struct app_session_source *from, struct arena *arena)
 {
 	static const enum app_rollout_session_source_tag tags[] = {

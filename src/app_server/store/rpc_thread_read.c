@@ -25,7 +25,7 @@ static int run_list(struct store_job *job, struct error *err)
 	return stored_list_read(&query, &job->arena, job->out, err);
 }
 
-/* Writes a map by thread id. The state of a loaded thread takes precedence. */
+/* Writes a map with thread ids as keys. The state of a loaded thread takes precedence. */
 static struct str write_states(struct store_job *job, const struct stored_list *list)
 {
 	struct buf text;
@@ -65,7 +65,7 @@ static void reply_list(struct store_job *job)
 
 enum rpc_verdict on_rpc_thread_list(struct rpc_request *request, const struct app_thread_list_params *params)
 {
-	(void)params; /* the job has a copy */
+	(void)params; /* unused: the job has a copy */
 	return store_job_start(request, sizeof(struct stored_list), run_list, reply_list);
 }
 

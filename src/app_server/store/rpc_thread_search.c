@@ -21,7 +21,7 @@ enum { MOST_THREADS = 100, BEFORE = 60, BEHIND = 120 };
 
 /* ---- places ---- */
 
-/* Ignores the case of ASCII letters. Returns -1 if the words do not occur from `from` on. */
+/* Finds words, ignoring the case of ASCII letters. Returns -1 if they do not occur from `from` on. */
 static ptrdiff_t find_words(struct str text, struct str words, size_t from)
 {
 	for (size_t i = from; text.len >= words.len && i <= text.len - words.len; i++) {
@@ -31,7 +31,7 @@ static ptrdiff_t find_words(struct str text, struct str words, size_t from)
 	return -1;
 }
 
-/* The match with its context, cut between characters; *ret_at: its offset in the snippet. */
+/* Returns the match with its context, cut between characters; *ret_at is its offset in the snippet. */
 static struct str snippet_of(struct str text, size_t at, size_t len, size_t *ret_at)
 {
 	size_t start = text_floor_boundary(text, at > BEFORE ? at - BEFORE : 0);
@@ -99,7 +99,7 @@ static int run_search(struct store_job *job, struct error *err)
 		.source_kinds_count = params->source_kinds_count,
 		.has_archived = params->has_archived,
 		.archived = params->archived,
-		.model_providers = &no_provider, /* empty: of all */
+		.model_providers = &no_provider, /* empty: threads of all providers */
 	};
 	struct rollout_index_search *words = rollout_index_search_create(job->index, params->search_term);
 	struct stored_list_query query = {
@@ -154,7 +154,7 @@ struct occurrence {
 };
 
 struct occurrences {
-	struct occurrence *items; /* in the job's arena */
+	struct occurrence *items; /* allocated in the job's arena */
 	size_t count;
 };
 
@@ -174,7 +174,7 @@ static void find_in_item(struct finder *finder, struct occurrence it, struct str
 	}
 }
 
-/* The length in UTF-16 units, in which clients count. */
+/* Returns the length in UTF-16 units, in which clients count. */
 static int64_t units_of(struct str text)
 {
 	int64_t units = 0;

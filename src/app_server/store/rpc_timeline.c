@@ -1,5 +1,5 @@
-/* thread/timeline/list: turns and items as one list, paged from its end. A position is an index of that list, which
- * only grows at its end: cursors stay valid while the thread continues. */
+/* thread/timeline/list returns turns and items as one list, paged from its end. A position is an index of that list,
+ * which only grows at its end, so cursors stay valid while the thread continues. */
 #include "app_server/rpc/server.h"
 #include "app_server/history/item_view.h"
 #include "app_server/store/stored_turns.h"
@@ -110,7 +110,7 @@ static struct str id_of(const struct app_thread_timeline_entry *entry)
 	                                                            : entry->turn_completed->turn_id;
 }
 
-/* In the format of codex 0.169, where kinds are 0, 1 and 3. */
+/* Writes a cursor in the format of codex 0.169, in which kinds are 0, 1 and 3. */
 static struct str write_cursor(struct store_job *job, const struct timeline *timeline, size_t first)
 {
 	static const int kinds[] = {

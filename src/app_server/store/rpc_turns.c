@@ -1,5 +1,5 @@
-/* Pages of the turns and items of one thread. Each page reads the whole file: it is the only authority, and clients
- * request pages at the pace of a person who scrolls. */
+/* Pages of the turns and items of one thread. Each page reads the whole file, because only the file is authoritative
+ * and clients request pages at the pace at which a user scrolls. */
 #include "app_server/store/stored_turns.h"
 #include "app_server/history/history_page.h"
 #include "app_server/history/item_view.h"
@@ -101,7 +101,7 @@ static struct app_thread_item_entry entry_of(struct str turn_id, struct app_thre
 	return entry;
 }
 
-/* All items, or those of one turn. */
+/* Lists all items, or those of one turn. */
 static size_t flatten(const struct thread_history *history, struct str turn_id, struct arena *arena,
                       struct app_thread_item_entry **ret)
 {
@@ -137,7 +137,7 @@ static void defer(struct app_thread_item_entry *entry, const struct app_thread_i
 	entry->has_output_deferred = entry->output_deferred = true;
 }
 
-/* A cursor can also be {"type":"item","itemId":…}: the page then begins with that item. */
+/* Returns the cursor. It can also be {"type":"item","itemId":…}: the page then begins with that item. */
 static struct str cursor_of(struct store_job *job, const struct app_thread_item_entry *entries, size_t count)
 {
 	const struct app_thread_items_list_params *params = job->params;
@@ -152,7 +152,7 @@ static struct str cursor_of(struct store_job *job, const struct app_thread_item_
 		if (str_eq(item_view_id(entries[i].item), wanted))
 			return history_page_cursor(params->thread_id, HISTORY_ITEMS, i, true, &job->arena);
 	}
-	return params->cursor; /* refused later */
+	return params->cursor; /* an invalid cursor is refused later */
 }
 
 static int run_items(struct store_job *job, struct error *err)

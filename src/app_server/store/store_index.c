@@ -73,7 +73,7 @@ static void run_slice(struct index_fill *fill)
 {
 	uint64_t end = clock_now_ms() + SLICE_MS;
 	if (!rollout_index_begin(fill->index)) {
-		fill->is_over = true; /* the database is locked or read-only: retry with the next fill */
+		fill->is_over = true; /* the database is locked or read-only: the next fill tries again */
 		return;
 	}
 	while (fill->at < fill->paths.count && clock_now_ms() < end && !atomic_load(&fill->stop))

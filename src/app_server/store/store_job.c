@@ -1,4 +1,4 @@
-/* Parameters are copied because they belong to the request, which ends when its client leaves. */
+/* Parameters are copied because they belong to the request, which ends when its client disconnects. */
 #include "app_server/store/store_job.h"
 
 #include "app_server/rpc/server.h"

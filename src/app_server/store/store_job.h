@@ -1,8 +1,8 @@
 /* store_job.h — a request about stored threads: a worker does its work, the loop sends the response.
  *
- * Owns: copies of the parameters and the results, in its arena, because the client may leave before the work is done.
- * run is called on a worker and accesses the job alone. reply is called on the loop if run succeeded and the client is
- * still connected. An error of run becomes the response. */
+ * Owns: copies of the parameters and the results, in its arena, because the client may disconnect before the work is
+ * done. run is called on a worker and accesses the job alone. reply is called on the loop if run succeeded and the
+ * client is still connected. An error of run becomes the response. */
 #ifndef APP_SERVER_STORE_JOB_H
 #define APP_SERVER_STORE_JOB_H
 
@@ -22,21 +22,21 @@ typedef void (*store_job_reply_fn)(struct store_job *job);
 
 struct store_job {
 	/* read-only */
-	struct rpc_request *request;       /* NULL: the client has left */
-	struct store_backlink back;        /* server: not NULL in reply and undo */
+	struct rpc_request *request;       /* NULL: the client has disconnected */
+	struct store_backlink back;        /* its server is not NULL in reply and undo */
 	const char *home;                  /* CODEX_HOME */
-	const char *provider;              /* the configured one */
-	struct rollout_listings *listings; /* the server's … */
-	struct rollout_index *index;       /* … which can be destroyed before the job */
-	const void *params;                /* of the request's method */
-	struct str thread_id;              /* among the parameters, if the method has one */
+	const char *provider;              /* the configured provider */
+	struct rollout_listings *listings; /* the server's listings */
+	struct rollout_index *index;       /* the server's index, which may be replaced before the job ends */
+	const void *params;                /* parameters of the request's method */
+	struct str thread_id;              /* the thread id among the parameters, or STR_NONE */
 	bool is_loaded;                    /* whether the thread was loaded when the job started */
 	atomic_bool stop;                  /* the client has disconnected: the worker stops early */
-	/* for run and reply */
-	bool is_large; /* set by run: the arena is freed on a worker */
+	/* For run and reply: */
+	bool is_large; /* set by run: the arena is large and is freed on a worker */
 	struct arena arena;
 	void *out;
-	void (*finish)(struct store_job *job); /* NULL, or frees what is not in the arena; on any thread */
+	void (*finish)(struct store_job *job); /* frees data outside of the arena, on any thread; may be NULL */
 	/* private */
 	struct loop *loop;
 	store_job_reply_fn undo;
@@ -50,9 +50,9 @@ struct store_job {
 enum rpc_verdict store_job_start(struct rpc_request *request, size_t out_size, store_job_run_fn run,
                                  store_job_reply_fn reply);
 
-/* The same for a change of stored threads, which is carried out even if the client leaves. reply is then called without
- * a request, so that loaded threads and other clients learn of the change. undo: NULL, or called on the loop if run
- * failed, before the response. */
+/* As store_job_start, for a change of stored threads, which is carried out even if the client disconnects. reply is
+ * then called without a request, so that loaded threads and other clients learn of the change. undo is called on the
+ * loop if run failed, before the response; may be NULL. */
 enum rpc_verdict store_job_start_change(struct rpc_request *request, size_t out_size, store_job_run_fn run,
                                         store_job_reply_fn reply, store_job_reply_fn undo);
 

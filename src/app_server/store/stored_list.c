@@ -28,12 +28,12 @@ enum { DEFAULT_PART = 25, LARGEST_PART = 100 };
 struct lister {
 	const struct stored_list_query *query;
 	const struct app_thread_list_params *params;
-	struct arena *arena;  /* of the results */
-	struct arena scratch; /* of the filters */
+	struct arena *arena;  /* holds the results */
+	struct arena scratch; /* holds data of the filters */
 	struct stored_list *list;
 	struct rollout_names names;
 	const struct rollout_listing *listing;
-	struct rollout_listed *changed; /* sorted by the last change, in place of the age; NULL: by age */
+	struct rollout_listed *changed; /* sorted by last change instead of age; NULL: by age */
 	VEC(struct app_thread) found;
 	bool is_by_age, is_descending;
 	size_t limit;
@@ -64,7 +64,7 @@ static void sort_by_change(struct lister *lister)
 		qsort(lister->changed, count, sizeof(*lister->changed), by_key);
 }
 
-/* The candidate at an index of the list's order. */
+/* Returns the candidate at an index of the list's order. */
 static const struct rollout_listed *candidate(const struct lister *lister, size_t index)
 {
 	const struct rollout_listed *all = lister->changed ? lister->changed : lister->listing->files;
@@ -81,7 +81,7 @@ static struct str write_cursor(struct lister *lister, int64_t key_ms, struct str
 	                     : arena_printf(lister->arena, "%s", time));
 }
 
-/* Reads the cursor as a candidate's position; an absent id follows all candidates of its time. */
+/* Reads the cursor as a candidate's position; without an id, all candidates of its time precede it. */
 static int read_cursor(struct lister *lister, struct rollout_listed *ret, struct error *err)
 {
 	struct str rest = lister->params->cursor, time = STR_NONE;
@@ -192,7 +192,7 @@ static bool passes_cwd(struct lister *lister, struct str cwd)
 	return false;
 }
 
-/* Ignores the case of ASCII letters. */
+/* True if text contains words, ignoring the case of ASCII letters. */
 static bool contains(struct str text, struct str words)
 {
 	for (size_t i = 0; text.len >= words.len && i <= text.len - words.len; i++) {
@@ -202,7 +202,8 @@ static bool contains(struct str text, struct str words)
 	return false;
 }
 
-/* Sections, projects and threads of subagents are not stored here: a list restricted to one is empty. */
+/* True for a list that is restricted to a section, a project or threads of subagents: these are not stored here, so
+ * it is empty. */
 static bool asks_for_none(const struct app_thread_list_params *params)
 {
 	return params->project_id.ptr || params->section_id.ptr || params->parent_thread_id.ptr ||
@@ -226,7 +227,7 @@ static bool passes(struct lister *lister, const struct rollout_summary *summary,
 
 /* ---- the part ---- */
 
-/* Returns false if the thread is filtered out or its file is damaged. */
+/* False if the thread is filtered out or its file is damaged. */
 static bool find_thread(struct lister *lister, const struct rollout_listed *candidate, struct app_thread *ret)
 {
 	struct rollout_summary summary;
@@ -247,7 +248,7 @@ static bool find_thread(struct lister *lister, const struct rollout_listed *cand
 	    (query->accepts && !query->accepts(candidate->path, lister->found.count, query->self)))
 		return false;
 	stored_thread_view(&summary, name, lister->arena, ret);
-	if (!ret->model_provider.len) /* an old file without a provider */
+	if (!ret->model_provider.len) /* old files do not name the provider */
 		ret->model_provider = str_of(query->provider);
 	return true;
 }
@@ -261,7 +262,7 @@ static void take_part(struct lister *lister, size_t start, struct stored_list *r
 		struct app_thread thread;
 		if (!find_thread(lister, it, &thread))
 			continue;
-		if (lister->found.count == lister->limit) { /* there is a next page */
+		if (lister->found.count == lister->limit) { /* so there is a next page */
 			ret->next_cursor =
 				write_cursor(lister, last->created_ms,
 			                     it->created_ms == last->created_ms ? last->thread_id : STR_NONE);
@@ -271,7 +272,7 @@ static void take_part(struct lister *lister, size_t start, struct stored_list *r
 		first = first ? first : it;
 		last = it;
 	}
-	if (first) /* just before the first, so that the other direction includes it */
+	if (first) /* points before the first entry, so that the other direction includes it */
 		ret->backwards_cursor = write_cursor(lister, first->created_ms + back, STR_NONE);
 }
 

@@ -19,9 +19,9 @@ struct stored_list_query {
 	struct rollout_listings *listings;
 	struct rollout_index *index;
 	const struct app_thread_list_params *params;
-	const atomic_bool *stop;                  /* true: stop early */
-	const struct rollout_index_search *words; /* or NULL; excludes files without the words */
-	/* An additional filter, or NULL: whether to list the thread in this file. */
+	const atomic_bool *stop;                  /* set to stop early */
+	const struct rollout_index_search *words; /* NULL, or excludes files without the words */
+	/* An additional filter, or NULL: returns whether to list the thread in this file. */
 	bool (*accepts)(const char *path, size_t index, void *self);
 	void *self;
 };
@@ -31,7 +31,7 @@ struct stored_list {
 	struct thread_note *notes; /* one for each thread */
 	size_t count;
 	struct str next_cursor, backwards_cursor;
-	/* Up to a limit, the files that had to be read because the index did not know them. */
+	/* Files that had to be read because the index did not know them, up to a limit. */
 	const char **missed;
 	size_t missed_count;
 };

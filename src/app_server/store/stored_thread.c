@@ -1,5 +1,5 @@
-/* The file has a thread's origin and messages, the loaded thread its current state. A worker makes the view from the
- * file, and the loop corrects it, so that clients see loaded and stored threads alike. */
+/* The file contains a thread's origin and messages, a loaded thread its current state. A worker makes the view from
+ * the file, and the loop corrects it, so that loaded and stored threads look alike. */
 #include "app_server/store/stored_thread.h"
 
 #include "app_server/rpc/server.h"
@@ -37,13 +37,13 @@ static struct app_git_info *git_of(const struct rollout_meta *meta, struct arena
 	return ret;
 }
 
-/* Absent texts of an old file become empty: the wire requires a string. */
+/* Returns "" for a text that an old file lacks, because the wire requires a string. */
 static struct str or_empty(struct str text)
 {
 	return text.ptr ? text : STR("");
 }
 
-/* The source in a subagent's file names its parent and its nickname. */
+/* Sets the parent and the nickname from the source in a subagent's file. */
 static void tell_agent(const struct rollout_meta *meta, struct arena *arena, struct app_thread *ret)
 {
 	const struct json *source = meta->subagent.ptr ? json_parse(arena, meta->subagent, NULL) : NULL;

@@ -78,7 +78,7 @@ int stored_turns_encode(struct store_job *job, struct error *err)
 	return history_json_check(&out->turns, err);
 }
 
-/* The running turn has lines in the file, but no end. */
+/* Marks the running turn, which has lines in the file but no end. */
 static void mark_running(const struct thread *thread, struct stored_turns *stored)
 {
 	const struct thread_history *history = &stored->history;

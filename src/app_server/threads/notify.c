@@ -1,5 +1,5 @@
-/* The dispatch of events, and the notifications about threads and turns. The order is that of codex 0.169: the status
- * precedes the notification that caused it, and an error precedes the end of the turn that it ended. */
+/* Dispatches events, and sends the notifications about threads and turns. The order is that of codex 0.169: the
+ * status precedes the notification that caused it, and an error precedes the end of the turn that it ended. */
 #include "app_server/threads/notify.h"
 
 #include <string.h>
@@ -53,7 +53,7 @@ static struct str turn_id(const struct thread *thread, const struct event *event
 
 void on_event_task_started(struct thread *thread, const struct event *event)
 {
-	if (!thread->turn) /* input for a turn that had just ended starts a new one */
+	if (!thread->turn) /* input for a turn that has just ended starts a new one */
 		thread_turn_create(thread, event->id);
 	thread_turn_begin(thread->turn);
 }
@@ -86,7 +86,7 @@ static void notify_error(struct thread *thread, struct str turn, struct app_turn
 	thread_notify(thread, NOTIFY_error, &event);
 }
 
-/* An error before the turn has started refuses its submission: the turn will not start. */
+/* An error before the turn has started rejects its submission: the turn will not start. */
 void on_event_error(struct thread *thread, const struct event *event)
 {
 	auto_arena struct arena arena = {0};
@@ -118,7 +118,7 @@ void on_event_stream_error(struct thread *thread, const struct event *event)
 	notify_error(thread, turn_id(thread, event), &error, true);
 }
 
-/* The warning may be about a replaced file: the rollout has another path then. */
+/* Updates the path. The warning may be about a replaced file, after which the rollout has another path. */
 static void update_path(struct thread *thread)
 {
 	const char *path = thread->path ? codex_record_path(thread->codex) : NULL;
@@ -135,7 +135,7 @@ void on_event_warning(struct thread *thread, const struct event *event)
 	thread_notify(thread, NOTIFY_warning, &warning);
 }
 
-/* The wire has a single reason. */
+/* The protocol has a single reason. */
 void on_event_model_reroute(struct thread *thread, const struct event *event)
 {
 	const struct ev_model_reroute *body = event->msg.model_reroute;
@@ -198,7 +198,7 @@ static void notify_limits(struct thread *thread, const struct rate_limits *limit
 	thread_notify(thread, NOTIFY_account_rate_limits_updated, &event);
 }
 
-/* The engine also emits the usage when a response opens; clients are notified when it has changed. */
+/* The engine also emits the usage when a response starts; clients are notified only of changes. */
 void on_event_token_count(struct thread *thread, const struct event *event)
 {
 	const struct ev_token_count *body = event->msg.token_count;

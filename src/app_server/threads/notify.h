@@ -7,7 +7,7 @@
 
 struct thread;
 
-/* Sends what the event means to the subscribers of the thread. The event is borrowed. */
+/* Sends the notifications of an event, which is borrowed, to the subscribers of the thread. */
 void notify_event(struct thread *thread, const struct event *event);
 
 #endif

@@ -1,4 +1,4 @@
-/* Each tool of the model for subagents becomes an item collabAgentToolCall. */
+/* Each call of a subagent tool becomes an item collabAgentToolCall. */
 #include "app_server/history/item_view.h"
 #include "app_server/threads/notify_handlers.h"
 #include "app_server/threads/thread.h"
@@ -10,7 +10,7 @@ static struct app_item_collab_agent_tool_call call_of(enum app_collab_agent_tool
 	return (struct app_item_collab_agent_tool_call){.id = id, .tool = tool, .sender_thread_id = sender};
 }
 
-/* receivers: the threads that the call is about. */
+/* receivers are the threads that the call refers to. */
 static void start(struct thread *thread, const struct event *event, struct app_item_collab_agent_tool_call *call,
                   const struct str *receivers, size_t count)
 {
@@ -21,7 +21,7 @@ static void start(struct thread *thread, const struct event *event, struct app_i
 	thread_item_start(thread, event->id, &item);
 }
 
-/* The call has failed if one of the receivers does not exist. */
+/* Completes the item. The call has failed if one of the receivers does not exist. */
 static void complete(struct thread *thread, const struct event *event, struct app_item_collab_agent_tool_call *call,
                      const struct str *receivers, const struct agent_status *statuses, size_t count)
 {

@@ -1,4 +1,4 @@
-/* Messages, reasoning and reviews: item_view.h converts the engine's items to those of the wire. */
+/* Messages, reasoning and reviews. item_view.h converts the engine's items to those of the wire. */
 #include "app_server/threads/notify_handlers.h"
 #include "app_server/history/item_view.h"
 #include "app_server/threads/thread.h"
@@ -25,7 +25,7 @@ void on_event_item_completed(struct thread *thread, const struct event *event)
 	    item.user_message->content[0].tag == app_user_input_text)
 		thread->preview = str_dup(item.user_message->content[0].text->text);
 	thread_item_complete(thread, body->turn_id, &item);
-	if (item.tag == app_thread_item_agent_message && thread->turn) /* after its times are set */
+	if (item.tag == app_thread_item_agent_message && thread->turn) /* after its times were set */
 		thread_turn_keep_message(thread->turn, item.agent_message);
 }
 

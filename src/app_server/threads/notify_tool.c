@@ -1,4 +1,4 @@
-/* The engine has separate begin and end events for commands, patches and client tools; clients get items. */
+/* Commands, patches and client tools. The engine has separate begin and end events for them; clients get items. */
 #include <stdio.h>
 
 #include "app_server/threads/notify_handlers.h"
@@ -43,7 +43,7 @@ void on_event_exec_command_begin(struct thread *thread, const struct event *even
 	thread_item_start(thread, body->turn_id, &item);
 }
 
-/* A chunk may end inside a character: its bytes are kept for the next chunk. */
+/* Sends output. A chunk may end inside a character, whose bytes are kept for the next chunk. */
 static void notify_output(struct thread *thread, struct thread_item *item, struct str bytes)
 {
 	auto_buf struct buf text;

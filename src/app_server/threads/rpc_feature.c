@@ -1,4 +1,4 @@
-/* Lists of features, collaboration modes and permission profiles. A switch of experimentalFeature/enablement/set has
+/* Lists features, collaboration modes and permission profiles. A switch of experimentalFeature/enablement/set has
  * the lowest precedence of all settings and lasts until the process ends. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ struct page {
 	char next[32]; /* "" on the last page */
 };
 
-/* The cursor is an offset in decimal. */
+/* Finds the page. The cursor is a decimal offset. */
 static const struct rpc_error *find_page(struct arena *arena, struct str cursor, bool has_limit, int64_t limit,
                                          size_t total, const char *noun, struct page *ret)
 {
@@ -59,7 +59,7 @@ enum feature_stage { FEATURE_stable, FEATURE_experimental, FEATURE_inert };
 
 static const struct feature_row {
 	const char *name;
-	size_t offset; /* of the flag in struct config_features */
+	size_t offset; /* offset of the flag in struct config_features */
 	bool is_on;
 	enum feature_stage stage;
 	const char *doc;
@@ -69,7 +69,7 @@ static const struct feature_row {
 #undef FEATURE
 };
 
-/* A feature without effect in this version is shown as disabled. */
+/* Describes a feature. One without effect in this version is shown as disabled. */
 static struct app_experimental_feature show_feature(const struct feature_row *row, const struct config *config)
 {
 	static const enum app_experimental_feature_stage stages[] = {
@@ -132,7 +132,7 @@ static int check_switches(const struct json *switches, struct error *err)
 	return 0;
 }
 
-/* The response omits unknown features and those without effect. */
+/* Sets features. The response omits unknown ones and those without effect. */
 enum rpc_verdict
 on_rpc_experimental_feature_enablement_set(struct rpc_request *request,
                                            const struct app_experimental_feature_enablement_set_params *params)
@@ -176,7 +176,7 @@ enum rpc_verdict on_rpc_collaboration_mode_list(struct rpc_request *request,
 	return rpc_reply(request, &response);
 }
 
-/* Profiles of config.toml are listed as not allowed: this version cannot apply them. */
+/* Lists the profiles. Those of config.toml are listed as not allowed, because this version cannot apply them. */
 enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
                                                 const struct app_permission_profile_list_params *params)
 {

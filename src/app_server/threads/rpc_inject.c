@@ -127,7 +127,7 @@ enum rpc_verdict on_rpc_thread_inject_items(struct rpc_request *request,
 
 /* ---- thread/prepareApprovedPlan ---- */
 
-/* Adds a plan from another thread to the history of this one, which will carry it out. */
+/* Adds a plan from another thread to the history of this one, which is going to carry it out. */
 static void write_plan(struct buf *out, struct str plan)
 {
 	struct json_writer w = json_writer(out);

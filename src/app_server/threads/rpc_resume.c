@@ -1,5 +1,5 @@
-/* thread/resume opens a stored thread, or joins a loaded one. A client that joins is a subscriber before the rollout is
- * read: what happens meanwhile reaches it as notifications, so no event is lost between the two.
+/* thread/resume opens a stored thread, or joins a loaded one. A client that joins becomes a subscriber before the
+ * rollout is read and receives notifications meanwhile, so that it misses no event.
  *
  * thread/fork opens a copy of a rollout; the source keeps running, in this process or another one. */
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "app_server/threads/threads.h"
 #include "rollout/rollout_reader.h"
 
-/* A request whose rollout is being read; in the arena of the request. */
+/* A request whose rollout is being read; allocated in the request's arena. */
 struct resume {
 	struct rpc_request *request;
 	struct thread_load *load;
@@ -37,8 +37,7 @@ static struct app_thread_item *find_item(struct app_thread_item *items, size_t c
 	return NULL;
 }
 
-/* The file may end in the turn that runs. That turn is in progress, and its started items may not be in the file yet.
- */
+/* Adds the running turn, with which the file may end. Items that have started may not be in the file yet. */
 static void add_running(const struct thread *thread, struct thread_load *load, struct arena *arena)
 {
 	struct app_turn *turn = thread->turn ? thread_history_find(&load->history, str_of(thread->turn->id)) : NULL;
@@ -67,7 +66,7 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 	auto_arena struct arena arena = {0};
 	const struct app_thread_resume_params *params = request->params;
 	struct connection *connection = request->connection;
-	bool shows_turns = !params->exclude_turns; /* the response frees the parameters */
+	bool shows_turns = !params->exclude_turns; /* read now, because the response frees the parameters */
 	struct app_thread_start_response opened;
 	thread_restore_git(load, thread);
 	thread_open_describe(thread, &arena, &opened);
@@ -126,7 +125,7 @@ static void refuse(struct resume *resume, const struct error *err)
 		rpc_fail(resume->request, APP_INVALID_REQUEST, "%s", err->text);
 }
 
-/* A loaded thread has one file; a request for it must not name another one. */
+/* True if a request for a loaded thread names another file than the thread's. */
 static bool is_stale(const struct thread *thread, struct str path)
 {
 	return path.ptr && !(thread->path && str_is(path, thread->path));
@@ -207,7 +206,7 @@ static void answer_fork(struct thread *thread, struct rpc_request *request)
 	const struct app_thread_fork_params *params = request->params;
 	struct thread_load *load = thread->opening.load;
 	struct connection *connection = request->connection;
-	bool shows_turns = !params->exclude_turns; /* the response frees the parameters */
+	bool shows_turns = !params->exclude_turns; /* read now, because the response frees the parameters */
 	struct app_thread_start_response opened;
 	thread_restore_origin(load, thread);
 	thread_fork_keep(load->fork);

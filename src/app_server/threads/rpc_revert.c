@@ -22,7 +22,7 @@ static enum rpc_verdict refuse_running(struct rpc_request *request)
 	                "a turn is in progress: interrupt it or wait for its end before you revert the thread");
 }
 
-/* The engine counts messages of the user, not turns: a steered turn has several. */
+/* Counts messages of the user, as the engine does: a turn with additional input has several. */
 static int64_t count_user_messages(const struct thread_history *history, const struct app_turn *from)
 {
 	int64_t count = 0;

@@ -1,5 +1,5 @@
 /* A review is a turn of its thread and replaces a running one. The response contains the target as a message of the
- * user, which clients show until the review starts. */
+ * user, which clients display until the review starts. */
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"

@@ -1,4 +1,4 @@
-/* A background command is an open item with a process, so the list of open items has all of them. */
+/* A background command is an open item with a process, so the list of open items includes all of them. */
 #include <stdlib.h>
 
 #include "app_server/rpc/server.h"
@@ -9,7 +9,7 @@
 #include "base/vec.h"
 #include "engine/codex/codex.h"
 
-/* The script alone if it could be separated from its shell, else the whole command. */
+/* Returns the script alone if it could be separated from its shell, else the whole command. */
 static struct str script_of(const struct app_item_command_execution *command)
 {
 	const struct app_command_action *action = command->command_actions;
@@ -43,7 +43,7 @@ on_rpc_thread_background_terminals_list(struct rpc_request *request,
 	const struct thread_item *it;
 	struct thread *thread = threads_find(request->server, params->thread_id);
 	size_t limit = params->has_limit && params->limit > 0 ? (size_t)params->limit : SIZE_MAX;
-	bool is_on = !params->cursor.ptr; /* the cursor is the last item of the previous page */
+	bool is_on = !params->cursor.ptr; /* the cursor names the last item of the previous page */
 	if (!thread)
 		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	list_for_each(it, &thread->items, link) {

@@ -1,4 +1,4 @@
-/* Requests about loaded threads: start, list, unsubscribe, and out-of-band elicitations. */
+/* Requests about loaded threads: starting, listing, unsubscribing, and out-of-band elicitations. */
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
@@ -22,7 +22,8 @@ static void answer_start(struct thread *thread, struct rpc_request *request)
 	thread_notify(thread, NOTIFY_thread_started, &event);
 }
 
-/* The Session would refuse them as well, with the error of a configuration that cannot be loaded. */
+/* Checks the tools here, because the session would reject them with the error of a configuration that cannot be
+ * loaded. */
 static int check_tools(struct str described, struct error *err)
 {
 	struct dynamic_tools *tools = described.ptr ? dynamic_tools_read(described, err) : NULL;
@@ -87,8 +88,8 @@ enum rpc_verdict on_rpc_thread_unsubscribe(struct rpc_request *request,
 
 /* ---- thread/increment_elicitation, thread/decrement_elicitation ---- */
 
-/* A command waits for a person whom its client asks. While the count is not zero the Codex is held, so that no timeout
- * of a command runs. */
+/* Counts elicitations: a command waits for a user whom its client asks. While the count is not zero the Codex is
+ * held, so that commands do not time out. */
 enum rpc_verdict on_rpc_thread_increment_elicitation(struct rpc_request *request,
                                                      const struct app_thread_increment_elicitation_params *params)
 {

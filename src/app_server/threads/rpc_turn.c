@@ -1,5 +1,5 @@
-/* turn/start is answered when the turn is queued; everything later is a notification. Input that arrives while a turn
- * runs joins that turn. */
+/* turn/start is answered when the turn is queued; everything later is reported by notifications. Input that arrives
+ * while a turn runs joins that turn. */
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
@@ -66,7 +66,7 @@ static int copy_input(const struct app_user_input *from, struct user_input *to, 
 	}
 }
 
-/* The texts of one input count together. */
+/* Checks the length of all texts of an input together. */
 static const struct rpc_error *check_length(struct rpc_request *request, const struct app_user_input *input,
                                             size_t count)
 {
@@ -126,7 +126,7 @@ static enum rpc_verdict answer_start(struct rpc_request *request, const struct t
 {
 	struct app_turn view;
 	thread_turn_view(turn, &view);
-	view.has_started_at = false; /* turn/started reports it */
+	view.has_started_at = false; /* omitted, because turn/started reports it */
 	struct app_turn_start_response response = {&view};
 	return rpc_reply(request, &response);
 }
@@ -144,7 +144,7 @@ static enum rpc_verdict start(struct rpc_request *request, struct thread *thread
 
 static int join(struct thread *thread, const struct op_user_input *input, struct str client_id, struct error *err)
 {
-	char id[UUID_TEXT_SIZE]; /* of another turn, if this one has ended when the engine takes the input */
+	char id[UUID_TEXT_SIZE]; /* an id for a new turn, in case this one has ended when the engine takes the input */
 	uuid_v7(id);
 	return submit_input(thread, input, str_of(id), client_id, err);
 }
@@ -222,7 +222,7 @@ enum rpc_verdict on_rpc_turn_interrupt(struct rpc_request *request, const struct
 
 /* ---- thread/compact/start ---- */
 
-/* An Op whose Task is a turn. If a turn runs, the engine decides what becomes of the Op. */
+/* Submits an Op whose task is a turn. If a turn runs, the engine decides whether the Op joins or replaces it. */
 static int start_task(struct thread *thread, const struct op *op, struct error *err)
 {
 	char id[UUID_TEXT_SIZE];
@@ -250,7 +250,7 @@ enum rpc_verdict on_rpc_thread_compact_start(struct rpc_request *request,
 
 /* ---- thread/shellCommand ---- */
 
-/* The command joins a running turn. */
+/* Runs the command; it joins a running turn. */
 enum rpc_verdict on_rpc_thread_shell_command(struct rpc_request *request,
                                              const struct app_thread_shell_command_params *params)
 {

@@ -1,5 +1,5 @@
 /* Views and notifications show what the engine has reported, not what clients have requested: the response to
- * thread/start is written after session_configured. Settings are kept as the record that clients receive. */
+ * thread/start is written after session_configured. Settings are stored as the record that clients receive. */
 #include "app_server/threads/thread.h"
 
 #include "app_server/rpc/connection.h"
@@ -42,14 +42,14 @@ void thread_free(struct thread *thread)
 
 /* ---- views ---- */
 
-/* status points to flags and active. */
+/* status points to the other members. */
 struct thread_status {
 	struct app_thread_status status;
 	struct app_thread_status_active active;
 	enum app_thread_active_flag flags[app_thread_active_flag_count];
 };
 
-/* The kinds of pending requests to clients, each once. Calls of clients' tools are not shown. */
+/* Lists the kinds of pending requests to clients, each once, except calls of clients' tools. */
 static size_t list_flags(const struct thread *thread, enum app_thread_active_flag *ret)
 {
 	bool has[app_thread_active_flag_count] = {false};

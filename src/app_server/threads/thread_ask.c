@@ -14,7 +14,7 @@
 #include "config/config.h"
 #include "engine/codex/codex.h"
 
-/* The event of the engine that asks for this request. */
+/* Returns the event of the engine that corresponds to this request. */
 static enum event_tag event_of(const struct rpc_ask *ask)
 {
 	switch (ask->tag) {
@@ -54,7 +54,7 @@ static void notify_resolved(struct thread *thread, const struct rpc_ask *ask)
 
 /* ---- answers ---- */
 
-/* The item's status becomes `declined` with the event that completes it. */
+/* Records that the user has declined. The item's status becomes `declined` with the event that completes it. */
 static void decline_item(struct thread *thread, const struct rpc_ask *ask)
 {
 	struct thread_item *item = thread_item_find(thread, ask->key);
@@ -62,7 +62,7 @@ static void decline_item(struct thread *thread, const struct rpc_ask *ask)
 		item->is_declined = true;
 }
 
-/* A network amendment contains its own decision. */
+/* True if the answer denies a host: a network amendment contains its own decision. */
 static bool denies_host(const struct app_command_execution_approval_decision *decision)
 {
 	auto_arena struct arena arena = {0};
@@ -106,13 +106,13 @@ static struct review_decision of_patch(enum app_file_change_approval_decision de
 	return (struct review_decision){.tag = tags[decision]};
 }
 
-/* Without a usable answer the decision is a denial. */
+/* Reads the decision; an unusable answer is a denial. */
 static struct review_decision read_answer(const struct rpc_ask *ask, const void *result,
                                           struct exec_amendment *amendment)
 {
 	const struct app_command_execution_request_approval_response *command = result;
 	const struct app_file_change_request_approval_response *patch = result;
-	const struct app_exec_command_approval_response *legacy = result; /* both legacy answers look the same */
+	const struct app_exec_command_approval_response *legacy = result; /* both legacy answers have the same form */
 	if (!result)
 		return (struct review_decision){.tag = review_decision_denied};
 	switch (ask->tag) {
@@ -177,7 +177,8 @@ static bool answer_tool(struct thread *thread, const struct rpc_ask *ask, enum r
 	return answer_engine(thread, ask, &answer);
 }
 
-/* False if the engine has no such request any more: the event that ended it withdraws this one. */
+/* Passes the answer to the engine. False if the engine does not have the request any more; the event that ended it
+ * withdraws this one. */
 static bool on_answer(const struct rpc_ask *ask, enum rpc_ask_outcome outcome, const void *result)
 {
 	struct thread *thread = ask->owner;
@@ -214,7 +215,7 @@ void thread_asks_abandon(struct thread *thread)
 	}
 }
 
-/* The request has timed out in the engine. */
+/* Called when the request has timed out in the engine. */
 void on_event_request_user_input_expired(struct thread *thread, const struct event *event)
 {
 	struct str call_id = event->msg.request_user_input_expired->call_id;
@@ -259,7 +260,7 @@ static void put(struct thread *thread, enum app_server_request_tag tag, struct s
 		rpc_ask_send(ask, it->connection);
 }
 
-/* The decision to allow such commands permanently is offered only with a prefix to allow. */
+/* Lists the decisions. Allowing such commands permanently is offered only with a prefix to allow. */
 static size_t list_decisions(const struct ev_exec_approval *event, struct arena *arena,
                              struct app_command_execution_approval_decision **ret)
 {
@@ -388,7 +389,7 @@ static struct app_tool_request_user_input_question *copy_questions(const struct 
 	return to;
 }
 
-/* Without a usable answer the model gets an empty answer. */
+/* Without a usable answer, the model gets an empty one. */
 void on_event_request_user_input(struct thread *thread, const struct event *event)
 {
 	const struct ev_request_user_input *body = event->msg.request_user_input;

@@ -14,7 +14,7 @@ struct thread;
 
 void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event);
 void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *event);
-/* The last subscriber has left: open calls of clients' tools fail. */
+/* To be called when the last subscriber has left: open calls of clients' tools fail. */
 void thread_asks_abandon(struct thread *thread);
 /* Closes the request of a client's tool call that has ended. */
 void thread_asks_forget_call(struct thread *thread, struct str call_id);

@@ -16,9 +16,9 @@
 
 struct kept_config {
 	struct list link;
-	char *key; /* folder and options */
+	char *key; /* made of the folder and the options */
 	size_t key_len;
-	uint64_t stamp; /* of the files */
+	uint64_t stamp; /* stamp of the files */
 	struct config *config;
 };
 

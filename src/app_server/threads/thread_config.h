@@ -1,7 +1,8 @@
-/* thread_config.h — the configuration of a new thread.
+/* thread_config.h — loads the configuration of a new thread.
  *
- * Threads with the same folder and the same options share one as long as its files have not changed, so that a thousand
- * threads cost one configuration. Owns: references to the LIMIT_THREAD_CONFIGS last used ones. Loop thread only. */
+ * Threads with the same folder and the same options share one as long as its files have not changed, so that a
+ * thousand threads cost one configuration. Owns: references to the LIMIT_THREAD_CONFIGS last used ones. Loop thread
+ * only. */
 #ifndef APP_SERVER_THREAD_CONFIG_H
 #define APP_SERVER_THREAD_CONFIG_H
 
@@ -21,7 +22,7 @@ struct thread_configs {
 void thread_configs_init(struct thread_configs *configs);
 void thread_configs_finish(struct thread_configs *configs);
 
-/* A reference, or NULL and err. cwd is absolute. */
+/* Returns a reference, or NULL and err. cwd must be absolute. */
 must_check struct config *thread_config_load(struct thread_configs *configs, const struct app_server *server,
                                              const struct app_thread_start_params *params, const char *cwd,
                                              struct error *err);

@@ -46,7 +46,7 @@ void thread_fork_destroy(struct thread_fork *fork)
 	free(fork);
 }
 
-/* The number of the source's records that are copied. */
+/* Finds the number of the source's records to copy. */
 static int find_cut(const struct thread_fork *fork, const struct rollout_reader *reader,
                     const struct thread_history *history, size_t *ret, struct error *err)
 {

@@ -1,5 +1,5 @@
 /* Items are whole records, so one pair of functions serves all kinds: id and times are fields of the record. A
- * completed item is sent and not kept, so long outputs are not copied. */
+ * completed item is sent and not stored, so long outputs are not copied. */
 #include "app_server/threads/thread_items.h"
 
 #include "app_server/threads/thread.h"

@@ -1,5 +1,5 @@
-/* A rollout can be hundreds of megabytes and its folder on a slow disk, so nothing of it is read on the loop. A load
- * whose client has left before the disk answers frees itself. */
+/* A rollout can be hundreds of megabytes and its folder on a slow disk, so the loop reads no part of it. If the
+ * client disconnects before the disk answers, the load frees itself. */
 #include "app_server/threads/thread_load.h"
 
 #include "app_server/rpc/server.h"
@@ -28,14 +28,14 @@ static void on_freed(void *self)
 	free(self);
 }
 
-/* On a worker: to free the turns of a large rollout would block the loop. */
+/* Runs on a worker, because freeing the turns of a large rollout would block the loop. */
 static void load_free(struct thread_load *load)
 {
 	thread_fork_destroy(load->fork);
 	worker_run(load->loop, on_free, on_freed, load);
 }
 
-/* With the error texts of codex 0.169. */
+/* Errors have the texts of codex 0.169. */
 static int find(struct thread_load *load)
 {
 	load->path = rollout_list_find_id(load->home, str_of(load->id), &load->err);
@@ -55,7 +55,7 @@ static void find_name(struct thread_load *load)
 	rollout_names_finish(&names);
 }
 
-/* Replaces what was loaded by its copy. */
+/* Replaces the loaded rollout by its copy. */
 static void load_copy(struct thread_load *load)
 {
 	if (thread_fork_make(load->fork, load->home, load->reader, &load->history, &load->err) != 0) {
@@ -87,7 +87,8 @@ static void on_work(void *self)
 	if (load->fork)
 		load_copy(load);
 	if (load->reader)
-		rollout_reader_forget(load->reader); /* the engine reads the file again: one large copy is enough */
+		/* one large copy in memory is enough: the engine reads the file again */
+		rollout_reader_forget(load->reader);
 	if (load->wants_turns && !load->err.code) {
 		history_json_write(&load->history, &load->arena, &load->turns);
 		history_json_check(&load->turns, &load->err);

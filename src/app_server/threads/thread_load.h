@@ -17,14 +17,14 @@ struct thread_load;
 typedef void (*thread_load_done_fn)(struct thread_load *load, void *self);
 
 struct thread_load {
-	/* read-only, when done */
-	struct error err;              /* code ERR_none: the rollout was read */
-	struct rollout_reader *reader; /* NULL if it was not */
+	/* Read-only after done was called: */
+	struct error err;              /* code ERR_none if the rollout was read */
+	struct rollout_reader *reader; /* NULL if it was not read */
 	struct thread_history history;
-	struct history_json turns; /* if it was wanted */
-	struct str name;           /* given by the user, or absent */
+	struct history_json turns; /* set if wants_turns */
+	struct str name;           /* given by the user, or STR_NONE */
 	struct thread_note note;
-	struct thread_fork *fork; /* or NULL */
+	struct thread_fork *fork; /* may be NULL */
 	/* private */
 	struct arena arena;
 	struct loop *loop;
@@ -34,8 +34,8 @@ struct thread_load {
 	bool wants_turns, is_done, is_dropped;
 };
 
-/* path: of the rollout; if absent, it is found by id. fork: NULL, or how to copy the rollout: the copy is then loaded
- * instead; owned by the load. wants_turns: the turns are also encoded as JSON. */
+/* Starts to load the rollout at path or, if that is STR_NONE, the one with this id. fork (may be NULL, owned by the
+ * load) says how to copy the rollout: then the copy is loaded. wants_turns: also encode the turns as JSON. */
 struct thread_load *thread_load_create(struct app_server *server, struct str id, struct str path,
                                        struct thread_fork *fork, bool wants_turns, thread_load_done_fn done,
                                        void *self);

@@ -1,5 +1,5 @@
-/* The file contains records of the wire as JSON. It is small, changes at most once per turn, and is replaced as a
- * whole. It is not part of the rollout because it belongs to the thread and not to the conversation: a fork starts
+/* The file contains records of the protocol as JSON. It is small, changes at most once per turn, and is replaced as
+ * a whole. It is not part of the rollout because it belongs to the thread and not to the conversation: a fork starts
  * without it, and reading a thread does not change the time of its last update. */
 #include "app_server/threads/thread_note.h"
 

@@ -30,7 +30,7 @@ static struct app_active_permission_profile *
 profile_of(const struct thread *thread, const struct app_thread_start_params *params, struct arena *arena)
 {
 	if (!params->permissions.ptr &&
-	    thread->opening.session.sandbox_policy) /* of a restored thread: its name is not known */
+	    thread->opening.session.sandbox_policy) /* the thread was restored, so the name of the profile is unknown */
 		return NULL;
 	if (!params->permissions.ptr)
 		return policy_default_profile(thread->config, arena);
@@ -39,7 +39,7 @@ profile_of(const struct thread *thread, const struct app_thread_start_params *pa
 	return ret;
 }
 
-/* The approval policy is shown as the client wrote it, if it gave one. */
+/* Copies the settings. The approval policy is shown as the client wrote it, if the client gave one. */
 static void take_settings(struct thread *thread, const struct ev_session_configured *event)
 {
 	auto_arena struct arena arena = {0};
@@ -74,7 +74,7 @@ static void take_settings(struct thread *thread, const struct ev_session_configu
 
 static void on_configured(struct thread *thread, const struct ev_session_configured *event)
 {
-	if (!thread->root && !thread->starting) /* the client has left */
+	if (!thread->root && !thread->starting) /* the client has disconnected */
 		return;
 	thread->path = event->rollout_path.ptr ? str_dup(event->rollout_path) : NULL;
 	if (thread->root) {
@@ -111,7 +111,7 @@ static void on_event(const struct event *event, void *self)
 
 /* ---- subagents ---- */
 
-/* {"thread_spawn":{…}}, as in the rollout of a subagent. */
+/* Returns {"thread_spawn":{…}}, as in the rollout of a subagent. */
 static struct app_session_source *describe_source(const struct codex_child *about, struct arena *arena)
 {
 	struct app_session_source *ret = arena_new(arena, struct app_session_source);
@@ -207,7 +207,7 @@ static int configure(struct thread *thread, struct error *err)
 	return codex_submit_op(thread->codex, STR(""), &op, err);
 }
 
-/* The parameters' folder, else that of the rollout, else that of the server; absolute. */
+/* Returns the absolute folder of the parameters, else that of the rollout, else that of the server. */
 static char *choose_cwd(const struct app_server *server, const struct thread_opening *opening)
 {
 	struct str cwd = opening->params->cwd.ptr ? opening->params->cwd : opening->cwd;
@@ -216,7 +216,7 @@ static char *choose_cwd(const struct app_server *server, const struct thread_ope
 	return path_normalize(joined);
 }
 
-/* The client has left. */
+/* Called when the client has disconnected. */
 static void on_cancel(struct rpc_request *request)
 {
 	struct thread *thread = request->self;

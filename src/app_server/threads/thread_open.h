@@ -1,4 +1,4 @@
-/* thread_open.h — the beginning of a loaded thread: its Codex, its Session, and the threads of its subagents.
+/* thread_open.h — opens a thread: creates its Codex and its session, and the threads of its subagents.
  *
  * Loop thread only. */
 #ifndef APP_SERVER_THREAD_OPEN_H
@@ -12,13 +12,13 @@ struct rpc_request;
 struct thread;
 struct thread_opening;
 
-/* Creates the thread and its Session; opening->answer answers the request once the Session is configured. If that
- * fails, the request fails and the thread is destroyed. Takes opening->load, also on error. NULL and err: the request
- * is not answered. */
+/* Creates the thread and its session; opening->answer answers the request after the session was configured. If that
+ * fails, the request fails and the thread is destroyed. Takes ownership of opening->load, also on error. NULL and
+ * err: the request was not answered. */
 must_check struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening,
                                       struct error *err);
 
-/* The members that the responses of thread/resume and thread/fork share with that of thread/start. */
+/* Members that the responses of thread/resume and thread/fork share with that of thread/start. */
 #define THREAD_OPEN_RESPONSE(from)                                                                                  \
 	.thread = (from)->thread, .model = (from)->model, .model_provider = (from)->model_provider,                 \
 	.cwd = (from)->cwd, .runtime_workspace_roots = (from)->runtime_workspace_roots,                             \
@@ -28,7 +28,7 @@ must_check struct thread *thread_open(struct rpc_request *request, const struct 
 	.sandbox = (from)->sandbox, .active_permission_profile = (from)->active_permission_profile,                 \
 	.has_reasoning_effort = (from)->has_reasoning_effort, .reasoning_effort = (from)->reasoning_effort
 
-/* The response of thread/start: the thread, without turns, and its settings. In the arena. */
+/* Fills the response of thread/start, in the arena: the thread without turns, and its settings. */
 void thread_open_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret);
 
 #endif

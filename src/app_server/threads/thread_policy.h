@@ -12,13 +12,13 @@ struct error;
 
 struct ask_for_approval *policy_to_engine(const struct app_ask_for_approval *policy, struct arena *arena);
 struct app_ask_for_approval *policy_from_engine(const struct ask_for_approval *policy, struct arena *arena);
-/* Converts `reject` (of Symphony) to the equivalent `granular`; returns other policies unchanged. */
+/* Converts `reject`, which Symphony sends, to the equivalent `granular`; returns other policies unchanged. */
 const struct app_ask_for_approval *policy_normalize(const struct app_ask_for_approval *policy, struct arena *arena);
 
 struct sandbox *sandbox_to_engine(const struct app_sandbox_policy *policy, struct arena *arena);
 struct app_sandbox_policy *sandbox_from_engine(const struct sandbox *sandbox, struct arena *arena);
 
-/* The permission profile of a configuration that does not set sandbox_mode; NULL if it does. */
+/* Returns the permission profile of a configuration that does not set sandbox_mode; NULL if it is set. */
 struct app_active_permission_profile *policy_default_profile(const struct config *config, struct arena *arena);
 
 #endif

@@ -1,6 +1,7 @@
-/* A note is written on the loop, so that changes cannot overtake each other: one small file, without fsync.
+/* A note is written on the loop, so that changes cannot overtake each other; it is a small file and not synced.
  *
- * The end of a turn is noted only while a client with the experimental API is connected, because it costs a file. */
+ * The end of a turn is recorded only while a client with the experimental API is connected, because it costs a
+ * write. */
 #define LOG_MODULE "app_server"
 #include "app_server/threads/thread_read_state.h"
 

@@ -1,5 +1,5 @@
-/* thread_read_state.h — how far the user has read a loaded thread: kept in its note, changed by turns and reverts, and
- * reported as thread/readState/changed. Loop thread only. */
+/* thread_read_state.h — tracks how far the user has read a loaded thread. The state is stored in its note, changed
+ * by turns and reverts, and reported as thread/readState/changed. Loop thread only. */
 #ifndef APP_SERVER_THREAD_READ_STATE_H
 #define APP_SERVER_THREAD_READ_STATE_H
 
@@ -18,9 +18,10 @@ must_check int thread_note_keep(struct app_server *server, struct str thread_id,
 /* Sends the read state to the subscribers; no-op for the initial state. */
 void thread_read_state_notify(struct thread *thread);
 
-/* The turn is unread from now on, unless an earlier one is already. */
+/* To be called at the end of a turn: the turn becomes unread, unless an earlier one is. */
 void thread_read_state_on_turn_end(struct thread *thread, struct str turn_id);
-/* The turns from `from` on were removed: if the first unread one is among them, all is read. */
+/* To be called when the turns from `from` on were removed: if the first unread turn is among them, all turns are
+ * read. */
 void thread_read_state_on_revert(struct thread *thread, const struct thread_history *history,
                                  const struct app_turn *from);
 

@@ -1,5 +1,5 @@
-/* Clients send the settings that they want to change. Only actual changes are submitted to the engine, and subscribers
- * are notified of all settings. */
+/* Clients send the settings that they want to change. Only actual changes are submitted to the engine; subscribers
+ * are then notified of all settings. */
 #include "app_server/threads/thread_settings.h"
 
 #include "app_server/rpc/server.h"
@@ -35,7 +35,7 @@ static void change_mode(struct app_thread_settings *settings, const struct app_t
 		mode->mode = params->collaboration_mode->mode;
 		*mode->settings = *params->collaboration_mode->settings;
 		if (!mode->settings->developer__instructions
-		             .ptr) /* clients see the built-in text that the model gets */
+		             .ptr) /* clients see the built-in text that the model receives */
 			mode->settings->developer__instructions = codex_mode_text(mode->mode);
 		settings->model = mode->settings->model;
 		settings->has_effort = mode->settings->has_reasoning__effort;
@@ -103,7 +103,8 @@ static int submit_change(struct thread *thread, const struct app_turn_start_para
 		.personality = settings->personality,
 	};
 	if (params->cwd.ptr == NULL)
-		override.cwd = STR_NONE; /* unchanged; it may have been removed, which does not prevent a turn */
+		/* the folder is unchanged; it may have been removed, which does not prevent a turn */
+		override.cwd = STR_NONE;
 	struct op op = {.tag = OP_override_turn_context, .override_turn_context = &override};
 	return codex_submit_op(thread->codex, STR("settings"), &op, err);
 }

@@ -1,5 +1,5 @@
-/* A turn exists from the request that starts it, before the engine has started its Task: input that arrives in between
- * joins it. */
+/* A turn exists from the request on that starts it, before the engine has started its task: input that arrives in
+ * between joins it. */
 #include "app_server/threads/thread_turn.h"
 
 #include "app_server/rpc/server.h"
@@ -141,12 +141,12 @@ void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
 	thread_items_close(thread);
 	thread->turn = NULL;
 	thread_set_last_turn(thread, str_of(turn->id));
-	/* a turn that ends with a plan alone stays read, as in codex 0.169 */
+	/* A turn that ends with only a plan stays read, as in codex 0.169. */
 	bool is_unread = turn->last_message || status == app_turn_status_failed;
 	if (status != app_turn_status_interrupted && !turn->is_service && is_unread)
 		thread_read_state_on_turn_end(thread, str_of(turn->id));
 	thread->updated_at = clock_unix_ms() / 1000;
-	answer_interrupts(turn); /* before the notifications of what they caused */
+	answer_interrupts(turn); /* answer interrupts before the notifications about their effects */
 	if (status != app_turn_status_failed)
 		thread_notify_status(thread);
 	notify_end(turn, status);

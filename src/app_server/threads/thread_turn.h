@@ -1,6 +1,6 @@
 /* thread_turn.h — the life of a thread's turn (struct thread_turn in thread.h).
  *
- * A turn keeps what turn/completed will contain. Its end answers the requests that wait for it. Loop thread only. */
+ * A turn collects the data of turn/completed. Its end answers the requests that wait for it. Loop thread only. */
 #ifndef APP_SERVER_THREAD_TURN_H
 #define APP_SERVER_THREAD_TURN_H
 
@@ -11,23 +11,23 @@ struct thread;
 
 struct thread_turn;
 
-/* A new turn of a thread that has none. id: absent for a new id. */
+/* Creates a turn of a thread that has none. id: STR_NONE for a new id. */
 struct thread_turn *thread_turn_create(struct thread *thread, struct str id);
 /* Frees the turn without notifications; requests that wait for its end are answered. NULL is fine. */
 void thread_turn_destroy(struct thread_turn *turn);
 
-/* Fills a record for the wire: a turn in progress, without items. */
+/* Fills a record for clients: a turn in progress, without items. */
 void thread_turn_view(const struct thread_turn *turn, struct app_turn *ret);
 
 void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message);
 void thread_turn_keep_error(struct thread_turn *turn, const struct app_turn_error *error);
 
-/* The request is answered when the turn ends. */
+/* Makes the request wait; it is answered when the turn ends. */
 enum rpc_verdict thread_turn_wait(struct thread_turn *turn, struct rpc_request *request);
 
-/* Its Task has started: notifies the status and turn/started. */
+/* To be called when its task has started: sends the status and turn/started. */
 void thread_turn_begin(struct thread_turn *turn);
-/* Completes its items, notifies the outcome, and destroys the turn. */
+/* Completes the turn's items, sends the outcome, and destroys the turn. */
 void thread_turn_end(struct thread_turn *turn, enum app_turn_status status);
 
 #endif

@@ -33,7 +33,7 @@ void thread_destroy(struct thread *thread)
 	thread_free(thread);
 }
 
-/* The root's Codex owns this one, which keeps running without its thread. */
+/* Detaches the Codex, which keeps running without its thread: the root's Codex owns it. */
 static void detach(struct thread *thread)
 {
 	codex_listen(thread->codex, NULL, NULL);
@@ -119,7 +119,7 @@ static void review_families(struct app_server *server)
 	}
 }
 
-/* In how many milliseconds the family is due; UINT64_MAX: not while it has subscribers. */
+/* Returns in how many milliseconds the family is due; UINT64_MAX while it has subscribers. */
 static uint64_t due_in(const struct thread *root, uint64_t now_ms, uint64_t limit_ms)
 {
 	uint64_t end_ms = root->family.left_ms + limit_ms;
@@ -148,7 +148,8 @@ static uint64_t take_due(struct app_server *server, struct list *due)
 	return next_ms;
 }
 
-/* Closing a thread destroys those of its subagents as well, so each one is taken from the head of the list. */
+/* Destroys due threads. Each one is taken from the head of the list, because closing a thread also destroys those of
+ * its subagents. */
 static void on_time(void *self)
 {
 	struct app_server *server = self;
@@ -177,7 +178,7 @@ void thread_unload_when_idle(struct thread *thread)
 
 /* ---- subscribers ---- */
 
-/* The Codex counts its holds: each slow subscriber is one, and all elicitations together are one. */
+/* Holds and releases are counted by the Codex: each slow subscriber is one, and all elicitations together are one. */
 
 static void review_holds(struct thread *thread)
 {
@@ -210,7 +211,7 @@ void subscribers_add(struct thread *thread, struct connection *connection)
 	rpc_asks_repeat(&thread->server->asks, connection, thread);
 }
 
-/* No client is left that could end the elicitations or answer a call of its tools. */
+/* Called when no client is left that could end the elicitations or answer a call of its tools. */
 static void on_last_removed(struct thread *thread)
 {
 	if (thread->elicitations) {

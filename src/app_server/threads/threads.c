@@ -1,5 +1,4 @@
-/* Every request looks a thread up by its id, and there may be thousands: hence the hash table. The file is short
- * because it must stay below the modules that open and unload threads. */
+/* Every request looks up a thread by its id, and there may be thousands, so threads are in a hash table. */
 #include "app_server/threads/threads.h"
 
 #include <string.h>

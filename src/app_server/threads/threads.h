@@ -16,22 +16,24 @@ enum { THREAD_BUCKETS = 256 };
 
 struct threads {
 	/* read-only */
-	struct list all; /* struct thread, oldest first */
+	struct list all; /* struct thread, in the order of creation */
 	/* private */
-	struct list buckets[THREAD_BUCKETS]; /* the same by id */
+	struct list buckets[THREAD_BUCKETS]; /* the same threads by id */
 	struct thread_configs configs;
-	struct loop_timer *idle; /* runs while a thread has no subscriber; NULL before the first (thread_unload.c) */
+	/* runs while a thread has no subscriber; NULL before the first one (thread_unload.c) */
+	struct loop_timer *idle;
 };
 
 struct threads *threads_create(void);
-void threads_destroy(struct threads *threads); /* NULL is fine; no thread may be left */
+void threads_destroy(struct threads *threads); /* all threads must have been destroyed; NULL is fine */
 
-/* NULL if no loaded thread has this id. */
+/* Returns NULL if no loaded thread has this id. */
 struct thread *threads_find(struct app_server *server, struct str id);
 /* Appends the thread to `all`; threads_find finds it after threads_add_id. */
 void threads_add(struct thread *thread);
 void threads_add_id(struct thread *thread);
-/* The error for an id that threads_find does not find: not a UUID, or not loaded. In the arena of the request. */
+/* Returns the error for an id that threads_find does not find: not a UUID, or not loaded. Allocated in the arena of
+ * the request. */
 must_check const struct rpc_error *threads_not_found(struct rpc_request *request, struct str id);
 
 #endif
