@@ -85,7 +85,7 @@ static int run_completion(int argc, char **argv)
 	return completion_main(&codex_command, argc, argv);
 }
 
-/* A word with spaces is probably a prompt: the user expects codex "…" to run it. */
+/* Rejects an unknown word. One with spaces is probably a prompt: the user expects codex "…" to run it. */
 static int refuse_word(const char *text)
 {
 	struct error err;
@@ -114,7 +114,7 @@ static void configure_memory(void)
 #endif
 }
 
-/* argv[at] is the word; options before it belong to the command and are moved after it. */
+/* Runs a command. argv[at] is its word; options before it belong to the command and are moved after it. */
 static int run_word(int argc, char **argv, int at)
 {
 	char *text = argv[at];
@@ -125,8 +125,8 @@ static int run_word(int argc, char **argv, int at)
 	argv[1] = text;
 	configure_memory();
 	log_configure(config_env("CODEX_LOG"));
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe is an error of the write … */
-	signal(SIGXFSZ, SIG_IGN); /* … and so is an exceeded file size limit */
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes an error of write */
+	signal(SIGXFSZ, SIG_IGN); /* and so does an exceeded file size limit */
 	return word->run(argc - 1, argv + 1);
 }
 

@@ -1,9 +1,9 @@
-/* The public API: JSON text outside, an engine with its loop on a thread inside. The two threads share two lists under
- * one lock; all other data belongs to the engine's thread. The event descriptor is an eventfd that is readable while an
- * event is available.
+/* The public API exchanges JSON text with the host and runs an engine with its loop on a thread. The two threads
+ * share two lists under one lock; all other data belongs to the engine's thread. The event descriptor is an eventfd
+ * that is readable while an event is available.
  *
- * If the host does not take its events, the engine is held (codex_hold). Submissions return CODEX_FULL once events have
- * filled the list twice. */
+ * If the host does not take its events, the engine is held (codex_hold). Submissions return CODEX_FULL once events
+ * have filled the list twice. */
 #include "codex/codex.h"
 
 #include <errno.h>
@@ -34,8 +34,8 @@ struct codex_handle {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t has_event;
-	/* under the lock */
-	struct list submissions; /* struct submission */
+	/* Protected by the lock: */
+	struct list submissions; /* of struct submission */
 	size_t waiting;
 	struct list events;
 	size_t event_bytes;
@@ -43,7 +43,7 @@ struct codex_handle {
 	bool has_ended;
 	bool is_closing;
 	int event_fd;
-	/* the engine's thread */
+	/* Used on the engine's thread only: */
 	struct loop *loop;
 	uv_async_t wake;
 	struct services *services;
@@ -51,7 +51,7 @@ struct codex_handle {
 	struct codex *codex;
 	bool is_held;
 	struct wire_style style;
-	struct buf lines; /* of one event */
+	struct buf lines; /* the lines of one event */
 	char *cwd;
 	bool ephemeral;
 };
@@ -87,7 +87,7 @@ static void follow_reader(struct codex_handle *handle)
 		codex_release(handle->codex);
 }
 
-/* With the lock held. */
+/* The caller holds the lock. */
 static void queue_lines(struct codex_handle *handle, struct str lines)
 {
 	struct str line;
@@ -120,13 +120,14 @@ static void on_event(const struct event *event, void *self)
 	follow_reader(handle);
 }
 
-/* With the lock held. False while the host does not take the events of earlier submissions. */
+/* The caller holds the lock. False if the host does not take the events of earlier submissions. */
 static bool takes_submissions(const struct codex_handle *handle)
 {
 	return handle->event_bytes <= 2 * LIMIT_API_QUEUE;
 }
 
-/* The oldest submission, which stays in the list: only this thread removes it. NULL: no submission can be moved now. */
+/* Returns the oldest submission, which stays in the list until this thread removes it. NULL if no submission can be
+ * moved now. */
 static struct submission *first_submission(struct codex_handle *handle)
 {
 	pthread_mutex_lock(&handle->lock);
@@ -345,7 +346,7 @@ static void deadline_in(int timeout_ms, struct timespec *ret)
 	}
 }
 
-/* With the lock held, after an event was removed from the list. */
+/* Called after an event was removed from the list. The caller holds the lock. */
 static void make_room(struct codex_handle *handle, const struct queued_event *event)
 {
 	handle->event_bytes -= event->len;
@@ -355,7 +356,7 @@ static void make_room(struct codex_handle *handle, const struct queued_event *ev
 	uv_async_send(&handle->wake);
 }
 
-/* With the lock held. Waits for an event, the end or the timeout. */
+/* Waits for an event, the end or the timeout. The caller holds the lock. */
 static void wait_for_event(struct codex_handle *handle, int timeout_ms)
 {
 	struct timespec deadline;

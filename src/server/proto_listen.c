@@ -19,9 +19,10 @@
 struct client {
 	struct list link;
 	struct proto_listen *listen;
-	struct token_gate *gate;        /* until the client has sent the token, if one is required */
-	struct proto_server *server;    /* from then on */
-	struct pending_client *pending; /* its entry; exempt from eviction after the token or the first line */
+	struct token_gate *gate;     /* exists until the client has sent the token, if one is required */
+	struct proto_server *server; /* exists after that */
+	/* the client's entry; it is exempt from eviction after the token or the first line */
+	struct pending_client *pending;
 	bool has_ended;
 };
 
@@ -31,7 +32,7 @@ struct proto_listen {
 	struct pending_clients *places;
 	struct list clients;
 	size_t count;
-	size_t most;                /* largest count since memory was last released */
+	size_t most;                /* largest number of clients since memory was last released */
 	struct loop_deferred sweep; /* destroys ended clients */
 	bool has_ended;
 };
@@ -49,7 +50,7 @@ static void client_destroy(struct client *client)
 static void on_evict(void *self)
 {
 	struct client *client = self;
-	loop_defer(&client->listen->sweep); /* a shutdown may wait for this client */
+	loop_defer(&client->listen->sweep); /* a shutdown may be waiting for this client to end */
 	client_destroy(client);
 }
 
@@ -143,7 +144,8 @@ static void on_connect(int fd, void *self)
 		serve(client, fd);
 }
 
-/* A client can run commands, so a remote address needs a token. No connection is accepted before the loop runs. */
+/* Checks the address: a remote one needs a token, because a client can run commands. No connection is accepted
+ * before the loop runs. */
 static int check_address(const struct proto_listen *listen, const char *address, struct error *err)
 {
 	if (str_has_prefix(str_of(address), "ws://"))

@@ -31,15 +31,15 @@ struct proto_server {
 	struct wire_style style;
 	struct codex *codex;
 	struct transport *transport;
-	struct submission *waiting;    /* pending until the queue has room */
-	struct loop_deferred retry;    /* submits the waiting one */
+	struct submission *waiting;    /* a submission that is kept until the queue has room */
+	struct loop_deferred retry;    /* submits it */
 	struct loop_deferred look;     /* after the client's end of file: checks whether to end */
 	struct loop_deferred finished; /* calls on_end outside of the engine's callbacks */
 	struct buf out;
 	bool is_full;        /* the client does not read: the engine is held */
-	size_t unread_count; /* lines read since then */
+	size_t unread_count; /* number of lines read since is_full was set */
 	bool has_first_line; /* the client's first line was an object */
-	bool is_refused;     /* not a client of this protocol: its input is ignored */
+	bool is_refused;     /* the peer is not a client of this protocol: its input is ignored */
 	bool has_said_all;
 	bool is_ending; /* shutdown was submitted */
 };
@@ -78,7 +78,7 @@ static void send_event(struct proto_server *server, const struct event *event)
 	wire_profile_write(&server->style, event, &server->out);
 	send_frames(server, buf_str(&server->out));
 	if (server->out.cap > LIMIT_STREAM_KEEP)
-		buf_finish(&server->out); /* the memory of a large event is not kept */
+		buf_finish(&server->out); /* releases the memory of a large event */
 	else
 		buf_clear(&server->out);
 	if (!server->out.data)
@@ -104,7 +104,7 @@ static void on_finished(void *self)
 
 /* ---- input ---- */
 
-/* Submits, or keeps the submission as `waiting`; nothing is read before it was submitted. */
+/* Submits, or keeps the submission as `waiting`, in which case nothing is read until it was submitted. */
 static void offer(struct proto_server *server, struct submission *submission)
 {
 	if (codex_submit_op(server->codex, submission->id, &submission->op, NULL) == 0) {
@@ -116,7 +116,7 @@ static void offer(struct proto_server *server, struct submission *submission)
 	loop_defer(&server->retry);
 }
 
-/* Submits an Op of the server itself; requires that no submission is waiting. */
+/* Submits an Op of the server itself. No submission may be waiting. */
 static void submit(struct proto_server *server, const char *id, enum op_tag tag, void *body)
 {
 	struct op op = {.tag = tag, .body = body};
@@ -157,7 +157,8 @@ static void refuse(struct proto_server *server)
 	proto_server_shut_down(server);
 }
 
-/* False if the line ends the connection. Only clients of a socket are checked; others were started by the user. */
+/* Returns false if the line ends the connection. Only clients of a socket are checked; others were started by the
+ * user. */
 static bool admit(struct proto_server *server, struct str frame)
 {
 	if (server->is_refused)
@@ -266,7 +267,8 @@ static void open_codex(struct proto_server *server)
 	};
 	server->codex = codex_open(&options);
 	struct op_configure_session configure = {.resume_path = str_of(own->resume_path)};
-	bool is_legacy = server->style.profile == wire_profile_legacy2025; /* whose ids start here */
+	/* in this profile ids start with the session */
+	bool is_legacy = server->style.profile == wire_profile_legacy2025;
 	if (!own->no_auto_configure)
 		submit(server, is_legacy ? "0" : "", OP_configure_session, &configure);
 }

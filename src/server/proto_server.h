@@ -1,10 +1,10 @@
 /* proto_server.h — one client of the event protocol: lines of submissions in, lines of events out.
  *
- * Owns: its engine and its transport. Borrows: loop, services. Loop thread only.
- * A line that is not a submission is reported on standard error and causes no event. On a socket, a first line that is
- * not a JSON object and any line that may be part of an HTTP message end the connection before later lines are
- * processed. After the client's end of file a running Task continues to its end, unless it waits for an answer that can
- * no longer arrive. Then, or when the client disconnects, the engine shuts down as after Op shutdown. */
+ * Owns: its engine and its transport. Borrows: loop, services. Loop thread only. A line that is not a submission is
+ * reported on standard error and causes no event. On a socket, a first line that is not a JSON object and any line
+ * that may be part of an HTTP message end the connection before later lines are processed. After the client's end of
+ * file a running task continues to its end, unless it waits for an answer that can no longer arrive. Then, or when
+ * the client disconnects, the engine shuts down as after Op shutdown. */
 #ifndef SERVER_PROTO_SERVER_H
 #define SERVER_PROTO_SERVER_H
 
@@ -19,22 +19,23 @@ struct services;
 struct proto_options {
 	struct loop *loop;
 	struct services *services;
-	struct config *config; /* a reference is taken */
+	struct config *config; /* the server takes a reference */
 	const char *cwd;
-	int in, out;                       /* the client's descriptors; owned by the server from then on */
-	bool no_auto_configure;            /* the client sends configure_session itself */
-	bool is_socket;                    /* the client connected to a listener, so it may be any program */
-	void (*on_first_line)(void *self); /* the first line was read and is an object; may be NULL */
-	const char *token;       /* token that clients of proto_listen must send first; borrowed; NULL: none */
-	const char *resume_path; /* rollout that the session resumes; NULL: a new session */
-	/* Runs once, when the engine has shut down and all output is sent or queued. Destroy the server then. */
+	int in, out;            /* the client's descriptors; the server takes ownership */
+	bool no_auto_configure; /* the client sends configure_session itself */
+	/* the client connected to a listener, so it may be any program of this machine or network */
+	bool is_socket;
+	void (*on_first_line)(void *self); /* called when the first line was read and is an object; may be NULL */
+	const char *token;       /* the token that clients of proto_listen must send first, borrowed; NULL: none */
+	const char *resume_path; /* the rollout to resume; NULL: start a new session */
+	/* Called once, when the engine has shut down and all output was sent or queued. Destroy the server then. */
 	void (*on_end)(void *self);
 	void *self;
 };
 
 /* NULL and err if the descriptors cannot be used. */
 struct proto_server *proto_server_create(const struct proto_options *options, struct error *err);
-/* As if the client had sent shutdown. */
+/* Acts as if the client had sent shutdown. */
 void proto_server_shut_down(struct proto_server *server);
 void proto_server_destroy(struct proto_server *server); /* NULL is fine */
 

@@ -1,5 +1,5 @@
-/* This does not use a transport: before a client is authenticated it must cost a few kilobytes, not a buffer of 16 MiB
- * and an engine. The line is inspected in the socket's buffer (MSG_PEEK) and consumed exactly to its end, so the
+/* No transport is used: before a client is authenticated it must cost a few kilobytes, not a buffer of 16 MiB and an
+ * engine. The line is inspected in the socket's buffer (MSG_PEEK) and consumed exactly to its end, so that the
  * descriptor can be passed on without buffered data. */
 #include "server/token_gate.h"
 
@@ -21,7 +21,7 @@
 struct token_gate {
 	uv_poll_t poll;
 	struct loop_timer *timer; /* limits the wait, then delays the refusal */
-	int fd;                   /* -1: passed on or closed */
+	int fd;                   /* -1 after it was passed on or closed */
 	const char *token;
 	struct buf line;
 	token_gate_done_fn on_done;
@@ -81,7 +81,8 @@ static void judge(struct token_gate *gate)
 		refuse_later(gate);
 }
 
-/* Consumes received bytes up to the end of the line; true if the line is complete. ret_is_over: end of the input. */
+/* Consumes received bytes up to the end of the line; true if the line is complete. *ret_is_over is set at the end of
+ * the input. */
 static bool take_bytes(struct token_gate *gate, bool *ret_is_over)
 {
 	char bytes[KIB];

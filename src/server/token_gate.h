@@ -9,7 +9,8 @@
 struct loop;
 struct token_gate;
 
-/* fd: the connection, now owned by the callee; -1: it was refused and is closed. Destroy the gate in it or later. */
+/* fd is the connection, which the callee owns; -1: it was refused and closed. The gate may be destroyed here or
+ * later. */
 typedef void (*token_gate_done_fn)(int fd, void *self);
 
 /* fd: a connected, nonblocking socket; token: borrowed. on_done runs once, from the loop. */

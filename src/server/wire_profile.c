@@ -142,8 +142,8 @@ static void on_legacy_event(const struct event_msg *event, void *self)
 
 /* ---- events in older forms ---- */
 
-/* The modes of January 2026 do not include "default": modes other than plan were "custom". A client that has sent
- * "default" knows the modes of February. */
+/* Returns the word for a mode. The modes of January 2026 do not include "default": modes other than plan were
+ * "custom". A client that has sent "default" knows the modes of February. */
 static const char *mode_word(const struct wire *wire, enum mode_kind mode)
 {
 	if (mode == mode_kind_default && !wire->style->speaks_default)
@@ -170,7 +170,7 @@ static void write_task_started(struct wire *wire, const struct ev_task_started *
 	buf_append_char(wire->out, '\n');
 }
 
-/* The source of a command was a flag in October 2025. */
+/* Before October 2025 the source of a command was a flag. */
 static void write_flagged_begin(struct wire *wire, const struct ev_exec_begin *event)
 {
 	struct ev_exec_begin flagged = *event;
@@ -179,7 +179,8 @@ static void write_flagged_begin(struct wire *wire, const struct ev_exec_begin *e
 	write_msg(wire, EV_exec_command_begin, &flagged);
 }
 
-/* The counts were members of the event itself, once per response, without rate limits. */
+/* Writes the counts as members of the event itself, once per response and without rate limits, as older versions
+ * did. */
 static void write_flat_usage(struct wire *wire, const struct ev_token_count *event)
 {
 	if (!event->info || event->info->total_token_usage->total_tokens == wire->style->sent_tokens)
@@ -227,7 +228,8 @@ static bool write_legacy(struct wire *wire, const struct event_msg *msg)
 	}
 }
 
-/* Holds patch_apply_begin back until the user has approved the patch; patch_apply_end has its data. */
+/* Returns true for patch_apply_begin, which is held back until the user has approved the patch; patch_apply_end has
+ * its data. */
 static bool holds_patch(struct wire *wire, const struct event_msg *msg)
 {
 	if (msg->tag == EV_patch_apply_begin)
@@ -235,7 +237,7 @@ static bool holds_patch(struct wire *wire, const struct event_msg *msg)
 	return msg->tag == EV_patch_apply_begin && wire->style->holds_patch;
 }
 
-/* False for the end of a denied patch, for which older versions sent no event. */
+/* Returns false for the end of a denied patch, for which older versions sent no event. */
 static bool release_patch(struct wire *wire, const struct ev_patch_end *end)
 {
 	struct ev_patch_begin begin = {
@@ -254,7 +256,7 @@ static bool release_patch(struct wire *wire, const struct ev_patch_end *end)
 	return true;
 }
 
-/* Items that did not exist in October 2025. */
+/* True for items that did not exist in October 2025. */
 static bool is_unknown_item(const struct wire *wire, const struct event_msg *msg)
 {
 	const struct turn_item *item = NULL;
@@ -266,7 +268,8 @@ static bool is_unknown_item(const struct wire *wire, const struct event_msg *msg
 	       (item->tag == turn_item_plan || item->tag == turn_item_context_compaction);
 }
 
-/* item_started of a message has no text, even if the message arrived complete; in plan mode it has an empty part. */
+/* True for the item_started of a message. It has no text even if the message arrived complete; in plan mode it has
+ * an empty part. */
 static bool is_message_start(const struct event_msg *msg)
 {
 	if (msg->tag != EV_item_started || msg->item_started->item->tag != turn_item_agent_message)

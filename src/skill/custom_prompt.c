@@ -143,7 +143,7 @@ static bool is_upper(char c)
 	return c >= 'A' && c <= 'Z';
 }
 
-/* The name after a dollar, which may be empty. */
+/* Returns the name after a dollar sign, which may be empty. */
 static struct str named(struct str behind)
 {
 	size_t len = 0;

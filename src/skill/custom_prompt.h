@@ -1,4 +1,4 @@
-/* custom_prompt.h — the user's prompts in $CODEX_HOME/prompts/NAME.md, sent as /prompts:NAME.
+/* custom_prompt.h — lists and expands the user's prompts in $CODEX_HOME/prompts/NAME.md, sent as /prompts:NAME.
  *
  * Owns: nothing; results live in the caller's arena. Blocks: files are read. Any thread. */
 #ifndef SKILL_CUSTOM_PROMPT_H
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "protocol/record/types.h"
 
-/* Sorted by name; files that are too large or not UTF-8 are skipped. */
+/* Lists the prompts, sorted by name; files that are too large or not UTF-8 are skipped. */
 struct ev_list_custom_prompts custom_prompt_list(const char *home, struct arena *arena);
 
 /* True if the text is /prompts:NAME, with or without arguments. */

@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "protocol/record/types.h"
 
-/* path: absolute. Fills all fields but `enabled`. Errors in agents/openai.yaml are ignored, since a list does not need
- * it. */
+/* Fills all fields but `enabled`; path must be absolute. Errors in agents/openai.yaml are ignored, since a list does
+ * not need it. */
 must_check int skill_file_read(const char *path, enum skill_scope scope, struct arena *arena,
                                struct skill_metadata *ret, struct error *err);
 

@@ -147,7 +147,7 @@ static bool is_project_root(const struct skill_places *places, const char *folde
 	return false;
 }
 
-/* The length of the project root's path within folder; the whole length if there is no project. */
+/* Returns the length of the project root's path within folder; the whole length if there is no project. */
 static size_t find_root(const struct skill_places *places, const char *folder)
 {
 	auto_free char *at = xstrdup(folder);
@@ -161,7 +161,7 @@ static size_t find_root(const struct skill_places *places, const char *folder)
 	}
 }
 
-/* The user's own folders do not belong to a project, even if the home folder is one. */
+/* True for the user's own folders, which do not belong to a project even if the home folder is one. */
 static bool is_users(const struct skill_places *places, const char *folder)
 {
 	auto_free char *codex = path_join(folder, ".codex");
@@ -170,7 +170,7 @@ static bool is_users(const struct skill_places *places, const char *folder)
 	       (places->user_home && strcmp(folder, places->user_home) == 0);
 }
 
-/* From the cwd upwards: nearer folders take precedence. */
+/* Adds the project's folders from the cwd upwards, because nearer folders take precedence. */
 static void add_project(struct roots *roots, struct str cwd)
 {
 	auto_free char *name = str_dup(cwd);

@@ -11,7 +11,7 @@
 struct config;
 
 struct skill_rule {
-	const char *path; /* a SKILL.md or its folder, links resolved; NULL: the rule is by name */
+	const char *path; /* a SKILL.md or its folder, links resolved; NULL: the rule names the skill */
 	struct str name;
 	bool enabled;
 };
@@ -29,7 +29,7 @@ struct skill_places {
 	size_t marker_count;
 	const char *const *extra_roots;
 	size_t extra_root_count;
-	const struct skill_rule *rules; /* the last match counts */
+	const struct skill_rule *rules; /* the last rule that matches wins */
 	size_t rule_count;
 	/* private */
 	struct arena arena;
@@ -40,8 +40,8 @@ struct skill_places *skill_places_create(const struct config *config, const stru
 struct skill_places *skill_places_copy(const struct skill_places *places);
 void skill_places_destroy(struct skill_places *places); /* NULL is a no-op */
 
-/* The existing root folders for a working folder, highest precedence first. A cwd that is not an absolute path has no
- * project. Blocks for file access. */
+/* Returns the root folders that exist for a working folder, highest precedence first. A cwd that is not an absolute
+ * path has no project. Blocks for file access. */
 size_t skill_places_roots(const struct skill_places *places, struct str cwd, struct arena *arena,
                           struct skill_root **ret);
 /* True if the rules enable the skill. */

@@ -30,7 +30,7 @@ struct scan {
 	struct arena *arena;
 	VEC(struct skill_metadata) skills;
 	VEC(struct skill_error) errors;
-	/* the current root */
+	/* State of the current root: */
 	const struct skill_root *root;
 	VEC(struct folder) queue;
 	VEC(struct place) seen;
@@ -140,7 +140,7 @@ static void scan_root(struct scan *scan, const struct skill_root *root)
 	scan->is_cut = false;
 	take_folder(scan, root->path, 0);
 	for (size_t i = 0; i < scan->queue.count; i++) {
-		const struct folder here = scan->queue.items[i]; /* the vec may be reallocated */
+		const struct folder here = scan->queue.items[i]; /* a copy, because the vec may be reallocated */
 		look_into(scan, here.path, here.depth);
 	}
 	vec_for_each(it, &scan->queue)
@@ -221,7 +221,7 @@ const struct skill_metadata *skill_find(const struct skills_list_entry *entry, s
 
 /* ---- scans on a worker ---- */
 
-/* A cancelled scan runs to its end, which is bounded; its result is discarded. */
+/* A cancelled scan runs to its end, which is bounded, and its result is discarded. */
 struct skill_scan_job {
 	struct arena arena;
 	struct skill_places *places;
@@ -274,7 +274,7 @@ void skill_scan_cancel(struct skill_scan_job *job)
 
 /* ---- mentions ---- */
 
-/* A link is resolved by its target alone: [$docs](mcp://docs) names a server, even if a skill is called docs. */
+/* A link is resolved by its target only: [$docs](mcp://docs) names a server, even if a skill is called docs. */
 
 static bool is_name_char(char c)
 {
@@ -307,7 +307,7 @@ static const struct skill_metadata *find_name(const struct skills_list_entry *en
 	return found;
 }
 
-/* True if "](target)" follows, which is then cut off *rest. */
+/* True if "](target)" follows; it is then cut off *rest. */
 static bool cut_target(struct str *rest, struct str *ret_target)
 {
 	struct str at = *rest;

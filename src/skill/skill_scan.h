@@ -16,9 +16,9 @@
 struct loop;
 struct skill_scan_job;
 
-/* Sorted by scope (repo, user, system, admin), name and path. cwd is echoed as given. */
+/* Lists the skills, sorted by scope (repo, user, system, admin), name and path. cwd is copied as given. */
 struct skills_list_entry skill_scan(const struct skill_places *places, struct str cwd, struct arena *arena);
-/* The skill with that path (links resolved) if it is enabled; otherwise NULL. */
+/* Returns the skill with that path (links resolved) if it is enabled, otherwise NULL. */
 const struct skill_metadata *skill_find(const struct skills_list_entry *entry, struct str path);
 
 /* ---- mentions: $name, or [$name](path of its SKILL.md) ---- */
@@ -32,13 +32,14 @@ void skill_mention_each(const struct skills_list_entry *entry, struct str text, 
 
 /* ---- scans on a worker ---- */
 
-/* One entry for each folder, in the order of the request; borrowed during the call, which is the last of the job. */
+/* entries: one for each folder, in the order of the request, borrowed during the call. This is the last call of the
+ * job. */
 typedef void (*skill_scan_done_fn)(struct skills_list_entry *entries, size_t count, void *self);
 /* Scans several folders on a worker thread; places and cwds are copied. on_done is called on the loop's thread, never
  * inside a call of this module. A scan does not fail: an unreadable folder is an error in its entry. Loop thread. */
 struct skill_scan_job *skill_scan_start(struct loop *loop, const struct skill_places *places, const struct str *cwds,
                                         size_t count, skill_scan_done_fn on_done, void *self);
-/* on_done will not be called. NULL is fine. */
+/* Cancels the job: on_done will not be called. NULL is fine. */
 void skill_scan_cancel(struct skill_scan_job *job);
 
 #endif

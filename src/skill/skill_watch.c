@@ -1,5 +1,5 @@
-/* An inotify watch covers one folder. Watched are the roots, the folders of the skills and, if a root does not exist,
- * its parent; the list that follows a change creates a new set of watches. */
+/* An inotify watch covers a single folder. The roots, the folders of the skills and the parents of missing roots are
+ * watched; the list that follows a change creates a new set of watches. */
 #include "skill/skill_watch.h"
 
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void on_folder_change(const char *name, void *self)
 		loop_timer_start(watch->timer, LIMIT_SKILL_HOLD_MS);
 }
 
-/* In a home or project folder only these names matter; other entries change all the time. */
+/* Only these names matter in a home or project folder, whose other entries change all the time. */
 static void on_parent_change(const char *name, void *self)
 {
 	static const char *const names[] = {"skills", ".codex", ".agents"};

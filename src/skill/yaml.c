@@ -48,7 +48,7 @@ static int next(struct reader *reader, yaml_event_t *event)
 	if (library.parser_parse(&reader->parser, event))
 		return 0;
 	const char *problem = reader->parser.problem ? reader->parser.problem : "it cannot be read";
-	if (reader->parser.error == YAML_READER_ERROR) /* not UTF-8: no line number is known */
+	if (reader->parser.error == YAML_READER_ERROR) /* for text that is not UTF-8 no line number is known */
 		return error_set(reader->err, ERR_invalid, "%s at byte %zu", problem, reader->parser.problem_offset);
 	return fail_at(reader, problem, reader->parser.problem_mark);
 }
@@ -84,7 +84,7 @@ static int write_items(struct reader *reader, yaml_event_type_t end)
 	}
 }
 
-/* True if a key was written; otherwise *ret_status is set. */
+/* Returns true if a key was written; otherwise *ret_status is set. */
 static bool write_key(struct reader *reader, int *ret_status)
 {
 	yaml_event_t event;
@@ -198,7 +198,7 @@ const struct json *yaml_read(struct arena *arena, struct str text, struct error 
 
 /* ---- front matter ---- */
 
-/* Editors and Windows leave blanks around the delimiters. */
+/* Blanks around the delimiters are ignored, because editors and Windows leave them. */
 static bool is_delimiter(struct str line)
 {
 	return str_is(str_trim(line), "---");

@@ -9,7 +9,7 @@
 
 #include "base/json.h"
 
-/* NULL and err unless the text is exactly one document. */
+/* Returns NULL and err unless the text is exactly one document. */
 const struct json *yaml_read(struct arena *arena, struct str text, struct error *err);
 
 /* Splits a Markdown file at its front matter, the YAML between two lines of "---" at its top; the slices borrow the

@@ -1,5 +1,5 @@
-/* The budget is spent from the root downwards, as in codex 0.169, so that a file at the root means the same in every
- * folder below. A blank file uses no budget and hides no other file. */
+/* The budget is used from the root downwards, as in codex 0.169, so that a file at the root has the same effect in
+ * every folder below. A blank file uses no budget and hides no other file. */
 #include "workspace/agents_md.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 static const struct str default_markers[] = {{".git", 4}};
 static const struct str first_names[] = {{"AGENTS.override.md", 18}, {"AGENTS.md", 9}};
 
-/* -1 unless it is a readable regular file. */
+/* Returns -1 unless the path is a readable regular file. */
 static int open_regular(const char *path)
 {
 	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -28,7 +28,7 @@ static int open_regular(const char *path)
 	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) ? steal_fd(&fd) : -1;
 }
 
-/* Fills out up to its maximum; *ret_is_cut if there was more. */
+/* Fills out up to its maximum; *ret_is_cut is set if there is more. */
 static bool read_bytes(int fd, struct buf *out, bool *ret_is_cut)
 {
 	char chunk[8 * KIB];
@@ -100,7 +100,7 @@ static bool is_root(const struct agents_md_options *options, const char *folder)
 	return false;
 }
 
-/* The length of the root's path within path, all of it if there is no root. */
+/* Returns the length of the root's path within path; the whole length without a root. */
 static size_t find_root(const struct agents_md_options *options, const char *path)
 {
 	auto_free char *folder = xstrdup(path);
@@ -116,7 +116,7 @@ static size_t find_root(const struct agents_md_options *options, const char *pat
 
 /* ---- where a file really lies ---- */
 
-/* The real path of the open file; its name may refer to another file meanwhile. Owned. */
+/* Returns the real path of the open file, owned by the caller; its name may refer to another file by now. */
 static char *real_path(int fd, const char *path)
 {
 	char link[32], real[PATH_MAX];
@@ -125,9 +125,9 @@ static char *real_path(int fd, const char *path)
 	return len > 0 && (size_t)len < sizeof(real) ? xstrndup(real, (size_t)len) : realpath(path, NULL);
 }
 
-/* The reason why the file may not be read, or NULL. A project below CODEX_HOME (a work tree) may have links within
- * itself. A fallback name of a project's configuration can be any path, and /proc shows the environment of the engine
- * with its keys. */
+/* Returns why the file must not be read, or NULL. A project below CODEX_HOME (a work tree) may have links within
+ * itself. A fallback name in a project's configuration can be any path, and /proc shows the environment of the
+ * engine with its keys. */
 static const char *why_refused(const struct agents_md_options *options, const char *root, const char *path,
                                const char *real)
 {
@@ -153,7 +153,8 @@ static int open_allowed(const struct agents_md_options *options, const char *roo
 	return real && !why ? steal_fd(&fd) : -1;
 }
 
-/* Opens the first of the folder's names that is a file which may be read, and returns its path (owned). -1: none. */
+/* Opens the first of the folder's candidate names that may be read and returns its path, owned by the caller; -1
+ * without one. */
 static int find_file(const struct agents_md_options *options, const char *root, const char *folder, char **ret_path)
 {
 	for (size_t i = 0; i < countof(first_names) + options->fallback_count; i++) {
@@ -174,7 +175,7 @@ struct project {
 	const struct agents_md_options *options;
 	struct buf *out;
 	size_t bytes_left;
-	bool has_text; /* something of the project was appended */
+	bool has_text; /* text of the project was appended */
 	bool is_cut;
 };
 

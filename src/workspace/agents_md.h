@@ -1,4 +1,5 @@
-/* agents_md.h — the instructions of the user for every session: AGENTS.md, global and of the project.
+/* agents_md.h — reads AGENTS.md, the user's instructions for every session: the global file and those of the
+ * project.
  *
  * They are read when the first turn needs them. The files are searched in this order: the global one in CODEX_HOME,
  * then one per folder from the project's root down to the cwd. In a folder AGENTS.override.md has precedence over
@@ -18,22 +19,22 @@
 struct agents_md_options {
 	const char *home;            /* CODEX_HOME; NULL: no global file */
 	const char *cwd;             /* absolute */
-	size_t max_bytes;            /* of all project files together; 0: none of them */
-	const struct str *fallbacks; /* more file names to try in each folder */
+	size_t max_bytes;            /* limit of all project files together; 0: read none */
+	const struct str *fallbacks; /* further file names to try in each folder */
 	size_t fallback_count;
 	const struct str *root_markers; /* names that mark the root of a project; NULL: .git */
-	size_t root_marker_count;       /* 0 with a pointer: the project is the cwd alone */
-	/* A project's file may be a link. It must not lead into home, where the keys are; out of the project it may
-	 * lead only in a project that the user trusts. Another link is skipped, and on_refused (may be NULL) is
+	size_t root_marker_count;       /* 0 with a non-NULL pointer: the project is only the cwd */
+	/* A project's file may be a link. It must not lead into home, which holds the keys, and may leave the
+	 * project only if the user trusts the project. Other links are skipped, and on_refused (may be NULL) is
 	 * called. */
 	bool is_trusted;
 	void (*on_refused)(const char *path, const char *why, void *self);
 	void *self;
 };
 
-/* Appends the text as UTF-8 to out; false without one. *ret_is_cut: max_bytes cut it. */
+/* Appends the instructions as UTF-8 to out; false if there is no text. *ret_is_cut is set if max_bytes truncated it. */
 bool agents_md_read(const struct agents_md_options *options, struct buf *out, bool *ret_is_cut);
-/* Returns the number of the files and their paths in that order; reads no content. */
+/* Returns the number of files and their paths in that order; reads no content. */
 size_t agents_md_list(const struct agents_md_options *options, struct arena *arena, struct str **ret);
 
 #endif

@@ -1,6 +1,6 @@
 /* All paths are in one buffer, so a million of them are one allocation and a scan reads memory sequentially. Scores
- * are computed for every path, alignments only for the few that are shown. A longer query can only match paths that
- * its beginning matched, so only those are matched again. */
+ * are computed for every path, alignments only for the few that are shown. A query that extends the previous one can
+ * only match paths that the previous one matched, so only those are matched again. */
 #include "workspace/file_search.h"
 
 #include "base/arena.h"
@@ -12,7 +12,7 @@
 #include "workspace/fuzzy.h"
 
 struct entry {
-	uint32_t at; /* in texts */
+	uint32_t at; /* offset in texts */
 	uint16_t len;
 	uint8_t root;
 	bool is_folder;
@@ -24,23 +24,23 @@ struct hit {
 };
 
 struct file_search {
-	struct arena arena; /* of roots */
+	struct arena arena; /* holds the roots */
 	struct file_search_root *roots;
-	size_t root_count, root; /* root: the one that is walked */
-	struct file_walk *walk;  /* NULL: between two roots */
+	size_t root_count, root; /* root: the index of the one being walked */
+	struct file_walk *walk;  /* NULL between two roots */
 	struct buf texts;
 	VEC(struct entry) entries;
 	struct fuzzy *fuzzy;
 	char *query;
-	size_t matched; /* entries */
-	/* Indices of paths: the query matches those up to fit_count; its beginning matched those from retry_at on,
-	 * which have yet to be matched. */
+	size_t matched; /* number of entries that were matched */
+	/* Indices of paths: those before fit_count match the query; those from retry_at on matched its prefix and
+	 * must be matched again. */
 	VEC(uint32_t) fitting;
 	size_t fit_count, retry_at;
 	struct hit hits[LIMIT_SEARCH_RESULTS];
 	size_t hit_count;
 	bool is_changed;
-	struct arena shown; /* of results */
+	struct arena shown; /* holds the results */
 };
 
 struct file_search *file_search_create(const struct file_search_root *roots, size_t count)
@@ -119,7 +119,7 @@ static void add_entry(struct file_search *search, const struct file_walk_entry *
 		vec_push(&search->entries, entry);
 }
 
-/* True when everything has been walked. */
+/* Reads one entry; true when everything has been walked. */
 static bool walk_one(struct file_search *search)
 {
 	struct file_walk_entry found;
@@ -176,7 +176,7 @@ static bool match_entry(struct file_search *search, uint32_t number)
 	return score > 0;
 }
 
-/* False when everything has been matched. */
+/* Matches one path; false when everything has been matched. */
 static bool match_one(struct file_search *search)
 {
 	if (search->retry_at < search->fitting.count) {

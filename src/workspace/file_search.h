@@ -1,4 +1,4 @@
-/* file_search.h — the best matches of a query among the files below some folders, searched in slices.
+/* file_search.h — finds the files below some folders that match a query best, in slices of work.
  *
  * The folders are walked once; the paths found are kept while the query changes. One thread at a time: a worker runs
  * the steps, and between two steps the loop may set the query and read the results. Owns: the paths, at most
@@ -15,12 +15,12 @@
 struct file_search;
 
 struct file_search_root {
-	struct str name;  /* as the client says it */
+	struct str name;  /* the root's name as the client gave it */
 	const char *path; /* absolute */
 };
 
 struct file_search_result {
-	struct str root, path; /* root: a root's name */
+	struct str root, path; /* root is the name of the root */
 	bool is_folder;
 	uint32_t score;
 	const uint32_t *indices; /* characters of path */
@@ -33,11 +33,11 @@ void file_search_destroy(struct file_search *search); /* NULL is fine */
 
 /* An empty query matches nothing. */
 void file_search_set_query(struct file_search *search, struct str query);
-/* Reads LIMIT_SEARCH_SLICE further names and matches as many paths, so that other jobs can use the worker in between.
- * stop, set from any thread, ends it at the next name. True when everything has been walked and matched. */
+/* Reads LIMIT_SEARCH_SLICE further names and matches as many paths, so that other jobs can use the worker in
+ * between. Setting stop from any thread ends it at the next name. True when everything has been walked and matched. */
 bool file_search_step(struct file_search *search, const atomic_bool *stop);
-/* The best matches, best first; true if they have changed since the last call. Borrowed until the next step or query.
- */
+/* Returns the best matches, best first; true if they have changed since the last call. Borrowed until the next step
+ * or query. */
 bool file_search_results(struct file_search *search, const struct file_search_result **ret, size_t *ret_count);
 
 #endif

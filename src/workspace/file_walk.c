@@ -1,5 +1,5 @@
-/* A stack of open folders, so that a walk can rest between two entries and be dropped at any. Each level has the rules
- * of its own folder; a path is shown to them from the deepest up until one has something to say. */
+/* A stack of open folders, so that a walk can be paused or abandoned between any two entries. Each level has the
+ * rules of its own folder; rules are consulted from the deepest level upwards until one decides. */
 #include "workspace/file_walk.h"
 
 #include <dirent.h>
@@ -17,20 +17,21 @@
 enum rules_file { RULES_ignore, RULES_gitignore, RULES_exclude, RULES_FILES };
 
 struct level {
-	DIR *folder;                             /* NULL: above the root, here for its rules alone */
-	size_t at;                               /* where paths from this folder on begin */
-	struct ignore_rules *rules[RULES_FILES]; /* the first has the first word; NULL: no such file */
+	/* NULL for a folder above the root, of which only the rules are used */
+	DIR *folder;
+	size_t at;                               /* where paths relative to this folder start in path */
+	struct ignore_rules *rules[RULES_FILES]; /* the first takes precedence; NULL: the file does not exist */
 };
 
 struct file_walk {
 	VEC(struct level) levels;
-	struct buf path; /* from the repository's root on, or from the walk's */
-	size_t root_at;  /* where what the caller sees begins */
+	struct buf path; /* from the repository's root on, or else from the walk's root */
+	size_t root_at;  /* where the part that the caller sees starts */
 	size_t depth;
-	size_t steps; /* that patterns may still take */
+	size_t steps; /* steps left for patterns */
 	bool is_repo;
-	bool is_entered; /* the last entry was a folder, now open: its name stays */
-	size_t kept;     /* of path: the folder that is read */
+	bool is_entered; /* the last entry was a folder, which is now open, so its name stays in path */
+	size_t kept;     /* length of the path of the folder being read */
 };
 
 static struct ignore_rules *read_rules(int at, const char *name)
@@ -75,7 +76,7 @@ static bool open_level(struct file_walk *walk, int at, const char *name, int fla
 	return true;
 }
 
-/* The folders from the repository's top down to the root: their rules count, too. */
+/* Reads the rules of the folders from the repository's top down to the root. */
 static void read_above(struct file_walk *walk, const char *top, struct str below)
 {
 	auto_free char *at = xstrdup(top);
@@ -142,7 +143,7 @@ static bool is_ignored(struct file_walk *walk, bool is_folder)
 	return false;
 }
 
-/* Is it a folder of its own, a link to one, or none? */
+/* Returns whether the entry is a folder, a link to one, or neither. */
 static unsigned char type_of(DIR *folder, const struct dirent *found)
 {
 	struct stat st;
@@ -166,7 +167,7 @@ static bool is_wanted(const struct dirent *found, unsigned char type)
 	return is_kind && strcmp(name, ".") != 0 && strcmp(name, "..") != 0 && strcmp(name, ".git") != 0;
 }
 
-/* Puts the entry's path together; false if it is to be left out. */
+/* Builds the entry's path; false if it must be omitted. */
 static bool take(struct file_walk *walk, const struct dirent *found, struct file_walk_entry *ret)
 {
 	DIR *folder = walk->levels.items[walk->levels.count - 1].folder;

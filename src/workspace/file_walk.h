@@ -1,9 +1,9 @@
-/* file_walk.h — the files and folders below a root, one at a time.
+/* file_walk.h — iterates over the files and folders below a root.
  *
- * Hidden entries are included, .git is not. Entries ignored by .ignore are skipped, and in a repository those ignored
- * by .gitignore (also above the root) and .git/info/exclude. A link is an entry and is not followed, so there are no
- * loops. Depth is limited to LIMIT_WALK_DEPTH. Patterns have a budget of LIMIT_WALK_STEPS, and LIMIT_WALK_ENTRY_STEPS
- * per entry; when a hostile file has used it up, the entries that it ignores are found.
+ * Hidden entries are included, .git is not. Entries ignored by .ignore are skipped, and in a repository those
+ * ignored by .gitignore (also above the root) and .git/info/exclude. A link is an entry and is not followed, so
+ * there are no loops. Depth is limited to LIMIT_WALK_DEPTH. Patterns have a budget of LIMIT_WALK_STEPS, and
+ * LIMIT_WALK_ENTRY_STEPS per entry; when a hostile file has used it up, the entries that it ignores are found.
  *
  * Owns: the open folders. Blocks: for a worker. No function fails: entries that cannot be read are skipped. */
 #ifndef WORKSPACE_FILE_WALK_H
@@ -16,7 +16,7 @@
 struct file_walk;
 
 struct file_walk_entry {
-	struct str path; /* from the root; borrowed until the next call */
+	struct str path; /* relative to the root; borrowed until the next call */
 	bool is_folder;
 };
 
@@ -28,7 +28,7 @@ enum file_walk_step {
 
 struct file_walk *file_walk_create(const char *root);
 void file_walk_destroy(struct file_walk *walk); /* NULL is fine */
-/* Reads one name, so that the caller can stop at any of them: a folder may hold a million that are ignored. */
+/* Reads one name, so that the caller can stop after any: a folder may contain a million ignored entries. */
 enum file_walk_step file_walk_next(struct file_walk *walk, struct file_walk_entry *ret);
 
 #endif

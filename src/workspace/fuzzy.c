@@ -13,11 +13,11 @@ enum {
 	SCORE_LETTER = 16,
 	GAP_START = 3,
 	GAP_GOES_ON = 1,
-	BONUS_PART = 9,  /* after a slash, and at the beginning */
-	BONUS_WORD = 8,  /* after what is no letter */
-	BONUS_HUMP = 5,  /* camelCase, and digits after letters */
-	BONUS_RUN = 4,   /* a run, however it began */
-	BONUS_FIRST = 2, /* times the bonus, for the first letter */
+	BONUS_PART = 9,  /* for a letter after a slash or at the beginning */
+	BONUS_WORD = 8,  /* for a letter after a character that is not a letter */
+	BONUS_HUMP = 5,  /* for an upper-case letter in camelCase, or a digit after letters */
+	BONUS_RUN = 4,   /* for a letter that continues a run */
+	BONUS_FIRST = 2, /* factor of the bonus for the first letter */
 	BONUS_NAME = 1 << 16,
 	BONUS_EXACT = 2 << 16,
 	NOWHERE = -1000000,
@@ -26,26 +26,26 @@ enum {
 };
 
 struct word {
-	size_t at, len; /* in query */
+	size_t at, len; /* position and length in query */
 };
 
 struct fuzzy {
-	uint32_t query[QUERY]; /* folded, without blanks */
+	uint32_t query[QUERY]; /* case-folded, without blanks */
 	struct word words[QUERY];
 	size_t query_len, word_count;
-	uint32_t text[PATH]; /* folded */
+	uint32_t text[PATH]; /* case-folded */
 	uint8_t bonus[PATH];
-	size_t len, name_at; /* name_at: where the last part begins */
+	size_t len, name_at; /* name_at: where the last component begins */
 	int best[2][PATH], run[2][PATH];
 	bool is_traced;
-	int16_t from[QUERY][PATH]; /* where the letter before was */
+	int16_t from[QUERY][PATH]; /* position of the previous letter in the best alignment */
 	uint32_t indices[QUERY];
 	size_t index_count;
 };
 
 /* ---- characters ---- */
 
-/* The character at the start of s, and its length; a byte that is no UTF-8 is one of its own. */
+/* Returns the character at the start of s and its length; an ill-formed byte counts as a character. */
 static uint32_t next_point(struct str s, size_t *ret_len)
 {
 	const unsigned char *p = (const unsigned char *)s.ptr;
@@ -129,11 +129,12 @@ static int run_bonus(const struct fuzzy *fuzzy, const int *run, size_t j)
 	return fuzzy->bonus[j] > bonus ? fuzzy->bonus[j] : bonus;
 }
 
-/* Letter i of the query; `at` says which of the two rows is new. */
+/* Computes the row of letter i of the query; `at` selects which of the two rows is overwritten. */
 static void next_row(struct fuzzy *fuzzy, size_t i, size_t begin, size_t at)
 {
 	const int *best = fuzzy->best[!at], *run = fuzzy->run[!at];
-	int gap = NOWHERE, gap_from = -1; /* the best to come from, gap paid, if not from the one just before */
+	/* the best predecessor that is not adjacent, with the gap's cost subtracted */
+	int gap = NOWHERE, gap_from = -1;
 	fuzzy->best[at][begin] = NOWHERE;
 	for (size_t j = begin + 1; j < fuzzy->len; j++) {
 		gap -= GAP_GOES_ON;
@@ -153,7 +154,7 @@ static void next_row(struct fuzzy *fuzzy, size_t i, size_t begin, size_t at)
 	}
 }
 
-/* Checks that the letters occur at all; most paths fail here. */
+/* Checks that the letters occur in order at all; most paths fail here. */
 static bool occurs(const struct fuzzy *fuzzy, const struct word *word, size_t begin)
 {
 	size_t i = 0;
@@ -248,7 +249,8 @@ uint32_t fuzzy_match(struct fuzzy *fuzzy, struct str path, bool is_folder, const
 
 struct fuzzy *fuzzy_create(struct str query)
 {
-	struct fuzzy *fuzzy = xmalloc(sizeof(*fuzzy)); /* large, and nothing of it is read before it is written */
+	/* not zeroed: it is large, and every part is written before it is read */
+	struct fuzzy *fuzzy = xmalloc(sizeof(*fuzzy));
 	size_t len;
 	bool is_inside = false;
 	fuzzy->query_len = fuzzy->word_count = fuzzy->index_count = 0;

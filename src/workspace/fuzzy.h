@@ -16,13 +16,14 @@
 
 struct fuzzy;
 
-/* A query of more than LIMIT_FUZZY_QUERY characters matches nothing. */
+/* Prepares a query; one of more than LIMIT_FUZZY_QUERY characters matches nothing. */
 struct fuzzy *fuzzy_create(struct str query);
 void fuzzy_destroy(struct fuzzy *fuzzy); /* NULL is fine */
 
-/* 0: no match. Only the first LIMIT_FUZZY_PATH characters of a path are used. */
+/* Returns the score of a path; 0: no match. Only its first LIMIT_FUZZY_PATH characters are used. */
 uint32_t fuzzy_score(struct fuzzy *fuzzy, struct str path, bool is_folder);
-/* The same, with the indices of the matched characters (not bytes) in ascending order; borrowed until the next call. */
+/* As fuzzy_score, and sets *ret to the indices of the matched characters (not bytes), in ascending order; borrowed
+ * until the next call. */
 uint32_t fuzzy_match(struct fuzzy *fuzzy, struct str path, bool is_folder, const uint32_t **ret_indices,
                      size_t *ret_count);
 

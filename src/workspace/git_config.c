@@ -6,7 +6,7 @@
 
 struct reader {
 	struct str rest;
-	bool is_wanted; /* the section is the one asked for */
+	bool is_wanted; /* the current section is the requested one */
 };
 
 static int peek(const struct reader *r)
@@ -47,7 +47,7 @@ static struct str read_name(struct reader *r)
 	return str_n(from, (size_t)(r->rest.ptr - from));
 }
 
-/* After the opening quote, up to and with the closing one. */
+/* Reads after the opening quote, up to and including the closing one. */
 static void read_quoted(struct reader *r, struct buf *out)
 {
 	for (int c = next(r); c >= 0 && c != '"' && c != '\n'; c = next(r)) {
@@ -58,7 +58,7 @@ static void read_quoted(struct reader *r, struct buf *out)
 	}
 }
 
-/* "[remote "origin"]" or the old "[remote.origin]". */
+/* Reads "[remote "origin"]" or the old form "[remote.origin]". */
 static void read_section(struct reader *r, const char *section, const char *subsection)
 {
 	struct str name = read_name(r), sub = STR("");
@@ -88,11 +88,11 @@ static char unescape(int c)
 	return c == 'n' ? '\n' : c == 't' ? '\t' : c == 'b' ? '\b' : (char)c;
 }
 
-/* Up to the end of the line; blanks at its end count only inside quotes. */
+/* Reads up to the end of the line; trailing blanks count only inside quotes. */
 static void read_value(struct reader *r, struct buf *out)
 {
 	bool is_quoted = false;
-	size_t solid = out->len; /* up to here nothing may be trimmed */
+	size_t solid = out->len; /* text before this offset is not trimmed */
 	skip_blanks(r);
 	for (int c = next(r); c >= 0 && c != '\n'; c = next(r)) {
 		if (!is_quoted && (c == '#' || c == ';')) {

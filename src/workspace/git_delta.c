@@ -15,9 +15,9 @@
 #include "process/process.h"
 #include "workspace/git_stage.h"
 
-/* The data of the worker; it outlives a delta that is destroyed meanwhile. */
+/* The data of the worker, which may outlive the delta. */
 struct preparation {
-	struct git_delta *delta; /* NULL: gone */
+	struct git_delta *delta; /* NULL: destroyed */
 	struct loop *loop;
 	char *home, *cwd;
 	struct git_stage *stage;
@@ -28,14 +28,14 @@ struct git_delta {
 	struct loop *loop;
 	git_delta_done_fn on_done;
 	void *self;
-	struct preparation *preparation; /* NULL: done */
+	struct preparation *preparation; /* NULL: completed */
 	struct git_stage *stage;
 	size_t step;
 	struct process *process;
 	struct loop_timer *timer;
 	struct buf out, complaint;
 	struct buf untracked; /* paths, each followed by a NUL */
-	size_t added;         /* bytes of these that are in the index */
+	size_t added;         /* bytes of untracked that have been added to the index */
 	char *sha;
 	bool is_too_long;
 };
@@ -49,7 +49,8 @@ static int on_user(struct git_delta *delta, struct error *err)
 	return git_stage_take_user(delta->stage, buf_str(&delta->out), err);
 }
 
-/* Local commits, and with a minus those that they are based on. None: HEAD itself is on a remote. */
+/* Reads local commits and, marked with a minus, the remote commits that they are based on. If there is no output,
+ * HEAD itself is on a remote. */
 static int on_commits(struct git_delta *delta, struct error *err)
 {
 	struct str rest = buf_str(&delta->out), line;
@@ -78,11 +79,11 @@ static int on_nothing(struct git_delta *delta, struct error *err)
 	return 0;
 }
 
-/* $sha stands for what is known by then. */
+/* $sha is replaced by the commit once it is known. */
 static const struct step {
 	int (*take)(struct git_delta *delta, struct error *err);
 	enum git_reads reads;
-	bool may_find_nothing; /* which git reports as a failure */
+	bool may_find_nothing; /* the step may find nothing, which git reports as a failure */
 	const char *argv[16];
 } steps[] = {
 	{on_user,
@@ -104,7 +105,8 @@ static int run_step(struct git_delta *delta, struct error *err);
 
 /* ---- files that are not tracked ---- */
 
-/* One line of the index a path: an empty file. A path that ends with a slash is a repository of its own. */
+/* Writes an index line for each path: an empty file. A path that ends with a slash is a nested repository and is
+ * omitted. */
 static void write_entries(struct git_delta *delta, struct buf *out)
 {
 	bool is_long = strlen(git_stage_commit(delta->stage)) == 64;
@@ -179,7 +181,7 @@ static int judge(struct git_delta *delta, const struct process_result *result, s
 	return error_set(err, ERR_not_found, "%.*s", STR_ARG(line.len ? line : STR("git failed without a message")));
 }
 
-/* The add step repeats with a part of the paths each time, and is skipped without paths. */
+/* Chooses the next step. The add step repeats with a part of the paths each time, and is skipped without paths. */
 static void choose_next(struct git_delta *delta)
 {
 	if (delta->step != STEP_ADD || is_added(delta))

@@ -1,13 +1,13 @@
-/* git_delta.h — the difference between a work tree and its remote repositories: the last common commit, and a patch
- * from there to the current files, including untracked ones.
+/* git_delta.h — computes the difference between a work tree and its remote repositories: the last common commit, and
+ * a patch from there to the current files, including untracked ones.
  *
  * git runs on a stage (git_stage.h): it executes nothing of the repository and changes nothing in it. So no filter
  * runs (a changed file of git-lfs is in the patch as it is in the work tree), the patch has only the commit of a
  * submodule, and an untracked repository inside the work tree is omitted.
  *
  * Owns: the stage, and the running git. Thread: the loop's. on_done runs once, never inside git_delta_create and not
- * after destroy; it may destroy the delta. Its err is NULL on success (ERR_not_found: no repository, or no remote has
- * its commits); sha and patch are borrowed. */
+ * after destroy; it may destroy the delta. Its err is NULL on success (ERR_not_found: no repository, or no remote
+ * has its commits); sha and patch are borrowed. */
 #ifndef WORKSPACE_GIT_DELTA_H
 #define WORKSPACE_GIT_DELTA_H
 

@@ -1,6 +1,6 @@
-/* The list has what is harmless instead of what is dangerous, because every version of git adds settings that run
- * something. The reader understands what git itself writes; rarer forms (a continued line, a value after a section's
- * bracket) count as dangerous. */
+/* The list contains harmless settings instead of dangerous ones, because every version of git adds settings that run
+ * programs. The reader understands the syntax that git itself writes; rarer forms (a continued line, a value after a
+ * section's bracket) count as dangerous. */
 #include "workspace/git_inert.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 
 /* ---- its configuration ---- */
 
-/* key NULL: any. */
+/* A NULL key stands for any key of the section. */
 /* clang-format off */
 static const struct {
 	const char *section, *key;
@@ -63,7 +63,7 @@ static struct str cut_name(struct str *line)
 	return name;
 }
 
-/* [name] or [name "part"]; nothing may follow the bracket. */
+/* Reads [name] or [name "part"]; nothing may follow the bracket. */
 static bool read_section(struct str line, struct str *ret_section)
 {
 	line = str_skip(line, 1);
@@ -73,7 +73,7 @@ static bool read_section(struct str line, struct str *ret_section)
 	return ret_section->len > 0 && str_is(line, "]");
 }
 
-/* One line that is neither empty nor a comment. */
+/* Checks a line that is neither empty nor a comment. */
 static bool is_harmless_line(struct str line, struct str *section)
 {
 	if (str_has_prefix(line, "["))
@@ -115,8 +115,9 @@ static unsigned read_number(const char *at, size_t bytes)
 	return value;
 }
 
-/* Versions 2 and 3, with SHA-1: an entry's name ends with one to eight NULs, up to a multiple of eight. git takes the
- * length from the flags where it fits there, so a name that ends elsewhere would let git find other entries. */
+/* Cuts an entry of versions 2 and 3 with SHA-1. Its name ends with one to eight NULs, up to a multiple of eight. git
+ * takes the length from the flags where it fits there, so a name that ends elsewhere would let git find other
+ * entries. */
 static bool cut_file_entry(struct str *rest)
 {
 	if (rest->len < ENTRY_NAME + 1 || (read_number(rest->ptr + ENTRY_MODE, 4) & S_IFMT) == GITLINK)
@@ -134,7 +135,7 @@ static bool cut_file_entry(struct str *rest)
 	return true;
 }
 
-/* A link to a shared index would hide entries. */
+/* True if the index refers to a shared index, which would hide entries. */
 static bool has_link(struct str extensions)
 {
 	return str_find(extensions, STR("link")) >= 0;
@@ -169,7 +170,7 @@ static bool is_missing(const char *folder, const char *name)
 	return length > 0 && length < PATH_MAX && lstat(path, &st) != 0 && (errno == ENOENT || errno == ENOTDIR);
 }
 
-/* git needs all three to recognise a repository. */
+/* Counts the parts by which git recognises a repository; it needs all three. */
 static size_t count_parts(const char *folder)
 {
 	static const char *const parts[] = {"HEAD", "objects", "refs"};
@@ -192,12 +193,12 @@ static enum finding look(const char *folder, char git[PATH_MAX])
 {
 	struct stat st;
 	int length = snprintf(git, PATH_MAX, "%s/.git", strcmp(folder, "/") == 0 ? "" : folder);
-	if (length >= PATH_MAX || count_parts(folder) == 3) /* a bare one */
+	if (length >= PATH_MAX || count_parts(folder) == 3) /* a bare repository */
 		return UNCLEAR;
 	if (lstat(git, &st) != 0)
 		return errno == ENOENT ? NOTHING_HERE : UNCLEAR;
 	if (!S_ISDIR(st.st_mode))
-		return UNCLEAR; /* it names another place */
+		return UNCLEAR; /* the .git file names another place */
 	size_t parts = count_parts(git);
 	return parts == 3 ? REPOSITORY : parts == 0 ? NOTHING_HERE : UNCLEAR;
 }

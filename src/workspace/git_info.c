@@ -18,8 +18,8 @@
 enum { SYMREF_MAX = 5 };
 
 struct git_dirs {
-	char *own;    /* HEAD and what is private to the work tree */
-	char *common; /* refs, packed-refs, config */
+	char *own;    /* the git folder of the work tree, with HEAD */
+	char *common; /* the shared git folder, with refs, packed-refs and config */
 };
 
 static void git_dirs_finish(struct git_dirs *dirs)
@@ -29,8 +29,8 @@ static void git_dirs_finish(struct git_dirs *dirs)
 }
 #define auto_git_dirs __attribute__((cleanup(git_dirs_finish)))
 
-/* An empty folder of that name (a sandbox placeholder) is no repository, as for git. HEAD may be a dangling link: an
- * unborn branch. */
+/* True if marker is a repository. An empty folder of that name (a sandbox placeholder) is not one, for git either.
+ * HEAD may be a dangling link: an unborn branch. */
 static bool is_repository(const char *marker)
 {
 	struct stat st;
@@ -60,7 +60,7 @@ bool git_info_is_repo(const char *cwd)
 	return root != NULL;
 }
 
-/* The file's text without blanks around it; owned, NULL if it cannot be read. */
+/* Returns the file's text without surrounding blanks, owned; NULL if it cannot be read. */
 static char *read_text(const char *folder, const char *name)
 {
 	auto_free char *path = path_join(folder, name);
@@ -115,7 +115,7 @@ static bool is_ref(struct str name)
 	return str_has_prefix(name, "refs/") && str_find(name, STR("..")) < 0 && str_find_char(name, '\0') < 0;
 }
 
-/* Lines of "<commit> <ref>". */
+/* Finds a ref in packed-refs, which has lines of "<commit> <ref>". */
 static char *find_packed(const struct git_dirs *dirs, struct str ref)
 {
 	auto_free char *path = path_join(dirs->common, "packed-refs");
@@ -133,14 +133,14 @@ static char *find_packed(const struct git_dirs *dirs, struct str ref)
 	return NULL;
 }
 
-/* The content of a loose ref: the work tree's own, then the shared one. */
+/* Returns the content of a loose ref: that of the work tree, or else the shared one. */
 static char *read_ref(const struct git_dirs *dirs, const char *ref)
 {
 	char *text = read_text(dirs->own, ref);
 	return text ? text : read_text(dirs->common, ref);
 }
 
-/* Follows refs to refs; owned, NULL where it leads nowhere. */
+/* Follows refs to refs; the result is owned, and NULL if the chain is broken. */
 static char *resolve(const struct git_dirs *dirs, const char *value)
 {
 	auto_free char *text = xstrdup(value);
@@ -166,7 +166,7 @@ static char *branch_of(const char *head)
 	if (!str_cut_prefix(&name, "ref:"))
 		return NULL;
 	name = str_trim(name);
-	/* The HEAD of a repository with reftables, for programs that only know ref files. */
+	/* git writes this HEAD in repositories with reftables, for programs that only know ref files. */
 	if (!is_ref(name) || !str_cut_prefix(&name, "refs/heads/") || str_is(name, ".invalid"))
 		return NULL;
 	return str_dup(name);
@@ -174,7 +174,7 @@ static char *branch_of(const char *head)
 
 /* ---- the remote ---- */
 
-/* Takes the "user:password@" out of an http address. */
+/* Removes "user:password@" from an http address. */
 static char *without_password(struct str url)
 {
 	ptrdiff_t scheme = str_find(url, STR("://"));

@@ -10,19 +10,19 @@
 
 struct git_info {
 	char *root;       /* the work tree's folder */
-	char *branch;     /* NULL: none, or HEAD is detached */
-	char *commit;     /* hex; NULL: none yet */
-	char *origin_url; /* of remote "origin", without a password; NULL: none */
+	char *branch;     /* NULL: unknown, or HEAD is detached */
+	char *commit;     /* in hex; NULL: no commit yet */
+	char *origin_url; /* URL of the remote "origin", without a password; NULL without one */
 };
 
-/* True in a folder with a .git, file or folder, in it or above it. */
+/* True if the folder or one above it contains .git, a file or a folder. */
 bool git_info_is_repo(const char *cwd);
-/* The folder that has the .git; owned, NULL outside a repository. */
+/* Returns the folder that contains .git, owned; NULL outside a repository. */
 char *git_info_find_root(const char *cwd);
-/* root: of git_info_find_root. The git folder of this work tree, and the one it shares with the other work trees of its
- * repository (the same without other work trees); both owned, NULL and false where .git leads nowhere. */
+/* Finds the git folder of a work tree (root: from git_info_find_root) and the one that it shares with other work
+ * trees of the repository, which may be the same. Both are owned; NULL and false if .git leads nowhere. */
 bool git_info_find_dirs(const char *root, char **ret_own, char **ret_common);
-/* False outside a repository; *ret is then all NULL. */
+/* Reads all facts. False outside a repository; *ret is then all NULL. */
 bool git_info_read(const char *cwd, struct git_info *ret);
 void git_info_finish(struct git_info *info);
 

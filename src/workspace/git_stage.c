@@ -27,7 +27,7 @@
 
 struct git_stage {
 	char *folder;
-	int fd; /* of folder, locked as long as it is in use */
+	int fd; /* descriptor of folder, locked while the stage exists */
 	char *root, *own, *common, *commit;
 };
 
@@ -51,7 +51,7 @@ static int make_folders(const struct git_stage *stage, struct error *err)
 	return create_file(stage, "objects/info/alternates", STR("../common/objects\n"), err);
 }
 
-/* A dangling link stands for a file that the repository lacks. */
+/* Creates the links. A dangling link stands for a file that the repository lacks. */
 static int make_links(const struct git_stage *stage, struct error *err)
 {
 	static const char *const links[][2] = {
@@ -88,7 +88,7 @@ static int copy_bytes(int from, int to, const char *what, struct error *err)
 	}
 }
 
-/* A repository without the file has nothing to copy. */
+/* Copies a file. If the repository lacks it, there is nothing to copy. */
 static int copy_file(const struct git_stage *stage, const char *folder, const char *name, const char *as,
                      struct error *err)
 {
@@ -103,7 +103,7 @@ static int copy_file(const struct git_stage *stage, const char *folder, const ch
 	return copy_bytes(from, to, path, err);
 }
 
-/* A split index has its larger part in a file of its own. */
+/* Copies the larger part of a split index, which is in a separate file. */
 static int copy_shared_indexes(const struct git_stage *stage, struct error *err)
 {
 	DIR *folder = opendir(stage->own);
@@ -126,7 +126,7 @@ static const char *const harmless_keys[] = {"autocrlf",   "eol",      "excludesf
 static void write_key(const char *key, struct str value, struct buf *out)
 {
 	buf_printf(out, "\t%s = \"", key);
-	if (str_has_prefix(value, "~/") && env_own("HOME")) { /* git runs with another home */
+	if (str_has_prefix(value, "~/") && env_own("HOME")) { /* expand "~/", because git runs with another home */
 		buf_append_c(out, env_own("HOME"));
 		value = str_skip(value, 1);
 	}
@@ -151,7 +151,7 @@ static int append_keys(const struct git_stage *stage, const struct buf *keys, st
 
 static int write_config(const struct git_stage *stage, struct error *err)
 {
-	bool is_long = strlen(stage->commit) == 64; /* SHA-256 */
+	bool is_long = strlen(stage->commit) == 64; /* SHA-256 is in use */
 	auto_buf struct buf text;
 	buf_init(&text, KIB);
 	buf_printf(&text, "[core]\n\tbare = false\n\tuntrackedCache = false\n\trepositoryformatversion = %d\n",
@@ -161,7 +161,7 @@ static int write_config(const struct git_stage *stage, struct error *err)
 	return create_file(stage, "config", buf_str(&text), err);
 }
 
-/* The repository's value is appended last and so overrides the user's. */
+/* Appends the repository's values last, so that they override the user's. */
 static int take_own(const struct git_stage *stage, struct error *err)
 {
 	auto_free char *path = path_join(stage->common, "config");
@@ -180,7 +180,7 @@ static int take_own(const struct git_stage *stage, struct error *err)
 	return append_keys(stage, &keys, err);
 }
 
-/* The default path. */
+/* Writes the default path of the user's ignore file. */
 static void write_default_ignores(struct buf *out)
 {
 	const char *folder = env_own("XDG_CONFIG_HOME");
@@ -214,11 +214,11 @@ static void remove_folder(const char *path)
 {
 	static const atomic_bool never = false;
 	struct error err;
-	if (host_remove(path, true, true, &never, &err) != 0) /* the next stage sweeps it again */
+	if (host_remove(path, true, true, &never, &err) != 0) /* the next stage tries again to remove it */
 		log_debug("cannot remove a stage: %s", err.text);
 }
 
-/* Removes the stages of killed engines, which nothing locks. */
+/* Removes the stages of killed engines, which are not locked. */
 static void sweep(const char *above)
 {
 	DIR *folder = opendir(above);
@@ -236,7 +236,7 @@ static void sweep(const char *above)
 		closedir(folder);
 }
 
-/* Runs while `above` is locked, so that no other engine removes a stage that is not locked yet. */
+/* Creates the folder while `above` is locked, so that no other engine removes a stage that is not locked yet. */
 static int make_folder(struct git_stage *stage, const char *above, struct error *err)
 {
 	char *path = path_join(above, STAGE_PREFIX "XXXXXX");
@@ -355,7 +355,8 @@ static void drop_git_variables(struct env *env)
 	}
 }
 
-/* A git too old for one of these variables uses the next: without a home it finds no user configuration. */
+/* Hides the user's configuration. A git that is too old for one of these variables obeys the next one: without a
+ * home it finds no user configuration. */
 static void hide_user(const struct git_stage *stage, struct env *env)
 {
 	static const char *const homes[] = {"HOME", "XDG_CONFIG_HOME"};

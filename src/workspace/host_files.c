@@ -1,5 +1,5 @@
-/* Single files and folders. Nothing here opens a device or a pipe for its bytes: a reader of those could wait for ever,
- * and a worker that waits is one that no other client has. Trees are host_tree.c. */
+/* Operations on single files and folders; host_tree.c has those on trees. No function opens a device or a pipe to
+ * read it: the read could block forever and occupy a worker. */
 #include "workspace/host_files.h"
 
 #include <dirent.h>
@@ -14,7 +14,7 @@
 #include "base/text.h"
 #include "base/vec.h"
 
-/* Opened without waiting; -1 and err for anything but a regular file. */
+/* Opens without blocking; -1 and err for anything but a regular file. */
 static int open_regular(const char *path, int flags, struct stat *ret, struct error *err)
 {
 	auto_close int fd = open(path, flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);

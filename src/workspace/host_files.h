@@ -17,9 +17,9 @@
 struct error;
 
 struct host_info {
-	bool is_folder, is_file; /* links followed; false for both: a dangling link */
+	bool is_folder, is_file; /* of the link's target; a dangling link is neither */
 	bool is_link;
-	int64_t created_ms, changed_ms; /* since 1970; 0: unknown */
+	int64_t created_ms, changed_ms; /* Unix time; 0: unknown */
 };
 
 struct host_entry {
@@ -33,12 +33,14 @@ must_check int host_file_read(const char *path, struct buf *out, struct error *e
 must_check int host_file_write(const char *path, struct str bytes, struct error *err);
 must_check int host_folder_make(const char *path, bool recursive, struct error *err);
 must_check int host_info_read(const char *path, struct host_info *ret, struct error *err);
-/* Sorted by name; the array and the names live in the arena. */
+/* Lists a folder, sorted by name; the array and the names live in the arena. */
 must_check int host_folder_list(const char *path, struct arena *arena, struct host_entry **ret, size_t *ret_count,
                                 struct error *err);
-/* force: no error if the path does not exist. Folders that are not empty need recursive. */
+/* Removes a file or folder. With force it is not an error if the path does not exist. Folders that are not empty
+ * need recursive. */
 must_check int host_remove(const char *path, bool recursive, bool force, const atomic_bool *stop, struct error *err);
-/* Folders need recursive. Files keep their permissions, links stay links, existing files are overwritten. */
+/* Copies a file or, with recursive, a folder. Files keep their permissions, links stay links, existing files are
+ * overwritten. */
 must_check int host_copy(const char *from, const char *to, bool recursive, const atomic_bool *stop, struct error *err);
 
 #endif

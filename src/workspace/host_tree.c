@@ -16,7 +16,7 @@ enum { COPY_PIECE = 1 * MIB };
 struct work {
 	const atomic_bool *stop;
 	struct error *err;
-	dev_t copy_dev; /* the copy's own root: not to be copied into itself */
+	dev_t copy_dev; /* root of the copy, which must not be copied into itself */
 	ino_t copy_ino;
 };
 
@@ -42,7 +42,7 @@ static DIR *open_folder(struct work *work, int at, const char *name, int depth)
 	return folder;
 }
 
-/* The next name; false at the end, and with an error if the work was stopped. */
+/* Returns the next name; false at the end, and with err set if the work was stopped. */
 static bool next_name(struct work *work, DIR *folder, const char **ret)
 {
 	struct dirent *found;
@@ -116,7 +116,8 @@ static int copy_bytes(struct work *work, int from, int to)
 		if (got < 0 && errno != EINTR)
 			break;
 	}
-	/* Some file systems cannot copy between each other. Both offsets are where it stopped. */
+	/* Copies through a buffer, for file systems that cannot copy directly. Both offsets are where the direct
+	 * copy stopped. */
 	auto_free char *piece = xmalloc(COPY_PIECE);
 	ssize_t got;
 	while ((got = read(from, piece, COPY_PIECE)) != 0) {
@@ -142,7 +143,7 @@ static int copy_file(struct work *work, int from_at, const char *from, int to_at
 	if (!S_ISREG(target.st_mode))
 		return error_set(work->err, ERR_invalid, "path `%s` is not a file", to);
 	if (source.st_dev == target.st_dev && source.st_ino == target.st_ino)
-		return 0; /* both are the same file: emptying it would lose it */
+		return 0; /* both are the same file, which truncating would destroy */
 	if (ftruncate(out, 0) != 0 || fchmod(out, source.st_mode & 07777) != 0)
 		return error_sys(work->err, errno, "cannot write %s", to);
 	return copy_bytes(work, in, out);
@@ -209,7 +210,7 @@ static int copy_at(struct work *work, int from_at, const char *from, int to_at, 
 	                         "fs/copy only supports regular files, directories, and symlinks");
 }
 
-/* The path of `to` with links resolved as far as it exists. */
+/* True if the path of `to`, with links resolved as far as it exists, is inside folder. */
 static bool is_below(const char *to, const char *folder)
 {
 	auto_free char *real = realpath(folder, NULL);

@@ -9,7 +9,7 @@
 struct rule {
 	struct str pattern;
 	bool is_negated, folders_only;
-	bool is_anchored; /* from the file's folder on; else the last part of a path alone is looked at */
+	bool is_anchored; /* matched from the file's folder on; else only the last part of a path is matched */
 };
 
 struct ignore_rules {
@@ -19,7 +19,7 @@ struct ignore_rules {
 
 /* ---- lines ---- */
 
-/* Blanks at the end are not meant, unless the last of them is quoted. */
+/* Removes blanks at the end, unless the last one is quoted. */
 static struct str trim_end(struct str line)
 {
 	while (line.len && (line.ptr[line.len - 1] == ' ' || line.ptr[line.len - 1] == '\r') &&
@@ -66,7 +66,7 @@ void ignore_rules_destroy(struct ignore_rules *rules)
 	free(rules);
 }
 
-/* Each pattern has a limit of its own, so that it does not use up the steps of the others. */
+/* Each pattern has its own limit, so that it cannot use up the steps of the others. */
 static bool rule_fits(const struct rule *rule, struct str path, struct str name, size_t *steps)
 {
 	size_t own = *steps < LIMIT_GLOB_STEPS ? *steps : LIMIT_GLOB_STEPS, left = own;

@@ -7,7 +7,7 @@
 
 #include "base/json.h"
 
-/* How the items differ on the wire. */
+/* How items differ on the wire. */
 static const struct item_row {
 	const char *type;
 	const char *id_prefix;
@@ -100,7 +100,7 @@ static void write_call_id(struct json_writer *w, const struct mock_item *item)
 		jw_strf(w, "call_%" PRIu64 "_%u", item->request, item->index + 1);
 }
 
-/* [{"type": type, "text": text}], or [] without text */
+/* Writes [{"type": type, "text": text}], or [] without text. */
 static void write_part(struct json_writer *w, const char *key, const char *type, struct str text)
 {
 	jw_key(w, key);
@@ -138,7 +138,7 @@ static void write_call(struct json_writer *w, const struct mock_item *item, cons
 	jw_member_str(w, key, text.ptr ? text : STR(""));
 }
 
-/* The item object; without text for an item that starts. */
+/* Writes the item object; an item that starts has no text. */
 static void write_item(struct json_writer *w, const struct mock_item *item, struct str text, struct str content)
 {
 	enum mock_step_kind kind = item->step->kind;
@@ -158,7 +158,7 @@ static void write_item(struct json_writer *w, const struct mock_item *item, stru
 	jw_object_end(w);
 }
 
-/* A reasoning summary is a list of parts, each announced before its text. */
+/* Announces a part of a reasoning summary, which precedes the text of the part. */
 static void write_summary_part(struct buf *out, const struct mock_item *item)
 {
 	struct json_writer w = event_begin(out, "response.reasoning_summary_part.added");

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "net/http_head.h"
 
-enum { SHOWN_MAX = 200 }; /* bytes of a request's value that a message quotes */
+enum { SHOWN_MAX = 200 }; /* bytes of a request's value that are quoted in messages */
 
 /* The test that any_node applies to each node on a path. */
 struct probe {
@@ -81,7 +81,7 @@ static bool has_words(const struct json *node, struct str needle)
 	return false;
 }
 
-/* A word matches the body as sent or any decoded string in it. */
+/* True if the body as sent, or a decoded string in it, contains the word. */
 static bool body_has(const struct mock_request *request, struct str needle)
 {
 	return str_find(request->body, needle) >= 0 || (request->json && has_words(request->json, needle));

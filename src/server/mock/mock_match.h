@@ -14,7 +14,7 @@ struct http_head;
 struct json;
 
 struct mock_match {
-	/* private; each NULL or checked by mock_match_parse */
+	/* Private; each member is NULL or was checked by mock_match_parse. */
 	const struct json *contains;
 	const struct json *lacks;
 	const struct json *path;
@@ -22,18 +22,18 @@ struct mock_match {
 	const struct json *header;
 };
 
-/* The input of a condition; borrowed. */
+/* The request that a condition is applied to; borrowed. */
 struct mock_request {
 	const struct http_head *head;
 	struct str body;
-	const struct json *json; /* body parsed */
+	const struct json *json; /* the parsed body */
 };
 
 must_check int mock_match_parse(struct mock_match *match, const struct json *node, struct error *err);
 /* True if the request matches; else false, and err describes the difference. */
 bool mock_match_check(const struct mock_match *match, const struct mock_request *request, struct error *err);
 
-/* The first node at path whose text contains needle (decoded for strings), or NULL. */
+/* Returns the first node at path whose text contains needle (decoded for strings), or NULL. */
 const struct json *mock_path_find(const struct json *root, struct str path, struct str needle);
 
 #endif

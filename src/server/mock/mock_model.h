@@ -19,12 +19,12 @@ struct mock_model;
 typedef void (*mock_model_note_fn)(const char *text, void *self);
 
 struct mock_options {
-	const char *script_path;    /* a file; NULL: script */
-	struct str script;          /* the script itself, copied */
-	const char *host;           /* numeric; NULL: 127.0.0.1 */
-	uint16_t port;              /* 0: any that is free */
+	const char *script_path;    /* a file; NULL: use script */
+	struct str script;          /* the text of the script, copied */
+	const char *host;           /* a numeric address; NULL: 127.0.0.1 */
+	uint16_t port;              /* 0: any free port */
 	bool allow_remote;          /* host need not be a loopback address */
-	const char *record_path;    /* NULL: no record */
+	const char *record_path;    /* NULL: requests are not recorded */
 	mock_model_note_fn on_note; /* receives reports of mismatches; may be NULL */
 	void *self;
 };
@@ -34,9 +34,9 @@ struct mock_model *mock_model_create(struct loop *loop, const struct mock_option
 void mock_model_destroy(struct mock_model *mock);
 
 uint16_t mock_model_port(const struct mock_model *mock);
-/* Requests to POST …/responses so far. */
+/* Returns the number of requests to POST …/responses so far. */
 uint64_t mock_model_requests(const struct mock_model *mock);
-/* The number of those that did not match the script. */
+/* Returns the number of those that did not match the script. */
 uint64_t mock_model_failures(const struct mock_model *mock);
 
 #endif

@@ -10,7 +10,7 @@
 #include "server/mock/mock_match.h"
 #include "server/mock/mock_script.h"
 
-/* Results of a step besides the acts: done, or call again. */
+/* Results of a step besides acts: done, or to be called again. */
 enum { ACT_NEXT = -1, ACT_AGAIN = -2 };
 
 typedef int (*step_play_fn)(struct mock_play *play, const struct mock_step *step, struct buf *out);
@@ -34,7 +34,7 @@ void mock_play_finish(struct mock_play *play)
 	vec_finish(&play->cuts);
 }
 
-/* The final text of a step: a slice of the script if it needs no substitution and no concatenation. */
+/* Returns the final text of a step: a slice of the script if it needs no substitution and no concatenation. */
 static struct str compose(struct mock_play *play, const struct mock_texts *texts)
 {
 	play->cuts.count = 0;
@@ -71,7 +71,7 @@ static void close_open_message(struct mock_play *play, struct buf *out)
 	buf_clear(&play->open);
 }
 
-/* The number of deltas of an item's text, which precede the complete item. */
+/* Returns the number of deltas of an item's text, which precede the complete item. */
 static uint64_t piece_count(const struct mock_play *play, const struct mock_step *step)
 {
 	bool is_call = step->kind == MOCK_STEP_call || step->kind == MOCK_STEP_custom;
@@ -111,7 +111,7 @@ static void finish_item(struct mock_play *play, const struct mock_step *step, st
 	play->said += play->text.len + content.len;
 }
 
-/* phase 0: output_item.added; 1 to count: one delta each; then output_item.done. */
+/* Plays an item: in phase 0 output_item.added, in phases 1 to count a delta each, and then output_item.done. */
 static int play_item(struct mock_play *play, const struct mock_step *step, struct buf *out)
 {
 	uint64_t phase = play->phase++;
@@ -252,7 +252,7 @@ static int on_step_gate(struct mock_play *play, const struct mock_step *step, st
 	return MOCK_ACT_GATE;
 }
 
-/* Never called: the cursor enters a repeat. */
+/* Never called, because the cursor enters a repeat. */
 static int on_step_repeat(struct mock_play *play, const struct mock_step *step, struct buf *out)
 {
 	(void)play, (void)step, (void)out;
@@ -289,7 +289,7 @@ static const step_play_fn handlers[] = {
 #include "server/mock/mock_script.def"
 };
 
-/* The current step, inside a repeat if one is active; NULL after the last. */
+/* Returns the current step, inside a repeat if one is active; NULL after the last. */
 static const struct mock_step *current_step(struct mock_play *play)
 {
 	const struct mock_steps *steps = &play->reply->reply;

@@ -23,24 +23,24 @@ struct mock_step;
 /* The act to perform after sending the bytes. */
 enum mock_act {
 	MOCK_ACT_MORE,  /* call again when the client can receive more */
-	MOCK_ACT_HEAD,  /* send the head unless it was sent, then call again */
+	MOCK_ACT_HEAD,  /* send the head unless that was done, then call again */
 	MOCK_ACT_WAIT,  /* call again after wait_ms */
 	MOCK_ACT_GATE,  /* call again when the gate is open */
 	MOCK_ACT_HANG,  /* never call again */
 	MOCK_ACT_END,   /* end the response */
 	MOCK_ACT_DROP,  /* close without ending the response */
-	MOCK_ACT_RESET, /* the same with a reset */
-	MOCK_ACT_LIMIT, /* a text exceeded its limit: close */
+	MOCK_ACT_RESET, /* close with a reset, without ending the response */
+	MOCK_ACT_LIMIT, /* a text exceeded its limit: close the connection */
 };
 
 struct mock_play {
 	/* read-only */
-	const struct mock_step *status; /* the step that set it, or NULL: 200 */
+	const struct mock_step *status; /* the step that set the status, or NULL: 200 */
 	uint64_t wait_ms;
 	struct str gate;
 	/* private */
 	const struct mock_reply *reply;
-	uint64_t number; /* of the request, from 1 */
+	uint64_t number; /* number of the request, from 1 */
 	size_t request_size;
 	struct mock_vars vars;
 	size_t step;     /* index into the reply's steps */
@@ -56,11 +56,11 @@ struct mock_play {
 	bool has_started;
 	bool has_completed;
 	unsigned item_count; /* output items begun */
-	uint64_t said;       /* bytes of text, for usage */
+	uint64_t said;       /* bytes of text so far, for the usage */
 	const struct json *usage;
 };
 
-/* Fails if the request lacks a value to be taken. mock_play_finish is required in both cases. */
+/* Fails if the request lacks a value that the reply takes from it. mock_play_finish is required in any case. */
 must_check int mock_play_init(struct mock_play *play, const struct mock_reply *reply,
                               const struct mock_request *request, uint64_t number, struct error *err);
 void mock_play_finish(struct mock_play *play);

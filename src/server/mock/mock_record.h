@@ -1,7 +1,7 @@
-/* mock_record.h — a log of the scripted model's requests, one JSON line each.
+/* mock_record.h — logs the scripted model's requests, one JSON line each.
  *
- * Owns: the file. Thread: loop only. Credentials in headers are masked.
- * A line is written before its request is answered, so a client that has the response can read it. */
+ * Owns: the file. Thread: loop only. Credentials in headers are masked. A line is written before its request is
+ * answered, so a client that has the response can read it. */
 #ifndef SERVER_MOCK_RECORD_H
 #define SERVER_MOCK_RECORD_H
 
@@ -12,11 +12,11 @@
 struct mock_record;
 struct mock_request;
 
-/* Appends to path; creates the file if it does not exist. */
+/* Opens path for appending and creates it if it does not exist. */
 struct mock_record *mock_record_create(const char *path, struct error *err);
 void mock_record_destroy(struct mock_record *record); /* NULL is fine */
 
-/* number: that of the request, from 1; 0 if it takes no reply of the script. at_ms: time since the start. */
+/* number: that of the request, from 1, or 0 if it takes no reply of the script. at_ms: time since the start. */
 must_check int mock_record_write(struct mock_record *record, uint64_t number, const struct mock_request *request,
                                  uint64_t at_ms, struct error *err);
 

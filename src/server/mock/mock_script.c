@@ -15,7 +15,7 @@ struct reader {
 	struct arena *arena;
 	char *at;
 	char *end;
-	unsigned line; /* of at */
+	unsigned line; /* the line of `at` */
 };
 
 typedef int (*key_read_fn)(struct arena *arena, const struct json *node, void *field, struct error *err);
@@ -132,7 +132,7 @@ static char *blank_comment(struct reader *reader, char *at)
 	return at;
 }
 
-/* The same if the line that starts at `at` is nothing but a comment. */
+/* Overwrites the line at `at` if it contains nothing but a comment. Returns the end of the line. */
 static char *skip_comment_line(struct reader *reader, char *at)
 {
 	char *text = at;
@@ -156,7 +156,7 @@ static bool find_reply(struct reader *reader)
 	return false;
 }
 
-/* The position after the bracket that closes the one at `at`, or the end of the script. */
+/* Returns the position after the bracket that closes the one at `at`, or the end of the script. */
 static char *find_end(struct reader *reader, char *at)
 {
 	unsigned depth = 0;
@@ -176,7 +176,8 @@ static char *find_end(struct reader *reader, char *at)
 	return reader->end;
 }
 
-/* The next reply's text: from its bracket to the one that closes it; without a bracket the rest of the line. */
+/* Finds the text of the next reply: from its bracket to the one that closes it, or the rest of the line if there is
+ * no bracket. */
 static bool next_text(struct reader *reader, struct str *ret)
 {
 	if (!find_reply(reader))

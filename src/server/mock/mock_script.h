@@ -21,7 +21,7 @@ struct json;
 struct mock_take {
 	struct str name;
 	struct str from;  /* path of the text that contains it */
-	struct str after; /* the value is the word that follows this */
+	struct str after; /* the value is the word that follows this text */
 };
 
 struct mock_takes {
@@ -34,13 +34,13 @@ struct mock_takes {
 struct mock_reply {
 	unsigned line; /* where it starts in the script */
 	bool has_when;
-	bool is_wire; /* has "wire" steps: no HTTP of ours */
+	bool is_wire; /* the reply has "wire" steps, so the engine writes no HTTP head */
 	struct mock_match when;
 	struct mock_match expect;
 	struct mock_takes take;
-	const struct json *headers; /* object of strings, or NULL */
+	const struct json *headers; /* an object of strings, or NULL */
 	struct mock_steps reply;
-	uint64_t times; /* requests it may still answer; MOCK_FOREVER: all */
+	uint64_t times; /* number of requests that it may still answer; MOCK_FOREVER: any */
 };
 
 struct mock_script {
@@ -51,14 +51,14 @@ struct mock_script {
 	struct arena arena;
 };
 
-/* Copies text. 0, or an error that names the line; mock_script_finish is required in both cases. */
+/* Copies and parses text. Errors name the line; mock_script_finish is required in any case. */
 must_check int mock_script_parse(struct mock_script *script, struct str text, struct error *err);
-/* The same with a file's bytes. */
+/* As mock_script_parse, for the content of a file. */
 must_check int mock_script_read(struct mock_script *script, const char *path, struct error *err);
 void mock_script_finish(struct mock_script *script);
 
-/* Takes the reply for this request and decrements its times: the first whose "when" matches, else the first without
- * "when" that is not used up; NULL if no reply is left. */
+/* Takes the reply for this request and decrements its count: the first one whose "when" matches, else the first one
+ * without "when" that is not used up; NULL if no reply is left. */
 const struct mock_reply *mock_script_take(struct mock_script *script, const struct mock_request *request);
 
 #endif

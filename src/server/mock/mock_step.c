@@ -233,7 +233,7 @@ static const struct step_row {
 	value_read_fn read;
 	size_t offset;
 	uint64_t max;
-	unsigned members; /* bits of enum member */
+	unsigned members; /* a set of bits of enum member */
 	unsigned flags;
 } steps[] = {
 #define STEP(name, kind, field, max, members, flags) \
@@ -272,7 +272,7 @@ static int unknown_step(const struct json *node, struct error *err)
 	                 STR_ARG(node->span.len > 80 ? str_n(node->span.ptr, 80) : node->span), names.data);
 }
 
-/* The row of the first key that names a step. */
+/* Returns the row of the first key that names a step. */
 static const struct step_row *step_row_of(const struct json *node, struct error *err)
 {
 	json_for_each(value, json_is(node, JSON_object) ? node : NULL) {
@@ -340,7 +340,7 @@ static int check_in_repeat(const struct mock_step *step, struct error *err)
 	return 0;
 }
 
-/* The state that the preceding steps leave. */
+/* The state after the preceding steps. */
 struct place {
 	const struct mock_step *end; /* the step that ended the reply */
 	bool has_sent;

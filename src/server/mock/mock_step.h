@@ -24,7 +24,7 @@ enum mock_step_kind {
 /* A text of the script; it may contain {i} and {name}, which are replaced when it plays. */
 struct mock_text {
 	struct str text; /* the text, or the pattern of a fill */
-	uint64_t fill;   /* number of bytes to generate from the pattern; 0: text itself */
+	uint64_t fill;   /* number of bytes to generate from text as a pattern; 0: use text itself */
 	bool is_json;    /* written in the script as JSON, not as a string */
 };
 
@@ -40,18 +40,19 @@ struct mock_steps {
 
 struct mock_step {
 	enum mock_step_kind kind;
-	struct mock_texts texts;   /* of a message, a call's arguments or input, a body, raw bytes; pattern of a fill */
-	struct mock_texts content; /* of a reasoning item; empty: none */
-	struct str name;           /* of a tool or gate */
-	struct str call_id;        /* absent: derived from the item's number, as is id */
+	/* text of a message, arguments or input of a call, a body, raw bytes, or the pattern of a fill */
+	struct mock_texts texts;
+	struct mock_texts content; /* content of a reasoning item; may be empty */
+	struct str name;           /* name of a tool or gate */
+	struct str call_id;        /* STR_NONE: derived from the item's number, like id */
 	struct str id;
 	struct str phase;
 	struct str encrypted;
-	uint64_t count;          /* milliseconds, status, repetitions, bytes */
+	uint64_t count;          /* milliseconds, a status, repetitions or bytes */
 	uint64_t chunks;         /* number of deltas of one text; 0: unspecified */
-	const struct json *json; /* event, item, usage; headers of a status */
-	struct mock_steps steps; /* of a repeat */
-	bool is_reset;           /* of a drop */
+	const struct json *json; /* of an event, item or usage; headers of a status */
+	struct mock_steps steps; /* steps of a repeat */
+	bool is_reset;           /* for a drop: reset the connection */
 };
 
 /* Reads a reply's list of steps. */
@@ -59,7 +60,7 @@ must_check int mock_steps_parse(struct arena *arena, const struct json *list, st
                                 struct error *err);
 /* Checks that "headers" is an object of strings that can be sent as header lines. */
 must_check int mock_headers_check(const struct json *headers, struct error *err);
-/* True if there is a step of the kind, also inside a repeat. */
+/* True if there is a step of that kind, possibly inside a repeat. */
 bool mock_steps_has(const struct mock_steps *steps, enum mock_step_kind kind);
 /* True if response.created precedes this step. */
 bool mock_step_is_start(enum mock_step_kind kind);

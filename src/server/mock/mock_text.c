@@ -10,7 +10,7 @@
 #include "server/mock/mock_match.h"
 #include "server/mock/mock_script.h"
 
-enum { NAME_MAX_LEN = 64 }; /* of a variable; a longer {word} is text */
+enum { NAME_MAX_LEN = 64 }; /* longest name of a variable; a longer {word} is text */
 
 static bool is_word(char c)
 {
@@ -61,7 +61,7 @@ static bool has_vars(const struct mock_vars *vars)
 	return vars->round > 0 || vars->count > 0;
 }
 
-/* Appends the value of a name; false if the name is unknown. */
+/* Appends the value of a variable; false if the name is unknown. */
 static bool append_value(struct buf *out, struct str name, const struct mock_vars *vars)
 {
 	if (vars->round > 0 && str_is(name, "i")) {
@@ -77,7 +77,7 @@ static bool append_value(struct buf *out, struct str name, const struct mock_var
 	return false;
 }
 
-/* The word in braces at the start of text; empty if the braces contain no word. */
+/* Returns the word in braces at the start of text; empty if the braces contain no word. */
 static struct str braced_word(struct str text)
 {
 	struct str rest = str_skip(text, 1);
@@ -100,7 +100,7 @@ void mock_vars_append(struct buf *out, struct str text, const struct mock_vars *
 	buf_append_str(out, text);
 }
 
-/* Copies the first period from the pattern and the rest from the output, twice as much each time. */
+/* Writes one period of the pattern, then copies the output, doubling the length each time. */
 void mock_fill_append(struct buf *out, struct str pattern, uint64_t skip, uint64_t size)
 {
 	char *room = buf_reserve(out, (size_t)size);

@@ -20,9 +20,9 @@ struct mock_var {
 	struct str value;
 };
 
-/* The variables. All-zero: none. */
+/* The variables; an all-zero struct has none. */
 struct mock_vars {
-	uint64_t round; /* value of {i}: iteration of the repeat, from 1; 0: not in a repeat */
+	uint64_t round; /* the value of {i}: the iteration of the repeat, from 1; 0: not in a repeat */
 	/* private */
 	struct arena arena;
 	struct mock_var *items;
@@ -38,7 +38,7 @@ void mock_vars_finish(struct mock_vars *vars);
 bool mock_text_is_plain(const struct mock_text *text, const struct mock_vars *vars);
 void mock_text_append(struct buf *out, const struct mock_text *text, const struct mock_vars *vars);
 void mock_vars_append(struct buf *out, struct str text, const struct mock_vars *vars);
-/* `size` bytes of pattern, of which the first is pattern[skip % len]. */
+/* Appends `size` bytes of the repeated pattern, the first of which is pattern[skip % len]. */
 void mock_fill_append(struct buf *out, struct str pattern, uint64_t skip, uint64_t size);
 
 #endif
