@@ -18,7 +18,7 @@
 #include "base/str.h"
 #include "base/vec.h"
 #include "model/model_stream.h"
-#include "net/sse.h"
+#include "model/sse.h"
 #include "protocol/record/enum.h"
 
 struct http_head;

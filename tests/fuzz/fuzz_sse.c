@@ -4,7 +4,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
-#include "net/sse.h"
+#include "model/sse.h"
 
 /* Lengths go first, so that no two different series of events write the same bytes. */
 static bool on_event(const struct sse_event *event, void *self)

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "model/model_stream.h"
-#include "net/sse.h"
+#include "model/sse.h"
 #include "protocol/record/types.h"
 
 /* The emitted events as text. */

@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "net/sse.h"
+#include "model/sse.h"
 
 /* Writes every event as "event|data|id\n", so that a whole stream is compared as one text. */
 struct log {

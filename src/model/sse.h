@@ -7,8 +7,8 @@
  * Owns: the incomplete event. One thread at a time. The callback must not feed or finish the parser; it returns false
  * to stop it. After a stop or an error all further bytes are ignored. Errors: ERR_limit for a line over LIMIT_SSE_LINE
  * or an event over LIMIT_SSE_EVENT. Source: WHATWG HTML 9.2.6, except for the end of the stream (see sse_end). */
-#ifndef NET_SSE_H
-#define NET_SSE_H
+#ifndef MODEL_SSE_H
+#define MODEL_SSE_H
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
  * inside an event. The fields parsed so far are then kept, and the incomplete line is carried to the next feed. The
  * positions of the next "\n" and the next "\r" are cached until passed, so that each byte is examined a constant number
  * of times for any mix of line endings. */
-#include "net/sse.h"
+#include "model/sse.h"
 
 #include <assert.h>
 
