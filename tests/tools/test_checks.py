@@ -228,6 +228,60 @@ class Figures(Tree):
         self.assertEqual(run("house-figures", "--check", self.root).returncode, 0)
 
 
+class Walks(Tree):
+    """A walk from ui/ down to the engine and back through a pointer."""
+    STEPS = ("walk a", "ui/exec.c exec_main start", "engine/codex/codex.c codex_submit call",
+             "ui/exec.c on_event pointer ui/exec.c")
+
+    def setUp(self):
+        super().setUp()
+        self.put(GOOD)
+        self.put({"src/ui/exec.c": "static void on_event(void)\n{\n}\n\nint exec_main(void)\n{\n"
+                                   "\treturn codex_submit(on_event);\n}\n",
+                  "src/engine/codex/codex.c": "int codex_submit(event_fn fn)\n{\n\treturn fn(); /* line_end() */\n}\n"})
+
+    def walk(self, *steps):
+        self.put({"tools/WALKS": "\n".join(steps) + "\n"})
+        return run("check-walks", self.root)
+
+    def finds(self, words, *steps):
+        result = self.walk(*steps)
+        self.assertEqual(result.returncode, 1, result.stdout)
+        self.assertIn(words, result.stdout)
+
+    def test_files_and_climbs(self):
+        result = self.walk(*self.STEPS)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+        self.assertRegex(result.stdout, r" 2  files of walk a")
+        self.assertRegex(result.stdout, r" 1  climbs of walk a")
+
+    def test_a_function_that_its_file_does_not_define(self):
+        self.finds("engine/codex/codex.c does not define codex_close()", *self.STEPS[:2],
+                   "engine/codex/codex.c codex_close call")
+
+    def test_a_call_that_the_file_does_not_make(self):
+        self.finds("engine/codex/codex.c does not name exec_main()", *self.STEPS[:3], "ui/exec.c exec_main call")
+
+    def test_a_pointer_that_its_file_does_not_set(self):
+        self.finds("engine/codex/codex.c does not name on_event", *self.STEPS[:3],
+                   "ui/exec.c on_event pointer engine/codex/codex.c")
+
+    def test_a_comment_names_nothing(self):
+        self.finds("does not name line_end", *self.STEPS[:3],
+                   "ui/exec.c on_event pointer engine/codex/codex.c:line_end")
+
+    def test_a_step_from_a_file_that_was_not_passed(self):
+        self.finds("the walk has not been in engine/task/task.c", *self.STEPS,
+                   "ui/exec.c exec_main call from engine/task/task.c")
+
+    def test_the_figures_include_the_walks(self):
+        self.walk(*self.STEPS)
+        self.put({"docs/GLOSSARY.md": "| term | meaning | not |\n|---|---|---|\n| emit | | is told |\n",
+                  "tools/FIGURES": "walk_a_climbs 0\n"})
+        subprocess.run(["git", "init", "-q", self.root], check=True)
+        self.assertIn("climbs of walk a  (limit 0: EXCEEDED)", run("house-figures", "--check", self.root).stdout)
+
+
 class Mutations(Tree):
     """A list that has rotted is seen without a build."""
 
