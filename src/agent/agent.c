@@ -170,7 +170,7 @@ void agent_set_label(struct agent *agent, struct str label)
 	agent->label = tidy;
 }
 
-/* The first AGENT_SUMMARY_LENGTH characters. */
+/* Sets the summary to the first AGENT_SUMMARY_LENGTH characters of the prompt. */
 void agent_set_summary(struct agent *agent, struct str prompt)
 {
 	size_t at = 0, characters = 0;
@@ -187,7 +187,7 @@ void agent_set_summary(struct agent *agent, struct str prompt)
 	agent->summary = xasprintf("%.*s%s", (int)at, text.ptr, at < text.len ? "…" : "");
 }
 
-/* The first "**…**" with something in it. */
+/* Returns the first non-empty "**…**". */
 static struct str find_bold(struct str text)
 {
 	for (;;) {
@@ -243,7 +243,7 @@ void agent_note_start(struct agent *agent)
 		agent_begin(agent);
 }
 
-/* The message that a subagent gets when one of its own children ends: its session accepts only text. */
+/* Writes the message that a subagent gets when one of its own children ends: its session accepts only text. */
 static void write_end(const struct agent *agent, struct buf *out)
 {
 	static const char *const words[] = {
@@ -281,8 +281,8 @@ static void notify_parent(struct agent *agent)
 		write_end(agent, &words);
 		message.text = buf_str(&words);
 	}
-	best_effort(agent_inbox_add(&parent->inbox, &message, NULL)); /* a result always fits */
-	if (!parent->parent) /* the root's inbox omits the text, but the rollout has it only here */
+	best_effort(agent_inbox_add(&parent->inbox, &message, NULL)); /* cannot fail: results are always accepted */
+	if (!parent->parent) /* the root's inbox omits the text, which the rollout needs */
 		message.text = str_of(agent->result.text);
 	emit_added(parent, &message);
 	agent_waits_wake(parent);

@@ -35,7 +35,7 @@ bool agent_inbox_is_empty(const struct agent_inbox *inbox)
 static int check_room(const struct agent_inbox *inbox, const struct agent_message *message, struct error *err)
 {
 	if (message->outcome != agent_outcome_none)
-		return 0; /* a result always fits */
+		return 0; /* results are always accepted */
 	if (message->text.len > LIMIT_AGENT_MESSAGE)
 		return error_set(err, ERR_limit, "a message may have at most %d KiB; put more into a file",
 		                 LIMIT_AGENT_MESSAGE / KIB);
@@ -79,7 +79,7 @@ struct agent_message *agent_inbox_take(struct agent_inbox *inbox)
 	return take(inbox, first ? first : list_first(&inbox->regular, struct agent_message, link));
 }
 
-/* The oldest message of the sender in both queues. */
+/* Returns the oldest message of the sender in both queues. */
 static struct agent_message *oldest(const struct agent_inbox *inbox, uint64_t sender)
 {
 	struct agent_message *found = NULL, *message;

@@ -1,7 +1,7 @@
-/* agent_inbox.h — two queues of messages for one agent: interrupts, which go first, and the others.
+/* agent_inbox.h — two queues of messages for one agent: interrupts, which are delivered first, and other messages.
  *
- * Owns: its messages; the caller owns one that it takes out. Emits no events (agent.h does).
- * Bounds: LIMIT_AGENT_INBOX messages of LIMIT_AGENT_MESSAGE bytes; results of other agents are always accepted. */
+ * Owns: its messages; the caller owns one that it takes out. Emits no events (agent.h does). Bounds:
+ * LIMIT_AGENT_INBOX messages of LIMIT_AGENT_MESSAGE bytes; results of other agents are always accepted. */
 #ifndef AGENT_AGENT_INBOX_H
 #define AGENT_AGENT_INBOX_H
 
@@ -18,12 +18,12 @@ struct agent_message {
 	/* read-only */
 	uint64_t sender;
 	bool is_interrupt;
-	enum agent_outcome outcome; /* not none: the result of the sender's work */
+	enum agent_outcome outcome; /* agent_outcome_none, or this message is the result of the sender's work */
 	int64_t at_ms;
-	struct str text; /* absent: a result without text */
+	struct str text; /* STR_NONE: a result without text */
 	/* private */
 	struct list link;
-	uint64_t order; /* of arrival */
+	uint64_t order; /* order of arrival */
 };
 
 struct agent_inbox {
@@ -39,13 +39,13 @@ void agent_inbox_finish(struct agent_inbox *inbox);
 
 /* Copies the message. ERR_limit: the inbox is full, or the text too long. */
 must_check int agent_inbox_add(struct agent_inbox *inbox, const struct agent_message *message, struct error *err);
-/* Removes the next message, now the caller's, interrupts first; NULL: the inbox is empty. */
+/* Removes the next message, interrupts first, and passes its ownership to the caller; NULL if the inbox is empty. */
 struct agent_message *agent_inbox_take(struct agent_inbox *inbox);
-/* The same, but the oldest of that sender. */
+/* As agent_inbox_take, but the oldest message of that sender. */
 struct agent_message *agent_inbox_take_from(struct agent_inbox *inbox, uint64_t sender);
-/* The same, but the oldest of that sender in one of the queues. */
+/* As agent_inbox_take, but the oldest message of that sender in one of the queues. */
 struct agent_message *agent_inbox_take_kind(struct agent_inbox *inbox, uint64_t sender, bool is_interrupt);
-/* The oldest message of that sender, which stays in the inbox; borrowed. NULL: there is no such message. */
+/* Returns the oldest message of that sender, which stays in the inbox; borrowed. NULL if there is no such message. */
 const struct agent_message *agent_inbox_find(const struct agent_inbox *inbox, uint64_t sender);
 bool agent_inbox_is_empty(const struct agent_inbox *inbox);
 void agent_message_destroy(struct agent_message *message); /* NULL is fine */

@@ -1,4 +1,4 @@
-/* Members have the order that Codex 0.169 uses, so that transcripts can be compared line by line. */
+/* Members are in the order that codex 0.169 uses, so that transcripts can be compared line by line. */
 #include "agent/agent_json.h"
 
 #include "base/clock.h"
@@ -116,7 +116,7 @@ static void write_message(const struct agent *reader, const struct agent_message
 	jw_object_end(w);
 }
 
-/* A result without text is in `completion` only. */
+/* Writes messages. A result without text appears only in `completion`. */
 static void write_messages(const struct agent *reader, const struct agent_news *news, struct json_writer *w)
 {
 	jw_key(w, "messages");
@@ -128,7 +128,7 @@ static void write_messages(const struct agent *reader, const struct agent_news *
 	jw_array_end(w);
 }
 
-/* {"Completed":{"last_message":…}}, {"Canceled":{"reason":…}}, {"Failed":{"message":…}} */
+/* Writes {"Completed":{"last_message":…}}, {"Canceled":{"reason":…}} or {"Failed":{"message":…}}. */
 static void write_completion(const struct agent_result *result, struct json_writer *w)
 {
 	static const char *const words[][2] = {
@@ -182,7 +182,7 @@ static void write_sibling(const struct agent *agent, struct json_writer *w)
 	jw_object_end(w);
 }
 
-/* The states of all the reader's children, which saves a call of subagent_list. */
+/* Writes the states of all the reader's children, which saves a call of subagent_list. */
 static void write_family(const struct agent *reader, struct json_writer *w)
 {
 	const struct agent *agent;

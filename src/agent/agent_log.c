@@ -33,14 +33,14 @@ void agent_log_add(struct agent_log *log, struct event *event)
 	*entry_at(log, log->count++) = (struct agent_log_entry){clock_unix_ms(), event};
 }
 
-/* The entries [from, to) of the log that an answer holds. */
+/* The entries [from, to) of the log that an answer contains. */
 struct window {
 	size_t from, to;
 	size_t available;
 	bool is_cut;
 };
 
-/* Times increase within a log unless the clock was set back. */
+/* Finds the entries of a query. Times increase within a log unless the clock was set back. */
 static struct window find_window(const struct agent_log *log, const struct agent_log_query *query)
 {
 	struct window window = {.to = log->count};
@@ -51,7 +51,7 @@ static struct window find_window(const struct agent_log *log, const struct agent
 	window.available = window.to - window.from;
 	if (window.available <= query->limit)
 		return window;
-	if (query->has_since && !query->has_before) /* paging forward */
+	if (query->has_since && !query->has_before) /* the query pages forward */
 		window.to = window.from + query->limit;
 	else
 		window.from = window.to - query->limit;
@@ -67,7 +67,7 @@ static void write_entry(const struct agent_log_entry *entry, struct json_writer 
 	jw_object_end(w);
 }
 
-/* "[…]" with as many entries of the window as max_bytes allows. */
+/* Writes "[…]" with as many entries of the window as max_bytes allows. */
 static void write_events(const struct agent_log *log, struct window *window, size_t max_bytes, struct buf *out)
 {
 	struct json_writer w = json_writer(out);

@@ -10,7 +10,7 @@ static void restore_created(struct agent_tree *tree, const struct subagent_summa
 {
 	struct agent *agent = summary->agent_id > 0 ? agent_tree_find(tree, (uint64_t)summary->agent_id) : NULL;
 	struct agent *parent = agent_tree_find(tree, (uint64_t)summary->parent_agent_id);
-	if (agent) { /* loaded again */
+	if (agent) { /* the agent was loaded again */
 		agent->origin = summary->origin;
 		agent->status = summary->status;
 	} else if (parent) {
@@ -22,7 +22,7 @@ static void restore_deleted(struct agent *agent)
 {
 	struct agent *below;
 	list_for_each(below, &agent->tree->agents, link) {
-		if (below->parent == agent) /* the line of its own deletion was lost */
+		if (below->parent == agent) /* the line of the child's own deletion was lost */
 			below->parent = agent->tree->root;
 	}
 	agent_tree_forget(agent);
@@ -70,8 +70,9 @@ static void restore_message(struct agent *agent, const struct inbox_message *mes
 	if (message->outcome != agent_outcome_none)
 		restore_result(agent->tree, message);
 	if (message->outcome != agent_outcome_none && !agent->parent)
-		added.text = STR_NONE;                             /* the root reads the completion instead */
-	best_effort(agent_inbox_add(&agent->inbox, &added, NULL)); /* a message over the limit was never accepted */
+		added.text = STR_NONE; /* the root reads the completion instead */
+	/* cannot fail: a message over the limit was never accepted */
+	best_effort(agent_inbox_add(&agent->inbox, &added, NULL));
 }
 
 void agent_restore_inbox(struct agent_tree *tree, const struct ev_agent_inbox *event)

@@ -263,7 +263,7 @@ void agent_cancel_children(struct agent *agent)
 	}
 }
 
-/* Children have higher ids than their parents, so going backwards removes children first. */
+/* Removes agents backwards, because children have higher ids than their parents. */
 void agent_prune(struct agent *agent)
 {
 	struct agent_tree *tree = agent->tree;

@@ -11,26 +11,26 @@
 struct agent_tree *agent_tree_create(const struct agent_tree_options *options);
 /* Closes the sessions of all subagents and removes them, without events. */
 void agent_tree_clear(struct agent_tree *tree);
-/* The same, and the root as well. No wait of a call may remain. NULL is fine. */
+/* As agent_tree_clear, and destroys the root as well. No wait of a call may remain. NULL is fine. */
 void agent_tree_destroy(struct agent_tree *tree);
 
-/* A new subagent of parent. NULL and err; the model reads its text. */
+/* Starts a new subagent of parent. NULL and err on failure; the model reads the text of err. */
 must_check struct agent *agent_launch(struct agent *parent, const struct agent_launch *launch, struct error *err);
 /* Adds a subagent of an earlier process, without a session. */
 struct agent *agent_tree_adopt(struct agent_tree *tree, struct agent *parent, const struct subagent_summary *summary);
-/* Removes it from the tree without an event; its children must be removed or have another parent. */
+/* Removes the agent from the tree without an event; its children must be removed or have another parent. */
 void agent_tree_forget(struct agent *agent);
-/* Loads its session and makes it active, for new work. ERR_limit: too many are active. */
+/* Loads the agent's session and makes it active for new work. ERR_limit: too many agents are active. */
 must_check int agent_wake(struct agent *agent, struct error *err);
-/* Interrupts its task; the agent is ready for the next prompt. */
+/* Interrupts the agent's task; the agent is then ready for the next prompt. */
 void agent_pause(struct agent *agent);
-/* Cancels it and its descendants and closes their sessions; agent_wake loads one again. */
+/* Cancels the agent and its descendants and closes their sessions; agent_wake loads one again. */
 void agent_shut(struct agent *agent);
-/* Cancels its work; no-op if that has ended. */
+/* Cancels the agent's work; no-op if it has ended. */
 void agent_cancel(struct agent *agent);
-/* Cancels its descendants. */
+/* Cancels the agent's descendants. */
 void agent_cancel_children(struct agent *agent);
-/* Removes it and its descendants; their rollouts stay. */
+/* Removes the agent and its descendants; their rollouts are kept. */
 void agent_prune(struct agent *agent);
 
 #endif

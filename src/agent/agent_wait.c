@@ -9,7 +9,7 @@
 
 struct agent_wait {
 	struct agent_waiter base;
-	uint64_t target; /* 0: any */
+	uint64_t target; /* 0: any agent */
 	agent_find_fn find;
 	bool is_interrupted;
 	struct loop_timer *timer;
@@ -22,7 +22,7 @@ static bool is_awaited(const struct agent *agent, const struct agent *reader, co
 	return target ? agent == target : agent->parent == reader;
 }
 
-/* The sender of the oldest message. */
+/* Returns the sender of the oldest message. */
 static struct agent *find_sender(const struct agent *reader, const struct agent *target)
 {
 	struct agent *found = NULL, *agent;
@@ -37,7 +37,8 @@ static struct agent *find_sender(const struct agent *reader, const struct agent 
 	return found;
 }
 
-/* A completion is pending until it is read. If no awaited agent is active, the last completion is returned again. */
+/* Finds an agent with news. A completion is pending until it is read. If no awaited agent is active, the last
+ * completion is returned again. */
 static struct agent *find_news(const struct agent *reader, const struct agent *target)
 {
 	struct agent *agent, *ended = NULL;
@@ -93,7 +94,7 @@ static void end(struct agent_wait *wait, enum agent_wake wake, struct agent *abo
 	on_end(wake, about, self);
 }
 
-/* One of the awaited agents, preferably an active one. */
+/* Returns one of the awaited agents, preferably an active one. */
 static struct agent *find_awaited(const struct agent_wait *wait)
 {
 	struct agent *agent, *found = NULL;

@@ -15,7 +15,7 @@ enum agent_wake {
 	AGENT_WAKE_gone, /* the awaited agent was removed */
 	AGENT_WAKE_user, /* user input arrived and has priority */
 };
-/* `about` has the news (timeout: one of the awaited agents). The wait is destroyed. */
+/* `about` has the news; on a timeout it is one of the awaited agents. The wait is then destroyed. */
 typedef void (*agent_wait_fn)(enum agent_wake wake, struct agent *about, void *self);
 
 /* Returns the agent with news; NULL: no news yet. */
@@ -41,7 +41,7 @@ void agent_news_finish(struct agent_news *news);
 
 /* Ends the waits of the waiter with AGENT_WAKE_user. */
 void agent_waits_interrupt(struct agent *waiter);
-/* The agent is being removed. */
+/* To be called when the agent is removed. */
 void agent_waits_drop(struct agent *agent);
 
 #endif

@@ -7,7 +7,7 @@
 #include "loop/loop.h"
 
 struct watchdog {
-	struct list link; /* in the tree */
+	struct list link; /* a node of the tree's watchdogs */
 	struct agent *owner, *target;
 	uint64_t interval_ms;
 	char *message;

@@ -42,7 +42,7 @@ static bool is_name(struct str text)
 	return true;
 }
 
-/* what: "dynamic tool name", "dynamic tool namespace". */
+/* what is "dynamic tool name" or "dynamic tool namespace". */
 static int check_name(struct str name, const char *what, size_t max, struct error *err)
 {
 	if (!str_trim(name).len)

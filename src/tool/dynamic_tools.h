@@ -17,23 +17,24 @@ struct json_writer;
 
 struct dynamic_tool {
 	struct str name, description;
-	struct str schema;    /* JSON */
-	struct str namespace; /* STR_NONE: it stands by itself */
-	bool is_deferred;     /* told to a model only where that can search for tools */
+	struct str schema;    /* JSON Schema as text */
+	struct str namespace; /* STR_NONE: the tool has no namespace */
+	bool is_deferred;     /* sent only to models that can search for tools */
 };
 
 struct dynamic_tools;
 
-/* NULL and err if one of them cannot be used. json: the array's text. */
+/* Reads the JSON array of specs. NULL and err if one of the tools cannot be used. */
 struct dynamic_tools *dynamic_tools_read(struct str json, struct error *err);
 void dynamic_tools_destroy(struct dynamic_tools *tools); /* NULL is fine */
 
-/* NULL if not found; tools may be NULL. */
+/* Returns NULL if there is no such tool; tools may be NULL. */
 const struct dynamic_tool *dynamic_tools_find(const struct dynamic_tools *tools, struct str namespace, struct str name);
-/* Writes the elements of a request's tools array. is_taken: names of built-in tools, which are left out. */
+/* Writes the elements of a request's tools array. is_taken returns true for names of built-in tools, which are
+ * omitted. */
 void dynamic_tools_write_specs(const struct dynamic_tools *tools, bool (*is_taken)(struct str name),
                                struct json_writer *w);
-/* Writes the array that dynamic_tools_read takes. */
+/* Writes the array in the form that dynamic_tools_read accepts. */
 void dynamic_tools_write(const struct dynamic_tools *tools, struct json_writer *w);
 
 #endif

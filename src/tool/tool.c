@@ -1,5 +1,5 @@
-/* A call is a small state machine of one step: created, started, finished. Finishing only marks
- * and defers, so a tool that answers at once and one that answers in an hour look the same above. */
+/* A call is created, started and finished. Finishing only sets a flag and defers, so that a tool that answers at
+ * once and one that answers in an hour behave alike for the caller. */
 #include "tool/tool.h"
 
 #include <stdarg.h>
@@ -100,7 +100,7 @@ static int read_args(struct tool_call *call, struct error *err)
 {
 	void *args = arena_alloc(&call->arena, call->type->args->size);
 	call->args = args;
-	if (call->is_custom) { /* a freeform tool's one argument is the text itself */
+	if (call->is_custom) { /* the only argument of a freeform tool is the text itself */
 		*(struct str *)args = call->input;
 		return 0;
 	}
@@ -171,7 +171,7 @@ void tool_call_finishf(struct tool_call *call, bool success, const char *format,
 	tool_call_finish(call, success, buf_str(&text));
 }
 
-/* The argument records: decoding and the model-visible schema follow from their rows. */
+/* The argument records; decoding and the schema for the model are derived from their rows. */
 #include "protocol/record/record_rows.h"
 #include "protocol/record/record_default.h"
 #include "tool/tool_args.def"

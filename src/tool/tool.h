@@ -1,8 +1,8 @@
-/* tool.h — one call of the model, from its arguments to the text the model gets back.
+/* tool.h — one call of a tool by the model, from its arguments to the output for the model.
  *
- * A tool's start function reads call->args and either finishes at once or keeps the call and
- * finishes later; tool_call_finish is called exactly once unless cancel came first. The creator's
- * on_done runs from the loop, never inside start. Loop thread only. */
+ * A tool's start function reads call->args and either finishes at once or keeps the call and finishes later;
+ * tool_call_finish is called exactly once unless the call is cancelled before. The creator's on_done is called from
+ * the loop, never inside start. Loop thread only. */
 #ifndef TOOL_TOOL_H
 #define TOOL_TOOL_H
 
@@ -30,13 +30,13 @@ enum tool_flags {
 	TOOL_OF_SHELL = 32,
 	TOOL_IN_REVIEW = 64,
 };
-#define TOOL_AGENTS "multi_agent_v1" /* the namespace that those are offered in */
+#define TOOL_AGENTS "multi_agent_v1" /* the namespace in which the tools flagged OF_AGENTS are offered */
 
 struct tool_type {
 	const char *wire;
 	const struct record *args;
 	unsigned flags;
-	const struct str *description; /* spec/<name>.md */
+	const struct str *description; /* the content of spec/<name>.md */
 	void (*start)(struct tool_call *call);
 };
 
@@ -45,32 +45,32 @@ typedef void (*tool_done_fn)(struct tool_call *call, void *self);
 struct tool_call {
 	/* read-only */
 	const struct tool_type *type;       /* NULL: no such tool */
-	const struct dynamic_tool *dynamic; /* the client's tool that it is; else NULL */
+	const struct dynamic_tool *dynamic; /* the client's tool that is called; else NULL */
 	struct tool_host *host;
-	struct str turn_id; /* of the Task that made it */
+	struct str turn_id; /* id of the task that made the call */
 	struct str call_id;
 	struct str name;
 	struct str input; /* arguments as JSON text, or the raw text of a custom tool */
-	bool is_custom;   /* came as custom_tool_call */
-	const void *args; /* decoded record of the type */
+	bool is_custom;   /* the call came as custom_tool_call */
+	const void *args; /* a decoded record of the type */
 	bool is_finished;
 	bool is_success;
-	struct buf output;    /* UTF-8; what the model gets */
-	struct buf recorded;  /* what the session's file gets in place of the output; empty: the output */
-	struct buf parts;     /* the same as a JSON array of text and images, in place of output; often empty */
-	struct buf follow_up; /* more input items for the model, JSON, comma-separated; often empty */
+	struct buf output;    /* UTF-8 text for the model */
+	struct buf recorded;  /* text for the session's file in place of output; empty: output */
+	struct buf parts;     /* the output as a JSON array of texts and images, in place of output; often empty */
+	struct buf follow_up; /* further input items for the model: JSON, comma-separated; often empty */
 	uint64_t started_ns;
-	/* private: of the tool */
+	/* Private to the tool: */
 	void *state;
-	void (*stop)(struct tool_call *call); /* set with state: ends the work of a cancelled call */
-	/* private: of tool.c */
+	void (*stop)(struct tool_call *call); /* set together with state: ends the work of a cancelled call */
+	/* Private to tool.c: */
 	struct arena arena;
 	struct loop_deferred done;
 	tool_done_fn on_done;
 	void *self;
 };
 
-/* The row of a wire name; NULL if it does not exist. */
+/* Returns the row of a wire name; NULL if it does not exist. */
 const struct tool_type *tool_find(struct str wire);
 const struct tool_type *tool_get(enum tool_tag tag);
 
@@ -83,18 +83,18 @@ struct tool_call_words {
 	bool is_custom;
 };
 
-/* Copies the words. on_done runs once after tool_call_start, unless destroyed before. */
+/* Copies the words. on_done is called once after tool_call_start, unless the call is destroyed before. */
 struct tool_call *tool_call_create(struct tool_host *host, const struct tool_call_words *words, tool_done_fn on_done,
                                    void *self);
 void tool_call_start(struct tool_call *call);
-/* Cancels what still runs; on_done will not run. NULL is fine. */
+/* Cancels the call if it still runs, without on_done. NULL is fine. */
 void tool_call_destroy(struct tool_call *call);
 
-/* For tools: the end. Text is made valid UTF-8 and kept; success false marks a failed call. */
+/* For tools: ends the call. Text is made valid UTF-8 and copied; success is false for a failed call. */
 void tool_call_finish(struct tool_call *call, bool success, struct str text);
 void tool_call_finishf(struct tool_call *call, bool success, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* For tools: finish with what is already in call->output. */
+/* For tools: ends the call with the content of call->output. */
 void tool_call_finish_output(struct tool_call *call, bool success);
 
 #endif

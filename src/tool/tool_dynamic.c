@@ -1,5 +1,6 @@
-/* The client is another program, which may be slow, return invalid content or disconnect: the call ends in every case,
- * and the model gets the reason. A single text is the output as it is; anything else becomes a list of parts. */
+/* The client is another program, which may be slow, return invalid content or disconnect: the call ends in every
+ * case, and the model gets the reason. A single text becomes the output unchanged; other content becomes a list of
+ * parts. */
 #include "tool/tool.h"
 
 #include "base/clock.h"
@@ -32,7 +33,7 @@ static void write_image_part(struct str url, struct json_writer *w)
 	jw_object_end(w);
 }
 
-/* False if its type is unknown. */
+/* Writes a part; false if its type is unknown. */
 static bool write_part(const struct tool_call *call, const struct json *item, struct json_writer *w)
 {
 	struct str type = json_get_str(item, "type");
@@ -99,7 +100,7 @@ static void finish(struct tool_call *call, struct str items, bool is_success)
 	tool_call_finish_output(call, is_success);
 }
 
-/* Nothing but these words. */
+/* Finishes with this text only. */
 static void finish_text(struct tool_call *call, struct str text, bool is_success)
 {
 	auto_buf struct buf items;

@@ -1,6 +1,6 @@
-/* view_image. The file is read on a worker thread, because it may be large and its disk slow. The output of the call is
- * a line of text; the image follows all outputs as a user message. The type comes from the first bytes: with a wrong
- * one, taken from the name, a provider answers HTTP 400. */
+/* view_image reads the file on a worker thread, because it may be large and its disk slow. The output of the call is
+ * a line of text; the image follows all outputs as a user message. The type is determined by the first bytes,
+ * because a provider answers a wrong type with HTTP 400. */
 #include "tool/tool_image.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@
 static const struct {
 	const char *mime;
 	struct str magic;
-	size_t also_at; /* offset of a second mark, 0: none */
+	size_t also_at; /* offset of a second mark; 0: not needed */
 	struct str also;
 } kinds[] = {
 	{"image/png", {"\x89PNG\r\n\x1a\n", 8}, 0, {NULL, 0}},
@@ -46,7 +46,7 @@ const char *image_mime(struct str bytes)
 }
 
 struct view_job {
-	struct tool_call *call; /* NULL once the call was cancelled */
+	struct tool_call *call; /* NULL after the call was cancelled */
 	char *path;
 	struct buf file;
 	struct error err;

@@ -1,10 +1,10 @@
-/* tool_impl.h — what tool.def's rows bind to: the start function of each tool. Private to tool/. */
+/* tool_impl.h — declares the start function of each row of tool.def. Private to tool/. */
 #ifndef TOOL_TOOL_IMPL_H
 #define TOOL_TOOL_IMPL_H
 
 struct tool_call;
 
-/* Calls a tool of the client's: call->dynamic says which. The call fails if the client does not answer within
+/* Calls a tool of the client, named by call->dynamic. The call fails if the client does not answer within
  * LIMIT_DYNAMIC_CALL_MS. */
 void tool_dynamic_start(struct tool_call *call);
 

@@ -5,7 +5,7 @@
 #include "protocol/record/enum.h"
 #include "tool/tool_impl.h"
 
-/* For constrained sampling: yields what patch_parse reads. */
+/* The grammar for constrained sampling, which accepts what patch_parse reads. */
 static const char apply_patch_grammar[] = "start: begin_patch hunk+ end_patch\n"
 					  "begin_patch: \"*** Begin Patch\" LF\n"
 					  "end_patch: \"*** End Patch\" LF?\n"
@@ -75,7 +75,7 @@ static void write_object(const struct record *record, struct json_writer *w)
 	jw_key(w, "required");
 	jw_array(w);
 	for (size_t i = 0; i < count; i++) {
-		/* DEF is asked for as well; whether a call may come without it is the tool's affair */
+		/* DEF is listed as required, too; the tool decides whether a call may omit it */
 		if (fields[i].presence == REQ || fields[i].presence == DEF)
 			jw_cstr(w, fields[i].name);
 	}

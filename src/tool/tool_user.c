@@ -1,7 +1,7 @@
 /* The tools that address the user: request_user_input asks, update_plan shows a checklist.
  *
- * A question is an event and its answer an Op, which may come in an hour or never; only the call waits for it. The
- * answer to a secret question goes to the model alone: the rollout gets a copy of the answers without it. */
+ * A question is an event and its answer an Op, which may arrive an hour later or never; only the call waits for it.
+ * The answer to a secret question is sent to the model only: the rollout gets a copy of the answers without it. */
 #include "tool/tool.h"
 
 #include "base/json.h"
@@ -25,7 +25,7 @@ static const struct args_question *find_question(const struct tool_call *call, s
 
 /* ---- the answer ---- */
 
-/* "q": {"answers": ["…", …]}; what is no text is left out. */
+/* Writes "q": {"answers": ["…", …]}, without values that are not texts. */
 static void write_answer(struct json_writer *w, struct str id, const struct json *answer, bool is_hidden)
 {
 	struct str text;
@@ -41,7 +41,7 @@ static void write_answer(struct json_writer *w, struct str id, const struct json
 	jw_object_end(w);
 }
 
-/* Returns how many answers are to nothing that was asked. */
+/* Writes the answers and returns how many belong to no question. */
 static size_t write_answers(const struct tool_call *call, const struct json *answers, bool hides_secrets,
                             struct buf *out)
 {
@@ -187,7 +187,7 @@ void tool_request_user_input_start(struct tool_call *call)
 
 /* ---- update_plan ---- */
 
-/* It changes only what the user sees, so it is an event and a fixed output. */
+/* The plan only affects what the user sees, so the call emits an event and has a fixed output. */
 void tool_update_plan_start(struct tool_call *call)
 {
 	const struct args_update_plan *args = call->args;

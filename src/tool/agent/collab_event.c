@@ -1,4 +1,4 @@
-/* The events carry threads, not numbers: clients that know nothing of a tree's numbers can follow all the same. */
+/* The events contain thread ids, not agent numbers, so that clients need not know the numbers of a tree. */
 #include "tool/agent/collab_event.h"
 
 #include "agent/agent_tree.h"
@@ -83,7 +83,7 @@ void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, co
 		event.has_reasoning_effort = child->effort != reasoning_effort_unset;
 		event.reasoning_effort = child->effort;
 	}
-	if (child && status.tag == agent_status_running) /* it was asked for, and is coming up */
+	if (child && status.tag == agent_status_running) /* the agent was requested and is starting */
 		status.tag = agent_status_pending_init;
 	tell(call, EV_collab_agent_spawn_end, &event);
 }
@@ -113,7 +113,7 @@ void collab_tell_message_end(struct tool_call *call, const struct agent *to, str
 	tell(call, EV_collab_agent_interaction_end, &event);
 }
 
-/* Those a wait is about, and how they are. */
+/* The agents that a wait is for, and their states. */
 struct awaited {
 	VEC(struct str) ids;
 	VEC(struct agent_status) statuses;

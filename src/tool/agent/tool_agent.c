@@ -1,5 +1,5 @@
-/* Starts agents and sends them messages. Every output has the state of the agent after the call, so that a model does
- * not need subagent_list to see the effect. */
+/* Starts agents and sends them messages. Every output contains the state of the agent after the call, so that a
+ * model does not need subagent_list to see the effect. */
 #include "tool/agent/tool_agent.h"
 
 #include <ctype.h>
@@ -154,7 +154,7 @@ void tool_subagent_fork_start(struct tool_call *call)
 
 /* ---- send_message ---- */
 
-/* To the root: an entry in its inbox, nothing else. */
+/* Sends a message to the root: it adds an entry to the inbox and has no other effect. */
 static void send_to_root(struct tool_call *call, struct agent *self, struct agent *root)
 {
 	struct error err;

@@ -1,4 +1,4 @@
-/* tool_agent.h — what the subagent tools share. Private to tool/. */
+/* tool_agent.h — functions that the subagent tools share. Private to tool/. */
 #ifndef TOOL_TOOL_AGENT_H
 #define TOOL_TOOL_AGENT_H
 
@@ -7,11 +7,11 @@
 #include "agent/agent_tree.h"
 #include "tool/tool.h"
 
-/* The agent that calls a subagent_* tool. NULL: the session has no such tools, and the call is finished. */
+/* Returns the agent that calls a subagent_* tool. NULL if the session has no such tools; the call is then finished. */
 struct agent *tool_agent_self(struct tool_call *call);
-/* The same for the tools that name agents by their threads. */
+/* As tool_agent_self, for tools that identify agents by thread id. */
 struct agent *tool_collab_self(struct tool_call *call);
-/* The agent of that number; NULL: the call has been answered. */
+/* Returns the agent with that number. NULL if there is no such agent; the call is then finished. */
 struct agent *tool_agent_find(struct tool_call *call, const struct agent *self, int64_t id);
 
 #endif

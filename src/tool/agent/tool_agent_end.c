@@ -1,4 +1,5 @@
-/* Ending agents: stopping one that works, and forgetting those that are done. Neither ever waits for the agent. */
+/* Tools that end agents: subagent_cancel stops one that works, subagent_prune removes finished ones. Neither waits
+ * for the agent. */
 #include "agent/agent_json.h"
 #include "base/error.h"
 #include "base/vec.h"
@@ -34,7 +35,7 @@ void tool_subagent_cancel_start(struct tool_call *call)
 /* The result of a prune for one agent or number. */
 struct pruned {
 	int64_t id;
-	char session_id[UUID_TEXT_SIZE]; /* "": there was none */
+	char session_id[UUID_TEXT_SIZE]; /* "" if the agent did not exist */
 };
 
 struct prune {
@@ -75,7 +76,7 @@ static void prune_one(struct prune *prune, struct tool_call *call, struct agent 
 	}
 }
 
-/* Every number below the caller, those that start others first: pruning one takes those below it along. */
+/* Prunes all descendants of the caller, parents first, because pruning an agent removes its descendants, too. */
 static void prune_all(struct prune *prune, struct tool_call *call, struct agent *self)
 {
 	VEC(int64_t) ids = {0};

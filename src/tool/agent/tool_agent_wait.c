@@ -1,5 +1,5 @@
-/* subagent_await keeps its call open with one timer: no thread, no polling. The messages that it returns are removed
- * from the inbox, so that they are not delivered a second time. */
+/* subagent_await keeps its call open with one timer, without a thread or polling. The messages that it returns are
+ * removed from the inbox, so that they are not delivered twice. */
 #include "agent/agent_wait.h"
 
 #include "base/mem.h"
@@ -12,7 +12,7 @@ enum { AWAIT_MIN_S = 300, AWAIT_MAX_S = 1800 };
 struct await {
 	struct tool_call *call;
 	struct agent *self;
-	uint64_t target; /* 0: any */
+	uint64_t target; /* 0: any agent */
 	struct agent_wait *wait;
 };
 
@@ -48,7 +48,7 @@ static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
 	stop(call);
 }
 
-/* False: the call has been answered. */
+/* False if the call was finished with an error. */
 static bool read_timeout(struct tool_call *call, uint64_t *ret_s)
 {
 	const struct args_subagent_await *args = call->args;

@@ -1,4 +1,4 @@
-/* Watching agents: reminders at intervals, and a look at what they have been doing. */
+/* Tools that observe agents: watchdogs, which send messages at intervals, and a log of recent events. */
 #include "agent/agent_watchdog.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -81,7 +81,7 @@ void tool_subagent_logs_start(struct tool_call *call)
 		                     "negative"));
 		return;
 	}
-	/* An answer that is longer than the model may read would be cut in its middle, and be no JSON any more. */
+	/* A longer answer would be truncated in the middle, which would make the JSON invalid. */
 	size_t room = text_budget_bytes(call->host->output_budget);
 	struct agent_log_query query = {
 		.has_since = args->has_since_ms,

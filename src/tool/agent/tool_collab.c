@@ -47,7 +47,7 @@ struct agent *tool_agent_by_id(struct tool_call *call, const struct agent *self,
 	return agent && agent->parent ? agent : NULL;
 }
 
-/* A call for an unknown agent emits the events of a failed call. */
+/* Emits the events of a failed call, for an unknown agent. */
 static void emit_unknown(struct tool_call *call, struct str id)
 {
 	struct agent_status unknown = {.tag = agent_status_not_found};
@@ -58,7 +58,7 @@ static void emit_unknown(struct tool_call *call, struct str id)
 /* ---- what is said: words, or parts ---- */
 
 struct saying {
-	struct str words; /* all that is text in it */
+	struct str words; /* all texts of the input */
 	struct user_input *items;
 	size_t count;
 };

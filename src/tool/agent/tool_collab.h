@@ -1,4 +1,4 @@
-/* tool_collab.h — what the tools share that name agents by their threads. Private to tool/. */
+/* tool_collab.h — functions shared by the tools that identify agents by thread id. Private to tool/. */
 #ifndef TOOL_TOOL_COLLAB_H
 #define TOOL_TOOL_COLLAB_H
 
@@ -8,9 +8,9 @@ struct agent;
 struct json_writer;
 struct tool_call;
 
-/* As AgentStatus; NULL: "not_found". */
+/* Writes the status as AgentStatus; NULL: "not_found". */
 void tool_agent_write_status(const struct agent *agent, struct json_writer *w);
-/* The subagent with that thread; NULL: the call has been answered. */
+/* Returns the subagent with that thread id. NULL if there is no such agent; the call is then finished. */
 struct agent *tool_agent_by_id(struct tool_call *call, const struct agent *self, struct str id);
 
 #endif

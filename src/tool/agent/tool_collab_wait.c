@@ -1,4 +1,5 @@
-/* wait_agent waits for agents, not for news: who is done already ends it at once, however often it is asked. */
+/* wait_agent waits for agents, not for messages: an agent that has already completed ends the wait at once, even if
+ * it was returned before. */
 #include "agent/agent_wait.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -30,7 +31,7 @@ static void stop(struct tool_call *call)
 	call->state = NULL;
 }
 
-/* {"status":{id:…},"timed_out":…} with the completed agents. Their final messages count as delivered. */
+/* Answers {"status":{id:…},"timed_out":…} with the completed agents. Their final messages count as delivered. */
 static void answer(struct tool_call *call, struct agent *self, bool timed_out)
 {
 	const struct args_wait_agent *args = call->args;
@@ -123,7 +124,7 @@ void tool_wait_agent_start(struct tool_call *call)
 	waiting->wait = agent_wait_start(&options);
 }
 
-/* The same in the words of early 2026. */
+/* wait is wait_agent as it was in early 2026. */
 void tool_wait_start(struct tool_call *call)
 {
 	const struct args_wait *args = call->args;

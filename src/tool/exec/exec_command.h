@@ -1,4 +1,4 @@
-/* exec_command.h — one command as the user sees it: argv, folder, and the three events of its life.
+/* exec_command.h — one command as the user sees it: its argv, its folder, and its begin, output and end events.
  * Owns: copies of all its texts, because it may outlive the call and the task. */
 #ifndef TOOL_EXEC_COMMAND_H
 #define TOOL_EXEC_COMMAND_H
@@ -13,82 +13,82 @@ struct exec_command {
 	/* read-only */
 	struct tool_host *host;
 	struct str call_id, turn_id;
-	struct str process_id; /* absent unless it keeps running between calls */
+	struct str process_id; /* STR_NONE unless the command may keep running between calls */
 	const char *cwd;
-	const char **argv; /* as shown and approved: without the sandbox around it; ends with NULL */
+	const char **argv; /* as displayed and approved, without the sandbox around it; ends with NULL */
 	size_t argc;
 	enum exec_source source;
-	bool is_escalated; /* asked to run outside the sandbox */
-	bool is_allowed;   /* by a rule of the user: it runs outside the sandbox */
-	bool is_approved;  /* by the user */
+	bool is_escalated; /* the model has requested to run it outside the sandbox */
+	bool is_allowed;   /* a rule of the user allows it: it runs outside the sandbox */
+	bool is_approved;  /* the user has approved it */
 	bool is_sandboxed; /* it was started inside the sandbox */
 	bool is_stopped;   /* the sandbox probably stopped it */
-	bool is_freed;     /* it runs again, outside the sandbox */
+	bool is_freed;     /* it was started again outside the sandbox */
 	struct str justification;
 	const struct str *prefix; /* the prefix rule that the model proposes */
 	size_t prefix_count;
 	uint64_t started_ns;
 	/* private */
 	struct arena arena;
-	struct list link;             /* in the host's commands from its start on */
+	struct list link;             /* a node of the host's commands, from the start on */
 	struct command_run *run;      /* NULL before the start */
-	struct sandbox_policy policy; /* of the run; its texts are the host's */
+	struct sandbox_policy policy; /* the policy of the run; its texts belong to the host */
 	struct exec_deltas deltas;
-	struct parsed_command *parsed; /* filled by exec_command_parsed */
+	struct parsed_command *parsed; /* set by exec_command_parsed */
 	size_t parsed_count;
 	bool is_begun;
 };
 
-/* Whether the call's shell is a login shell: as the call requests, by default if the configuration allows it. Not 0:
- * the request is not allowed, and the call is finished. */
+/* Chooses whether the shell is a login shell: as the call requests; by default, if the configuration allows it.
+ * Nonzero if the request is not allowed; the call is then finished. */
 int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, bool *ret_login);
 
-/* argv ends with NULL and is copied; workdir may be absent and is taken below the host's folder. */
+/* argv ends with NULL and is copied. workdir may be STR_NONE; a relative one is resolved against the host's folder. */
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
                        struct str workdir, enum exec_source source);
-/* Kills it if it runs. */
+/* Frees the command, and kills it if it runs. */
 void exec_command_finish(struct exec_command *command);
 
-/* Kills it and resets it for a second start; the begin event is not emitted again. */
+/* Kills the command and resets it for a second start, for which the begin event is not emitted again. */
 void exec_command_rewind(struct exec_command *command);
 
-/* Its actions (read, list, search), for display. Owned by the command. */
+/* Returns the command's actions (read, list, search) for display. Owned by the command. */
 struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count);
 /* ---- its start ---- */
 
-/* Starts it, in the host's sandbox unless it was allowed to leave it. handler->prepare sets the process options that it
- * needs and calls exec_command_prepare for the rest. */
+/* Starts the command in the host's sandbox, unless it was allowed to leave it. handler->prepare sets process options
+ * and then calls exec_command_prepare. */
 void exec_command_start(struct exec_command *command, const struct command_run_handler *handler, void *self);
 void exec_command_prepare(struct exec_command *command, struct command_run_spec *spec);
 
-/* Backpressure: stops and resumes reading the output of all commands, also of those that start meanwhile. They block
- * when their pipe is full, and their time limits do not expire during a hold. */
+/* These stop and resume reading the output of all commands, also of those that start meanwhile. Commands block when
+ * their pipe is full, and their time limits do not expire during a hold. */
 void exec_commands_hold(struct tool_host *host);
 void exec_commands_release(struct tool_host *host);
 
 /* ---- its events ---- */
 
 void exec_command_emit_begin(struct exec_command *command);
-/* Paced and limited (exec_deltas.h). The end event has the start and the end of the whole output. */
+/* Emits output, paced and limited (exec_deltas.h). The end event contains the head and the tail of the whole output. */
 void exec_command_emit_output(struct exec_command *command, enum exec_stream stream, struct str bytes);
 
 struct exec_outcome {
-	int exit_code; /* -1: it never ran; 124: timed out */
+	int exit_code; /* -1: the command never ran; 124: it timed out */
 	struct str standard_output, standard_error, aggregated, formatted;
 };
-/* Emits the end event; no-op without a begin event. */
+/* Emits the end event; no-op if there was no begin event. */
 void exec_command_emit_end(struct exec_command *command, const struct exec_outcome *outcome);
 
-/* The key of "approved for the session": argv, folder, and whether it leaves the sandbox. */
+/* Appends the key of an approval for the session: argv, folder, and whether the command leaves the sandbox. */
 void exec_command_key(const struct exec_command *command, struct buf *out);
 
-/* The exit code as in shells: 128 + n for signal n. */
+/* Returns the exit code as shells do: 128 + n for signal n. */
 int exec_exit_code(const struct process_result *result);
 
 struct config_env_policy;
 struct env;
 
-/* Fills an empty env. */
+/* Fills an empty env with the environment of a command. */
 void exec_command_env(const struct config_env_policy *config, struct env *env);
 
 #endif

@@ -1,5 +1,5 @@
-/* A table, because the documentation of the approval policies is one: the two can be compared cell by cell. Short: it
- * has no state, and a test for each cell. */
+/* Decisions are a table, because the documentation of the approval policies is one: the two can be compared cell by
+ * cell. */
 #include "tool/exec/exec_decision.h"
 
 /* A row for each approval policy. Two columns go beyond the documented ones. "to leave": as in codex 0.169, even a

@@ -1,4 +1,4 @@
-/* exec_decision.h — run, ask or refuse: the decision table. Private to tool/exec.
+/* exec_decision.h — the table that decides whether to run a command, to ask, or to refuse it. Private to tool/exec.
  *
  * Pure: depends only on the approval policy, the kind of the command and whether a sandbox applies. Thread: any. */
 #ifndef TOOL_EXEC_DECISION_H
@@ -11,13 +11,14 @@
 
 enum exec_kind { EXEC_safe, EXEC_ordinary, EXEC_dangerous, EXEC_kind_count };
 
-/* False: under this policy the model cannot ask to leave the sandbox, and every such command is refused. */
+/* True if the model may request to leave the sandbox; if false, every such command is refused. */
 bool exec_may_escalate(const struct ask_for_approval *policy);
 
-/* For a command that the sandbox stopped: ask whether to run it again outside, or do not (forbidden). */
+/* Decides about a command that the sandbox stopped: ask whether to run it again outside, or do not ask (forbidden). */
 enum exec_decision exec_decide_stopped(const struct ask_for_approval *policy);
 
-/* is_escalated: the command asks to leave the sandbox, and exec_may_escalate holds. has_sandbox: there is one. */
+/* is_escalated: the command requests to leave the sandbox, and exec_may_escalate is true. has_sandbox: a sandbox
+ * applies. */
 enum exec_decision exec_decide(const struct ask_for_approval *policy, enum exec_kind kind, bool is_escalated,
                                bool has_sandbox);
 

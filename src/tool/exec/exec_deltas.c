@@ -34,7 +34,7 @@ static size_t cost_as_text(struct str chunk)
 	for (size_t i = 0; i < chunk.len; i++) {
 		unsigned char c = (unsigned char)chunk.ptr[i];
 		bool is_short = c >= ' ' || c == '\n' || c == '\r' || c == '\t' || c == '\b' || c == '\f';
-		if (c >= 0x80) /* may be ill-formed: U+FFFD */
+		if (c >= 0x80) /* counted as U+FFFD, because it may be ill-formed */
 			cost += 3;
 		else
 			cost += !is_short ? 6 : c < ' ' || c == '"' || c == '\\' ? 2 : 1;

@@ -21,12 +21,12 @@ struct exec_deltas {
 	/* private */
 	struct tool_host *host;
 	struct str call_id, turn_id;
-	struct buf waiting; /* of stream */
+	struct buf waiting; /* bytes of stream that were not emitted yet */
 	enum exec_stream stream;
-	struct loop_timer *pace; /* NULL before the first output; runs while more waits for company */
-	size_t count, bytes;     /* told */
-	bool is_over;            /* the limit is reached: no more events */
-	uint64_t elided;         /* bytes since then */
+	struct loop_timer *pace; /* runs while bytes are collected; NULL before the first output */
+	size_t count, bytes;     /* events and bytes emitted so far */
+	bool is_over;            /* the limit was reached, so no more events are emitted */
+	uint64_t elided;         /* bytes omitted since then */
 };
 
 void exec_deltas_init(struct exec_deltas *deltas, struct tool_host *host, struct str call_id, struct str turn_id);
@@ -34,9 +34,9 @@ void exec_deltas_finish(struct exec_deltas *deltas);
 void exec_deltas_add(struct exec_deltas *deltas, enum exec_stream stream, struct str bytes);
 /* Counts bytes of output that were discarded unread. */
 void exec_deltas_skip(struct exec_deltas *deltas, uint64_t count);
-/* Emits the collected bytes now, so that they precede the next event. */
+/* Emits the collected bytes now, so that they precede the next event of another kind. */
 void exec_deltas_flush(struct exec_deltas *deltas);
-/* No more comes. */
+/* To be called at the end of the output. */
 void exec_deltas_end(struct exec_deltas *deltas);
 
 #endif

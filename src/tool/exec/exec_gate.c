@@ -21,16 +21,17 @@
 
 struct judgement {
 	enum exec_decision decision;
-	bool is_ruled;              /* decided by a rule, not by the table */
-	bool is_unaskable;          /* forbidden, because the policy rejects one of its questions */
-	bool asks[QUESTION_count];  /* the kinds of questions to ask */
-	bool is_allowed;            /* rules allow all of it: it runs outside the sandbox */
-	struct str justification;   /* of the rule; may be absent */
-	const struct str *proposal; /* a prefix rule to propose; the command's */
+	bool is_ruled;              /* the decision comes from a rule, not from the table */
+	bool is_unaskable;          /* forbidden, because the policy does not permit a question that is needed */
+	bool asks[QUESTION_count];  /* the kinds of approval that are needed */
+	bool is_allowed;            /* rules allow the whole script: it runs outside the sandbox */
+	struct str justification;   /* justification of the rule; may be STR_NONE */
+	const struct str *proposal; /* a prefix rule to propose; owned by the command */
 	size_t proposal_count;
 };
 
-/* A sandboxed command could change a writable repository right after this check. */
+/* True if git may run without approval: not in a writable repository, which a sandboxed command could change right
+ * after this check. */
 static bool can_run_git(const struct exec_command *command)
 {
 	char git[PATH_MAX];
@@ -39,7 +40,7 @@ static bool can_run_git(const struct exec_command *command)
 	       (!git[0] || !sandbox_is_needed(policy->mode) || !sandbox_can_write(policy, git));
 }
 
-/* has_moved: the script changed the folder before, so git would read another repository. */
+/* has_moved: the script has changed the folder before this command, so git would read another repository. */
 static bool is_safe(const struct exec_command *command, const struct plain_command *plain, bool has_moved)
 {
 	return plain_command_is_safe(plain) && (!plain_command_is_git(plain) || (!has_moved && can_run_git(command)));
@@ -57,7 +58,7 @@ static enum exec_kind kind_of_unread(const struct exec_command *command)
 	return command_is_dangerous(command->argv) ? EXEC_dangerous : EXEC_ordinary;
 }
 
-/* The plain commands of a script; false: the vector as one command. */
+/* Parses a script into plain commands; false if the vector must be judged as one command. */
 static bool read_commands(struct exec_command *command, struct arena *arena, struct command_list *ret)
 {
 	if (command_parse_argv(command->argv, arena, ret))
@@ -76,7 +77,7 @@ static bool is_named(const char *program, const char *const *names)
 {
 	const char *name = shell_base_name(program);
 	size_t length = strlen(name);
-	while (length > 0 && strchr(".0123456789", name[length - 1])) /* python3.11 */
+	while (length > 0 && strchr(".0123456789", name[length - 1])) /* a version suffix, as in python3.11 */
 		length--;
 	for (; *names; names++)
 		if (strlen(*names) == length && strncmp(name, *names, length) == 0)
@@ -148,7 +149,7 @@ static bool begins_with_prefix(const struct exec_command *command, const struct 
 	return true;
 }
 
-/* The model's prefix rule is proposed only if it matches this command. */
+/* Proposes the model's prefix rule, if it matches this command. */
 static void propose_prefix(struct exec_command *command, const struct command_list *list, struct judgement *ret)
 {
 	struct exec_match match;
@@ -197,7 +198,7 @@ static bool may_ask(const struct ask_for_approval *policy, const struct judgemen
 	return true;
 }
 
-/* exec_may_escalate holds if the command asks for it. */
+/* Judges the command. If it requests to leave the sandbox, exec_may_escalate must be true. */
 static void judge(struct exec_command *command, struct judgement *ret)
 {
 	auto_arena struct arena arena = {0};
@@ -247,7 +248,7 @@ static void append_command(struct buf *out, const struct exec_command *command)
 	buf_append_char(out, '`');
 }
 
-/* The reason of a refusal, for the model. */
+/* Writes the reason of a refusal, for the model. */
 static void write_refusal(const struct exec_command *command, const struct judgement *judgement, struct buf *out)
 {
 	append_command(out, command);
@@ -270,7 +271,7 @@ static void write_refusal(const struct exec_command *command, const struct judge
 		                  "Do it in a safer way.");
 }
 
-/* The reason of an approval request, for the user; empty without a rule. */
+/* Writes the reason of an approval request, for the user; empty without a rule. */
 static void write_reason(const struct exec_command *command, const struct judgement *judgement, struct buf *out)
 {
 	if (!judgement->is_ruled)
@@ -399,8 +400,8 @@ void exec_gate_refusal(bool is_unified, struct buf *out)
 
 /* ---- again, outside the sandbox ---- */
 
-/* That the sandbox stopped a command is a guess from its output, so it only leads to an approval request: the second
- * run, outside the sandbox, needs the user's approval. An approval of the first run counts as one. */
+/* Whether the sandbox stopped a command is guessed from its output, so this only causes an approval request: the
+ * second run, outside the sandbox, needs the user's approval. An approval of the first run counts as one. */
 #define RETRY_REASON "command failed; retry without sandbox?"
 
 static void report_stopped(struct exec_command *command, struct str evidence)

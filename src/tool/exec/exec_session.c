@@ -17,8 +17,8 @@
 
 enum {
 	EXEC_PROTECTED = 8, /* the last used sessions, which are never evicted */
-	EXEC_MANY = 60,     /* from this count on the model is warned */
-	EXEC_DRAIN_MS = 50, /* for output after the exit */
+	EXEC_MANY = 60,     /* number of sessions from which on the model is warned */
+	EXEC_DRAIN_MS = 50, /* time to collect output after the exit */
 	EXEC_ID_FIRST = 1000,
 	EXEC_ID_COUNT = 99000,
 	EXEC_DEFAULT_TOKENS = 10000,
@@ -56,7 +56,7 @@ static struct exec_session *lookup(struct exec_sessions *sessions, int64_t id)
 struct exec_session *exec_session_find(struct exec_sessions *sessions, int64_t id)
 {
 	struct exec_session *session = lookup(sessions, id);
-	if (session) { /* the list is in order of use */
+	if (session) { /* move it to the end: the list is sorted by last use */
 		list_remove(&session->link);
 		list_append(&sessions->all, &session->link);
 	}
@@ -74,7 +74,8 @@ static int64_t pick_id(struct exec_sessions *sessions)
 	}
 }
 
-/* The least recently used one, ended ones first; never one whose call waits for output or for an approval. */
+/* Returns the session to evict: the least recently used one, ended ones first; never one whose call waits for output
+ * or for an approval. */
 static struct exec_session *pick_victim(struct exec_sessions *sessions)
 {
 	struct exec_session *it, *oldest = NULL;
@@ -94,7 +95,7 @@ static struct exec_session *pick_victim(struct exec_sessions *sessions)
 
 static void emit_end(struct exec_session *session);
 
-/* Kills the command and emits its end. */
+/* Kills the command and emits its end event. */
 static void end_now(struct exec_session *session)
 {
 	if (!session->has_ended) {
@@ -158,7 +159,7 @@ void exec_session_destroy(struct exec_session *session)
  * EXEC_DRAIN_MS counts from its last pause. */
 enum {
 	ROUNDS_AFTER = 128 * KIB,
-	ROUNDS_SHORT = 32 * KIB, /* a shorter read has emptied the pipe */
+	ROUNDS_SHORT = 32 * KIB, /* a read below this size has emptied the pipe */
 	SKIM_KEEP = LIMIT_EXEC_CAPTURE / 2,
 	SKIM_TICK_MS = 1,
 };
@@ -216,7 +217,8 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	consider_skim(session, bytes.len);
 }
 
-/* Called at the end of the wait, so that the event follows the program's immediate response, as upstream. */
+/* Emits the typed text at the end of the wait, so that the event follows the program's immediate response, as in
+ * codex 0.169. */
 static void emit_typed(struct exec_session *session)
 {
 	struct exec_command *command = &session->command;
@@ -248,11 +250,11 @@ static void emit_end(struct exec_session *session)
 		.formatted = buf_str(&formatted),
 	};
 	exec_command_emit_end(&session->command, &outcome);
-	if (session->is_answered) /* the rest of the output is in unread */
+	if (session->is_answered) /* further output is in unread */
 		buf_finish(text);
 }
 
-/* For a start that failed after the first answer. */
+/* Handles a start that failed after the first answer. */
 static void note_failure(struct exec_session *session, const struct error *err)
 {
 	struct str text = str_of(err->text);

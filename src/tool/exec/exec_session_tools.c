@@ -24,7 +24,7 @@ static uint64_t clamp_ms(bool has, int64_t value, int64_t fallback, int64_t low,
 	return (uint64_t)(ms < low ? low : ms > high ? high : ms);
 }
 
-/* The command will not run: emits its end, and answers the call with text. */
+/* Refuses the command: emits its end, and answers the call with text. */
 static void refuse(struct tool_call *call, struct exec_session *session, struct str text)
 {
 	struct exec_outcome outcome = {-1, STR(""), text, text, text};
@@ -75,7 +75,8 @@ static void on_retry_answer(struct tool_call *call, const void *decision)
 	run_if(call, exec_retry_read(&session->command, decision));
 }
 
-/* The command could not be started, or the sandbox may have stopped it: then it can run again without the sandbox. */
+/* Called if the command could not be started, or if the sandbox may have stopped it, so that it can run again
+ * outside. */
 static bool on_early_end(struct exec_session *session, const struct process_result *result)
 {
 	struct tool_call *call = session->waiter;
@@ -118,7 +119,7 @@ static void check(struct tool_call *call, struct exec_session *session)
 	}
 }
 
-/* An interrupt kills the command that the call started. */
+/* Called on an interrupt: kills the command that the call started. */
 static void stop_command(struct tool_call *call)
 {
 	struct exec_session *session = call->state;
@@ -157,7 +158,7 @@ void tool_exec_command_start(struct tool_call *call)
 	check(call, session);
 }
 
-/* Ends the wait; the command keeps running. */
+/* Ends the wait, while the command keeps running. */
 static void stop_waiting(struct tool_call *call)
 {
 	struct exec_session *session = call->state;
@@ -166,7 +167,7 @@ static void stop_waiting(struct tool_call *call)
 	call->state = NULL;
 }
 
-/* False if the write failed and the call was finished with the error. */
+/* Writes to the command. False if that failed; the call was then finished with the error. */
 static bool write_chars(struct tool_call *call, struct exec_session *session, struct str chars)
 {
 	struct error err;

@@ -1,5 +1,5 @@
-/* shell and shell_command: one command with a time limit. Models trained on older forms call them; both return the same
- * text. */
+/* shell and shell_command run one command with a time limit. They are for models trained on older tools; both return
+ * the same text. */
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -21,10 +21,10 @@ struct shell_run {
 	struct loop_timer *timer;
 	uint64_t timeout_ms;
 	bool has_timed_out;
-	struct output out, err; /* the two streams */
+	struct output out, err; /* stdout and stderr */
 };
 
-/* The arguments that both tools have. */
+/* The arguments of either tool. */
 struct shell_request {
 	const char *const *argv;
 	size_t argc;
@@ -45,7 +45,7 @@ static void shell_run_destroy(struct shell_run *run)
 	free(run);
 }
 
-/* "Exit code: 0\nWall time: 0.8 seconds\nOutput:\n" */
+/* Appends "Exit code: 0\nWall time: 0.8 seconds\nOutput:\n". */
 static void append_head(const struct exec_command *command, int exit_code, struct buf *out)
 {
 	uint64_t tenths = (clock_now_ns() - command->started_ns + 50000000u) / 100000000u;
@@ -121,7 +121,7 @@ static void on_retry_answer(struct tool_call *call, const void *decision)
 	begin_if(run, exec_retry_read(&run->command, decision));
 }
 
-/* Stopped by its sandbox, perhaps: then it may run again without, and this end does not count. */
+/* True if the sandbox may have stopped the command, so that it may run again outside and this end does not count. */
 static bool runs_again(struct shell_run *run, const struct process_result *result)
 {
 	auto_buf struct buf out, err;
@@ -158,7 +158,7 @@ static void on_end(const struct process_result *result, void *self)
 static void on_timeout(void *self)
 {
 	struct shell_run *run = self;
-	if (run->call->host->is_held) { /* it may be waiting for us */
+	if (run->call->host->is_held) { /* otherwise the hold would delay the command's end */
 		loop_timer_start(run->timer, run->timeout_ms);
 		return;
 	}
@@ -203,7 +203,7 @@ static void on_answer(struct tool_call *call, const void *decision)
 	begin_if(run, exec_gate_read(&run->command, decision));
 }
 
-/* An interrupt terminates the command and its descendants. */
+/* Called on an interrupt: terminates the command and its descendants. */
 static void stop(struct tool_call *call)
 {
 	struct str text = STR("aborted by user");

@@ -1,6 +1,6 @@
-/* The command needs no approval and has no sandbox: its user could type it into any terminal. Its events are those of
- * the model's commands, so that clients need no further code. The end event has the two streams apart; the model gets
- * stdout followed by stderr, truncated like any output. */
+/* The command needs no approval and has no sandbox, because the user could type it into any terminal. Its events are
+ * those of the model's commands, so that clients need no further code. The end event contains the two streams
+ * separately; the model gets stdout followed by stderr, truncated like any output. */
 #include "tool/exec/user_shell.h"
 
 #include "base/clock.h"
@@ -22,7 +22,7 @@ struct user_shell {
 	uint64_t timeout_ms;
 	bool has_timed_out;
 	struct text_budget budget;
-	struct output out, err; /* the two streams */
+	struct output out, err; /* stdout and stderr */
 	user_shell_end_fn on_end;
 	void *self;
 };
@@ -81,7 +81,7 @@ void user_shell_abort(struct user_shell *shell)
 
 static void fail(struct user_shell *shell, const struct error *err)
 {
-	struct error error = *err; /* outlives the command */
+	struct error error = *err; /* a copy that outlives the command */
 	error_wrap(&error, "execution error");
 	end(shell, -1, str_of(error.text));
 }
@@ -110,7 +110,7 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 static void on_timeout(void *self)
 {
 	struct user_shell *shell = self;
-	if (shell->command.host->is_held) { /* it may be waiting for us */
+	if (shell->command.host->is_held) { /* otherwise the hold would delay the command's end */
 		loop_timer_start(shell->timer, shell->timeout_ms);
 		return;
 	}
@@ -127,7 +127,8 @@ static void command_init(struct exec_command *command, struct tool_host *host, s
 	const char *argv[SHELL_ARGC + 1];
 	uuid_v7(id);
 	shell_argv(shell_user(), arena_cstr(&arena, script), true, argv);
-	struct tool_call call = {.host = host, .turn_id = turn_id, .call_id = str_of(id)}; /* its facts are copied */
+	/* exec_command_init copies the data */
+	struct tool_call call = {.host = host, .turn_id = turn_id, .call_id = str_of(id)};
 	exec_command_init(command, &call, argv, STR_NONE, exec_source_user_shell);
 }
 

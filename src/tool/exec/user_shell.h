@@ -13,7 +13,7 @@
 struct tool_host;
 struct user_shell;
 
-/* The command has ended and is freed. report: the text for the model, borrowed during the call. */
+/* Called when the command has ended and was freed. report is the text for the model, borrowed during the call. */
 typedef void (*user_shell_end_fn)(struct str report, void *self);
 
 /* Emits the begin event. on_end runs once, later. Never NULL. */
@@ -21,7 +21,7 @@ struct user_shell *user_shell_start(struct tool_host *host, struct str turn_id, 
                                     user_shell_end_fn on_end, void *self);
 /* Kills the command with its descendants and emits the end event; on_end runs during the call. */
 void user_shell_abort(struct user_shell *shell);
-/* The same without an event or a callback. NULL is fine. */
+/* As user_shell_abort, without an event or a callback. NULL is fine. */
 void user_shell_destroy(struct user_shell *shell);
 
 #endif

@@ -1,6 +1,6 @@
-/* Two jobs on worker threads with the approval between them: the first reads the files and plans the changes, the
- * second writes them. Exactly the approved changes are written: a file that changed in the meantime fails the commit.
- */
+/* A patch takes two jobs on worker threads, with the approval in between: the first reads the files and plans the
+ * changes, the second writes them. Exactly the approved changes are written: the commit fails if a file has changed
+ * meanwhile. */
 #include "tool/patch/patch_run.h"
 
 #include "base/buf.h"
@@ -75,11 +75,11 @@ static void patch_view_finish(struct patch_view *view)
 #define REJECTED_BY_USER "patch rejected by user"
 
 struct patch_run {
-	struct tool_call *call; /* NULL once the call was cancelled */
+	struct tool_call *call; /* NULL after the call was cancelled */
 	char *text;
 	size_t text_len;
 	char *cwd;
-	bool is_working; /* a worker has it: not to be freed */
+	bool is_working; /* a worker uses the struct, so it must not be freed */
 	bool is_parsed;
 	bool is_begun;      /* patch_apply_begin was emitted */
 	bool is_committing; /* files are being written */
@@ -109,7 +109,7 @@ static void work(struct patch_run *run, worker_run_fn job, worker_done_fn done)
 	worker_run(run->call->host->loop, job, done, run);
 }
 
-/* False if the call was cancelled meanwhile; the run is gone then. */
+/* False if the call was cancelled meanwhile; the run was then freed. */
 static bool came_back(struct patch_run *run)
 {
 	run->is_working = false;
@@ -232,7 +232,8 @@ static bool all_inside(const struct patch_run *run)
 	return true;
 }
 
-/* Approval for the session is given by file, so that the next patch of the same file does not ask. */
+/* Appends the key of an approval for the session, which is given per file, so that the next patch of the same file
+ * needs no request. */
 static void path_key(const char *path, struct buf *out)
 {
 	buf_clear(out);
@@ -301,7 +302,7 @@ static void on_answer(struct tool_call *call, const void *answer)
 	}
 }
 
-/* patch_apply_begin precedes the approval request, so that a UI has the changes to show. */
+/* Requests approval. patch_apply_begin is emitted before, so that clients can display the changes. */
 static void ask(struct patch_run *run)
 {
 	struct tool_call *call = run->call;
@@ -366,7 +367,7 @@ static void on_planned(void *self)
 	finish(run, false, buf_str(&text));
 }
 
-/* A run whose job is on a worker thread is freed when the job returns. */
+/* Cancels the run. If its job is on a worker thread, it is freed when the job returns. */
 static void stop(struct tool_call *call)
 {
 	struct patch_run *run = call->state;
@@ -403,8 +404,8 @@ void tool_apply_patch_start(struct tool_call *call)
 
 /* ---- a patch in a shell command ---- */
 
-/* As a patch it is checked, displayed and approved as one, and cannot fail halfway. A command that may be anything else
- * runs as a command. */
+/* A command that is exactly a patch is checked, displayed and approved as one, and is atomic. Any other command runs
+ * as a command. */
 static char *folder_below(const char *base, struct str name)
 {
 	auto_free char *text = name.ptr ? str_dup(name) : xstrdup(".");

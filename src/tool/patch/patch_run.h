@@ -7,8 +7,8 @@
 
 #include "tool/tool.h"
 
-/* True if argv is a patch, such as `apply_patch <<'EOF' …`: it is applied as one, or the call was refused, and the tool
- * must not run it. workdir may be absent and is relative to the host's folder. */
+/* True if argv is a patch, such as `apply_patch <<'EOF' …`: it was then applied as a patch, or the call was refused,
+ * and the tool must not run it. workdir may be STR_NONE; a relative one is resolved against the host's folder. */
 bool patch_run_intercept(struct tool_call *call, const char *const *argv, struct str workdir);
 
 #endif
