@@ -227,12 +227,12 @@ static int open_process(int fd, pid_t pid, struct error *err)
 static int end_process(int process, struct error *err)
 {
 	static const struct {
-		int number, patience_ms;
+		int number, timeout_ms;
 	} signals[] = {{SIGTERM, LIMIT_DAEMON_STOP_MS}, {SIGKILL, LIMIT_DAEMON_STOP_MS}};
 	for (size_t i = 0; i < countof(signals); i++) {
 		if (syscall(SYS_pidfd_send_signal, process, signals[i].number, NULL, 0) != 0 && errno != ESRCH)
 			return error_sys(err, errno, "cannot signal the server");
-		if (wait_readable(process, signals[i].patience_ms))
+		if (wait_readable(process, signals[i].timeout_ms))
 			return 0;
 	}
 	return error_set(err, ERR_timeout, "the server does not end");

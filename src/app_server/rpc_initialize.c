@@ -84,7 +84,7 @@ static void write_user_agent(struct buf *out, const struct app_client_info *clie
 
 /* Sends the configuration error to a client; every client receives it until the server restarts with valid files.
  * Threads read the files on their own. */
-static void tell_mistake(struct connection *connection, const char *text)
+static void send_config_error(struct connection *connection, const char *text)
 {
 	struct config_mistake mistake = config_mistake_read(str_of(text));
 	struct app_text_position position = {mistake.line, mistake.column};
@@ -99,13 +99,13 @@ static void tell_mistake(struct connection *connection, const char *text)
 }
 
 /* Sent right after the response, because not every client sends `initialized`. */
-static void tell_state(struct connection *connection)
+static void send_initial_state(struct connection *connection)
 {
 	char host[256] = "";
 	size_t count;
 	const char *config_error = server_root(connection->server)->config_error;
 	if (config_error)
-		tell_mistake(connection, config_error);
+		send_config_error(connection, config_error);
 	const char *const *warnings = config_warnings(connection->server->config, &count);
 	for (size_t i = 0; i < count; i++) {
 		struct app_config_warning_notification warning = {.summary = str_of(warnings[i])};
@@ -143,7 +143,7 @@ enum rpc_verdict on_rpc_initialize(struct rpc_request *request, const struct app
 		.platform_os = STR("linux"),
 	};
 	enum rpc_verdict verdict = rpc_reply(request, &response);
-	tell_state(connection);
+	send_initial_state(connection);
 	return verdict;
 }
 

@@ -96,24 +96,24 @@ static bool has_two_lengths(const struct http_head *head)
 static bool deliver_head(struct http_call *call)
 {
 	struct http_head head;
-	bool goes_on = true;
+	bool is_wanted = true;
 	bool is_final = http_head_parse_answer(&head, buf_str(&call->head)) && head.status >= 200;
 	if (is_final && has_two_lengths(&head)) {
 		error_set(&call->failure, ERR_transport,
 		          "the answer of %.*s:%.*s has two Content-Length headers that differ", STR_ARG(call->url.host),
 		          STR_ARG(call->url.port));
-		goes_on = false;
+		is_wanted = false;
 	} else if (is_final) {
 		call->has_head = true;
 		http_call_watch_excess(call);
 		if (call->handler->on_head)
-			goes_on = call->handler->on_head(head.status, &head, call->self);
+			is_wanted = call->handler->on_head(head.status, &head, call->self);
 	}
 	http_head_finish(&head);
 	buf_clear(&call->head); /* discard an interim answer (1xx), which precedes the final one */
-	if (!goes_on && call->failure.code == ERR_none)
+	if (!is_wanted && call->failure.code == ERR_none)
 		error_set(&call->failure, ERR_cancelled, "the answer was not wanted");
-	return goes_on && !call->is_cancelled;
+	return is_wanted && !call->is_cancelled;
 }
 
 static size_t on_curl_header(char *bytes, size_t size, size_t count, void *self)

@@ -239,7 +239,7 @@ static void write_file(const struct git_diff_file *from, struct git_diff_file *f
 	}
 }
 
-static bool is_told(const struct git_diff_file *from, const struct git_diff_file *file)
+static bool is_shown(const struct git_diff_file *from, const struct git_diff_file *file)
 {
 	if (from->old.over || file->now.over || file->claimed_by)
 		return false;
@@ -279,7 +279,7 @@ void git_diff_write(struct git_diff *diff, const char *cwd, struct buf *out)
 	claim_origins(diff);
 	vec_for_each(it, &diff->files) {
 		const struct git_diff_file *from = source_of(*it);
-		if (is_told(from, *it))
+		if (is_shown(from, *it))
 			write_file(from, *it, cwd, out);
 	}
 }

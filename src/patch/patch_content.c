@@ -37,7 +37,7 @@ static int fail_read(const char *path, const char *what, int sys, struct patch_e
 {
 	int status = patch_error_sys(err, sys, "%s %s", what, path);
 	if (err)
-		err->cause = PATCH_CAUSE_TOLD;
+		err->cause = PATCH_CAUSE_IN_BOTH;
 	return status;
 }
 

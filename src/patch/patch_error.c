@@ -111,6 +111,6 @@ void patch_error_for_terminal(const struct patch_error *err, struct buf *out)
 	else if (err->is_grammar)
 		buf_append_c(out, "Invalid patch: ");
 	buf_append_str(out, buf_str(&err->text));
-	if (err->cause == PATCH_CAUSE_TOLD || !is_evident(err->sys))
+	if (err->cause == PATCH_CAUSE_IN_BOTH || !is_evident(err->sys))
 		append_cause(err, out);
 }

@@ -15,9 +15,9 @@
 
 /* Which texts include the words for `sys`. */
 enum patch_cause {
-	PATCH_CAUSE_HINTED, /* the terminal's, unless the path itself shows the cause */
-	PATCH_CAUSE_TOLD,   /* both */
-	PATCH_CAUSE_IN_TEXT /* neither: the text has them already */
+	PATCH_CAUSE_HINTED,  /* the terminal's, unless the path itself shows the cause */
+	PATCH_CAUSE_IN_BOTH, /* both */
+	PATCH_CAUSE_IN_TEXT  /* neither: the text has them already */
 };
 
 struct patch_error {

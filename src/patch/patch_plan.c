@@ -179,7 +179,7 @@ static int fail_absent(const struct patch_file *file, const char *what, struct p
 {
 	int status = patch_error_sys(err, file->absence ? file->absence : ENOENT, "%s %s", what, file->path);
 	if (err)
-		err->cause = PATCH_CAUSE_TOLD;
+		err->cause = PATCH_CAUSE_IN_BOTH;
 	return status;
 }
 

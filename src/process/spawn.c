@@ -101,7 +101,7 @@ RAW_CODE static long child_set_fds(const struct spawn_plan *plan, int *report)
 }
 
 /* True if the error allows trying the next folder of PATH. */
-RAW_CODE static bool child_may_go_on(long status)
+RAW_CODE static bool child_may_try_next(long status)
 {
 	switch (-status) {
 	case ENOENT:
@@ -153,7 +153,7 @@ RAW_CODE static long child_exec(const struct spawn_plan *plan)
 	bool is_blocked = false;
 	for (const char *const *path = plan->paths; *path; path++) {
 		status = raw_syscall(SYS_execve, (long)*path, (long)plan->argv, (long)plan->env, 0);
-		if (!plan->paths[1] || !child_may_go_on(status))
+		if (!plan->paths[1] || !child_may_try_next(status))
 			return status;
 		is_blocked = is_blocked || (status == -EACCES && child_has_file(*path));
 	}

@@ -134,13 +134,13 @@ static void supervisor_lost(struct supervisor *it)
 }
 
 /* Waits for the process to end; false after the timeout. */
-static bool wait_for_end(pid_t pid, int patience_ms)
+static bool wait_for_end(pid_t pid, int timeout_ms)
 {
 	auto_close int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd end = {.fd = pidfd, .events = POLLIN};
 	int status;
 	do {
-		status = pidfd < 0 ? 1 : poll(&end, 1, patience_ms);
+		status = pidfd < 0 ? 1 : poll(&end, 1, timeout_ms);
 	} while (status < 0 && errno == EINTR);
 	return status != 0;
 }

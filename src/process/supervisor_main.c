@@ -413,11 +413,11 @@ static size_t end_all(void)
 static bool wait_for_request(void)
 {
 	static struct pollfd wakes[2 + LIMIT_STARTS] = {{.fd = REQUESTS}, {.fd = CHILDREN, .events = POLLIN}};
-	int patience_ms = look_at_starts();
+	int timeout_ms = look_at_starts();
 	wakes[0].events = start_count < LIMIT_STARTS ? POLLIN : 0;
 	for (size_t i = 0; i < start_count; i++)
 		wakes[2 + i] = (struct pollfd){.fd = starts[i].report, .events = POLLIN};
-	if (poll(wakes, 2 + start_count, patience_ms) < 0)
+	if (poll(wakes, 2 + start_count, timeout_ms) < 0)
 		return false;
 	if (wakes[1].revents) {
 		forget_signals();

@@ -29,7 +29,7 @@
 
 enum {
 	BUSY_MS = 25,       /* timeout for a lock */
-	ALOOF_MS = 1000,    /* time without further attempts after that timeout */
+	PAUSE_MS = 1000,    /* time without further attempts after that timeout */
 	LEAST_WORDS = 3,    /* characters of a trigram */
 	MOST_TRIGRAMS = 64, /* per search: more of them exclude hardly more files */
 };
@@ -110,7 +110,7 @@ static bool is_refusal(int status)
 static bool fail(struct rollout_index *index, int status)
 {
 	if (is_busy(status))
-		index->aloof_until = clock_now_ms() + ALOOF_MS;
+		index->aloof_until = clock_now_ms() + PAUSE_MS;
 	if (is_busy(status) || (is_refusal(status) && index->has_opened))
 		return false;
 	index_close(index);

@@ -36,7 +36,7 @@ static struct str keep(struct rollout_reader *reader, struct str payload)
 }
 
 /* Returns the pages after the kept text to the system. */
-static void give_back(const struct rollout_segment *segment)
+static void release_pages(const struct rollout_segment *segment)
 {
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	uintptr_t from = ((uintptr_t)segment->text + segment->kept + page - 1) / page * page;
@@ -45,7 +45,7 @@ static void give_back(const struct rollout_segment *segment)
 		madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-bool rollout_tells_of_agents(enum rollout_line_type type, struct str payload)
+bool rollout_is_about_agents(enum rollout_line_type type, struct str payload)
 {
 	return type == LINE_event_msg && (str_has_prefix(payload, "{\"type\":\"subagent_lifecycle\"") ||
 	                                  str_has_prefix(payload, "{\"type\":\"agent_inbox\""));
@@ -56,7 +56,7 @@ static bool is_wanted(const struct rollout_reader *reader, enum rollout_line_typ
 {
 	switch (reader->wants) {
 	case ROLLOUT_HISTORY:
-		return type != LINE_event_msg || reader->ends_turn || rollout_tells_of_agents(type, payload);
+		return type != LINE_event_msg || reader->ends_turn || rollout_is_about_agents(type, payload);
 	case ROLLOUT_EVENTS:
 		return type == LINE_event_msg || type == LINE_turn_context || !reader->line_is_numbered;
 	default:
@@ -310,7 +310,7 @@ static int read_all(struct rollout_reader *reader, struct error *err)
 		}
 	}
 	vec_for_each(it, &reader->segments)
-		give_back(it);
+		release_pages(it);
 	return 0;
 }
 

@@ -125,6 +125,6 @@ void rollout_reader_write_events(const struct rollout_reader *reader, struct jso
 bool rollout_reader_describe_damage(const struct rollout_reader *reader, struct buf *out);
 
 /* True for events from which the tree of subagents is restored. */
-bool rollout_tells_of_agents(enum rollout_line_type type, struct str payload);
+bool rollout_is_about_agents(enum rollout_line_type type, struct str payload);
 
 #endif

@@ -254,7 +254,7 @@ static int write_batch(struct rollout_writer *writer, struct error *err)
 }
 
 /* True if the batch was written completely and the payload may follow it without a copy. */
-static bool goes_directly(struct rollout_writer *writer, struct str payload)
+static bool can_write_directly(struct rollout_writer *writer, struct str payload)
 {
 	return payload.len > LIMIT_ROLLOUT_DIRECT && payload.len < LIMIT_ROLLOUT_LINE - KIB && writer->fd >= 0 &&
 	       str_find_char(payload, '\n') < 0 && write_batch(writer, NULL) == 0;
@@ -278,7 +278,7 @@ static struct str write_payload(struct rollout_writer *writer, struct str payloa
 int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type type, struct str payload,
                           struct error *err)
 {
-	bool is_direct = goes_directly(writer, payload);
+	bool is_direct = can_write_directly(writer, payload);
 	struct json_writer w = rollout_writer_begin(writer, type);
 	if (is_direct)
 		buf_append_str(&writer->batch, write_payload(writer, payload));

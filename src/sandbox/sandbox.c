@@ -174,7 +174,7 @@ static void variant_start(void)
 		variant_failed(str_of(err.text));
 }
 
-static void tell_waiting(void)
+static void report_to_waiting(void)
 {
 	struct sandbox_probe *probe;
 	list_for_each(probe, &trials.waiting, link) {
@@ -188,7 +188,7 @@ static void tell_waiting(void)
 /* Starts the next trial that a caller waits for, or ends the trials. */
 static void trials_go_on(void)
 {
-	tell_waiting();
+	report_to_waiting();
 	if (list_empty(&trials.waiting)) {
 		trials_end();
 		return;

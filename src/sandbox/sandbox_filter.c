@@ -188,10 +188,10 @@ static void rule_ioctl(struct program *to)
 }
 
 /* Denies calls that act on another process; 0 is the caller. */
-static void rule_self(struct program *to, int call, int who_at)
+static void rule_self(struct program *to, int call, int pid_at)
 {
 	begin_call(to, call, 4);
-	load_arg(to, who_at);
+	load_arg(to, pid_at);
 	compare(to, BPF_JEQ, 0, 1, 0);
 	deny(to);
 	allow(to);

@@ -226,7 +226,7 @@ static void write_spec(const struct dynamic_tool *tool, struct json_writer *w)
 	jw_object_end(w);
 }
 
-static bool is_told(const struct dynamic_tool *tool, struct str namespace)
+static bool is_listed(const struct dynamic_tool *tool, struct str namespace)
 {
 	return str_eq(tool->namespace, namespace) && !tool->is_deferred;
 }
@@ -236,7 +236,7 @@ static void write_namespace_spec(const struct dynamic_tools *tools, const struct
 {
 	size_t count = 0;
 	vec_for_each(it, &tools->list)
-		count += is_told(it, namespace->name);
+		count += is_listed(it, namespace->name);
 	if (!count)
 		return;
 	jw_object(w);
@@ -249,7 +249,7 @@ static void write_namespace_spec(const struct dynamic_tools *tools, const struct
 	jw_key(w, "tools");
 	jw_array(w);
 	vec_for_each(it, &tools->list) {
-		if (is_told(it, namespace->name))
+		if (is_listed(it, namespace->name))
 			write_spec(it, w);
 	}
 	jw_array_end(w);

@@ -76,7 +76,7 @@ static void read_file(struct stdio *stdio)
 	}
 }
 
-static void tell_end(struct stdio *stdio)
+static void report_end(struct stdio *stdio)
 {
 	bool is_new = !stdio->is_end_reported || stdio->failure.code;
 	stdio->is_end_reported = true;
@@ -88,7 +88,7 @@ static void tell_end(struct stdio *stdio)
 static void read_on(struct stdio *stdio)
 {
 	if (stdio->has_ended) {
-		tell_end(stdio);
+		report_end(stdio);
 	} else if (stdio->in) {
 		stream_resume(stdio->in);
 	} else {

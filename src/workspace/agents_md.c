@@ -212,18 +212,18 @@ static void walk_project(const struct agents_md_options *options,
                          bool (*visit)(const char *root, const char *folder, void *self), void *self)
 {
 	auto_free char *real = realpath(options->cwd, NULL);
-	bool goes_on = true;
+	bool should_continue = true;
 	if (!real)
 		return;
 	if (strcmp(real, "/") == 0)
 		real[0] = '\0';
 	size_t len = strlen(real), root_len = find_root(options, real);
 	auto_free char *root = root_len ? xstrndup(real, root_len) : xstrdup("/");
-	for (size_t at = root_len; at <= len && goes_on; at++) {
+	for (size_t at = root_len; at <= len && should_continue; at++) {
 		if (real[at] != '/' && real[at] != '\0')
 			continue;
 		auto_free char *folder = at ? xstrndup(real, at) : xstrdup("/");
-		goes_on = visit(root, folder, self);
+		should_continue = visit(root, folder, self);
 	}
 }
 

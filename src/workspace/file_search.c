@@ -85,8 +85,8 @@ static void close_gap(struct file_search *search)
 
 void file_search_set_query(struct file_search *search, struct str query)
 {
-	bool goes_on = search->query && search->query[0] && str_has_prefix(query, search->query);
-	if (goes_on)
+	bool is_extension = search->query && search->query[0] && str_has_prefix(query, search->query);
+	if (is_extension)
 		close_gap(search);
 	else
 		search->fitting.count = search->matched = 0;

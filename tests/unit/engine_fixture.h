@@ -213,7 +213,7 @@ static inline bool was_told(const struct fixture *f, const char *text)
 	return str_find(buf_str(&f->wire), str_of(text)) >= 0;
 }
 
-static inline void expect_told(const struct fixture *f, const char *text)
+static inline void expect_emitted(const struct fixture *f, const char *text)
 {
 	if (!was_told(f, text))
 		fail_msg("\"%s\" is not in:\n%s", text, f->wire.data);

@@ -119,7 +119,7 @@ static struct agent *launch(struct agent *parent, const char *prompt)
 	return agent;
 }
 
-static void expect_told(struct fixture *f, const char *want)
+static void expect_emitted(struct fixture *f, const char *want)
 {
 	assert_string_equal(f->told.data ? f->told.data : "", want);
 	buf_clear(&f->told);
@@ -132,13 +132,13 @@ static void a_launch_emits_its_events_in_order(void **state)
 {
 	struct fixture *f = *state;
 	struct agent *agent = launch(f->tree->root, "Look  at\nthis");
-	expect_told(f, "created1 inbox1=0+0 status1=running ");
+	expect_emitted(f, "created1 inbox1=0+0 status1=running ");
 	assert_string_equal(agent->summary, "Look at this");
 	assert_int_equal(agent->depth, 1);
 	launch(agent, " ");
-	expect_told(f, "created2 inbox2=0+0 status2=ready ");
+	expect_emitted(f, "created2 inbox2=0+0 status2=ready ");
 	agent_begin(agent);
-	expect_told(f, "");
+	expect_emitted(f, "");
 }
 
 /* The number of ended agents exceeds the limit: the oldest are unloaded first. */
@@ -214,13 +214,13 @@ static void a_completion_reaches_the_parent_after_the_status(void **state)
 	struct agent *grandchild = launch(child, "b");
 	buf_clear(&f->told);
 	agent_end(grandchild, agent_outcome_failed, STR("no disk"));
-	expect_told(f, "status2=failed inbox1=1+0 ");
+	expect_emitted(f, "status2=failed inbox1=1+0 ");
 	struct agent_message *message = agent_take(child);
 	assert_str(message->text, "subagent failed: no disk");
 	agent_message_destroy(message);
 	buf_clear(&f->told);
 	agent_end(child, agent_outcome_completed, STR_NONE);
-	expect_told(f, "status1=idle inbox0=1+0 ");
+	expect_emitted(f, "status1=idle inbox0=1+0 ");
 	message = agent_take(f->tree->root);
 	assert_null(message->text.ptr);
 	assert_int_equal(message->outcome, agent_outcome_completed);
@@ -236,7 +236,7 @@ static void a_pause_is_no_end(void **state)
 	buf_clear(&f->told);
 	agent_pause(child);
 	agent_end(child, agent_outcome_canceled, STR("interrupted")); /* its turn_aborted arrives */
-	expect_told(f, "status1=ready ");
+	expect_emitted(f, "status1=ready ");
 	assert_true(agent_inbox_is_empty(&f->tree->root->inbox));
 }
 
@@ -263,14 +263,14 @@ static void the_header_is_the_first_bold_of_the_work(void **state)
 	buf_clear(&f->told);
 	agent_add_thinking(child, STR("well **** hm, *"));
 	agent_add_thinking(child, STR("*Reading "));
-	expect_told(f, "");
+	expect_emitted(f, "");
 	agent_add_thinking(child, STR("tests** and **more**"));
-	expect_told(f, "reasoning_header1=Reading tests ");
+	expect_emitted(f, "reasoning_header1=Reading tests ");
 	agent_add_thinking(child, STR("**Other**"));
-	expect_told(f, "");
+	expect_emitted(f, "");
 	agent_begin(child);
 	agent_add_thinking(child, STR("**Writing**"));
-	expect_told(f, "reasoning_header1=Writing ");
+	expect_emitted(f, "reasoning_header1=Writing ");
 }
 
 /* ---- inboxes ---- */
@@ -283,7 +283,7 @@ static void interrupts_go_first_and_all_is_counted(void **state)
 	assert_int_equal(agent_post(child, 0, false, STR("r1"), NULL), 0);
 	assert_int_equal(agent_post(child, 0, false, STR("r2"), NULL), 0);
 	assert_int_equal(agent_post(child, 0, true, STR("i"), NULL), 0);
-	expect_told(f, "inbox1=1+0 inbox1=2+0 inbox1=2+1 ");
+	expect_emitted(f, "inbox1=1+0 inbox1=2+0 inbox1=2+1 ");
 	static const char *const order[] = {"i", "r1", "r2"};
 	for (size_t n = 0; n < 3; n++) {
 		struct agent_message *message = agent_take(child);
@@ -291,7 +291,7 @@ static void interrupts_go_first_and_all_is_counted(void **state)
 		agent_message_destroy(message);
 	}
 	assert_null(agent_take(child));
-	expect_told(f, "inbox1=2+0 inbox1=1+0 inbox1=0+0 ");
+	expect_emitted(f, "inbox1=2+0 inbox1=1+0 inbox1=0+0 ");
 }
 
 static void an_inbox_is_bounded_but_ends_always_fit(void **state)

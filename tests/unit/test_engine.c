@@ -17,7 +17,7 @@ static void an_op_before_configure_is_refused(void **state)
 	start(f, "{\"reply\":[{\"hang\":true}]}", NULL);
 	say(f, "hi");
 	run_until(f, "error", 1);
-	expect_told(f, "expected 'ConfigureSession' as first Op");
+	expect_emitted(f, "expected 'ConfigureSession' as first Op");
 	configure(f);
 	run_until(f, "session_configured", 1);
 	expect_log(f, "error session_configured");
@@ -36,7 +36,7 @@ static void a_task_emits_its_events_in_order(void **state)
 	run_until(f, "task_complete", 1);
 	expect_log(f, FIRST " exec_command_begin exec_command_end model_turn_complete " SPOKE " task_complete");
 	expect_fit(f, 2);
-	expect_told(f, "\"last_agent_message\":\"done\"");
+	expect_emitted(f, "\"last_agent_message\":\"done\"");
 }
 
 /* Outputs are sent in the order of the calls, not in that of their completion. */
@@ -212,7 +212,7 @@ static void expect_message(struct fixture *f, const char *id, const char *deltas
 	assert_int_equal(ended, 1);
 	assert_string_equal(grown.data, deltas);
 	auto_free char *text = xasprintf("\"text\":\"%s\"}]", whole);
-	expect_told(f, text);
+	expect_emitted(f, text);
 	buf_clear(&f->wire);
 }
 
@@ -295,7 +295,7 @@ static void an_interrupt_ends_a_command(void **state)
 	submit(f, "{\"type\":\"interrupt\"}");
 	submit(f, "{\"type\":\"interrupt\"}");
 	run_until(f, "turn_aborted", 1);
-	expect_told(f, "\"reason\":\"interrupted\"");
+	expect_emitted(f, "\"reason\":\"interrupted\"");
 	buf_clear(&f->log);
 	say(f, "next");
 	run_until(f, "task_complete", 1);
@@ -408,7 +408,7 @@ static void overridden_settings_hold_for_later_tasks(void **state)
 	submit(f, "{\"type\":\"override_turn_context\",\"cwd\":\"/no/such/folder\"}");
 	say(f, "beta-2");
 	run_until(f, "task_complete", 1);
-	expect_told(f, "cwd is not a folder: /no/such/folder");
+	expect_emitted(f, "cwd is not a folder: /no/such/folder");
 	expect_fit(f, 2);
 }
 
@@ -664,7 +664,7 @@ static void the_configuration_replaces_the_instructions(void **state)
 	say(f, "go");
 	run_until(f, "task_complete", 1);
 	expect_fit(f, 1);
-	expect_told(f, "short");
+	expect_emitted(f, "short");
 	assert_false(was_told(f, "raw-8")); /* show_raw_agent_reasoning is off */
 }
 
@@ -674,7 +674,7 @@ static void a_missing_instructions_file_is_named(void **state)
 	start(f, "{\"reply\":[{\"hang\":true}]}", "model_instructions_file=\"/no/such/file\"");
 	configure(f);
 	run_until(f, "error", 1);
-	expect_told(f, "model_instructions_file: cannot open /no/such/file");
+	expect_emitted(f, "model_instructions_file: cannot open /no/such/file");
 	expect_log(f, "error");
 }
 
@@ -689,7 +689,7 @@ static void a_file_of_keys_is_no_prompt(void **state)
 	start(f, "{\"reply\":[{\"message\":\"fine\"}]}", more);
 	configure(f);
 	run_until(f, "error", 1);
-	expect_told(f, "is not sent to the model: it may hold keys");
+	expect_emitted(f, "is not sent to the model: it may hold keys");
 	expect_fit(f, 0);
 }
 
@@ -699,7 +699,7 @@ static void a_file_of_proc_is_no_prompt(void **state)
 	start(f, "{\"reply\":[{\"message\":\"fine\"}]}", "model_instructions_file=\"/proc/self/environ\"");
 	configure(f);
 	run_until(f, "error", 1);
-	expect_told(f, "is not sent to the model: it may hold keys");
+	expect_emitted(f, "is not sent to the model: it may hold keys");
 }
 
 /* ---- ends ---- */

@@ -36,7 +36,7 @@ static void input_takes_the_place_of_a_running_task(void **state)
 	say(f, "beta-2");
 	run_until(f, "task_complete", 1);
 	expect_log(f, FIRST " item_started turn_aborted " TASK " " SPOKE " task_complete");
-	expect_told(f, "\"reason\":\"replaced\"");
+	expect_emitted(f, "\"reason\":\"replaced\"");
 	expect_fit(f, 2);
 }
 
@@ -78,10 +78,10 @@ static void a_submission_decides_for_itself(void **state)
 	assert_false(was_told(f, "turn_aborted"));
 	say(f, "gamma-3");
 	run_until(f, "task_complete", 1);
-	expect_told(f, "\"reason\":\"replaced\"");
+	expect_emitted(f, "\"reason\":\"replaced\"");
 	submit(f, "{\"type\":\"user_input\",\"mode\":\"steer\",\"last_response_id\":\"resp_1\",\"items\":[]}");
 	run_until(f, "error", 1);
-	expect_told(f, "omit mode or last_response_id");
+	expect_emitted(f, "omit mode or last_response_id");
 	expect_fit(f, 3);
 }
 
@@ -107,7 +107,7 @@ static void a_submission_overrides_the_mode_of_the_front_end(void **state)
 	submit(f, "{\"type\":\"user_input\",\"mode\":\"replace\","
 	          "\"items\":[{\"type\":\"text\",\"text\":\"gamma-3\"}]}");
 	run_until(f, "task_complete", 1);
-	expect_told(f, "\"reason\":\"replaced\"");
+	expect_emitted(f, "\"reason\":\"replaced\"");
 	expect_fit(f, 3);
 }
 
@@ -224,7 +224,7 @@ static void a_task_continues_from_an_earlier_response(void **state)
 	run_until(f, "task_complete", 1);
 	fork_at(f, "unknown", "x");
 	run_until(f, "error", 1);
-	expect_told(f, "no response `unknown`");
+	expect_emitted(f, "no response `unknown`");
 	fork_at(f, id, "gamma-3");
 	run_until(f, "task_complete", 1);
 	expect_fit(f, 3);
@@ -394,7 +394,7 @@ static void the_history_is_sent_again_if_the_provider_lost_the_response(void **s
 	run_until(f, "task_complete", 1);
 	say(f, "beta-2");
 	run_until(f, "task_complete", 1);
-	expect_told(f, "the whole history is sent again");
+	expect_emitted(f, "the whole history is sent again");
 	say(f, "gamma-3");
 	run_until(f, "task_complete", 1);
 	expect_fit(f, 4);
@@ -410,7 +410,7 @@ static void an_unknown_response_of_the_provider_is_an_error_once(void **state)
 	configure(f);
 	fork_at(f, "resp_theirs", "beta-2");
 	run_until(f, "task_complete", 1);
-	expect_told(f, "previous_response_not_found");
+	expect_emitted(f, "previous_response_not_found");
 	say(f, "gamma-3");
 	run_until(f, "task_complete", 1);
 	expect_fit(f, 2);

@@ -24,9 +24,9 @@ struct history_builder {
 	size_t record;                     /* index of the current record */
 	VEC(struct app_thread_item) items; /* items of the open turn */
 	struct app_turn turn;
-	bool is_open;   /* a turn is open */
-	bool is_told;   /* the open turn was started by a record, so a record also ends it */
-	size_t numbers; /* number of ids assigned to items without one */
+	bool is_open;          /* a turn is open */
+	bool has_start_record; /* the open turn was started by a record, so a record also ends it */
+	size_t numbers;        /* number of ids assigned to items without one */
 	int64_t at_ms, began_at_ms;
 	struct str cwd, preview;
 };
@@ -66,7 +66,7 @@ static void turn_open(struct history_builder *builder, struct str id, int64_t be
 	            : str_of(arena_printf(builder->arena, "rollout-%zu", builder->turns.count + 1));
 	vec_push(&builder->starts, find_start(builder));
 	builder->is_open = true;
-	builder->is_told = false;
+	builder->has_start_record = false;
 	builder->began_at_ms = began_at_ms;
 	builder->turn = (struct app_turn){
 		.id = id,
@@ -89,7 +89,7 @@ static void on_begin(struct history_builder *builder, const struct json *payload
 {
 	struct str id = json_get_str(payload, "turn_id");
 	turn_open(builder, id, builder->at_ms);
-	builder->is_told = true;
+	builder->has_start_record = true;
 	builder->turn.status = app_turn_status_interrupted; /* until a record ends it */
 }
 
@@ -193,7 +193,7 @@ static void note_preview(struct history_builder *builder, const struct app_item_
 static void on_user(struct history_builder *builder, const struct json *payload)
 {
 	struct app_item_user_message *message = history_item_user(payload, &builder->line);
-	if (!builder->is_open || !builder->is_told)
+	if (!builder->is_open || !builder->has_start_record)
 		turn_open(builder, STR_NONE, builder->at_ms);
 	message->id = next_id(builder);
 	note_preview(builder, message);

@@ -159,7 +159,7 @@ static void on_change(const char *name, void *self)
 
 /* ---- changing the watched folder ---- */
 
-static void tell_ready(struct fs_watch *watch, const struct error *err)
+static void report_ready(struct fs_watch *watch, const struct error *err)
 {
 	fs_watch_ready_fn on_ready = steal(watch->on_ready);
 	void *self = watch->self;
@@ -190,7 +190,7 @@ static void move_to(struct fs_watch *watch, struct place *place)
 	watch->watch = watch_create(watch->client->server->loop, place->folder, on_change, watch, &err);
 	if (watch->watch)
 		look_again(watch); /* changes between the examination and the watch were not reported */
-	tell_ready(watch, watch->watch ? NULL : &err);
+	report_ready(watch, watch->watch ? NULL : &err);
 }
 
 static void on_looked(void *self)

@@ -91,7 +91,7 @@ static void on_login_work(void *self)
 	best_effort(auth_write_api_key(job->home, str_of(job->key), &job->err));
 }
 
-static void tell_login(struct app_server *server)
+static void notify_login(struct app_server *server)
 {
 	struct app_account_login_completed_notification completed = {.success = true};
 	struct app_account_updated_notification updated = {.auth_mode = STR("apikey")};
@@ -107,7 +107,7 @@ static void on_login_done(void *self)
 		rpc_fail_with(job->request, &job->err);
 	} else if (job->request) {
 		rpc_reply(job->request, &response);
-		tell_login(job->server);
+		notify_login(job->server);
 	}
 	explicit_bzero(job->key, strlen(job->key));
 	free(job->key);

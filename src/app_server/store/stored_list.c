@@ -152,9 +152,9 @@ static bool passes_source(const struct lister *lister, const struct rollout_meta
 {
 	static const enum app_thread_source_kind usual[] = {app_thread_source_kind_cli, app_thread_source_kind_vscode};
 	const struct app_thread_list_params *params = lister->params;
-	bool is_told = params->source_kinds_count > 0;
-	const enum app_thread_source_kind *kinds = is_told ? params->source_kinds : usual;
-	for (size_t i = 0; i < (is_told ? params->source_kinds_count : countof(usual)); i++) {
+	bool is_filtered = params->source_kinds_count > 0;
+	const enum app_thread_source_kind *kinds = is_filtered ? params->source_kinds : usual;
+	for (size_t i = 0; i < (is_filtered ? params->source_kinds_count : countof(usual)); i++) {
 		if (is_kind(kinds[i], meta))
 			return true;
 	}

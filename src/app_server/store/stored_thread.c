@@ -44,7 +44,7 @@ static struct str or_empty(struct str text)
 }
 
 /* Sets the parent and the nickname from the source in a subagent's file. */
-static void tell_agent(const struct rollout_meta *meta, struct arena *arena, struct app_thread *ret)
+static void set_agent_origin(const struct rollout_meta *meta, struct arena *arena, struct app_thread *ret)
 {
 	const struct json *source = meta->subagent.ptr ? json_parse(arena, meta->subagent, NULL) : NULL;
 	const struct json *spawn = json_is(source, JSON_object) ? json_get(source, "thread_spawn") : NULL;
@@ -86,7 +86,7 @@ void stored_thread_view(const struct rollout_summary *summary, struct str name, 
 		.git_info = git_of(meta, arena),
 		.name = name,
 	};
-	tell_agent(meta, arena, ret);
+	set_agent_origin(meta, arena, ret);
 }
 
 void stored_thread_join(const struct app_server *server, struct arena *arena, struct app_thread *thread)

@@ -19,7 +19,7 @@
 
 static bool is_about_agents(const struct rollout_record *record)
 {
-	return rollout_tells_of_agents(record->type, record->payload);
+	return rollout_is_about_agents(record->type, record->payload);
 }
 
 static void replay(struct agent_tree *tree, struct str payload)

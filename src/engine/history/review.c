@@ -76,10 +76,10 @@ void review_prompt_write(const struct review_target *target, struct buf *out)
 	}
 }
 
-void review_prompt_write_report(struct str what_happened, const struct buf *results, struct buf *out)
+void review_prompt_write_report(struct str outcome, const struct buf *results, struct buf *out)
 {
 	buf_printf(out, "<user_action>\n  <context>%.*s</context>\n  <action>review</action>\n  <results>\n",
-	           STR_ARG(str_trim(what_happened)));
+	           STR_ARG(str_trim(outcome)));
 	buf_append_str(out, results ? buf_str(results) : STR("None."));
 	buf_append_c(out, "\n  </results>\n</user_action>");
 }

@@ -10,7 +10,7 @@
 /* Appends the request to the reviewer. */
 void review_prompt_write(const struct review_target *target, struct buf *out);
 /* Appends the message that reports a review to the user's model. results: NULL if there are no findings. */
-void review_prompt_write_report(struct str what_happened, const struct buf *results, struct buf *out);
+void review_prompt_write_report(struct str outcome, const struct buf *results, struct buf *out);
 
 /* Reads the answer of a reviewer, which should be JSON. Models wrap it in prose or omit fields: usable parts are taken,
  * and a text without any becomes the explanation, unchanged. The result points into the arena and into text. */

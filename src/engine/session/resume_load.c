@@ -52,7 +52,7 @@ static void fill_context(struct context *context, const struct rollout_reader *r
 static bool is_about_agents(enum rollout_line_type type, struct str payload)
 {
 	if (type != LINE_response_item)
-		return rollout_tells_of_agents(type, payload);
+		return rollout_is_about_agents(type, payload);
 	return str_find(payload, STR("\"subagent_watchdog\"")) >= 0 || str_find(payload, STR("interval_s")) >= 0;
 }
 

@@ -5,7 +5,7 @@
 #include "base/vec.h"
 #include "tool/tool.h"
 
-static void tell(struct tool_call *call, enum event_tag tag, const void *body)
+static void emit_event(struct tool_call *call, enum event_tag tag, const void *body)
 {
 	call->host->emit(call->host, call->turn_id, tag, body);
 }
@@ -54,7 +54,7 @@ static bool find_effort(struct tool_call *call, const struct agent_launch *launc
 	return *ret != reasoning_effort_unset;
 }
 
-void collab_tell_spawn_begin(struct tool_call *call, const struct agent_launch *launch)
+void collab_emit_spawn_begin(struct tool_call *call, const struct agent_launch *launch)
 {
 	struct ev_collab_spawn_begin event = {
 		.call_id = call->call_id,
@@ -63,10 +63,10 @@ void collab_tell_spawn_begin(struct tool_call *call, const struct agent_launch *
 		.model = launch->model.ptr ? launch->model : STR(""),
 	};
 	event.has_reasoning_effort = find_effort(call, launch, &event.reasoning_effort);
-	tell(call, EV_collab_agent_spawn_begin, &event);
+	emit_event(call, EV_collab_agent_spawn_begin, &event);
 }
 
-void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, const struct agent_launch *launch)
+void collab_emit_spawn_end(struct tool_call *call, const struct agent *child, const struct agent_launch *launch)
 {
 	auto_arena struct arena arena = {0};
 	struct agent_status status = collab_status(child, &arena);
@@ -85,10 +85,10 @@ void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, co
 	}
 	if (child && status.tag == agent_status_running) /* the agent was requested and is starting */
 		status.tag = agent_status_pending_init;
-	tell(call, EV_collab_agent_spawn_end, &event);
+	emit_event(call, EV_collab_agent_spawn_end, &event);
 }
 
-void collab_tell_message_begin(struct tool_call *call, const struct agent *to, struct str prompt)
+void collab_emit_message_begin(struct tool_call *call, const struct agent *to, struct str prompt)
 {
 	struct ev_collab_interaction_begin event = {
 		.call_id = call->call_id,
@@ -96,10 +96,10 @@ void collab_tell_message_begin(struct tool_call *call, const struct agent *to, s
 		.receiver_thread_id = str_of(to->session_id),
 		.prompt = prompt.ptr ? prompt : STR(""),
 	};
-	tell(call, EV_collab_agent_interaction_begin, &event);
+	emit_event(call, EV_collab_agent_interaction_begin, &event);
 }
 
-void collab_tell_message_end(struct tool_call *call, const struct agent *to, struct str prompt)
+void collab_emit_message_end(struct tool_call *call, const struct agent *to, struct str prompt)
 {
 	auto_arena struct arena arena = {0};
 	struct agent_status status = collab_status(to, &arena);
@@ -110,7 +110,7 @@ void collab_tell_message_end(struct tool_call *call, const struct agent *to, str
 		.prompt = prompt.ptr ? prompt : STR(""),
 		.status = &status,
 	};
-	tell(call, EV_collab_agent_interaction_end, &event);
+	emit_event(call, EV_collab_agent_interaction_end, &event);
 }
 
 /* The agents that a wait is for, and their states. */
@@ -138,7 +138,7 @@ static void awaited_finish(struct awaited *awaited)
 	arena_finish(&awaited->arena);
 }
 
-void collab_tell_wait_begin(struct tool_call *call, const struct agent *reader, const struct agent *target)
+void collab_emit_wait_begin(struct tool_call *call, const struct agent *reader, const struct agent *target)
 {
 	struct awaited awaited = {0};
 	gather(&awaited, reader, target);
@@ -148,11 +148,11 @@ void collab_tell_wait_begin(struct tool_call *call, const struct agent *reader, 
 		.receiver_thread_ids_count = awaited.ids.count,
 		.call_id = call->call_id,
 	};
-	tell(call, EV_collab_waiting_begin, &event);
+	emit_event(call, EV_collab_waiting_begin, &event);
 	awaited_finish(&awaited);
 }
 
-void collab_tell_wait_end(struct tool_call *call, const struct agent *reader, const struct agent *target)
+void collab_emit_wait_end(struct tool_call *call, const struct agent *reader, const struct agent *target)
 {
 	struct awaited awaited = {0};
 	gather(&awaited, reader, target);
@@ -163,11 +163,11 @@ void collab_tell_wait_end(struct tool_call *call, const struct agent *reader, co
 		.statuses_keys = awaited.ids.items,
 		.statuses_count = awaited.ids.count,
 	};
-	tell(call, EV_collab_waiting_end, &event);
+	emit_event(call, EV_collab_waiting_end, &event);
 	awaited_finish(&awaited);
 }
 
-void collab_tell_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count)
+void collab_emit_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count)
 {
 	struct ev_collab_waiting_begin event = {
 		.sender_thread_id = str_of(call->host->thread_id),
@@ -175,10 +175,10 @@ void collab_tell_wait_ids_begin(struct tool_call *call, const struct str *ids, s
 		.receiver_thread_ids_count = count,
 		.call_id = call->call_id,
 	};
-	tell(call, EV_collab_waiting_begin, &event);
+	emit_event(call, EV_collab_waiting_begin, &event);
 }
 
-void collab_tell_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count)
+void collab_emit_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count)
 {
 	struct awaited awaited = {0};
 	for (size_t i = 0; i < count; i++) {
@@ -195,21 +195,21 @@ void collab_tell_wait_ids_end(struct tool_call *call, const struct agent *reader
 		.statuses_keys = awaited.ids.items,
 		.statuses_count = awaited.ids.count,
 	};
-	tell(call, EV_collab_waiting_end, &event);
+	emit_event(call, EV_collab_waiting_end, &event);
 	awaited_finish(&awaited);
 }
 
-void collab_tell_close_begin(struct tool_call *call, const struct agent *agent)
+void collab_emit_close_begin(struct tool_call *call, const struct agent *agent)
 {
 	struct ev_collab_close_begin event = {
 		.call_id = call->call_id,
 		.sender_thread_id = str_of(call->host->thread_id),
 		.receiver_thread_id = str_of(agent->session_id),
 	};
-	tell(call, EV_collab_close_begin, &event);
+	emit_event(call, EV_collab_close_begin, &event);
 }
 
-void collab_tell_close_end(struct tool_call *call, struct str session_id, const struct agent_status *status)
+void collab_emit_close_end(struct tool_call *call, struct str session_id, const struct agent_status *status)
 {
 	struct ev_collab_close_end event = {
 		.call_id = call->call_id,
@@ -217,20 +217,20 @@ void collab_tell_close_end(struct tool_call *call, struct str session_id, const 
 		.receiver_thread_id = session_id,
 		.status = (struct agent_status *)(uintptr_t)status,
 	};
-	tell(call, EV_collab_close_end, &event);
+	emit_event(call, EV_collab_close_end, &event);
 }
 
-void collab_tell_resume_begin(struct tool_call *call, const struct agent *agent)
+void collab_emit_resume_begin(struct tool_call *call, const struct agent *agent)
 {
 	struct ev_collab_resume_begin event = {
 		.call_id = call->call_id,
 		.sender_thread_id = str_of(call->host->thread_id),
 		.receiver_thread_id = str_of(agent->session_id),
 	};
-	tell(call, EV_collab_resume_begin, &event);
+	emit_event(call, EV_collab_resume_begin, &event);
 }
 
-void collab_tell_resume_end(struct tool_call *call, const struct agent *agent)
+void collab_emit_resume_end(struct tool_call *call, const struct agent *agent)
 {
 	auto_arena struct arena arena = {0};
 	struct agent_status status = collab_status(agent, &arena);
@@ -240,5 +240,5 @@ void collab_tell_resume_end(struct tool_call *call, const struct agent *agent)
 		.receiver_thread_id = str_of(agent->session_id),
 		.status = &status,
 	};
-	tell(call, EV_collab_resume_end, &event);
+	emit_event(call, EV_collab_resume_end, &event);
 }

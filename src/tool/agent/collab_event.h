@@ -15,23 +15,23 @@ struct tool_call;
 /* Returns the status of an agent in the form of these events; NULL: not found. */
 struct agent_status collab_status(const struct agent *agent, struct arena *arena);
 
-void collab_tell_spawn_begin(struct tool_call *call, const struct agent_launch *launch);
+void collab_emit_spawn_begin(struct tool_call *call, const struct agent_launch *launch);
 /* child: NULL if no agent could be started. */
-void collab_tell_spawn_end(struct tool_call *call, const struct agent *child, const struct agent_launch *launch);
-void collab_tell_message_begin(struct tool_call *call, const struct agent *to, struct str prompt);
-void collab_tell_message_end(struct tool_call *call, const struct agent *to, struct str prompt);
+void collab_emit_spawn_end(struct tool_call *call, const struct agent *child, const struct agent_launch *launch);
+void collab_emit_message_begin(struct tool_call *call, const struct agent *to, struct str prompt);
+void collab_emit_message_end(struct tool_call *call, const struct agent *to, struct str prompt);
 /* target: NULL stands for all of the reader's children. */
-void collab_tell_wait_begin(struct tool_call *call, const struct agent *reader, const struct agent *target);
-void collab_tell_wait_end(struct tool_call *call, const struct agent *reader, const struct agent *target);
+void collab_emit_wait_begin(struct tool_call *call, const struct agent *reader, const struct agent *target);
+void collab_emit_wait_end(struct tool_call *call, const struct agent *reader, const struct agent *target);
 /* As for one target, for threads by id, known or unknown. The event of a wait that timed out lists only completed
  * agents. */
-void collab_tell_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count);
-void collab_tell_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count);
-void collab_tell_close_begin(struct tool_call *call, const struct agent *agent);
+void collab_emit_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count);
+void collab_emit_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count);
+void collab_emit_close_begin(struct tool_call *call, const struct agent *agent);
 /* Emits the end. For close_agent, status is the state before the call, as in its answer; for cancel and prune, the
  * state after it. */
-void collab_tell_close_end(struct tool_call *call, struct str session_id, const struct agent_status *status);
-void collab_tell_resume_begin(struct tool_call *call, const struct agent *agent);
-void collab_tell_resume_end(struct tool_call *call, const struct agent *agent);
+void collab_emit_close_end(struct tool_call *call, struct str session_id, const struct agent_status *status);
+void collab_emit_resume_begin(struct tool_call *call, const struct agent *agent);
+void collab_emit_resume_end(struct tool_call *call, const struct agent *agent);
 
 #endif

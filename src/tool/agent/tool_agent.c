@@ -113,11 +113,11 @@ static void launch_child(struct tool_call *call, struct agent_launch *launch, st
 	struct agent *self = tool_agent_self(call);
 	if (!self)
 		return;
-	collab_tell_spawn_begin(call, launch);
+	collab_emit_spawn_begin(call, launch);
 	struct agent *child = NULL;
 	if (read_sandbox(call, sandbox_mode, launch, &err) == 0)
 		child = agent_launch(self, launch, &err);
-	collab_tell_spawn_end(call, child, launch);
+	collab_emit_spawn_end(call, child, launch);
 	if (child)
 		answer_spawn(call, child, launch);
 	else
@@ -224,10 +224,10 @@ void tool_subagent_send_message_start(struct tool_call *call)
 		tool_call_finishf(call, false, "%s", err.text);
 		return;
 	}
-	collab_tell_message_begin(call, to, args->prompt);
+	collab_emit_message_begin(call, to, args->prompt);
 	agent_set_label(to, args->label);
 	int status = deliver(self, to, args, &err);
-	collab_tell_message_end(call, to, args->prompt);
+	collab_emit_message_end(call, to, args->prompt);
 	if (status != 0) {
 		tool_call_finishf(call, false, "%s", err.text);
 		return;

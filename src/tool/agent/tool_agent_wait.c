@@ -33,7 +33,7 @@ static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
 	await->wait = NULL;
 	if (wake == AGENT_WAKE_news)
 		agent_take_news(await->self, &news);
-	collab_tell_wait_end(call, await->self, target);
+	collab_emit_wait_end(call, await->self, target);
 	if (wake == AGENT_WAKE_user) {
 		tool_call_finish(call, false, STR("interrupted by user"));
 	} else if (wake == AGENT_WAKE_gone) {
@@ -98,7 +98,7 @@ void tool_subagent_await_start(struct tool_call *call)
 	*await = (struct await){.call = call, .self = self, .target = target ? target->id : 0};
 	call->state = await;
 	call->stop = stop;
-	collab_tell_wait_begin(call, self, target);
+	collab_emit_wait_begin(call, self, target);
 	struct agent_wait_options options = {
 		.waiter = self,
 		.target = target,

@@ -52,7 +52,7 @@ static void emit_unknown(struct tool_call *call, struct str id)
 {
 	struct agent_status unknown = {.tag = agent_status_not_found};
 	if (uuid_is_valid(id))
-		collab_tell_close_end(call, id, &unknown);
+		collab_emit_close_end(call, id, &unknown);
 }
 
 /* ---- what is said: words, or parts ---- */
@@ -147,9 +147,9 @@ void tool_spawn_agent_start(struct tool_call *call)
 		.call_id = call->call_id,
 		.tool = "spawn_agent",
 	};
-	collab_tell_spawn_begin(call, &wish);
+	collab_emit_spawn_begin(call, &wish);
 	child = launch(self, &wish, &err);
-	collab_tell_spawn_end(call, child, &wish);
+	collab_emit_spawn_end(call, child, &wish);
 	if (!child) {
 		tool_call_finishf(call, false, "%s", err.text);
 		return;
@@ -178,7 +178,7 @@ void tool_send_input_start(struct tool_call *call)
 		tool_call_finishf(call, false, "%s", err.text);
 		return;
 	}
-	collab_tell_message_begin(call, to, saying.words);
+	collab_emit_message_begin(call, to, saying.words);
 	int status = agent_wake(to, &err);
 	if (status == 0)
 		status = agent_post(to, self->id, args->interrupt, saying.words.ptr ? saying.words : STR(""), &err);
@@ -186,7 +186,7 @@ void tool_send_input_start(struct tool_call *call)
 		agent_set_summary(to, saying.words);
 		agent_begin(to);
 	}
-	collab_tell_message_end(call, to, saying.words);
+	collab_emit_message_end(call, to, saying.words);
 	if (status != 0) {
 		tool_call_finishf(call, false, "%s", err.text);
 		return;
@@ -213,9 +213,9 @@ void tool_close_agent_start(struct tool_call *call)
 	auto_arena struct arena arena = {0};
 	struct agent_status before = collab_status(agent, &arena);
 	struct json_writer w = json_writer(&call->output);
-	collab_tell_close_begin(call, agent);
+	collab_emit_close_begin(call, agent);
 	agent_shut(agent);
-	collab_tell_close_end(call, str_of(agent->session_id), &before);
+	collab_emit_close_end(call, str_of(agent->session_id), &before);
 	jw_object(&w);
 	jw_key(&w, "previous_status");
 	union_encode(&union_agent_status, &before, &w);
@@ -231,9 +231,9 @@ void tool_resume_agent_start(struct tool_call *call)
 	struct agent *agent = self ? tool_agent_by_id(call, self, args->id) : NULL;
 	if (!agent)
 		return;
-	collab_tell_resume_begin(call, agent);
+	collab_emit_resume_begin(call, agent);
 	int status = agent->is_shut ? agent_wake(agent, &err) : 0;
-	collab_tell_resume_end(call, agent);
+	collab_emit_resume_end(call, agent);
 	if (status != 0) {
 		tool_call_finishf(call, false, "%s", err.text);
 		return;

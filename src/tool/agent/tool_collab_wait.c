@@ -75,7 +75,7 @@ static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
 	const struct args_wait_agent *args = call->args;
 	(void)about;
 	waiting->wait = NULL;
-	collab_tell_wait_ids_end(call, waiting->self, args->targets, args->targets_count);
+	collab_emit_wait_ids_end(call, waiting->self, args->targets, args->targets_count);
 	if (wake == AGENT_WAKE_user)
 		tool_call_finish(call, false, STR("interrupted by user"));
 	else
@@ -113,7 +113,7 @@ void tool_wait_agent_start(struct tool_call *call)
 	*waiting = (struct waiting){.call = call, .self = self};
 	call->state = waiting;
 	call->stop = stop;
-	collab_tell_wait_ids_begin(call, args->targets, args->targets_count);
+	collab_emit_wait_ids_begin(call, args->targets, args->targets_count);
 	struct agent_wait_options options = {
 		.waiter = self,
 		.find = find_done,

@@ -10,7 +10,7 @@
 enum exec_verdict {
 	EXEC_RUN,     /* the command may start */
 	EXEC_WAIT,    /* the user was asked; the answer function is called later */
-	EXEC_REFUSED, /* *ret_reason tells the model why */
+	EXEC_REFUSED, /* *ret_reason is the reason, for the model */
 };
 
 /* Sets the call's arguments sandbox_permissions, justification and prefix_rule. Copied. */

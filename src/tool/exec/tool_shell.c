@@ -158,7 +158,7 @@ static void on_end(const struct process_result *result, void *self)
 static void on_timeout(void *self)
 {
 	struct shell_run *run = self;
-	if (run->call->host->is_held) { /* otherwise the hold would delay the command's end */
+	if (run->call->host->is_held) { /* a held command may be blocked, so its time does not run out */
 		loop_timer_start(run->timer, run->timeout_ms);
 		return;
 	}

@@ -110,7 +110,7 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 static void on_timeout(void *self)
 {
 	struct user_shell *shell = self;
-	if (shell->command.host->is_held) { /* otherwise the hold would delay the command's end */
+	if (shell->command.host->is_held) { /* a held command may be blocked, so its time does not run out */
 		loop_timer_start(shell->timer, shell->timeout_ms);
 		return;
 	}

@@ -117,7 +117,7 @@ static void leave(struct debug_client *client)
 }
 
 /* Called after a change: reads the next line of a script, or ends the session after the last one. */
-static void go_on(struct debug_client *client)
+static void continue_input(struct debug_client *client)
 {
 	bool may_go_on = !client->is_busy || client->questions.count;
 	if (client->has_said_all && may_go_on)
@@ -304,7 +304,7 @@ static void on_input_end(void *self)
 	if (!client->options.is_script)
 		leave(client);
 	else
-		go_on(client);
+		continue_input(client);
 }
 
 void debug_client_interrupt(struct debug_client *client)
@@ -406,7 +406,7 @@ static void on_frame(struct str frame, void *self)
 		debug_event_append(&client->out, event, client->options.shows_all, client->options.color);
 	print(client);
 	hear(client, json_get(event, "msg"));
-	go_on(client);
+	continue_input(client);
 }
 
 static void on_long_frame(struct str head, void *self)

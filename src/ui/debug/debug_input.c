@@ -17,7 +17,7 @@ struct debug_input {
 	int fd, flags;
 	struct frame_lines lines;
 	struct loop_deferred deliver;
-	bool is_paused, has_ended, was_told;
+	bool is_paused, has_ended, is_end_reported;
 	const struct debug_input_events *events;
 	void *self;
 };
@@ -51,9 +51,9 @@ static void on_deliver(void *self)
 		if (frame == FRAME_LINE)
 			input->events->on_line(line, input->self);
 	}
-	if (input->is_paused || input->was_told)
+	if (input->is_paused || input->is_end_reported)
 		return;
-	input->was_told = input->has_ended;
+	input->is_end_reported = input->has_ended;
 	if (input->has_ended)
 		input->events->on_end(input->self);
 	else if (input->is_polled)

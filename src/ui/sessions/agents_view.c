@@ -123,7 +123,7 @@ int agents_view_read(const char *home, const char *path, struct agents_view *ret
 	take_tokens(&root, reader);
 	vec_push(&ret->agents, root);
 	vec_for_each(record, &reader->records) {
-		if (rollout_tells_of_agents(record->type, record->payload))
+		if (rollout_is_about_agents(record->type, record->payload))
 			take(ret, record->payload);
 	}
 	rollout_reader_destroy(reader);
