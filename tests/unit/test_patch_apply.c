@@ -673,7 +673,7 @@ static void *flip(void *self)
 	return NULL;
 }
 
-/* Applies a patch that may write below "in" only, like patch_run. */
+/* Applies a patch that may write below "in" only, like tool_patch.c. */
 static bool commit_below(const char *root, struct str text)
 {
 	auto_patch struct patch patch = {0};

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "command/shell.h"
 #include "tool/exec/exec_gate.h"
-#include "tool/patch/patch_run.h"
+#include "tool/tool_patch.h"
 #include "tool/exec/exec_session_priv.h"
 #include "tool/tool_impl.h"
 
@@ -147,7 +147,7 @@ void tool_exec_command_start(struct tool_call *call)
 		return;
 	const char *shell = args->shell.ptr ? args->shell.ptr : shell_user();
 	shell_argv(shell, args->cmd.ptr, login, argv);
-	if (patch_run_intercept(call, argv, args->workdir))
+	if (tool_patch_intercept(call, argv, args->workdir))
 		return;
 	struct exec_session *session = exec_session_create(call->host->exec, call, argv, args->workdir);
 	session->has_terminal = args->has_tty && args->tty;

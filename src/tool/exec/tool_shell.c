@@ -10,7 +10,7 @@
 #include "command/shell.h"
 #include "tool/exec/exec_command.h"
 #include "tool/exec/exec_gate.h"
-#include "tool/patch/patch_run.h"
+#include "tool/tool_patch.h"
 #include "tool/tool_impl.h"
 
 enum { TIMEOUT_DEFAULT_MS = 10000, TIMEOUT_EXIT_CODE = 124, TIMEOUT_MAX_MS = 24 * 3600 * 1000 };
@@ -236,7 +236,7 @@ static void start(struct tool_call *call, const struct shell_request *request)
 {
 	auto_buf struct buf reason;
 	buf_init(&reason, 4 * KIB);
-	if (patch_run_intercept(call, request->argv, request->workdir))
+	if (tool_patch_intercept(call, request->argv, request->workdir))
 		return;
 	struct shell_run *run = shell_run_create(call, request);
 	switch (exec_gate_check(&run->command, call, on_answer, &reason)) {

@@ -1,7 +1,7 @@
 /* A patch takes two jobs on worker threads, with the approval in between: the first reads the files and plans the
  * changes, the second writes them. Exactly the approved changes are written: the commit fails if a file has changed
  * meanwhile. */
-#include "tool/patch/patch_run.h"
+#include "tool/tool_patch.h"
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -413,7 +413,7 @@ static char *folder_below(const char *base, struct str name)
 	return path_normalize(joined);
 }
 
-bool patch_run_intercept(struct tool_call *call, const char *const *argv, struct str workdir)
+bool tool_patch_intercept(struct tool_call *call, const char *const *argv, struct str workdir)
 {
 	VEC(struct str) words = {0};
 	for (; *argv; argv++)
