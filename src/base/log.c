@@ -1,5 +1,5 @@
-/* One line on stderr per call, written with a single write(2) so that lines of several processes on one terminal do not
- * interleave. */
+/* Each call writes one line to stderr with a single write(2), so that lines of several processes on one terminal do
+ * not interleave. */
 #include "base/log.h"
 
 #include <stdarg.h>

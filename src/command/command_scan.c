@@ -412,7 +412,7 @@ static void take_redirection(struct scan *scan)
 	}
 	skip(scan, is_string ? 0 : 1);
 	scan->target = is_string && runs_shell(scan) ? TARGET_script : TARGET_file;
-	if (next(scan) == '(') { /* <(…), >(…) */
+	if (next(scan) == '(') { /* a process substitution: <(…) or >(…) */
 		skip(scan, 1);
 		scan->rest = scan_inner(scan, scan->rest, ')');
 		scan->target = TARGET_none;

@@ -1,4 +1,4 @@
-// SIGKILL while agents write to each other loses no message and brings none twice; `./dev kills agents` does it more often.
+// SIGKILL while agents exchange messages loses no message and duplicates none; `./dev kills agents` repeats this more often.
 
 import test from 'node:test';
 

@@ -1,4 +1,4 @@
-// `codex agents`: the tree of a session, stored or while it works.
+// `codex agents` shows the tree of a stored session and of a running one.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

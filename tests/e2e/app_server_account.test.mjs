@@ -1,4 +1,4 @@
-// Logging in and out of `codex app-server`, and what only other kinds of account have.
+// Login and logout in `codex app-server`, and methods that need other kinds of accounts.
 
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';

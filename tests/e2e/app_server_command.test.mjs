@@ -1,4 +1,4 @@
-// command/exec and process/* of `codex app-server`: commands of a client's own.
+// command/exec and process/* of `codex app-server`: commands that a client runs without a thread.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// codex app-server daemon and proxy: one server in the background that clients share, also those that know only lines.
+// codex app-server daemon and proxy: clients share one server in the background, including clients that use lines.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

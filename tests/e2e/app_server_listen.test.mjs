@@ -1,4 +1,4 @@
-// codex app-server --listen: who gets in at ws:// and unix://, how it ends, and that no client is another one's concern.
+// codex app-server --listen: admission at ws:// and unix://, shutdown, and isolation of clients.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// thread/resume of `codex app-server`: threads of the store, and threads that others are at.
+// thread/resume of `codex app-server`: stored threads, and threads that other clients have loaded.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Threads on disk, by `codex app-server`: lists, turns, items, the archive.
+// Stored threads in `codex app-server`: lists, turns, items, the archive.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// The program without a model: its help, its mistakes, its key, its completion scripts.
+// The program without a model: help, errors of the command line, the key, completion scripts.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

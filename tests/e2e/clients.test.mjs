@@ -1,4 +1,4 @@
-// Clients of other people drive our program as if it were theirs: two providers of the AI SDK and an ACP adapter for editors
+// Third-party clients use this program unchanged: two providers of the AI SDK and an ACP adapter for editors
 // complete sessions with tools, approvals and interrupts. Each skips where its package is not installed. (The first
 // provider never answers a question.)
 

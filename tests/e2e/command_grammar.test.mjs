@@ -1,5 +1,5 @@
-// Our reader of shell text against the shell's grammar (tree-sitter-bash): what we take for plain words, it must show as
-// plain words and nothing else, and as the same ones. The other way round we may be as cautious as we like.
+// Compares command_parse with the grammar of the shell (tree-sitter-bash): a script that it accepts as plain words must
+// consist of exactly these words in the grammar. It may reject scripts that the grammar accepts.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -1,5 +1,5 @@
-// The scenarios of the capture kit, on ours: it says what the reference said, but for what conform-exceptions.json gives a
-// reason for.
+// Runs the scenarios of the capture kit: this program must answer like the reference, except for differences that
+// conform-exceptions.json lists with reasons.
 
 import assert from 'node:assert/strict';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// codex debug-client: typed lines go out as Ops, events come back as lines for people; from a pipe and at a terminal.
+// codex debug-client sends typed lines as Ops and prints events as lines for people, from a pipe and at a terminal.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

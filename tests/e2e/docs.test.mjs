@@ -1,4 +1,4 @@
-// The examples of the documents: their options exist, their configuration is valid.
+// The examples in the documents use options that exist and valid configuration.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

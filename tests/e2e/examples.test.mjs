@@ -1,4 +1,4 @@
-// libcodex as an embedder meets it: installed, found by pkg-config, used from C and from Python, without a sanitizer.
+// libcodex as an embedder uses it: installed, found by pkg-config, used from C and from Python, without a sanitizer.
 //
 // The library is that of the release build in $CODEX_LIBRARY_BUILD, or build/; ./dev test makes it first.
 

@@ -1,4 +1,4 @@
-// Commands that do not want to end: however a run is over, nothing that it started outlives it.
+// Commands that resist termination: no descendant outlives the run, however it ends.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// `codex exec` as people meet it: what they see, and what it says when something is not as they thought.
+// `codex exec` for people: its output, and its messages when something is wrong.
 import assert from 'node:assert/strict';
 import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// The tools of `codex exec`: the model asks, the program acts, the model sees what came of it.
+// The tools of `codex exec`: the model calls a tool, the program executes it, the model gets the result.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// History for people: `codex resume`, `codex fork`, `codex export`, on a terminal and in pipes.
+// `codex resume`, `codex fork` and `codex export`, on a terminal and in pipes.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// `./dev install PREFIX` leaves a library that programs find, or says what is missing. The compilers and ldconfig are played
+// `./dev install PREFIX` leaves a library that programs find, or says what is missing. The compilers and ldconfig are replaced
 // by scripts, so that nothing is built and the system's own cache stays as it is.
 
 import assert from 'node:assert/strict';

@@ -1,4 +1,4 @@
-// The command around the scripted model: its one line, its exit status, its help.
+// `codex mock-model`: the line that it prints, its exit status, its help.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

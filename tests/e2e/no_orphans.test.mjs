@@ -1,4 +1,4 @@
-// Commands that do not want to end (lib/nest.mjs), under every door and every end: nothing outlives it.
+// Commands that resist termination (lib/nest.mjs), through every entry point and every kind of end: no descendant is left.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

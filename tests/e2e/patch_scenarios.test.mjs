@@ -1,5 +1,5 @@
 // The public scenarios of apply_patch: as a program of its own, and as a call inside a turn, in each form a model may
-// choose. They stand beside the repository (../shared); where that is absent, these tests skip.
+// choose. They are next to the repository (../shared); without them, these tests are skipped.
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// How the model talks: said in the instructions to begin with, then once where it changes, and only to models that take it.
+// The personality is part of the first instructions, later a message when it changes, and only for models that support it.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

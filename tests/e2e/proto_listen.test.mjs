@@ -1,4 +1,4 @@
-// codex proto --listen: many clients at one socket, each with a session of its own.
+// codex proto --listen: many clients at one socket, each with its own session.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// codex proto --token-file: who may come in where other machines can connect.
+// codex proto --token-file: authentication of clients where other machines can connect.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Questions of the model to the user (request_user_input): asked, answered, not answered, and what is kept of it.
+// Questions of the model to the user (request_user_input): answered, unanswered, and recorded.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,5 +1,5 @@
-// Sessions go back and forth between this program and the one whose format they have: each resumes what the other wrote,
-// and its next request carries the whole history.
+// Sessions are exchanged between this program and the reference: each resumes what the other has written, and its next
+// request contains the whole history.
 //
 // Runs with the programs in $CODEX_REFS (several, separated by colons) or $CODEX_REF; skipped without one.
 

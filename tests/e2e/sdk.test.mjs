@@ -1,4 +1,4 @@
-// The official TypeScript SDK drives our program as if it were its own: run, runStreamed, resumeThread, outputSchema,
+// The official TypeScript SDK drives this program like the original: run, runStreamed, resumeThread, outputSchema,
 // images, abort. Skips where the package is not installed (npm ci in this folder).
 
 import assert from 'node:assert/strict';

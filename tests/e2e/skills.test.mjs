@@ -1,4 +1,4 @@
-// Skills: found, listed, disabled, described to the model, sent to it when the input names them. Custom prompts.
+// Skills are found, listed, disabled, described to the model, and sent to it when the input names them. Custom prompts.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

@@ -1,4 +1,4 @@
-// Subagents when things go wrong: what a model should not have asked for, ends in the middle, files that are not there.
+// Subagents in error cases: invalid calls of the model, interrupted work, missing files.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

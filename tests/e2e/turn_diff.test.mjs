@@ -1,4 +1,4 @@
-// The diff of a task is what git prints, and git takes it: random trees and changes, asked of git itself.
+// The diff of a task equals the output of git and can be applied by it; tested with random trees and changes.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

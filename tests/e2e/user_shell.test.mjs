@@ -1,4 +1,4 @@
-// Commands of the user's own: Op run_user_shell_command, and thread/shellCommand of the app-server.
+// Commands typed by the user: Op run_user_shell_command, and thread/shellCommand of the app-server.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';

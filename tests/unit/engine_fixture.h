@@ -28,14 +28,15 @@ struct fixture {
 	struct codex *codex;
 	struct buf log;   /* tags of the events, except those whose number varies */
 	struct buf notes; /* mismatches that the scripted model reported */
-	struct buf wire;  /* the events as JSON, a line each */
+	struct buf wire;  /* the events as JSON, one per line */
 	const char *wanted;
 	size_t left; /* number of events until the loop stops */
 	unsigned next_id;
 	bool steers; /* input joins a running task; set before the codex is opened */
-	void (*hook)(struct fixture *f, const struct event *event); /* sees each event; may submit. NULL: none */
-	size_t events;                                              /* seen by the hook */
-	size_t say_at;                                              /* state of hooks */
+	/* called for each event, may submit; NULL: not used */
+	void (*hook)(struct fixture *f, const struct event *event);
+	size_t events; /* number of events that the hook was called with */
+	size_t say_at; /* used by hooks */
 };
 
 /* ---- the fixture ---- */
@@ -170,7 +171,7 @@ static inline void say(struct fixture *f, const char *text)
 	submit(f, op);
 }
 
-/* Runs the loop until the n-th such event from now on. */
+/* Runs the loop until the n-th such event, counted from now. */
 static inline void run_until(struct fixture *f, const char *event, size_t n)
 {
 	f->wanted = event;

@@ -21,11 +21,11 @@ struct fixture;
 
 struct peer {
 	struct fixture *f;
-	struct stream *stream; /* NULL once closed */
+	struct stream *stream; /* NULL after it was closed */
 	struct buf input;
 };
 
-struct answer { /* the result of a call */
+struct answer { /* The result that the caller received. */
 	struct fixture *f;
 	struct http_call *call;
 	int status;
@@ -43,7 +43,7 @@ struct fixture {
 	VEC(struct peer *) peers;
 	struct buf requests; /* the complete requests, concatenated */
 	int request_count;
-	void (*on_request)(struct fixture *f, struct peer *peer, int number); /* number counts from 1 */
+	void (*on_request)(struct fixture *f, struct peer *peer, int number); /* number: counted from 1 */
 	void (*on_raw)(struct fixture *f, struct peer *peer); /* replaces on_request for the next bytes */
 	struct answer answer;
 };

@@ -23,7 +23,7 @@
 			fail_msg("got \"%.*s\", want \"%s\"", STR_ARG(_s), literal); \
 	} while (0)
 
-/* "<checkout>/<relative>" in a static buffer. */
+/* Returns "<checkout>/<relative>" in a static buffer. */
 static inline const char *source_path(const char *relative)
 {
 	static char path[4096];
@@ -32,7 +32,7 @@ static inline const char *source_path(const char *relative)
 	return path;
 }
 
-/* The reference folder next to the checkout, or NULL if it does not exist (then skip()). */
+/* Returns the reference folder next to the checkout, or NULL if it does not exist: the test must then skip(). */
 static inline const char *shared_path(const char *relative)
 {
 	static char path[4096];

@@ -225,7 +225,7 @@ static void a_completion_reaches_the_parent_after_the_status(void **state)
 	assert_null(message->text.ptr);
 	assert_int_equal(message->outcome, agent_outcome_completed);
 	agent_message_destroy(message);
-	agent_end(child, agent_outcome_failed, STR("again")); /* it has ended */
+	agent_end(child, agent_outcome_failed, STR("again")); /* no effect, because it has ended */
 	assert_int_equal(child->status, subagent_status_idle);
 }
 
@@ -235,7 +235,8 @@ static void a_pause_is_no_end(void **state)
 	struct agent *child = launch(f->tree->root, "a");
 	buf_clear(&f->told);
 	agent_pause(child);
-	agent_end(child, agent_outcome_canceled, STR("interrupted")); /* its turn_aborted arrives */
+	/* the turn_aborted of the cancelled task arrives */
+	agent_end(child, agent_outcome_canceled, STR("interrupted"));
 	expect_emitted(f, "status1=ready ");
 	assert_true(agent_inbox_is_empty(&f->tree->root->inbox));
 }
@@ -360,7 +361,8 @@ static void a_wait_ends_with_the_first_news(void **state)
 	start_wait(f->tree->root, 300, &waited);
 	loop_run(f->loop);
 	assert_int_equal(waited.wake,
-	                 AGENT_WAKE_timeout); /* the second completion is read, the first agent is running */
+	                 /* no news: the second completion was read, and the first agent is running */
+	                 AGENT_WAKE_timeout);
 	agent_cancel(first);
 	start_wait(f->tree->root, 1800, &waited);
 	loop_run(f->loop);

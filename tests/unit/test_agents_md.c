@@ -23,7 +23,7 @@ static void put(const char *relative, const char *bytes)
 	temp_put(relative, str_of(bytes));
 }
 
-/* Reads below <temp>/<cwd> and compares; want NULL: no text. */
+/* Reads below <temp>/<cwd> and compares the text; want NULL: no text. */
 static void check_with(struct agents_md_options options, const char *cwd, const char *want)
 {
 	auto_free char *home = xstrdup(temp_path("home")), *path = xstrdup(temp_path(cwd));

@@ -8,7 +8,7 @@
 #include "base/mem.h"
 #include "protocol/message/approval.h"
 
-/* The permitted requests as letters: s(andbox) r(ules) k(skill) p(ermissions) m(cp). */
+/* The permitted requests as letters: s(andbox), r(ules), k for skill, p(ermissions), m(cp). */
 static const struct {
 	const char *json, *may, *kept;
 } rows[] = {

@@ -263,11 +263,11 @@ static void a_failed_replacement_leaves_no_file(void **state)
 	assert_int_not_equal(file_write_atomic(temp_path("folder"), STR("new"), 0600, false, &err), 0);
 	assert_int_equal(unlink(temp_path("folder/file")), 0);
 	assert_int_equal(rmdir(temp_path("folder")), 0);
-	assert_int_equal(rmdir(temp_root), 0); /* it is empty */
+	assert_int_equal(rmdir(temp_root), 0); /* rmdir succeeds only if the folder is empty */
 	assert_int_equal(mkdir(temp_root, 0700), 0);
 }
 
-/* A writer of the folder must not be able to redirect the write. */
+/* Another writer of the folder must not be able to redirect the write. */
 static void a_link_in_the_place_of_a_temporary_file_is_not_followed(void **state)
 {
 	(void)state;

@@ -7,7 +7,7 @@
 enum { NOW = 1800000000 };
 
 #define HEAD "eyJhbGciOiJIUzI1NiJ9."
-/* {"exp":NOW,"iss":"me","aud":"you"} and variations of it */
+/* {"exp":NOW,"iss":"me","aud":"you"}, and variations of it. */
 #define GOOD HEAD "eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjoieW91In0.jAmKPV0R4FaV3AlLX8ikRRxnqp5eTq_oueByFrquRfU"
 #define LIST                                                                    \
 	HEAD "eyJleHAiOjE4MDAwMDAwMDAsImlzcyI6Im1lIiwiYXVkIjpbIngiLCJ5b3UiXX0." \

@@ -54,8 +54,8 @@ static const struct cli_command only_words = {
 struct line {
 	struct options options;
 	struct cli_result result;
-	int status;         /* of cli_read */
-	char printed[4096]; /* on stdout and stderr */
+	int status;         /* the result of cli_read */
+	char printed[4096]; /* its output on stdout and stderr */
 };
 
 /* ---- output ---- */
@@ -380,7 +380,7 @@ static void test_options_in_front_of_the_word(void **state)
 	assert_int_equal(at, 1);
 }
 
-/* The suggestion in the error for a wrong subcommand; "" without a suggestion. */
+/* Returns the suggestion in the error for a wrong subcommand; "" if there is no suggestion. */
 static const char *nearest(const char *wrong, const char *words)
 {
 	static char found[64];
@@ -401,12 +401,12 @@ static const char *nearest(const char *wrong, const char *words)
 static void test_suggestions(void **state)
 {
 	(void)state;
-	assert_string_equal(nearest("exce", "login exec"), "exec");  /* transposition */
-	assert_string_equal(nearest("exc", "login exec"), "exec");   /* omission */
-	assert_string_equal(nearest("exexc", "login exec"), "exec"); /* insertion */
+	assert_string_equal(nearest("exce", "login exec"), "exec");  /* two letters are swapped */
+	assert_string_equal(nearest("exc", "login exec"), "exec");   /* a letter is missing */
+	assert_string_equal(nearest("exexc", "login exec"), "exec"); /* a letter is inserted */
 	assert_string_equal(nearest("skip", "login skip-git-repo-check"), "skip-git-repo-check");
-	assert_string_equal(nearest("logn", "logout login"), "login"); /* the nearest, not the first */
-	assert_string_equal(nearest("log", "logout login"), "logout"); /* the first of equals */
+	assert_string_equal(nearest("logn", "logout login"), "login"); /* the nearest word wins, not the first one */
+	assert_string_equal(nearest("log", "logout login"), "logout"); /* the first of equally near words wins */
 	assert_string_equal(nearest("l", "logout login"), "");
 	assert_string_equal(nearest("exec", ""), "");
 	assert_string_equal(nearest("", "exec"), "");

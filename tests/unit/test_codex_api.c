@@ -19,7 +19,7 @@
 #include "temp.h"
 
 struct fixture {
-	struct loop *loop; /* of the scripted model, on the thread */
+	struct loop *loop; /* the loop of the scripted model, on its own thread */
 	struct mock_model *mock;
 	pthread_t thread;
 	uv_async_t stop;
@@ -105,7 +105,7 @@ static int submit(struct fixture *f, const char *text)
 #define GO "{\"id\":\"1\",\"op\":{\"type\":\"user_input\",\"items\":[{\"type\":\"text\",\"text\":\"go\"}]}}"
 #define SHUTDOWN "{\"id\":\"9\",\"op\":{\"type\":\"shutdown\"}}"
 
-/* Takes events up to one of that type; false at the end. */
+/* Takes events up to the first one of that type; false at the end. */
 static bool wait_for(struct fixture *f, const char *type)
 {
 	auto_free char *want = xasprintf("\"msg\":{\"type\":\"%s\"", type);
@@ -250,7 +250,7 @@ static void a_host_that_only_submits_is_refused(void **state)
 	                               path);
 	start(f, "{\"reply\":[{\"message\":\"hello\"}]}");
 	assert_int_equal(submit(f, CONFIGURE), CODEX_OK);
-	for (int refusals = 0; refusals < 10000; sched_yield()) { /* a refusal may be temporary */
+	for (int refusals = 0; refusals < 10000; sched_yield()) { /* a refusal may be temporary, so try again */
 		int status = submit(f, op);
 		assert_true(status == CODEX_OK || status == CODEX_FULL);
 		taken += status == CODEX_OK;
@@ -265,7 +265,7 @@ static void a_host_that_only_submits_is_refused(void **state)
 	assert_true(taken * 900 > LIMIT_API_QUEUE);
 }
 
-/* Records a session of one turn and ends its engine. The path of its rollout, the caller's. */
+/* Records a session of one turn and ends its engine. Returns the path of its rollout, owned by the caller. */
 static char *record_session(struct fixture *f)
 {
 	char *event, *path = NULL;
@@ -320,7 +320,8 @@ static void submissions_during_a_resume_are_carried_out(void **state)
 	auto_free char *resume =
 		xasprintf("{\"id\":\"0\",\"op\":{\"type\":\"configure_session\",\"resume_path\":\"%s\"}}", path);
 	assert_int_equal(submit(f, resume), CODEX_OK);
-	for (int refusals = 0; refusals < 10000 && taken < 1000; sched_yield()) { /* a refusal may also mean: not yet */
+	for (int refusals = 0; refusals < 10000 && taken < 1000; sched_yield()) { /* a refusal may be temporary, so
+		                                                                   * try again */
 		int status = submit(f, "{\"id\":\"1\",\"op\":{\"type\":\"get_path\"}}");
 		assert_true(status == CODEX_OK || status == CODEX_FULL);
 		taken += status == CODEX_OK;

@@ -4,7 +4,8 @@
 #include "base/buf.h"
 #include "command/command_action.h"
 
-/* "read COMMAND name path", "list COMMAND path", "search COMMAND query path", "unknown COMMAND", joined by "; ". */
+/* Describes actions as "read COMMAND name path", "list COMMAND path", "search COMMAND query path" or "unknown
+ * COMMAND", joined by "; ". */
 static const char *describe(const char *script)
 {
 	static char text[2048];

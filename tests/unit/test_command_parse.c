@@ -5,7 +5,8 @@
 #include "base/buf.h"
 #include "base/limits.h"
 
-/* Words separated by commas, commands by bars: "ls,-l|wc". A word with a pattern is in parentheses: "ls,(*.c)". */
+/* Writes words separated by commas, and commands by bars: "ls,-l|wc". A word with a pattern is in parentheses:
+ * "ls,(*.c)". */
 static const char *read_as(const char *script)
 {
 	static char text[4096];

@@ -333,7 +333,7 @@ static void profiles_come_from_tables_files_and_both(void **state)
 	assert_non_null(strstr(failure(&source), "config profile `../p` not found"));
 }
 
-/* Trust as far as it has effects. */
+/* Returns the trust level, derived from its effects. */
 static enum trust_level trust_of(const struct config *c)
 {
 	if (config_trusts_folder(c, config_binder(c, NULL).cwd))
@@ -396,7 +396,7 @@ static void a_linked_worktree_is_trusted_with_its_repository(void **state)
 	write_file(p->home, "config.toml", user);
 	struct config_source source = source_of(p);
 	source.cwd = tree;
-	struct config *c = load(&source); /* only the tree shows it so far */
+	struct config *c = load(&source); /* only the tree contains it at this point */
 	assert_null(c->model);
 	assert_int_equal(trust_of(c), trust_level_unset);
 	config_unref(c);
@@ -502,7 +502,7 @@ static void a_project_may_narrow_what_commands_may_do(void **state)
 }
 
 struct widening {
-	const char *user, *project, *ignored; /* NULL: the project's value counts */
+	const char *user, *project, *ignored; /* ignored NULL: the project's value is used */
 };
 
 static void check_widening(const struct place *p, const struct widening *row)

@@ -71,7 +71,7 @@ static uint32_t draw(uint32_t *seed, uint32_t below)
 	return (*seed >> 8) % below;
 }
 
-/* Lines of few kinds, so that many are equal by chance. */
+/* Writes lines of few kinds, so that many are equal by chance. */
 static void random_text(struct buf *out, uint32_t *seed)
 {
 	static const char *const words[] = {"a\n", "b\n", "c\n", "\n", "long line\n", "{\n", "}\n"};
@@ -82,7 +82,7 @@ static void random_text(struct buf *out, uint32_t *seed)
 		buf_append_c(out, "tail");
 }
 
-/* A copy of old with some lines removed and added. */
+/* Copies old with some lines removed and added. */
 static void random_change(struct buf *out, struct str old, uint32_t *seed)
 {
 	struct str line;
@@ -95,7 +95,7 @@ static void random_change(struct buf *out, struct str old, uint32_t *seed)
 	}
 }
 
-/* Applies hunks in order: the part of patch(1) that the tests need. */
+/* Applies hunks in order, as far as the tests need patch(1). */
 static void apply_hunks(struct str old, struct str diff, struct buf *out)
 {
 	struct str line, kept;
@@ -150,7 +150,7 @@ static void random_diffs_lead_to_the_new_text(void **state)
 	}
 }
 
-/* The number of changed lines in a shortest diff, by dynamic programming. */
+/* Returns the number of changed lines in a shortest diff, by dynamic programming. */
 static size_t shortest(const char *a, const char *b)
 {
 	size_t n = strlen(a), m = strlen(b), table[32][32] = {{0}};

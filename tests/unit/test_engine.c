@@ -82,7 +82,7 @@ static void a_queue_takes_so_many_submissions_at_once(void **state)
 	for (int i = 0; i < LIMIT_SUBMISSIONS; i++)
 		assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, NULL), 0);
 	assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, &err), -ERR_limit);
-	run_until(f, "error", LIMIT_SUBMISSIONS); /* each is refused before configure_session */
+	run_until(f, "error", LIMIT_SUBMISSIONS); /* each Op is refused before configure_session */
 	assert_int_equal(codex_submit_op(f->codex, STR("i"), &op, NULL), 0);
 }
 
@@ -118,7 +118,7 @@ static void a_second_call_with_the_same_id_is_refused(void **state)
 	expect_fit(f, 2);
 }
 
-/* None of them ends before "go" is there, and each shows itself. */
+/* No command ends before the file "go" exists, and each one shows that it runs. */
 static void concurrent_calls_are_limited(void **state)
 {
 	struct fixture *f = *state;
@@ -431,7 +431,7 @@ static void a_resumed_session_continues_its_history(void **state)
 	run_until(f, "task_complete", 1);
 	say(f, "beta-2");
 	run_until(f, "exec_command_begin", 1);
-	codex_close(f->codex); /* like a kill: no event ended the task */
+	codex_close(f->codex); /* simulates a kill: no event ended the task */
 	open_codex(f);
 	buf_clear(&f->log);
 	auto_free char *op = xasprintf("{\"type\":\"configure_session\",\"resume_path\":\"%s\"}", path);
@@ -468,7 +468,7 @@ static void an_approved_command_runs(void **state)
 	run_until(f, "exec_approval_request", 1);
 	expect_log(f, FIRST " exec_command_begin exec_approval_request");
 	answer(f, "exec_approval", "c1", "approved_for_session");
-	run_until(f, "exec_approval_request", 1); /* not for c2, which is the same command */
+	run_until(f, "exec_approval_request", 1); /* the approval does not cover c2, which is the same command */
 	expect_log(f, "exec_command_end model_turn_complete exec_command_begin exec_command_end "
 	              "model_turn_complete exec_command_begin exec_approval_request");
 	answer(f, "exec_approval", "c3", "denied");
@@ -488,7 +488,7 @@ static void an_aborted_question_interrupts_the_task(void **state)
 	say(f, "go");
 	run_until(f, "exec_approval_request", 2);
 	answer(f, "exec_approval", "c2", "abort");
-	answer(f, "exec_approval", "c1", "approved"); /* after the abort */
+	answer(f, "exec_approval", "c1", "approved"); /* sent after the abort */
 	run_until(f, "turn_aborted", 1);
 	settle(f);
 	expect_fit(f, 1);
@@ -535,7 +535,8 @@ static void an_answer_is_taken_while_the_submission_queue_is_full(void **state)
 		submit(f, "{\"type\":\"list_custom_prompts\"}");
 	assert_true(codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &approved));
 	assert_false(
-		codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &approved)); /* it is answered already */
+		/* false, because the request was answered */
+		codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &approved));
 	run_until(f, "task_complete", 1);
 	assert_true(file_exists(temp_path("ran")));
 }
@@ -724,7 +725,7 @@ static void no_event_follows_the_shutdown(void **state)
 	configure(f);
 	run_until_idle(f);
 	buf_clear(&f->log);
-	submit(f, "{\"type\":\"list_custom_prompts\"}"); /* handled by a worker thread */
+	submit(f, "{\"type\":\"list_custom_prompts\"}"); /* a worker thread handles it */
 	submit(f, "{\"type\":\"shutdown\"}");
 	run_until(f, "shutdown_complete", 1);
 	while (loop_uv(f->loop)->active_reqs.count)

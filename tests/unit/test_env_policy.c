@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "command/env_policy.h"
 
-/* The value that a command reads, or NULL. */
+/* Returns the value that a command reads, or NULL. */
 static const char *env_find(const struct env *env, const char *name)
 {
 	for (const char *const *it = env_vars(env); *it; it++) {

@@ -69,7 +69,7 @@ static void a_pattern_cannot_hide_a_word_from_a_rule_that_restricts(void **state
 	exec_policy_destroy(policy);
 }
 
-/* As the engine asks: about the vector, if its script cannot be read as plain commands. */
+/* Judges a script like the engine: as an argument vector, if it cannot be read as plain commands. */
 static const char *decide_script(const struct exec_policy *policy, const char *script)
 {
 	struct command_word words[] = {{"bash", false}, {"-lc", false}, {script, false}};

@@ -130,10 +130,10 @@ static void test_wrong_encodings(void **state)
 		{STR("caf\xe9"), "the prompt on stdin is not UTF-8; convert it, for example with iconv"},
 		{STR("\xff\xfe\0\0h\0\0\0"), utf32},
 		{STR("\0\0\xfe\xff\0\0\0h"), utf32},
-		{STR("\xff\xfeh\0i"), cut},           /* half a code unit */
-		{STR("\xff\xfeh\0\x3d\xd8"), cut},    /* half a surrogate pair */
-		{STR("\xff\xfe\x00\xdeh\0"), broken}, /* a low surrogate alone */
-		{STR("\xff\xfe\x3d\xd8h\0"), broken}, /* a high surrogate alone */
+		{STR("\xff\xfeh\0i"), cut},           /* ends inside a code unit */
+		{STR("\xff\xfeh\0\x3d\xd8"), cut},    /* ends inside a surrogate pair */
+		{STR("\xff\xfe\x00\xdeh\0"), broken}, /* a low surrogate without a high one */
+		{STR("\xff\xfe\x3d\xd8h\0"), broken}, /* a high surrogate without a low one */
 		{STR("\xff\xfe\x3d\xd8\x3d\xd8"), broken},
 	};
 	(void)state;
@@ -198,7 +198,7 @@ static pid_t write_in(size_t total, bool stays_open)
 	if (child == 0) {
 		signal(SIGPIPE, SIG_IGN);
 		close(ends[0]);
-		close(STDIN_FILENO); /* the read end of an earlier pipe */
+		close(STDIN_FILENO); /* closes the read end of an earlier pipe */
 		for (size_t at = 0; at < total; at += sizeof(block)) {
 			if (fd_write_all(ends[1], block, sizeof(block), NULL) != 0)
 				_exit(1);

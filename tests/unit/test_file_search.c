@@ -9,7 +9,7 @@
 
 /* ---- patterns ---- */
 
-/* Rules that are expensive to match. */
+/* Writes rules that are expensive to match. */
 static void write_hostile_rules(struct buf *out)
 {
 	buf_init(out, LIMIT_IGNORE_FILE);

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "transport/frame_lines.h"
 
-/* "a|b|LONG|" */
+/* Writes the frames as "a|b|LONG|". */
 static void take_all(struct frame_lines *lines, struct buf *out)
 {
 	struct str line;
@@ -129,7 +129,7 @@ static void a_long_line_without_end_is_reported_too(void **state)
 	frame_lines_finish(&lines);
 }
 
-/* For any split, and after any other line. */
+/* Checked for any split, and after any other line. */
 static void a_long_line_shows_its_beginning(void **state)
 {
 	static const char text[] = "short\n{\"id\":7,\"x\":\"yyyyyyyyyyyyyyyyyyyy\"}\n{\"id\":8}\n";

@@ -20,8 +20,8 @@ static void note(struct git_diff *diff, const char *path, const char *move_path,
 }
 
 #define NO_BLOB "0000000000000000000000000000000000000000"
-#define HELLO_BLOB "ce013625030ba8dba906f756967f9e9ca394464a" /* git hash-object of "hello\n" */
-#define OTHER_BLOB "e45c9c2666d44e0327c1f9c239a74c508336053e" /* of "other\n" */
+#define HELLO_BLOB "ce013625030ba8dba906f756967f9e9ca394464a" /* result of git hash-object for "hello\n" */
+#define OTHER_BLOB "e45c9c2666d44e0327c1f9c239a74c508336053e" /* result for "other\n" */
 
 static void added_deleted_and_changed_files(void **state)
 {
@@ -60,7 +60,7 @@ static void unchanged_files_are_omitted(void **state)
 	note(&diff, "/w/a", NULL, STR("other\n"), STR("hello\n"));
 	note(&diff, "/w/new", NULL, STR("x\n"), STR_NONE);
 	assert_string_equal(written(&diff), "");
-	note(&diff, "/w/new", NULL, STR_NONE, STR("")); /* an empty file is a file */
+	note(&diff, "/w/new", NULL, STR_NONE, STR("")); /* an empty file is listed, too */
 	assert_string_equal(written(&diff), "diff --git a/new b/new\nnew file mode 100644\nindex " NO_BLOB
 	                                    "..e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n");
 	git_diff_finish(&diff);

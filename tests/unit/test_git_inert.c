@@ -48,7 +48,8 @@ static void a_folder_without_a_repository_is_inert(void **state)
 	(void)state;
 	char git[PATH_MAX];
 	temp_put("plain/x", STR(""));
-	assert_int_equal(dir_make(temp_path("plain/.git"), 0700, NULL), 0); /* empty: not a repository */
+	/* an empty folder, which is not a repository */
+	assert_int_equal(dir_make(temp_path("plain/.git"), 0700, NULL), 0);
 	assert_true(git_is_inert(temp_path("plain"), git));
 	assert_string_equal(git, "");
 	assert_false(git_is_inert(temp_path("missing"), git));
@@ -132,7 +133,7 @@ static void a_repository_that_lies_elsewhere_or_is_bare_counts(void **state)
 	assert_false(is_inert("linked"));
 }
 
-/* An entry of index version 2 with this mode and name; its length is a multiple of eight. */
+/* Appends an entry of index version 2 with this mode and name; its length is a multiple of eight. */
 static void add_entry(struct buf *out, unsigned mode, const char *name)
 {
 	size_t start = out->len, len = strlen(name);
@@ -161,7 +162,7 @@ static void a_nested_repository_in_the_index_counts(void **state)
 	make_repository("w/.git", usual);
 	buf_append(&index, "DIRC\0\0\0\2\0\0\0\2", 12);
 	add_entry(&index, 0100644, "a");
-	assert_false(is_inert_with(&index)); /* its header announces two */
+	assert_false(is_inert_with(&index)); /* the header announces two entries */
 	add_entry(&index, 0100755, "a-longer-name");
 	assert_true(is_inert_with(&index));
 	index.data[11] = 3;

@@ -559,7 +559,7 @@ static void test_cancel_from_outside(void **state)
 	struct fixture *f = *state;
 	f->on_request = answer_never;
 	start(f, (struct http_request){0}, &handler);
-	http_call_cancel(f->answer.call); /* before libcurl is loaded */
+	http_call_cancel(f->answer.call); /* cancelled before libcurl is loaded */
 	turn(f);
 	start(f, (struct http_request){0}, &handler);
 	while (!f->request_count)
@@ -570,7 +570,7 @@ static void test_cancel_from_outside(void **state)
 	assert_false(f->answer.is_done);
 }
 
-/* A call that cancels another one from its callbacks. */
+/* The callbacks of this call cancel another one. */
 static void on_data_cancel_other(struct str bytes, void *self)
 {
 	struct http_call **other = self;

@@ -19,7 +19,7 @@ struct fixture {
 	struct loop *loop;
 	struct http_server *server;
 	int fd;
-	struct buf seen;                /* "METHOD target|header|body\n" of each request */
+	struct buf seen;                /* each request as "METHOD target|header|body\n" */
 	struct http_exchange *exchange; /* set by on_request if `keep` */
 	bool keep;
 	int gone, writable;
@@ -310,7 +310,7 @@ static void test_expect_continue(void **state)
 	assert_str(buf_str(&f->seen), "POST /||ok\n");
 }
 
-/* For any number of pieces of the body. */
+/* Checked for any number of pieces of the body. */
 static void test_one_continue_a_request(void **state)
 {
 	struct fixture *f = *state;

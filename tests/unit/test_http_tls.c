@@ -12,7 +12,7 @@ struct tls_peer {
 	int port;
 };
 
-/* Runs a program with its output into fd; NULL-terminated arguments. */
+/* Runs a program with its output connected to fd; arguments end with NULL. */
 static pid_t spawn(int out, const char *const argv[])
 {
 	extern char **environ;

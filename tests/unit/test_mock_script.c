@@ -382,7 +382,7 @@ static void test_conditions_go_first(void **state)
 	assert_int_equal(line_for(*state, "{\"input\":[{\"role\":\"tool\"}]}"), 3);
 }
 
-/* "" if the expectation is met, otherwise the mismatch. */
+/* Returns "" if the expectation is met, otherwise the mismatch. */
 static const char *mismatch(struct fixture *f, const char *expect, const char *body)
 {
 	static struct error err;

@@ -22,7 +22,7 @@ struct answer {
 	const char *type;
 	const char *body;
 	enum ending ending;
-	const char *header; /* an additional header, or NULL */
+	const char *header; /* a further header, or NULL */
 };
 
 struct fixture {
@@ -33,16 +33,16 @@ struct fixture {
 	struct model_client *client;
 	char url[64];
 
-	struct answer answers[8]; /* the last one is repeated */
+	struct answer answers[8]; /* answers in order; the last one is repeated */
 	size_t requests;
-	struct buf body; /* of the last request */
-	struct buf head; /* of the last request: "name: value" lines */
+	struct buf body; /* body of the last request */
+	struct buf head; /* head of the last request as "name: value" lines */
 
 	struct model_call *call;
 	struct buf log;
 	int done;
 	struct model_error error;
-	int cancel_at;  /* cancels the call in its n-th event */
+	int cancel_at;  /* cancel the call at its n-th event */
 	int more_calls; /* number of calls to start from on_done */
 };
 
@@ -104,7 +104,7 @@ static void on_event(const struct response_event *event, void *self)
 {
 	struct fixture *f = self;
 	if (event->limits && !event->limits->primary)
-		return; /* an answer has begun */
+		return; /* the answer has started */
 	buf_printf(&f->log, "%s", names[event->type]);
 	if (event->text.ptr)
 		buf_printf(&f->log, "=%.*s", STR_ARG(event->text));

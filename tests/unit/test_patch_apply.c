@@ -60,7 +60,7 @@ static int commit_in(const char *folder, struct str text)
 	return note_failure(&err, status);
 }
 
-/* "path=content\n" of every file below a folder, sorted. */
+/* Writes "path=content\n" for every file below a folder, sorted. */
 static int compare_names(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);
@@ -152,7 +152,7 @@ static bool is_refused(const char *name)
 	return false;
 }
 
-/* Runs a case in an empty folder; `all_or_nothing` like a turn. */
+/* Runs a case in an empty folder; with all_or_nothing atomically, as in a turn. */
 static void run_case(const char *root, const char *name, bool all_or_nothing)
 {
 	auto_free char *folder = path_join(root, name), *input = path_join(folder, "input");
@@ -428,9 +428,10 @@ static void modes_and_links_survive(void **state)
 	assert_int_equal(symlink("real", temp_path("link")), 0);
 	assert_int_equal(symlink("made", temp_path("dangling")), 0);
 	assert_int_equal(link(temp_path("one"), temp_path("two")), 0);
-	struct str text = STR(BEGIN UPDATE("script") "*** Move to: sub/tool\n@@\n-a\n+b\n" /* the mode is kept */
-	                      UPDATE("link") "@@\n-a\n+b\n"     /* the link's target changes */
-	                      UPDATE("one") "@@\n-a\n+longer\n" /* and its other hard link, too */
+	/* checks that the mode is kept */
+	struct str text = STR(BEGIN UPDATE("script") "*** Move to: sub/tool\n@@\n-a\n+b\n" UPDATE(
+		"link") "@@\n-a\n+b\n"                          /* changes the target of the link */
+	                      UPDATE("one") "@@\n-a\n+longer\n" /* changes the other hard link, too */
 	                                    "*** Add File: dangling\n+new\n" END);
 	assert_int_equal(commit_in(temp_root, text), 0);
 	assert_int_equal(mode_of("sub/tool") & 07777, 0751);
@@ -504,7 +505,7 @@ static void planned_finish(struct planned *planned)
 	patch_finish(&planned->patch);
 }
 
-/* "kind path[ -> path]" for each change, below temp_root. */
+/* Returns "kind path[ -> path]" for each change, with paths relative to temp_root. */
 static const char *changes_of(const struct planned *planned)
 {
 	static char text[1024];
@@ -645,7 +646,7 @@ static void a_swapped_folder_leads_nowhere(void **state)
 		put("out/f", "a\n");
 		auto_free char *text = xasprintf(BEGIN "%s" END, bodies[i]);
 		struct planned planned = plan(str_of(text));
-		/* The same inode through the link, so that only the path differs. */
+		/* Links the same inode there, so that only the path differs. */
 		assert_int_equal(unlink(temp_path("out/f")), 0);
 		assert_int_equal(link(temp_path("in/d/f"), temp_path("out/f")), 0);
 		assert_int_equal(rename(temp_path("in/d"), temp_path("in/was")), 0);
@@ -664,7 +665,7 @@ struct flipper {
 	atomic_bool is_over;
 };
 
-/* Like a command that runs concurrently. */
+/* Acts like a command that runs concurrently. */
 static void *flip(void *self)
 {
 	struct flipper *flipper = self;
@@ -717,7 +718,7 @@ static void a_race_with_links_leads_nowhere(void **state)
 	while (readdir(dir))
 		entries++;
 	closedir(dir);
-	assert_int_equal(entries, 3); /* including "." and ".." */
+	assert_int_equal(entries, 3); /* "." and ".." are counted, too */
 	auto_buf struct buf text;
 	buf_init(&text, 64);
 	assert_int_equal(file_read(temp_path("out/f"), &text, NULL), 0);

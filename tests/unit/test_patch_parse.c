@@ -24,7 +24,7 @@ static const struct patch_chunk *chunk_of(const struct patch *patch, size_t hunk
 	return patch_chunks(patch, &patch->hunks.items[hunk]) + chunk;
 }
 
-/* "<kind><text>|" for each line. */
+/* Writes "<kind><text>|" for each line. */
 static const char *lines_of(struct str body)
 {
 	static char text[256];

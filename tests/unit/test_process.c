@@ -704,7 +704,8 @@ static void refuse_sendmsg(void)
 	assert_int_equal(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), 0);
 }
 
-/* In a process of its own, as a filter stays. LIMIT_SUPERVISOR_REQUESTS commands are sent before it. */
+/* Runs in a separate process, because a filter cannot be removed. LIMIT_SUPERVISOR_REQUESTS commands are sent before
+ * it is installed. */
 static bool is_refusal_reported(void)
 {
 	enum { COMMANDS = LIMIT_SUPERVISOR_REQUESTS + 1 };
@@ -745,7 +746,7 @@ static void a_refused_transfer_of_descriptors_fails_the_command(void **state)
 
 struct program {
 	char dir[64], path[80];
-	int lease; /* an exec of the program waits until the lease is released; -1 */
+	int lease; /* the exec of the program waits until this lease is released; -1: not taken */
 };
 
 static void program_create(struct program *it, const char *parent, const char *text)
@@ -767,7 +768,8 @@ static void program_destroy(struct program *it)
 	rmdir(it->dir);
 }
 
-/* The exec hangs, as on a file system that does not respond. False if the file system has no leases. */
+/* Creates a program whose exec hangs, as on a file system that does not respond. False if the file system has no
+ * leases. */
 static bool program_create_hanging(struct program *it)
 {
 	static const char *const parents[] = {"/tmp", "/dev/shm"};
@@ -854,7 +856,7 @@ static void a_hanging_start_blocks_no_other(void **state)
 	assert_int_equal(stuck.ends, 0);
 	assert_int_equal(supervisor_pid(), supervisor);
 	fcntl(program.lease, F_SETLEASE, F_UNLCK);
-	assert_int_equal(run_printed_pid(&stuck), pid); /* it was only delayed */
+	assert_int_equal(run_printed_pid(&stuck), pid); /* the start was only delayed */
 	run_finish(&stuck);
 	program_destroy(&program);
 }
@@ -950,7 +952,7 @@ static void a_hanging_start_does_not_survive_the_engine(void **state)
 	program_destroy(&program);
 }
 
-/* Before the process leads a group, after that, and during the exec. */
+/* Kills are sent before the process leads a group, after that, and during the exec. */
 static void a_kill_at_any_moment_of_the_start_ends_it(void **state)
 {
 	for (int i = 0; i < 100; i++) {
@@ -1011,7 +1013,7 @@ static void a_stopped_supervisor_fails_new_commands(void **state)
 		assert_non_null(strstr(asked[i].error, "does not answer; was it stopped?"));
 		assert_int_equal(asked[i].result.exit_code, -1);
 	}
-	/* those that were not sent need no answer */
+	/* Requests that were not sent need no answer. */
 	assert_true(process_is_running(asked[0].process));
 	assert_false(process_is_running(asked[ASKED - 1].process));
 	for (size_t i = 0; i < ASKED; i++)
@@ -1085,7 +1087,7 @@ static void a_pid_that_belongs_to_another_process_by_now_gets_no_signal(void **s
 	assert_true(process_tree_lists(&tree, entry));
 	assert_true(process_entry_signal(entry, SIGTERM));
 	assert_int_equal(waitpid(pid, &status, 0), pid);
-	assert_int_equal(WTERMSIG(status), SIGTERM); /* and not by the KILL for another process */
+	assert_int_equal(WTERMSIG(status), SIGTERM); /* it was not ended by the SIGKILL for another process */
 }
 
 static void a_stopped_supervisor_does_not_stop_the_end(void **state)
@@ -1253,7 +1255,7 @@ static void the_reaper_may_stop_under_a_running_command(void **state)
 	run_finish(&run);
 }
 
-/* Prints its pid and sleeps. */
+/* Acts as a daemon: prints its pid and sleeps. */
 static void be_daemon(void)
 {
 	printf("%d\n", (int)getpid());

@@ -6,7 +6,7 @@
 #include "model/proposed_plan.h"
 
 static const struct {
-	const char *message, *text, *plan; /* plan NULL: no plan */
+	const char *message, *text, *plan; /* plan is NULL if there is no plan */
 } rows[] = {
 	{"before\n<proposed_plan>\n- step\n</proposed_plan>\nafter", "before\nafter", "- step\n"},
 	{"nothing", "nothing", NULL},

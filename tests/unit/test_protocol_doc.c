@@ -46,7 +46,7 @@ static const char intro[] =
 
 struct doc {
 	struct buf out;
-	VEC(const struct record *) records; /* still to be described */
+	VEC(const struct record *) records; /* records that are not described yet */
 	VEC(const struct union_type *) unions;
 };
 
@@ -66,7 +66,7 @@ static void want_union(struct doc *doc, const struct union_type *type)
 	vec_push(&doc->unions, type);
 }
 
-/* `word`, `word` */
+/* Writes `word`, `word`. */
 static void write_words(struct doc *doc, const struct enum_type *type)
 {
 	const char *before = "";

@@ -114,7 +114,7 @@ static void append_found(struct rollout_index *index, const char *words, struct 
 	rollout_index_search_destroy(search);
 }
 
-/* All answers, with the index or (NULL) without it. */
+/* Collects all answers, with the index or, for NULL, without it. */
 static char *answers(struct rollout_index *index)
 {
 	static const char *const words[] = {"say",        "SAY \"1",    "x2",     "x",  "%",   "_", "100%_ of x1",
@@ -186,7 +186,7 @@ static void changed_files_are_read_again(void **state)
 	put_session(6, "same length..");
 	assert_harmless();
 	assert_harmless();
-	put_session(6, "SAME length!!"); /* same size and time: another inode */
+	put_session(6, "SAME length!!"); /* same size and time, but another inode */
 	assert_harmless();
 }
 
@@ -230,7 +230,7 @@ static void damage_while_it_is_open_changes_nothing(void **state)
 	assert_true(pwrite(fd, noise.data, noise.len, 0) > 0);
 	close(fd);
 	assert_no_difference(index);
-	assert_true(fill(index)); /* rebuilt */
+	assert_true(fill(index)); /* fill rebuilds the index */
 	assert_no_difference(index);
 	assert_int_equal(unlink(temp_path(ROLLOUT_INDEX_NAME)), 0);
 	assert_no_difference(index);

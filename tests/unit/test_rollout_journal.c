@@ -138,7 +138,7 @@ static void files_without_numbers_contain_legacy_events_only(void **state)
 	                        "{\"type\":\"context_compacted\"}\n");
 }
 
-/* The same for a numbered file; each line must have its number. */
+/* As assert_payloads, for a numbered file; each line must have its number. */
 static void assert_numbered(struct rollout_writer *writer, const char *want)
 {
 	assert_int_equal(rollout_writer_flush(writer, NULL), 0);

@@ -13,7 +13,7 @@
 #define FILE_B "sessions/2026/11/20/rollout-2026-11-20T10-00-00-" ID_B ".jsonl"
 #define FILE_C "sessions/2025/12/31/rollout-2025-12-31T23-59-59-" ID_C ".jsonl"
 
-/* A file of one line, modified `age_s` seconds after the start of 2026. */
+/* Writes a file of one line, modified `age_s` seconds after the start of 2026. */
 static void put_session(const char *relative, const char *id, const char *cwd, const char *provider, const char *source,
                         int changed_s)
 {

@@ -35,7 +35,7 @@ static void event(const char *type)
 	line("event_msg", payload);
 }
 
-/* A complete turn in the order of January 2026. */
+/* Writes a complete turn in the order of January 2026. */
 static void turn(const char *user, const char *assistant)
 {
 	message("user", user);
@@ -75,7 +75,7 @@ static struct rollout_reader *read_file_so_far(void)
 	return read_path(temp_put(DAY OLD_NAME, buf_str(&file)));
 }
 
-/* The history as words: the text of a message, otherwise the type, separated by spaces. */
+/* Returns the history as words: the text of a message, otherwise the type, separated by spaces. */
 static char *words(const struct rollout_reader *reader)
 {
 	struct buf out;
@@ -502,7 +502,7 @@ static void a_copied_fork_is_the_forks_own(void **state)
 	rollout_reader_destroy(reader);
 }
 
-/* Early 2025: items without an envelope. */
+/* In early 2025 items had no envelope. */
 static void bare_lines_are_read(void **state)
 {
 	(void)state;

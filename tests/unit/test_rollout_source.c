@@ -22,7 +22,7 @@
 	LINE("2", "response_item", SAID("user", "input_text", "hi"))
 #define TAIL LINE("3", "response_item", SAID("assistant", "output_text", "yo"))
 
-/* A frame of stored blocks, which the format allows. */
+/* Writes a frame of stored blocks, which the format allows. */
 static void pack(struct buf *out, struct str bytes, size_t block)
 {
 	buf_append(out, "\x28\xb5\x2f\xfd\x00\x58", 6);

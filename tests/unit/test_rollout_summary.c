@@ -35,7 +35,7 @@ static void the_beginning_of_the_file_suffices(void **state)
 	read_ok(FILE_A, &arena, &summary);
 	assert_true(str_is(summary.meta.thread_id, ID_A));
 	assert_true(str_is(summary.preview, "first"));
-	assert_true(str_is(summary.model, "m")); /* from an incomplete last line */
+	assert_true(str_is(summary.model, "m")); /* read from an incomplete last line */
 	assert_true(str_is(summary.effort, "high"));
 	temp_put(FILE_B, STR(META(ID_B, ",\"source\":{\"subagent\":\"review\"}") ITEM));
 	read_ok(FILE_B, &arena, &summary);

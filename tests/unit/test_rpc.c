@@ -35,7 +35,7 @@ static bool client_send(struct transport *transport, struct str frames)
 	return !client->is_full;
 }
 
-static const char *large_body; /* where the last one was in memory */
+static const char *large_body; /* address of the body that was sent last */
 
 static bool client_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)
 {
@@ -89,7 +89,7 @@ static void tell(struct fixture *f, int which, const char *line)
 	connection_events.on_frame(str_of(line), f->clients[which].connection);
 }
 
-/* The messages sent to the client since the last call. */
+/* Returns the messages sent to the client since the last call. */
 static const char *heard(struct fixture *f, int which)
 {
 	static struct buf last;
@@ -187,7 +187,7 @@ static void messages_are_distinguished(void **state)
 	(void)state;
 	static const struct {
 		const char *text;
-		int kind; /* -1: none */
+		int kind; /* -1: no message */
 		bool has_bad_id;
 	} rows[] = {
 		{"{\"id\":1,\"method\":\"a\"}", RPC_REQUEST, false},
@@ -413,7 +413,7 @@ static void readers_share_and_a_writer_is_alone(void **state)
 
 static struct rpc_scopes *holding;
 
-/* Like most requests: it waits for a worker next. */
+/* Answers later, like most requests, which wait for a worker. */
 static void on_run_and_hold(struct rpc_scope_entry *entry)
 {
 	ran[ran_count++] = entry;
@@ -526,7 +526,7 @@ static void only_the_failure_of_the_last_client_fails_the_question(void **state)
 		tell(f, 0, "{\"id\":\"0\",\"result\":{\"decision\":\"accept\"}}"); /* a string is another id */
 		assert_int_equal(answers.count, 0);
 		tell(f, 0, lines[i]);
-		tell(f, 0, lines[i]); /* it may not answer any more */
+		tell(f, 0, lines[i]); /* it must not answer any more */
 		assert_int_equal(answers.count, 0);
 		tell(f, 1, lines[i]);
 		assert_int_equal(answers.count, 1);
@@ -540,7 +540,7 @@ static void a_client_answers_after_the_error_of_another(void **state)
 	struct answers answers = {0};
 	put_question(f, &answers);
 	tell(f, 0, "{\"id\":0,\"error\":{\"code\":1,\"message\":\"x\"}}");
-	tell(f, 0, "{\"id\":0,\"result\":{\"decision\":\"accept\"}}"); /* it has left the circle */
+	tell(f, 0, "{\"id\":0,\"result\":{\"decision\":\"accept\"}}"); /* this client has left */
 	assert_int_equal(answers.count, 0);
 	tell(f, 1, "{\"id\":0,\"result\":{\"decision\":\"acceptForSession\"}}");
 	assert_int_equal(answers.count, 1);
@@ -594,7 +594,7 @@ static void later_clients_are_asked_and_others_cannot_answer(void **state)
 
 /* ---- flow ---- */
 
-/* An interrupt must not wait for its reader, but it is no way to pile up answers either. */
+/* An interrupt must not wait for its reader, but answers must not accumulate without limit. */
 static void a_slow_client_has_some_messages_read(void **state)
 {
 	struct fixture *f = *state;
@@ -622,7 +622,7 @@ static struct thread *make_thread(struct fixture *f)
 	return thread;
 }
 
-/* For LIMIT_WATCHER_HOLD_MS if there are other subscribers, else as long as it takes. */
+/* The delay is LIMIT_WATCHER_HOLD_MS if there are other subscribers, else unlimited. */
 static void a_slow_subscriber_delays_the_others_for_a_limited_time(void **state)
 {
 	struct fixture *f = *state;

@@ -195,7 +195,7 @@ static void on_probed(void *self)
 	loop_stop(self);
 }
 
-/* The backend's name, or NULL. */
+/* Returns the backend's name, or NULL. */
 static const char *probe(struct error *err)
 {
 	struct loop *loop = loop_create(NULL);
@@ -569,7 +569,7 @@ static void a_policy_that_cannot_be_kept_is_refused(void **state)
 static void without_a_backend_nothing_runs(void **state)
 {
 	(void)state;
-	/* A file system whose bwrap cannot be executed. */
+	/* In this file system bwrap cannot be executed. */
 	const char *const argv[] = {"/usr/bin/bwrap",
 	                            "--unshare-user",
 	                            "--bind",

@@ -145,7 +145,7 @@ static void sockets_are_those_of_the_network(void **state)
 	(void)state;
 	static const struct {
 		int family;
-		bool is_allowed[3]; /* by enum sandbox_filter_net */
+		bool is_allowed[3]; /* indexed by enum sandbox_filter_net */
 	} families[] = {
 		{AF_UNIX, {false, false, true}},    {AF_INET, {false, true, true}},
 		{AF_INET6, {false, true, true}},    {AF_NETLINK, {false, true, true}},
@@ -193,7 +193,8 @@ static void a_sandbox_that_shares_pids_leaves_the_scheduling_of_others_alone(voi
 	                            __NR_sched_setattr,     __NR_migrate_pages,      __NR_move_pages};
 	for (size_t i = 0; i < countof(calls); i++) {
 		build(SANDBOX_NET_NONE, true);
-		assert_int_equal(call(calls[i], 1, 0, 0), SECCOMP_RET_ALLOW); /* in its own pid namespace */
+		/* allowed with a pid namespace of its own */
+		assert_int_equal(call(calls[i], 1, 0, 0), SECCOMP_RET_ALLOW);
 		code_len = sandbox_filter_build(&(struct sandbox_filter_spec){SANDBOX_NET_NONE, true, true}, code);
 		assert_int_equal(call(calls[i], 1, 0, 0), DENIED);
 		assert_int_equal(call(calls[i], 0, 0, 0), SECCOMP_RET_ALLOW);

@@ -41,7 +41,7 @@ static struct skills_list_entry scan(const char *cwd)
 	return skill_scan(&places, str_of(temp_path(cwd)), &arena);
 }
 
-/* "scope:name …", and "!" for each error. */
+/* Writes "scope:name …", and "!" for each error. */
 static const char *names_of(const struct skills_list_entry *entry)
 {
 	static char text[4096];
@@ -143,7 +143,7 @@ static void rules_switch_off(void **state)
 
 /* ---- skill files ---- */
 
-/* The description of a skill with that text, or its error. */
+/* Returns the description of a skill with that text, or its error. */
 static const char *tell(const char *text)
 {
 	static char told[4096];

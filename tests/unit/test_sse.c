@@ -9,7 +9,7 @@
 /* Writes every event as "event|data|id\n", so that a whole stream is compared as one text. */
 struct log {
 	struct buf text;
-	int stop_after; /* number of events, 0: never */
+	int stop_after; /* number of events after which to stop; 0: never */
 	int count;
 };
 

@@ -16,7 +16,7 @@ static const struct tagged_block tag = {{"<tag>", 5}, {"</tag>", 6}};
 
 /* ---- segments as one text ---- */
 
-/* Each segment as a letter and its text, terminated by "|"; merged: adjacent texts are joined. */
+/* Records each segment as a letter and its text, terminated by "|"; merged joins adjacent texts. */
 struct log {
 	struct buf text;
 	bool merges;
@@ -260,7 +260,7 @@ static void case_write(const struct draw_case *it, const struct log *log, FILE *
 	fprintf(to, "%s}\n", line.data);
 }
 
-/* The oracle's results for the cases in the file, with the same letters. */
+/* Prints the oracle's results for the cases in the file, with the same letters. */
 static const char asks_the_oracle[] = "import json,sys\n"
 				      "sys.path.insert(0,sys.argv[1])\n"
 				      "import proposed_plan_oracle as o\n"

@@ -1,4 +1,4 @@
-/* External text for a terminal. */
+/* Untrusted text is made safe for a terminal. */
 #include "test.h"
 
 #include "base/buf.h"
@@ -25,11 +25,11 @@ static void test_nothing_is_obeyed(void **state)
 	shows(STR("\xc2\x9b"
 	          "31m"),
 	      "\xef\xbf\xbd"
-	      "31m"); /* CSI as one C1 character … */
+	      "31m"); /* CSI as one C1 character */
 	shows(STR("\x9b"
 	          "31m"),
 	      "\xef\xbf\xbd"
-	      "31m");                                       /* … and as one byte */
+	      "31m");                                       /* CSI as one byte */
 	shows(STR("\xc2\xa0\xc3\xa9"), "\xc2\xa0\xc3\xa9"); /* the first character after the controls */
 	shows(STR("x\xe2\x82"), "x\xef\xbf\xbd");
 }

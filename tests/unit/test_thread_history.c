@@ -98,7 +98,7 @@ static void test_mixed_file(void **state)
 	assert_true(str_is(history.turns[1].items[2].command_execution->id, "lost"));
 }
 
-/* As written by 0.169, and kinds of later versions. */
+/* Contains lines written by codex 0.169, and kinds of later versions. */
 static void test_subagents(void **state)
 {
 #define CALL(more) \
@@ -279,7 +279,7 @@ static void check_json(const struct thread_history *history, const struct histor
 	assert_true(str_eq(buf_str(&json->text), buf_str(&all)));
 }
 
-/* As a turn that ran has gone on since the file was read: once the last one, once another. */
+/* The running turn has continued since the file was read: tested for the last turn and for another one. */
 static void test_json_with_a_running_turn(void **state)
 {
 	struct history_json json = {0};
@@ -315,7 +315,7 @@ static void test_json_of_no_turns(void **state)
 	history_json_finish(&json);
 }
 
-/* Nothing of it may be sent, nor anything be added to it. */
+/* A text that is too large must not be sent, and nothing may be added to it. */
 static void test_json_that_is_too_large(void **state)
 {
 	struct history_json json = {0};

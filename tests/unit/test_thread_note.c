@@ -10,7 +10,7 @@
 
 #define ID "00000000-0000-7000-8000-000000000001"
 
-/* A folder that exists until the end of the test run. */
+/* Creates a folder that exists until the end of the test run. */
 static int setup(void **state)
 {
 	static char home[] = "/tmp/codex-note-XXXXXX";

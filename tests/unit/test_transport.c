@@ -93,7 +93,7 @@ static size_t fill(struct fixture *f)
 	return (f->sent - before) * FRAME_SIZE;
 }
 
-/* Receives what the peer's end holds, frames complete or in pieces. */
+/* Receives what the peer's end contains: complete frames or parts. */
 static void receive(struct fixture *f, struct buf *bytes)
 {
 	char some[64 * KIB];
@@ -130,7 +130,7 @@ static void a_reader_that_stops_fills_the_queue_and_no_more(void **state)
 	turn(f);
 	assert_int_equal(f->drained, 0); /* nothing was read */
 	send_frame(f);
-	assert_true(f->is_full); /* still, until on_drained */
+	assert_true(f->is_full); /* remains true until on_drained */
 }
 
 static void a_paused_reader_misses_nothing(void **state)
@@ -207,7 +207,7 @@ static void append_frame(struct fixture *f, struct buf *out)
 	buf_printf(out, "%*zu\n", FRAME_SIZE - 1, f->sent++);
 }
 
-/* Head, body and tail are of whole frames here, so that receive can follow them. */
+/* Head, body and tail contain whole frames here, so that receive can count them. */
 static void send_large(struct fixture *f, size_t frames)
 {
 	struct buf head, body, tail;
@@ -304,7 +304,7 @@ static void only_a_dead_socket_makes_room_for_a_listener(void **state)
 	assert_int_equal(access(temp_path("at"), F_OK), -1);
 }
 
-/* In the backlog it would wake the loop forever, and its client would wait. */
+/* If the client stayed in the backlog, it would wait, and the loop would wake forever. */
 static void a_client_is_rejected_if_no_descriptor_is_free(void **state)
 {
 	struct fixture *f = *state;
@@ -325,7 +325,7 @@ static void a_client_is_rejected_if_no_descriptor_is_free(void **state)
 	ssize_t got = recv(client, &byte, 1, MSG_DONTWAIT);
 	close(client);
 	transport_listener_destroy(listener);
-	assert_int_equal(got, 0); /* the end instead of "try again" */
+	assert_int_equal(got, 0); /* the end of the connection, not "try again" */
 }
 
 /* Otherwise each frame that the socket accepts would wake a sender that may send only one more. */

@@ -192,7 +192,7 @@ static void test_hostile_frames(void **state)
 		{STR("\x09\x81\0\0\0\0a"), 1002, "wrong head"},                    /* a fragmented ping */
 		{STR("\x89\xfe\0\x7e\0\0\0\0"), 1002, "wrong head"},               /* a ping of 126 bytes */
 		{STR("\x81\xfe\0\x7d\0\0\0\0"), 1002, "wrong head"},               /* an overlong length */
-		{STR("\x81\xff\0\0\0\0\0\0\xff\xff\0\0\0\0"), 1002, "wrong head"}, /* another one */
+		{STR("\x81\xff\0\0\0\0\0\0\xff\xff\0\0\0\0"), 1002, "wrong head"}, /* another overlong length */
 		{STR("\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1002, "wrong head"},
 		{STR("\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1009, "16 MiB"},
 		{STR("\x82\xff\0\0\0\0\x01\0\0\x01\0\0\0\0a"), 1009, "16 MiB"},

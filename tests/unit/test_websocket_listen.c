@@ -22,7 +22,7 @@ enum { CLIENTS = 4 };
 struct client {
 	struct fixture *f;
 	struct transport *transport;
-	struct buf frames; /* in order, each followed by '|' */
+	struct buf frames; /* in the order of arrival, each followed by '|' */
 	struct pending_client *pending;
 	int ended, drained, evicted;
 	char why[256];
@@ -191,7 +191,7 @@ static bool receive(struct fixture *f, int fd, struct buf *out, struct str until
 	"GET /any HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n" \
 	"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
 
-/* ends: NULL for any input up to the close */
+/* ends: how the input must end; NULL accepts any input up to the close */
 static void expect_answer(struct fixture *f, const char *request, const char *begins, const char *ends)
 {
 	auto_buf struct buf answer;
@@ -568,8 +568,8 @@ static void test_a_key_is_16_bytes_once(void **state)
 	static const char *const bad[] = {
 		"Sec-WebSocket-Key: \r\n",
 		"Sec-WebSocket-Key: x\r\n",
-		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j\r\n",     /* 15 bytes */
-		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZSE=\r\n", /* 17 bytes */
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25j\r\n",     /* a key of 15 bytes */
+		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZSE=\r\n", /* a key of 17 bytes */
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ!=\r\n",
 		"Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n",
 	};

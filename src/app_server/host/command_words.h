@@ -46,7 +46,7 @@ struct command_words_resize {
 	const char *method;
 	const char *missing;
 	struct str id;
-	int64_t rows, cols; /* unchecked */
+	int64_t rows, cols; /* as sent by the client, not validated */
 };
 must_check const struct rpc_error *command_words_resize(struct rpc_request *request,
                                                         const struct command_words_resize *resize,

@@ -1,4 +1,4 @@
-/* thread_settings.h — changes of the settings that later turns use. Owns: nothing. Loop thread only. */
+/* thread_settings.h — changes the settings that later turns use. Owns: nothing. Loop thread only. */
 #ifndef APP_SERVER_THREAD_SETTINGS_H
 #define APP_SERVER_THREAD_SETTINGS_H
 

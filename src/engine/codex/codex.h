@@ -63,8 +63,8 @@ must_check int codex_add_items(struct codex *codex, const struct str *items, siz
  * it. No-op without a session, and for an unrecorded one. */
 must_check int codex_record(struct codex *codex, struct error *err);
 
-/* If is_let_go, the rollout file is about to be deleted on purpose and the writer must not restore it, as it does
- * after any other deletion. false: it is not deleted after all. */
+/* Announces that the rollout file is going to be deleted on purpose, so that the writer does not restore it as after
+ * any other deletion; with false, withdraws the announcement. */
 void codex_let_record_go(struct codex *codex, bool is_let_go);
 /* Returns the path of the session's current rollout, or NULL if it is not recorded. Borrowed. The path changes if
  * another file replaces the rollout, which a warning reports. */

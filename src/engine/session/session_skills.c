@@ -1,5 +1,5 @@
-/* A Task looks for its skills on the loop, as for AGENTS.md: its Turn needs them, and without skills it is a handful of
- * system calls. A list for a UI may cover many folders, so a worker builds it. */
+/* A task looks for skills on the loop, as for AGENTS.md, because its turn needs them; without skills the search
+ * takes a few system calls. A list for a user interface may cover many folders, so a worker builds it. */
 #include "engine/session/session_skills.h"
 
 #include <stdlib.h>

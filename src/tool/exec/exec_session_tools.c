@@ -75,8 +75,8 @@ static void on_retry_answer(struct tool_call *call, const void *decision)
 	run_if(call, exec_retry_read(&session->command, decision));
 }
 
-/* Called if the command could not be started, or if the sandbox may have stopped it, so that it can run again
- * outside. */
+/* Called when a command ends before its first answer: it could not be started, or the sandbox may have stopped it,
+ * and then it can run again outside. */
 static bool on_early_end(struct exec_session *session, const struct process_result *result)
 {
 	struct tool_call *call = session->waiter;

@@ -1,4 +1,4 @@
-// The reference's wire traffic, if its captures are beside the checkout.
+// Reads captured wire traffic of the reference, if the captures are next to the checkout.
 
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,4 +1,4 @@
-// A command that does what it can so as not to be ended, and what one can know of it afterwards.
+// A command that resists termination in every way it can, and checks for what is left of it.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
