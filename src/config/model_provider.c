@@ -83,7 +83,8 @@ static bool set_key(struct provider_resolve *r, struct str value, const char *so
 		          source);
 		return false;
 	}
-	r->to->authorization = xasprintf("Authorization: Bearer %.*s", (int)key.len, key.ptr);
+	r->to->secret = xasprintf("Authorization: Bearer %.*s", (int)key.len, key.ptr);
+	r->to->authorization = r->to->secret;
 	r->to->key_source = arena_cstr(&r->to->arena, str_of(source));
 	return true;
 }
@@ -278,10 +279,9 @@ void model_provider_destroy(struct model_provider *provider)
 {
 	if (!provider)
 		return;
-	char *line = (char *)(uintptr_t)provider->authorization;
-	if (line)
-		explicit_bzero(line, strlen(line));
-	free(line);
+	if (provider->secret)
+		explicit_bzero(provider->secret, strlen(provider->secret));
+	free(provider->secret);
 	arena_finish(&provider->arena);
 	free(provider);
 }

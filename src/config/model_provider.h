@@ -11,10 +11,10 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/str.h"
 
 struct config;
-struct error;
 struct toml;
 
 struct model_provider {
@@ -37,16 +37,17 @@ struct model_provider {
 	bool stores_responses; /* requests say "store": true */
 	bool chains_responses; /* the user has configured that requests may refer to the previous response */
 	/* private */
+	char *secret; /* authorization, as it is owned: overwritten at the end */
 	struct arena arena;
 };
 
 /* Resolves a provider; an id of NULL is the configured one. NULL and err for an unknown id, a missing key or
  * variable, or a value that cannot be sent. */
-struct model_provider *model_provider_create(const struct config *config, const char *id, struct error *err);
+must_check struct model_provider *model_provider_create(const struct config *config, const char *id, struct error *err);
 /* Resolves a provider described by a client: a table like those of [model_providers], borrowed during the call. Its
  * id is the table's name field, else "client". */
-struct model_provider *model_provider_create_from(const struct config *config, const struct toml *table,
-                                                  struct error *err);
+must_check struct model_provider *model_provider_create_from(const struct config *config, const struct toml *table,
+                                                             struct error *err);
 void model_provider_destroy(struct model_provider *provider); /* wipes the key; NULL is fine */
 
 /* Returns the provider that --oss selects: oss_provider, else ollama. Borrowed from config. */

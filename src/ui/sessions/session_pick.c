@@ -97,7 +97,7 @@ struct changed {
 };
 
 struct row {
-	char *path;
+	const char *path;
 	struct rollout_summary summary;
 	struct str name;
 };
@@ -162,7 +162,7 @@ static void read_rows(struct picker *picker)
 		picker->has_more = picker->rows.count == most;
 		if (picker->has_more)
 			break;
-		row.path = (char *)(uintptr_t)arena_cstr(&picker->arena, str_of(path));
+		row.path = arena_cstr(&picker->arena, str_of(path));
 		row.name = rollout_names_find(&picker->names, row.summary.meta.thread_id);
 		vec_push(&picker->rows, row);
 	}
