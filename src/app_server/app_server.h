@@ -9,12 +9,12 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct app_server;
 struct bearer;
 struct config;
-struct error;
 struct loop;
 struct services;
 
@@ -38,7 +38,7 @@ struct app_server *app_server_create(const struct app_server_options *options);
 void app_server_destroy(struct app_server *server);
 
 /* Adds a client on a pair of descriptors, which the server then owns. */
-int app_server_connect_stdio(struct app_server *server, int in, int out, struct error *err);
+must_check int app_server_connect_stdio(struct app_server *server, int in, int out, struct error *err);
 
 /* ---- WebSocket clients ---- */
 
@@ -55,8 +55,8 @@ struct app_server_address {
 	size_t host_count;
 };
 
-struct app_server_listen *app_server_listen_create(struct app_server *server, const struct app_server_address *where,
-                                                   struct error *err);
+must_check struct app_server_listen *
+app_server_listen_create(struct app_server *server, const struct app_server_address *where, struct error *err);
 /* Returns the address with the actual port. */
 const char *app_server_listen_address(const struct app_server_listen *listen);
 /* Clients that are connected stay connected. NULL is fine. */

@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct error;
+#include "base/error.h"
 
 struct app_server_daemon {
 	/* Set by the caller, borrowed: */
@@ -27,8 +27,8 @@ struct app_server_daemon {
 /* Finds the running server; false if no server is running. */
 bool app_server_daemon_find(struct app_server_daemon *daemon);
 /* Starts a server unless one runs, and waits until it accepts clients. */
-int app_server_daemon_start(struct app_server_daemon *daemon, bool *ret_ran, struct error *err);
+must_check int app_server_daemon_start(struct app_server_daemon *daemon, bool *ret_ran, struct error *err);
 /* Terminates the server and waits for its end; kills it after LIMIT_DAEMON_STOP_MS. Its pid stays in daemon. */
-int app_server_daemon_stop(struct app_server_daemon *daemon, bool *ret_ran, struct error *err);
+must_check int app_server_daemon_stop(struct app_server_daemon *daemon, bool *ret_ran, struct error *err);
 
 #endif

@@ -6,9 +6,9 @@
 #ifndef APP_SERVER_APP_SERVER_PROXY_H
 #define APP_SERVER_APP_SERVER_PROXY_H
 
-struct error;
+#include "base/error.h"
 
 /* path: the socket. ERR_connect if no server listens on it. */
-int app_server_proxy_run(const char *path, struct error *err);
+must_check int app_server_proxy_run(const char *path, struct error *err);
 
 #endif

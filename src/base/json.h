@@ -16,9 +16,8 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
-
-struct error;
 
 enum json_type { JSON_null, JSON_bool, JSON_number, JSON_string, JSON_array, JSON_object };
 
@@ -36,9 +35,9 @@ struct json {
 
 /* Parses exactly one JSON value, which blanks may surround; otherwise NULL and err ("line L column C: what is
  * wrong"). `text` must outlive the tree. */
-const struct json *json_parse(struct arena *arena, struct str text, struct error *err);
+must_check const struct json *json_parse(struct arena *arena, struct str text, struct error *err);
 /* As json_parse, on a copy of text that is made in the arena. */
-const struct json *json_parse_copy(struct arena *arena, struct str text, struct error *err);
+must_check const struct json *json_parse_copy(struct arena *arena, struct str text, struct error *err);
 
 #define json_for_each(it, parent) for (const struct json *it = (parent) ? (parent)->child : NULL; it; it = it->next)
 

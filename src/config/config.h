@@ -11,11 +11,10 @@
 
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "config/config_layer.h"
 #include "config/config_record.h"
-
-struct error;
 
 /* A command-line flag that sets a key, such as {"--model", "model", "gpt-5.5"}. */
 struct config_flag {
@@ -42,7 +41,7 @@ struct config_source {
 };
 
 /* Loads and checks a config. Returns it with one reference, or NULL and err. */
-struct config *config_load(const struct config_source *source, struct error *err);
+must_check struct config *config_load(const struct config_source *source, struct error *err);
 struct config *config_ref(struct config *config);
 void config_unref(struct config *config); /* NULL is fine */
 

@@ -3,7 +3,7 @@
 #ifndef CONFIG_CONFIG_ENV_H
 #define CONFIG_CONFIG_ENV_H
 
-struct error;
+#include "base/error.h"
 
 /* Returns the variable's value, borrowed from the environment, or NULL if it is unset or empty. */
 const char *config_env(const char *name);
@@ -13,6 +13,6 @@ const char *config_env_ca_file(void);
 
 /* Returns $CODEX_HOME, which must be an existing folder, or ~/.codex, which need not exist. The caller frees it. NULL
  * and err (ERR_config) if neither is known. */
-char *config_env_home(struct error *err);
+must_check char *config_env_home(struct error *err);
 
 #endif

@@ -7,14 +7,16 @@
 
 #include <sys/types.h>
 
+#include "base/error.h"
+
 struct loop;
 struct child;
-struct error;
 
 typedef void (*child_exit_fn)(int wait_status, void *self);
 
 /* Watches pid, a direct child of this process. NULL and err if no pidfd can be opened. */
-struct child *child_create(struct loop *loop, pid_t pid, child_exit_fn on_exit, void *self, struct error *err);
+must_check struct child *child_create(struct loop *loop, pid_t pid, child_exit_fn on_exit, void *self,
+                                      struct error *err);
 /* Lets the loop end while the child runs. */
 void child_unref(struct child *child);
 /* Stops watching; on_exit does not run. A child that is still alive is never reaped, so kill it first. NULL is fine. */

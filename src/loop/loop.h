@@ -9,12 +9,12 @@
 #include <stdint.h>
 #include <uv.h>
 
+#include "base/error.h"
 #include "base/list.h"
 
-struct error;
 struct loop;
 
-struct loop *loop_create(struct error *err);
+must_check struct loop *loop_create(struct error *err);
 /* Runs the loop until all closing handles have closed, then frees it. The owners of all other handles must have
  * destroyed them before. */
 void loop_destroy(struct loop *loop);

@@ -8,10 +8,10 @@
 #include <stdbool.h>
 #include <uv.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct buf;
-struct error;
 struct loop;
 struct stream;
 
@@ -22,12 +22,12 @@ struct stream_events {
 };
 
 /* Accepts a pending connection of listener and starts reading. NULL and err on failure. */
-struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const struct stream_events *events, void *self,
-                             struct error *err);
+must_check struct stream *stream_create(struct loop *loop, uv_stream_t *listener, const struct stream_events *events,
+                                        void *self, struct error *err);
 /* As stream_create, for a connected descriptor: a pipe's end, a Unix or TCP socket. Takes ownership of fd. Without
  * on_bytes the stream only writes. */
-struct stream *stream_open(struct loop *loop, int fd, const struct stream_events *events, void *self,
-                           struct error *err);
+must_check struct stream *stream_open(struct loop *loop, int fd, const struct stream_events *events, void *self,
+                                      struct error *err);
 
 enum stream_end {
 	STREAM_NOW,   /* queued bytes are discarded */

@@ -92,7 +92,7 @@ static int refuse_word(const char *text)
 	if (strchr(text, ' '))
 		error_set(&err, ERR_usage, "unrecognized subcommand '%s'\n\n  tip: give tasks to 'codex exec'", text);
 	else
-		cli_unknown_word(&codex_command, text, &err);
+		best_effort(cli_unknown_word(&codex_command, text, &err));
 	return cli_print_error(&codex_command, &err);
 }
 

@@ -98,7 +98,7 @@ void model_exchange_init(struct model_exchange *exchange, const struct model_sec
 void model_exchange_stop(struct model_exchange *exchange);
 void model_exchange_head(struct model_exchange *exchange, int status, const struct http_head *head);
 /* Feeds received bytes. False and err if the response exceeds a limit; the caller must then end the exchange. */
-bool model_exchange_data(struct model_exchange *exchange, struct str bytes, struct error *err);
+must_check bool model_exchange_data(struct model_exchange *exchange, struct str bytes, struct error *err);
 /* Ends the response; `cause` is the error if it broke off, else NULL. Events may still be emitted for its last
  * bytes. *ret_error is set unless the response is complete; its text names url. */
 enum model_outcome model_exchange_end(struct model_exchange *exchange, const struct error *cause, struct str url,

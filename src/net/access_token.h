@@ -14,7 +14,7 @@ struct buf;
 
 /* Returns the token, to be freed with access_token_free; NULL and err if the file is absent, accessible to others, or
  * holds no valid token. */
-char *access_token_read(const char *path, struct error *err);
+must_check char *access_token_read(const char *path, struct error *err);
 /* Reads all bytes of a secret file under the same conditions: a regular file that only its owner can access. Never
  * blocks. */
 must_check int access_token_read_file(const char *path, struct buf *out, struct error *err);

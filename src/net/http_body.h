@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
 
 struct http_head;
@@ -31,10 +32,10 @@ struct http_body {
 };
 
 /* Decides from the headers how the body is framed. Returns 0, or 400, 413 (longer than max) or 501. */
-int http_body_start(struct http_body *body, const struct http_head *head, size_t max);
+must_check int http_body_start(struct http_body *body, const struct http_head *head, size_t max);
 
 /* Consumes bytes from the front of *input and appends decoded bytes to out, up to the end of the body. Returns 0, 400
  * or 413. The body is complete when state is HTTP_BODY_DONE. */
-int http_body_feed(struct http_body *body, struct str *input, struct buf *out);
+must_check int http_body_feed(struct http_body *body, struct str *input, struct buf *out);
 
 #endif

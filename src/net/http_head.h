@@ -5,6 +5,7 @@
 #ifndef NET_HTTP_HEAD_H
 #define NET_HTTP_HEAD_H
 
+#include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
 
@@ -26,7 +27,7 @@ struct http_head {
 /* Parses a request head strictly; bytes ends with the empty line. Input that two readers could interpret differently
  * (bare LF, folded lines, blanks before a colon, control bytes) is refused. Returns 0 or the status to refuse the
  * request with. *head is filled in both cases; end it with http_head_finish. */
-int http_head_parse_request(struct http_head *head, struct str bytes);
+must_check int http_head_parse_request(struct http_head *head, struct str bytes);
 
 /* Parses the head of an answer leniently: lines that are not headers are skipped. False without a status line. */
 bool http_head_parse_answer(struct http_head *head, struct str bytes);

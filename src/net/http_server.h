@@ -14,9 +14,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct http_exchange;
 struct http_head;
 struct http_server;
@@ -28,8 +28,8 @@ typedef void (*http_request_fn)(struct http_exchange *exchange, const struct htt
                                 void *self);
 
 /* Listens on a numeric address (NULL: 127.0.0.1) and a port (0: any free one). NULL and err on failure. */
-struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port, http_request_fn on_request,
-                                       void *self, struct error *err);
+must_check struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port,
+                                                  http_request_fn on_request, void *self, struct error *err);
 /* Returns the port that the server listens on. */
 uint16_t http_server_port(const struct http_server *server);
 /* Stops listening, closes all connections and ends all exchanges; no callback follows. Must not be called inside

@@ -9,6 +9,7 @@
 
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
 struct http_head;
@@ -33,7 +34,7 @@ void upgrade_reader_answer(struct upgrade_reader *reader, int status, const stru
                            const char *content_type, struct str body);
 /* Answers 101 and returns the descriptor, which the caller then owns; the reader must be destroyed before the
  * descriptor is watched again. -1 if the client has disconnected. No event follows. */
-int upgrade_reader_accept(struct upgrade_reader *reader, const struct str *headers, size_t header_count);
+must_check int upgrade_reader_accept(struct upgrade_reader *reader, const struct str *headers, size_t header_count);
 void upgrade_reader_destroy(struct upgrade_reader *reader); /* closes the descriptor; NULL is a no-op */
 
 #endif

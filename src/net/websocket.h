@@ -44,7 +44,8 @@ typedef bool (*websocket_output_fn)(struct str bytes, void *self);
  * call is final. Any thread. */
 must_check int websocket_load(struct error *err);
 /* NULL and err if wslay cannot be loaded. */
-struct websocket *websocket_create(enum websocket_role role, websocket_output_fn output, void *self, struct error *err);
+must_check struct websocket *websocket_create(enum websocket_role role, websocket_output_fn output, void *self,
+                                              struct error *err);
 void websocket_destroy(struct websocket *websocket); /* sends nothing; NULL is fine */
 
 /* Copies bytes received from the peer. */

@@ -56,7 +56,8 @@ pid_t spawn_begin(const struct spawn_plan *plan, void *stack, int *ret_report);
  * SPAWN_FAILED: the process is ending, for the reason in *ret_failure. */
 enum spawn_state spawn_poll(int report, struct spawn_failure *ret_failure);
 /* Fills err and returns -code. cwd may be NULL. */
-int spawn_failure_error(const struct spawn_failure *failure, const char *name, const char *cwd, struct error *err);
+must_check int spawn_failure_error(const struct spawn_failure *failure, const char *name, const char *cwd,
+                                   struct error *err);
 
 /* Returns the files that a command's first word can mean: name itself if it has a slash, else name in each folder of
  * env's PATH. Does not access the file system. Allocated in arena; NULL and err if PATH is too long. */

@@ -191,7 +191,7 @@ static void report_end(struct supervisor_child *child, const struct supervisor_r
 	struct error err;
 	bool has_failed = report->event == SUPERVISOR_FAILED;
 	if (has_failed)
-		spawn_failure_error(&failure, child->name, child->cwd, &err);
+		best_effort(spawn_failure_error(&failure, child->name, child->cwd, &err));
 	if (!child->pid)
 		supervisor_requests_answered(&child->supervisor->requests);
 	child_done(child);

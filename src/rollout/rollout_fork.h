@@ -19,6 +19,6 @@ must_check int rollout_fork(const struct rollout_reader *reader, size_t count, c
 
 /* Forks the session at path with all its records, as a new session in home that `originator` has started with `codex
  * exec`. Returns its path, owned by the caller; NULL and err on failure. */
-char *rollout_fork_whole(const char *home, const char *path, const char *originator, struct error *err);
+must_check char *rollout_fork_whole(const char *home, const char *path, const char *originator, struct error *err);
 
 #endif

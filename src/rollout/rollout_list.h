@@ -28,11 +28,11 @@ must_check int rollout_list_walk_folders(const char *home, bool is_archive, roll
                                          rollout_list_visit_fn visit, void *self, struct error *err);
 
 /* Returns the newest file of a thread; archived files are considered last. */
-char *rollout_list_find_id(const char *home, struct str thread_id, struct error *err);
+must_check char *rollout_list_find_id(const char *home, struct str thread_id, struct error *err);
 /* Returns the file with this rollout id (rollout_path.h), as named by a history_base. */
-char *rollout_list_find_segment(const char *home, struct str rollout_id, struct error *err);
+must_check char *rollout_list_find_segment(const char *home, struct str rollout_id, struct error *err);
 /* Returns the newest file of the thread that has this name in session_index.jsonl. */
-char *rollout_list_find_name(const char *home, struct str name, struct error *err);
+must_check char *rollout_list_find_name(const char *home, struct str name, struct error *err);
 
 struct rollout_filter {
 	struct str cwd;            /* STR_NONE: any folder */
@@ -40,7 +40,7 @@ struct rollout_filter {
 };
 
 /* Returns the most recently written file that passes the filter and does not belong to a subagent. */
-char *rollout_list_find_latest(const char *home, const struct rollout_filter *filter, struct error *err);
+must_check char *rollout_list_find_latest(const char *home, const struct rollout_filter *filter, struct error *err);
 
 /* Decodes the first line of a file, and reads no further. */
 must_check int rollout_list_read_head(const char *path, struct arena *arena, struct rollout_meta *ret,

@@ -12,9 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct rollout_listings;
 
 struct rollout_listed {
@@ -33,8 +33,8 @@ struct rollout_listings *rollout_listings_ref(struct rollout_listings *listings)
 void rollout_listings_unref(struct rollout_listings *listings); /* NULL is a no-op */
 
 /* Lists the sessions or the archive. The caller must unref the result; NULL and err on failure. */
-const struct rollout_listing *rollout_listings_get(struct rollout_listings *listings, bool is_archive,
-                                                   struct error *err);
+must_check const struct rollout_listing *rollout_listings_get(struct rollout_listings *listings, bool is_archive,
+                                                              struct error *err);
 void rollout_listing_unref(const struct rollout_listing *listing); /* NULL is a no-op */
 
 #endif

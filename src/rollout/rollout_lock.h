@@ -13,7 +13,7 @@
 
 struct rollout_lock;
 
-struct rollout_lock *rollout_lock_create(const char *home, struct str thread_id, struct error *err);
+must_check struct rollout_lock *rollout_lock_create(const char *home, struct str thread_id, struct error *err);
 void rollout_lock_destroy(struct rollout_lock *lock);
 
 /* Locks the open file itself; `path` names it in errors. */

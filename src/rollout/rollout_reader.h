@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "base/vec.h"
@@ -22,7 +23,6 @@
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_meta.h"
 
-struct error;
 struct rollout_segment;
 
 /* The role of a line for the turns of a session. */
@@ -105,8 +105,9 @@ struct rollout_reader {
 };
 
 /* Reads the file. NULL and err if it cannot be read. */
-struct rollout_reader *rollout_reader_create(const char *path, struct error *err);
-struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_wants wants, struct error *err);
+must_check struct rollout_reader *rollout_reader_create(const char *path, struct error *err);
+must_check struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_wants wants,
+                                                            struct error *err);
 void rollout_reader_destroy(struct rollout_reader *reader);
 /* Frees the bytes of the files, and with them records, history and marks; the data about the session remains. */
 void rollout_reader_forget(struct rollout_reader *reader);

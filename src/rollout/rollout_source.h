@@ -13,22 +13,23 @@
 #include <sys/types.h>
 #include <zstd.h>
 
-struct error;
+#include "base/error.h"
+
 struct rollout_source;
 
-struct rollout_source *rollout_source_create(const char *path, struct error *err);
+must_check struct rollout_source *rollout_source_create(const char *path, struct error *err);
 void rollout_source_destroy(struct rollout_source *source); /* NULL is a no-op */
 
 /* Reads at most len bytes; 0 at the end, negative on failure. A damaged archive yields its data up to the damage,
  * except for the part that the failing read has unpacked, and then a failure. */
-ssize_t rollout_source_read(struct rollout_source *source, char *out, size_t len, struct error *err);
+must_check ssize_t rollout_source_read(struct rollout_source *source, char *out, size_t len, struct error *err);
 const struct stat *rollout_source_stat(const struct rollout_source *source);
 bool rollout_source_is_packed(const struct rollout_source *source);
 
 /* Unpacks the file at `path` to a file next to it, without .zst in its name, and removes the packed one; a failure
  * leaves no partial file. If the unpacked file exists already, it takes precedence. Returns its path, owned by the
  * caller; or NULL. */
-char *rollout_source_unpack(const char *path, struct error *err);
+must_check char *rollout_source_unpack(const char *path, struct error *err);
 
 /* The functions of libzstd: zstd->isError is ZSTD_isError, and so on. */
 struct rollout_zstd {

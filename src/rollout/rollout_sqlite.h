@@ -7,7 +7,7 @@
 
 #include <sqlite3.h>
 
-struct error;
+#include "base/error.h"
 
 /* sqlite->open_v2 is sqlite3_open_v2, and so on. */
 struct rollout_sqlite {
@@ -17,11 +17,11 @@ struct rollout_sqlite {
 };
 
 /* Returns NULL and err (ERR_unsupported) if SQLite is missing or too old. The result of the first call is final. */
-const struct rollout_sqlite *rollout_sqlite_load(struct error *err);
+must_check const struct rollout_sqlite *rollout_sqlite_load(struct error *err);
 
 /* Opens or creates a database whose pages carry checksums: a page that was modified by other means reads as an error
  * (SQLITE_IOERR_DATA), never as other data. The file is not mapped. Returns an SQLite result code; *ret must be closed
  * in any case. */
-int rollout_sqlite_open(const struct rollout_sqlite *sqlite, const char *path, sqlite3 **ret);
+must_check int rollout_sqlite_open(const struct rollout_sqlite *sqlite, const char *path, sqlite3 **ret);
 
 #endif

@@ -30,7 +30,7 @@ struct rollout_writer *rollout_writer_create(const char *home, const struct roll
 /* Opens an existing file: locks it, unpacks a packed one (its name changes, see rollout_writer_path), and repairs an
  * incomplete last line (see rollout_writer_torn_path). Open the writer before reading the file, so that no line is
  * appended in between. */
-struct rollout_writer *rollout_writer_open(const char *path, enum fsync_policy fsync, struct error *err);
+must_check struct rollout_writer *rollout_writer_open(const char *path, enum fsync_policy fsync, struct error *err);
 
 /* Closes the file and releases the lock; lines that were not flushed are lost. NULL is a no-op. */
 void rollout_writer_destroy(struct rollout_writer *writer);

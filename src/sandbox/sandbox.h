@@ -35,7 +35,7 @@ void sandbox_probe_destroy(struct sandbox_probe *probe);
 /* True if the result is known, so that sandbox_wrap can be called. */
 bool sandbox_is_probed(enum sandbox_backend backend);
 /* Returns "bubblewrap" or "landlock"; NULL and err if the backend (auto: every backend) fails here or was not tried. */
-const char *sandbox_backend_name(enum sandbox_backend backend, struct error *err);
+must_check const char *sandbox_backend_name(enum sandbox_backend backend, struct error *err);
 /* Returns how a working backend operates, or why another one fails; "" if it was not tried. */
 const char *sandbox_backend_detail(enum sandbox_backend backend);
 

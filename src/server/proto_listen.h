@@ -7,12 +7,14 @@
 #ifndef SERVER_PROTO_LISTEN_H
 #define SERVER_PROTO_LISTEN_H
 
+#include "base/error.h"
 #include "server/proto_server.h"
 
 struct proto_listen;
 
 /* Starts listening. options->on_end runs after proto_listen_shut_down, when the last client has ended. */
-struct proto_listen *proto_listen_create(const struct proto_options *options, const char *address, struct error *err);
+must_check struct proto_listen *proto_listen_create(const struct proto_options *options, const char *address,
+                                                    struct error *err);
 const char *proto_listen_address(const struct proto_listen *listen);
 /* Accepts no new clients, and shuts the current ones down as after Op shutdown. */
 void proto_listen_shut_down(struct proto_listen *listen);

@@ -10,8 +10,9 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
+
 struct config;
-struct error;
 struct loop;
 struct proto_server;
 struct services;
@@ -34,7 +35,7 @@ struct proto_options {
 };
 
 /* NULL and err if the descriptors cannot be used. */
-struct proto_server *proto_server_create(const struct proto_options *options, struct error *err);
+must_check struct proto_server *proto_server_create(const struct proto_options *options, struct error *err);
 /* Acts as if the client had sent shutdown. */
 void proto_server_shut_down(struct proto_server *server);
 void proto_server_destroy(struct proto_server *server); /* NULL is fine */

@@ -7,10 +7,11 @@
 #ifndef SKILL_YAML_H
 #define SKILL_YAML_H
 
+#include "base/error.h"
 #include "base/json.h"
 
 /* Returns NULL and err unless the text is exactly one document. */
-const struct json *yaml_read(struct arena *arena, struct str text, struct error *err);
+must_check const struct json *yaml_read(struct arena *arena, struct str text, struct error *err);
 
 /* Splits a Markdown file at its front matter, the YAML between two lines of "---" at its top; the slices borrow the
  * text. False if the text has no front matter, or an open or empty one. */

@@ -10,9 +10,9 @@
 #include <stddef.h>
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct json_writer;
 
 struct dynamic_tool {
@@ -25,7 +25,7 @@ struct dynamic_tool {
 struct dynamic_tools;
 
 /* Reads the JSON array of specs. NULL and err if one of the tools cannot be used. */
-struct dynamic_tools *dynamic_tools_read(struct str json, struct error *err);
+must_check struct dynamic_tools *dynamic_tools_read(struct str json, struct error *err);
 void dynamic_tools_destroy(struct dynamic_tools *tools); /* NULL is fine */
 
 /* Returns NULL if there is no such tool; tools may be NULL. */

@@ -9,6 +9,8 @@
 
 #include <stddef.h>
 
+#include "base/error.h"
+
 struct pending_client;
 struct pending_clients;
 
@@ -21,7 +23,7 @@ void pending_clients_destroy(struct pending_clients *clients);
 
 /* Makes room for a connected descriptor, whose ownership it takes. Returns the descriptor to use, which may have
  * another number, or -1 if there is no room and it was closed. */
-int pending_clients_make_room(struct pending_clients *clients, int fd);
+must_check int pending_clients_make_room(struct pending_clients *clients, int fd);
 
 /* Registers a new connection. */
 struct pending_client *pending_client_create(struct pending_clients *clients, pending_client_evict_fn evict,

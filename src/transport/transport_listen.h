@@ -9,15 +9,17 @@
 
 #include <stdbool.h>
 
-struct error;
+#include "base/error.h"
+
 struct loop;
 struct transport_listener;
 
 /* fd: the connected socket, owned by the callee. */
 typedef void (*transport_connect_fn)(int fd, void *self);
 
-struct transport_listener *transport_listener_create(struct loop *loop, const char *address,
-                                                     transport_connect_fn on_connect, void *self, struct error *err);
+must_check struct transport_listener *transport_listener_create(struct loop *loop, const char *address,
+                                                                transport_connect_fn on_connect, void *self,
+                                                                struct error *err);
 /* True if the text has a form that transport_listener_create accepts. */
 bool transport_listener_is_address(const char *address);
 /* True if only this machine can reach the address; false also for an invalid address. */

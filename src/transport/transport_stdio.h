@@ -4,11 +4,13 @@
 #ifndef TRANSPORT_TRANSPORT_STDIO_H
 #define TRANSPORT_TRANSPORT_STDIO_H
 
+#include "base/error.h"
 #include "transport/transport.h"
 
 struct loop;
 
-struct transport *transport_stdio_create(struct loop *loop, int in, int out, const struct transport_events *events,
-                                         void *self, struct error *err);
+must_check struct transport *transport_stdio_create(struct loop *loop, int in, int out,
+                                                    const struct transport_events *events, void *self,
+                                                    struct error *err);
 
 #endif

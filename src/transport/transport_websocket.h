@@ -5,6 +5,7 @@
 #ifndef TRANSPORT_TRANSPORT_WEBSOCKET_H
 #define TRANSPORT_TRANSPORT_WEBSOCKET_H
 
+#include "base/error.h"
 #include "net/websocket.h"
 #include "transport/transport.h"
 
@@ -12,7 +13,8 @@ struct loop;
 
 /* fd: a connected socket after the handshake; the transport owns it, also on failure (NULL and err: wslay is not
  * installed). rest: bytes after the handshake that were already read. */
-struct transport *transport_websocket_open(struct loop *loop, int fd, struct str rest, enum websocket_role role,
-                                           const struct transport_events *events, void *self, struct error *err);
+must_check struct transport *transport_websocket_open(struct loop *loop, int fd, struct str rest,
+                                                      enum websocket_role role, const struct transport_events *events,
+                                                      void *self, struct error *err);
 
 #endif

@@ -11,8 +11,9 @@
 
 #include <stddef.h>
 
+#include "base/error.h"
+
 struct bearer;
-struct error;
 struct loop;
 struct pending_client;
 struct websocket_listen;
@@ -32,7 +33,8 @@ struct websocket_listen_options {
 	void *self;
 };
 
-struct websocket_listen *websocket_listen_create(const struct websocket_listen_options *options, struct error *err);
+must_check struct websocket_listen *websocket_listen_create(const struct websocket_listen_options *options,
+                                                            struct error *err);
 /* Returns the address that the server listens on, with the actual port. */
 const char *websocket_listen_address(const struct websocket_listen *listen);
 /* WebSockets that were opened stay open. NULL is fine. */

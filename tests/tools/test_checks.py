@@ -117,6 +117,16 @@ class House(Tree):
     def test_own_header_first(self):
         self.finds({"src/base/text.c": '/* Why. */\n#include "base/other.h"\n'}, "its own header comes first")
 
+    def test_fallible_functions(self):
+        def header(declaration):
+            return {"src/base/text.h": HEADER % ("text.h", "BASE_TEXT_H", "BASE_TEXT_H", declaration)}
+        self.finds(header("int text_read(int fd,\n              struct error *err);"),
+                   "text.h:5: text_read() can fail: must_check")
+        self.finds(header("struct text *text_open(struct error *err);"), "text_open() can fail: must_check")
+        for fine in ("must_check int text_read(int fd, struct error *err);", "void text_read(struct error *err);",
+                     "int text_print(const struct error *err);", "typedef int (*text_fn)(struct error *err);"):
+            self.assertEqual(self.check("check-house", header(fine)).returncode, 0, fine)
+
     def test_long_functions(self):
         self.finds(self.source("int f(void)\n{\n%s}\n" % ("\tg();\n" * 98)), "f() has 101 lines, the gate is 100")
 

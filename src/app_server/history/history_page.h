@@ -8,10 +8,10 @@
 
 #include "app_server/history/thread_history.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "protocol/message/app.h"
 
 struct arena;
-struct error;
 
 /* The lists that a cursor can belong to. */
 #define HISTORY_TURNS "turns"
@@ -34,8 +34,8 @@ struct history_page {
 	bool is_descending;
 };
 
-int history_page_make(const struct history_page_query *query, struct arena *arena, struct history_page *ret,
-                      struct error *err);
+must_check int history_page_make(const struct history_page_query *query, struct arena *arena, struct history_page *ret,
+                                 struct error *err);
 /* Returns the index in the whole list of the page's n-th entry. */
 size_t history_page_at(const struct history_page *page, size_t n);
 /* Returns a cursor for the entry itself (includes) or for the one after it. */
@@ -58,7 +58,7 @@ struct history_json {
 /* Encodes all turns. *ret must be zeroed or finished. */
 void history_json_write(const struct thread_history *history, struct arena *arena, struct history_json *ret);
 /* Returns ERR_limit if the text is larger than LIMIT_RPC_LIST: it cannot be sent. */
-int history_json_check(const struct history_json *json, struct error *err);
+must_check int history_json_check(const struct history_json *json, struct error *err);
 /* Encodes the turn at this index of the history again; fast if it is the last one. */
 void history_json_replace(struct history_json *json, size_t index, const struct app_turn *turn);
 void history_json_finish(struct history_json *json); /* an all-zero struct is fine */

@@ -13,12 +13,12 @@
 #include "app_server/rpc/rpc_request.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/list.h"
 #include "command/env_policy.h"
 #include "sandbox/command_run.h"
 
 struct client_command;
-struct error;
 
 struct client_command_end {
 	int exit_code;      /* 124 after a timeout; 128 + n if signal n ended it */
@@ -80,9 +80,9 @@ struct client_command *client_command_find(struct connection *client, const stru
                                            struct str id);
 bool client_command_is_full(struct connection *client);
 
-int client_command_write(struct client_command *command, struct str bytes, struct error *err);
+must_check int client_command_write(struct client_command *command, struct str bytes, struct error *err);
 void client_command_close_input(struct client_command *command);
-int client_command_resize(struct client_command *command, const struct pty_size *size, struct error *err);
+must_check int client_command_resize(struct client_command *command, const struct pty_size *size, struct error *err);
 void client_command_terminate(struct client_command *command);
 
 #endif

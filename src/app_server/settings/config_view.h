@@ -4,6 +4,7 @@
 #ifndef APP_SERVER_CONFIG_VIEW_H
 #define APP_SERVER_CONFIG_VIEW_H
 
+#include "base/error.h"
 #include "base/vec.h"
 #include "config/config.h"
 #include "protocol/message/app.h"
@@ -24,10 +25,10 @@ struct layer_views {
 /* Loads a config with the server's command line and the clients' feature switches. The settings of cwd's project are
  * included, unless cwd is NULL. user_text replaces the content of config.toml; may be NULL. The caller owns one
  * reference. */
-struct config *config_view_load(struct app_server *server, const char *cwd, const struct str *user_text,
-                                struct error *err);
+must_check struct config *config_view_load(struct app_server *server, const char *cwd, const struct str *user_text,
+                                           struct error *err);
 /* Checks a new text of config.toml on its own, because command-line options could hide its errors. */
-int config_view_check(const struct str *user_text, struct error *err);
+must_check int config_view_check(const struct str *user_text, struct error *err);
 /* Reloads the server's own configuration; on error the old one stays in use. */
 void config_view_reload(struct app_server *server);
 
@@ -48,6 +49,6 @@ const char *permission_profile_at(size_t index);
 /* Returns the built-in profile with this sandbox mode, or NULL. */
 const char *permission_profile_of(enum sandbox_mode mode);
 /* Returns ERR_config if no built-in profile has this name. */
-int permission_profile_find(struct str name, enum sandbox_mode *ret_mode, struct error *err);
+must_check int permission_profile_find(struct str name, enum sandbox_mode *ret_mode, struct error *err);
 
 #endif

@@ -14,6 +14,7 @@
 #define APP_SERVER_CONFIG_WRITE_H
 
 #include "app_server/rpc/rpc_request.h"
+#include "base/error.h"
 
 struct config;
 struct config_write;
@@ -21,12 +22,13 @@ struct toml;
 
 struct config_write *config_write_create(struct rpc_request *request);
 /* Reads the file. file and version are what the client expects; STR_NONE accepts any. */
-int config_write_open(struct config_write *write, struct str file, struct str version);
+must_check int config_write_open(struct config_write *write, struct str file, struct str version);
 /* Sets a value. key_path: dotted keys, of which those that contain dots are quoted. value: JSON; null removes the
  * key. */
-int config_write_edit(struct config_write *write, struct str key_path, struct str value, bool is_merge);
+must_check int config_write_edit(struct config_write *write, struct str key_path, struct str value, bool is_merge);
 /* As config_write_edit, with valid keys and a valid value; NULL removes the key. */
-int config_write_set(struct config_write *write, const struct str *path, size_t count, const struct toml *value);
+must_check int config_write_set(struct config_write *write, const struct str *path, size_t count,
+                                const struct toml *value);
 /* Returns the user's file with the edits so far. */
 const struct toml *config_write_root(const struct config_write *write);
 /* Sets the subject of the change for the reply; it must live as long as the request. */

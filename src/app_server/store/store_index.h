@@ -10,10 +10,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
 #include "base/list.h"
 
 struct app_server;
-struct error;
 struct loop;
 struct rollout_index;
 struct rollout_listings;
@@ -44,6 +44,6 @@ void store_index_destroy(struct store_index *store); /* frees the store; a runni
 void store_index_fill(struct store_index *store, const char *const *paths, size_t count, bool with_words);
 
 /* Rebuilds the index from all files. Blocks; for the command line. *ret_files is the number of indexed files. */
-int store_index_rebuild(const char *home, size_t *ret_files, struct error *err);
+must_check int store_index_rebuild(const char *home, size_t *ret_files, struct error *err);
 
 #endif

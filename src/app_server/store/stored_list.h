@@ -7,9 +7,9 @@
 #include <stdatomic.h>
 
 #include "app_server/threads/thread_note.h"
+#include "base/error.h"
 #include "protocol/message/app.h"
 
-struct error;
 struct rollout_index;
 struct rollout_index_search;
 struct rollout_listings;
@@ -38,8 +38,8 @@ struct stored_list {
 
 enum { STORED_LIST_MISSES = 256 };
 
-int stored_list_read(const struct stored_list_query *query, struct arena *arena, struct stored_list *ret,
-                     struct error *err);
+must_check int stored_list_read(const struct stored_list_query *query, struct arena *arena, struct stored_list *ret,
+                                struct error *err);
 
 void stored_list_miss(struct stored_list *list, const char *path, struct arena *arena);
 

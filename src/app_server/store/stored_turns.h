@@ -7,6 +7,7 @@
 #include "app_server/store/store_job.h"
 #include "app_server/threads/thread_note.h"
 #include "app_server/history/history_page.h"
+#include "base/error.h"
 
 struct stored_turns {
 	bool is_found; /* the rollout exists */
@@ -23,9 +24,9 @@ enum rpc_verdict stored_turns_start_change(struct rpc_request *request, struct s
 enum rpc_verdict stored_turns_start(struct rpc_request *request, struct str thread_id, store_job_run_fn run,
                                     store_job_reply_fn reply);
 /* To be called on the worker. A missing file is not an error yet, because a loaded thread may have none. */
-int stored_turns_read(struct store_job *job, struct str thread_id, bool with_turns, struct error *err);
+must_check int stored_turns_read(struct store_job *job, struct str thread_id, bool with_turns, struct error *err);
 /* To be called on the worker after the turns were read. ERR_limit if they are too large for a response. */
-int stored_turns_encode(struct store_job *job, struct error *err);
+must_check int stored_turns_encode(struct store_job *job, struct error *err);
 /* On the loop: fills in the thread's current state, loaded or not; a running turn is marked as running. The error, if
  * the thread does not exist, has these words before the id. */
 must_check const struct rpc_error *stored_turns_join(struct store_job *job, struct str thread_id, const char *refusal,

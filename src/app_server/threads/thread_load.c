@@ -91,7 +91,7 @@ static void on_work(void *self)
 		rollout_reader_forget(load->reader);
 	if (load->wants_turns && !load->err.code) {
 		history_json_write(&load->history, &load->arena, &load->turns);
-		history_json_check(&load->turns, &load->err);
+		best_effort(history_json_check(&load->turns, &load->err));
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread_config.h"
+#include "base/error.h"
 #include "base/list.h"
 
 struct app_server;

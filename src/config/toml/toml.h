@@ -15,9 +15,9 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct json;
 struct toml_index;
 
@@ -71,12 +71,12 @@ struct toml {
 };
 
 /* Parses a document. Returns the root table, or NULL and err. */
-struct toml *toml_parse(struct arena *arena, struct str text, const char *source, struct error *err);
+must_check struct toml *toml_parse(struct arena *arena, struct str text, const char *source, struct error *err);
 /* Parses a single value, which blanks may surround, as after "key =". */
-struct toml *toml_parse_value(struct arena *arena, struct str text, const char *source, struct error *err);
+must_check struct toml *toml_parse_value(struct arena *arena, struct str text, const char *source, struct error *err);
 /* Returns a root table with value at a dotted key ("a.\"b c\".d"), or NULL for an invalid key. value becomes part of
  * the tree. */
-struct toml *toml_parse_key(struct arena *arena, struct str key, struct toml *value, struct error *err);
+must_check struct toml *toml_parse_key(struct arena *arena, struct str key, struct toml *value, struct error *err);
 
 #define toml_for_each(it, parent) for (const struct toml *it = (parent) ? (parent)->child : NULL; it; it = it->next)
 
@@ -96,7 +96,8 @@ void toml_append(struct toml *array, struct toml *node);
 struct toml *toml_new(struct arena *arena, enum toml_kind kind, const char *source, unsigned line);
 
 /* Copies a JSON object into the arena as a table, without members that are null. NULL and err for anything else. */
-struct toml *toml_from_json(struct arena *arena, const struct json *json, const char *source, struct error *err);
+must_check struct toml *toml_from_json(struct arena *arena, const struct json *json, const char *source,
+                                       struct error *err);
 
 /* Merges `from` into `into`: tables member by member, other values are replaced. `from` is not changed; arrays and
  * texts are shared between the two. */

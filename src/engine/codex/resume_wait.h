@@ -12,9 +12,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct resume_job;
 struct resume_load;
 struct session_env;
@@ -41,7 +41,8 @@ bool resume_wait_load(struct resume_wait *wait, const struct submission *submiss
 struct resume_load *resume_wait_take(struct resume_wait *wait, struct str path);
 /* To be called when a configure_session has failed with err. True if another process held the lock and the Op will
  * be retried. */
-bool resume_wait_for_lock(struct resume_wait *wait, const struct submission *submission, const struct error *err);
+must_check bool resume_wait_for_lock(struct resume_wait *wait, const struct submission *submission,
+                                     const struct error *err);
 bool resume_wait_is_pending(const struct resume_wait *wait);
 void resume_wait_finish(struct resume_wait *wait);
 

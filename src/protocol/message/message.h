@@ -5,10 +5,9 @@
 #define PROTOCOL_MESSAGE_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/list.h"
 #include "protocol/record/types.h"
-
-struct error;
 
 /* ---- submissions: an id chosen by the front end, and an Op ---- */
 
@@ -24,7 +23,7 @@ struct submission {
 /* Creates a submission with deep copies of id and op. */
 struct submission *submission_create(struct str id, const struct op *op);
 /* Decodes a JSON text {"id":…,"op":…}; NULL and err if it is invalid. */
-struct submission *submission_decode(struct str json, struct error *err);
+must_check struct submission *submission_decode(struct str json, struct error *err);
 void submission_destroy(struct submission *submission);
 
 /* ---- events: the id of the submission that caused it, and an EventMsg ---- */

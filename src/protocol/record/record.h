@@ -18,10 +18,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "base/json.h"
 #include "base/str.h"
 
-struct error;
 struct enum_type;
 struct record;
 struct union_type;
@@ -156,10 +156,10 @@ struct field field_as_shown(const struct field *field);
 const struct field *record_find_field(const struct record *record, const char *name);
 
 /* Decodes an object into *out (record->size bytes, zeroed); text is copied into the arena. */
-int record_decode(const struct record *record, const struct json *json, struct arena *arena, void *out,
-                  struct error *err);
-int union_decode(const struct union_type *type, const struct json *json, struct arena *arena, void *out,
-                 struct error *err);
+must_check int record_decode(const struct record *record, const struct json *json, struct arena *arena, void *out,
+                             struct error *err);
+must_check int union_decode(const struct union_type *type, const struct json *json, struct arena *arena, void *out,
+                            struct error *err);
 
 /* Writes the object. Unions inside use their declared style. */
 void record_encode(const struct record *record, const void *value, struct json_writer *w);

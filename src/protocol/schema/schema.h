@@ -5,11 +5,10 @@
 #ifndef PROTOCOL_SCHEMA_H
 #define PROTOCOL_SCHEMA_H
 
+#include "base/error.h"
 #include "base/json.h"
 #include "protocol/message/app.h"
 #include "protocol/record/type_set.h"
-
-struct error;
 
 struct schema {
 	struct json_writer *w;
@@ -23,6 +22,6 @@ void schema_write_members(const struct schema *schema, enum type_kind kind, cons
 void schema_write_ref(const struct schema *schema, const char *name);
 
 /* Writes all files; stops at the first error. */
-int schema_write_files(bool is_experimental, app_message_file_fn write, struct error *err, void *self);
+must_check int schema_write_files(bool is_experimental, app_message_file_fn write, struct error *err, void *self);
 
 #endif

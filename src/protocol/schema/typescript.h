@@ -7,15 +7,14 @@
 #define PROTOCOL_TYPESCRIPT_H
 
 #include "base/buf.h"
+#include "base/error.h"
 #include "protocol/message/app.h"
 #include "protocol/record/type_set.h"
-
-struct error;
 
 /* Appends the right side of "export type X =". is_input: only clients send the type. */
 void typescript_append(struct buf *out, const struct type_set *set, const struct named_type *type, bool is_input);
 
 /* Writes all files; stops at the first error. */
-int typescript_write_files(bool is_experimental, app_message_file_fn write, struct error *err, void *self);
+must_check int typescript_write_files(bool is_experimental, app_message_file_fn write, struct error *err, void *self);
 
 #endif

@@ -31,7 +31,7 @@ struct mock_request {
 
 must_check int mock_match_parse(struct mock_match *match, const struct json *node, struct error *err);
 /* True if the request matches; else false, and err describes the difference. */
-bool mock_match_check(const struct mock_match *match, const struct mock_request *request, struct error *err);
+must_check bool mock_match_check(const struct mock_match *match, const struct mock_request *request, struct error *err);
 
 /* Returns the first node at path whose text contains needle (decoded for strings), or NULL. */
 const struct json *mock_path_find(const struct json *root, struct str path, struct str needle);

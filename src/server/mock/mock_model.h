@@ -10,9 +10,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 
-struct error;
 struct loop;
 struct mock_model;
 
@@ -29,7 +29,8 @@ struct mock_options {
 	void *self;
 };
 
-struct mock_model *mock_model_create(struct loop *loop, const struct mock_options *options, struct error *err);
+must_check struct mock_model *mock_model_create(struct loop *loop, const struct mock_options *options,
+                                                struct error *err);
 /* Closes all connections. NULL is a no-op. */
 void mock_model_destroy(struct mock_model *mock);
 

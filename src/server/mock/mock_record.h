@@ -13,7 +13,7 @@ struct mock_record;
 struct mock_request;
 
 /* Opens path for appending and creates it if it does not exist. */
-struct mock_record *mock_record_create(const char *path, struct error *err);
+must_check struct mock_record *mock_record_create(const char *path, struct error *err);
 void mock_record_destroy(struct mock_record *record); /* NULL is fine */
 
 /* number: that of the request, from 1, or 0 if it takes no reply of the script. at_ms: time since the start. */

@@ -202,7 +202,7 @@ static int json_error_at(struct str text, unsigned line, struct error *err)
 	for (unsigned i = 1; i < line; i++)
 		buf_append_char(&lines, '\n');
 	buf_append_str(&lines, text);
-	json_parse(&arena, buf_str(&lines), err);
+	best_effort(json_parse(&arena, buf_str(&lines), err));
 	return -ERR_invalid;
 }
 

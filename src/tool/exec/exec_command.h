@@ -4,6 +4,7 @@
 #define TOOL_EXEC_COMMAND_H
 
 #include "base/arena.h"
+#include "base/error.h"
 #include "process/output.h"
 #include "sandbox/command_run.h"
 #include "tool/exec/exec_deltas.h"
@@ -41,7 +42,7 @@ struct exec_command {
 
 /* Chooses whether the shell is a login shell: as the call requests; by default, if the configuration allows it.
  * Nonzero if the request is not allowed; the call is then finished. */
-int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, bool *ret_login);
+must_check int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, bool *ret_login);
 
 /* argv ends with NULL and is copied. workdir may be STR_NONE; a relative one is resolved against the host's folder. */
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,

@@ -76,7 +76,8 @@ struct cli_result {
 /* Parses argv[1..] and handles --help, --version and errors. Options and positionals may be mixed; "--" ends the
  * options. Returns -1 to continue, else the exit status.
  * cli_finish frees the lists in either case. */
-int cli_read(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result);
+must_check int cli_read(const struct cli_command *command, int argc, char **argv, void *options,
+                        struct cli_result *result);
 void cli_finish(const struct cli_command *command, void *options, struct cli_result *result);
 
 /* Finds the first positional without storing any option. *ret_at is its index, or argc. */
@@ -85,7 +86,7 @@ must_check int cli_find_positional(const struct cli_command *command, int argc, 
 
 const struct cli_word *cli_find_word(const struct cli_command *command, const char *text);
 /* Fills err for a word that is not among the command's, and suggests the nearest one; returns -ERR_usage. */
-int cli_unknown_word(const struct cli_command *command, const char *text, struct error *err);
+must_check int cli_unknown_word(const struct cli_command *command, const char *text, struct error *err);
 
 /* Prints the text of --help, at most 80 columns wide. */
 void cli_print_help(const struct cli_command *command, int fd);

@@ -6,8 +6,9 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
+
 struct debug_client;
-struct error;
 struct loop;
 
 struct debug_client_options {
@@ -23,7 +24,7 @@ struct debug_client_options {
 };
 
 /* Connects to the engine or starts it; the options are borrowed. NULL and err if this fails. */
-struct debug_client *debug_client_create(const struct debug_client_options *options, struct error *err);
+must_check struct debug_client *debug_client_create(const struct debug_client_options *options, struct error *err);
 /* Handles Ctrl-C: the first one interrupts the task, the next one ends the conversation. */
 void debug_client_interrupt(struct debug_client *client);
 void debug_client_destroy(struct debug_client *client); /* NULL is fine */

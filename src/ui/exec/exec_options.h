@@ -35,8 +35,8 @@ extern const struct cli_command exec_command, review_command, resume_command, fo
 
 /* Fills options from argv[1..] for one of these commands. Returns -1 to continue, else the exit status after help or
  * an error was printed. */
-int exec_options_read(const struct cli_command *command, struct exec_options *options, struct cli_result *result,
-                      int argc, char **argv);
+must_check int exec_options_read(const struct cli_command *command, struct exec_options *options,
+                                 struct cli_result *result, int argc, char **argv);
 void exec_options_finish(struct exec_options *options, struct cli_result *result);
 
 /* ---- the configuration ---- */

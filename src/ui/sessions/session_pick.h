@@ -9,7 +9,7 @@
 #include "base/error.h"
 
 /* Finds a session by its id, else by its name, else by an unambiguous prefix of an id. NULL and err on failure. */
-char *session_find(const char *home, const char *word, struct error *err);
+must_check char *session_find(const char *home, const char *word, struct error *err);
 
 struct session_pick {
 	const char *home;
