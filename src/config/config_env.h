@@ -1,5 +1,5 @@
-/* config_env.h — the one place of the library that reads the environment (beside process/env_policy,
- * which passes it to commands). Values may be secrets: they appear in no log and no message. */
+/* config_env.h — reads the environment for the library. Only command/env_policy does so, too, to pass it to commands.
+ * Values may be secrets: they appear in no log and no message. */
 #ifndef CONFIG_CONFIG_ENV_H
 #define CONFIG_CONFIG_ENV_H
 

@@ -104,7 +104,7 @@ static bool is_letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Parses "1.5 seconds …" to 1500. */
+/* Parses a duration such as "1.5 seconds" at the start of s. Returns milliseconds, or -1. */
 static int64_t duration_ms(struct str s)
 {
 	static const struct {

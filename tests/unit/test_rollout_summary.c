@@ -1,4 +1,4 @@
-/* The data for lists is at the beginning of a file, in formats of any age; hostile files end the search. */
+/* Summaries for lists are read from the beginning of files in formats of any age. The search ends in hostile files. */
 #include "temp.h"
 
 #include <time.h>
