@@ -229,8 +229,17 @@ static bool receive_nothing(size_t len)
 	return true;
 }
 
-/* Receives the head of a request and its descriptors, 0 for absent ones. False if the engine has ended. */
-static bool receive_head(struct supervisor_request *request, int fds[SUPERVISOR_FDS])
+static void close_all(const int fds[SUPERVISOR_FDS])
+{
+	for (int i = 0; i < SUPERVISOR_FDS; i++) {
+		if (fds[i])
+			close(fds[i]);
+	}
+}
+
+/* Receives the head of a request and its descriptors, 0 for absent ones. False if the engine has ended. *ret_is_cut: a
+ * descriptor is missing, because this process may not open more. */
+static bool receive_head(struct supervisor_request *request, int fds[SUPERVISOR_FDS], bool *ret_is_cut)
 {
 	union supervisor_control control;
 	struct iovec part = {request, sizeof(*request)};
@@ -246,11 +255,11 @@ static bool receive_head(struct supervisor_request *request, int fds[SUPERVISOR_
 	} while (got < 0 && errno == EINTR);
 	struct cmsghdr *head = got == sizeof(*request) ? CMSG_FIRSTHDR(&message) : NULL;
 	size_t least = request->is_placeholder ? 1 : SUPERVISOR_FDS - 1;
-	if (!head || head->cmsg_len < CMSG_LEN(least * sizeof(int)) ||
-	    head->cmsg_len > CMSG_LEN(SUPERVISOR_FDS * sizeof(int)))
-		return false;
-	memcpy(fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
-	return true;
+	*ret_is_cut = got == sizeof(*request) && (message.msg_flags & MSG_CTRUNC);
+	if (head && head->cmsg_len <= CMSG_LEN(SUPERVISOR_FDS * sizeof(int)))
+		memcpy(fds, CMSG_DATA(head), head->cmsg_len - CMSG_LEN(0));
+	return *ret_is_cut || (head && head->cmsg_len >= CMSG_LEN(least * sizeof(int)) &&
+	                       head->cmsg_len <= CMSG_LEN(SUPERVISOR_FDS * sizeof(int)));
 }
 
 static char *next_text(char **at)
@@ -358,11 +367,17 @@ static bool start_request(const struct supervisor_request *request, const int fd
 static bool serve_command(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS])
 {
 	bool is_there = start_request(request, fds);
-	for (int i = 0; i < SUPERVISOR_FDS; i++) {
-		if (fds[i])
-			close(fds[i]);
-	}
+	close_all(fds);
 	return is_there;
+}
+
+/* Only this request fails; placeholders are not answered. Returns false if the engine has ended. */
+static bool refuse_cut(const struct supervisor_request *request, const int fds[SUPERVISOR_FDS])
+{
+	close_all(fds);
+	if (!request->is_placeholder)
+		send_report(request->id, SUPERVISOR_FAILED, SPAWN_fork, EMFILE);
+	return receive_nothing(request->len);
 }
 
 /* Handles one request; false if the engine has ended. */
@@ -370,8 +385,11 @@ static bool serve(void)
 {
 	struct supervisor_request request = {0};
 	int fds[SUPERVISOR_FDS] = {0};
-	if (!receive_head(&request, fds))
+	bool is_cut;
+	if (!receive_head(&request, fds, &is_cut))
 		return false;
+	if (is_cut)
+		return refuse_cut(&request, fds);
 	return request.is_placeholder ? take_placeholder(&request, fds[0]) : serve_command(&request, fds);
 }
 

@@ -1063,6 +1063,35 @@ static void a_supervisor_without_memory_fails_one_command(void **state)
 	run_finish(&before);
 }
 
+static void a_supervisor_without_descriptors_fails_one_command(void **state)
+{
+	struct run before, run;
+	struct rlimit least, usual;
+	run_init(&before, *state);
+	run_start_sh(&before, "echo $$; sleep 1000");
+	pid_t pid = run_printed_pid(&before), supervisor = supervisor_pid();
+	run_sh(&run, *state, ":");
+	run_finish(&run);
+	size_t fds = count_fds_of(supervisor);
+	assert_int_equal(prlimit(supervisor, RLIMIT_NOFILE, NULL, &usual), 0);
+	for (size_t room = 0; room < 3; room++) { /* fewer descriptors than a command has */
+		least = (struct rlimit){.rlim_cur = fds + room, .rlim_max = usual.rlim_max};
+		assert_int_equal(prlimit(supervisor, RLIMIT_NOFILE, &least, NULL), 0);
+		run_sh(&run, *state, "echo never");
+		assert_string_equal(run.error, "cannot run /bin/sh: Too many open files");
+		run_finish(&run);
+	}
+	assert_int_equal(prlimit(supervisor, RLIMIT_NOFILE, &usual, NULL), 0);
+	run_sh(&run, *state, "echo next");
+	assert_str(run_out(&run), "next\n");
+	run_finish(&run);
+	assert_int_equal(supervisor_pid(), supervisor);
+	assert_int_equal(count_fds_of(supervisor), fds);
+	assert_true(is_there(pid));
+	assert_int_equal(before.ends, 0);
+	run_finish(&before);
+}
+
 /* The pid has been reused since the snapshot, which the start time shows. */
 static void a_pid_that_belongs_to_another_process_by_now_gets_no_signal(void **state)
 {
@@ -1329,6 +1358,7 @@ int main(int argc, char **argv)
 		IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
 		IN_WORLD(a_stopped_supervisor_fails_new_commands),
 		IN_WORLD(a_supervisor_without_memory_fails_one_command),
+		IN_WORLD(a_supervisor_without_descriptors_fails_one_command),
 		IN_WORLD(a_pid_that_belongs_to_another_process_by_now_gets_no_signal),
 		IN_WORLD(another_commands_daemon_is_left_alone),
 		IN_WORLD(a_daemon_of_one_of_two_commands_is_left_to_the_end),
