@@ -49,6 +49,15 @@ test('a setting is written although its client has left and the file has changed
 	assert.equal((await other.request('config/read', {})).config.model, 'written');
 });
 
+test('other clients are notified of a login whose client disconnects before its answer', options, async (t) => {
+	const { where } = await listen(t);
+	const leaver = await connectRpc(t, where), other = await connectRpc(t, where);
+	leaver.request('account/login/start', { type: 'apiKey', apiKey: 'sk-1' }).catch(() => {});
+	leaver.socket.socket.end();
+	const completed = (await other.next('account/login/completed')).params;
+	assert.equal(completed.success, true);
+});
+
 /** Resolves once a server listens there. */
 const served = async (file) => {
 	const isServed = () => new Promise((resolve) => {

@@ -4,6 +4,7 @@
 
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
+#include "app_server/settings/process_settings.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/uuid.h"
@@ -74,8 +75,8 @@ enum rpc_verdict on_rpc_get_auth_status(struct rpc_request *request, const struc
 /* ---- in ---- */
 
 struct login_job {
+	struct settings_job job;
 	struct rpc_request *request; /* NULL after the client has disconnected */
-	struct app_server *server;
 	char *home, *key;
 	struct error err;
 };
@@ -103,12 +104,14 @@ static void on_login_done(void *self)
 {
 	struct login_job *job = self;
 	struct app_login_account_response response = {app_login_kind_api_key};
-	if (job->request && job->err.code != ERR_none) {
-		rpc_fail_with(job->request, &job->err);
-	} else if (job->request) {
+	bool is_stored = job->err.code == ERR_none;
+	if (job->request && is_stored)
 		rpc_reply(job->request, &response);
-		notify_login(job->server);
-	}
+	else if (job->request)
+		rpc_fail_with(job->request, &job->err);
+	if (job->job.server && is_stored) /* other clients are notified although this one may have disconnected */
+		notify_login(job->job.server);
+	settings_job_finish(&job->job);
 	explicit_bzero(job->key, strlen(job->key));
 	free(job->key);
 	free(job->home);
@@ -120,10 +123,10 @@ static enum rpc_verdict start_login(struct rpc_request *request, struct str key)
 	struct login_job *job = xnew(struct login_job);
 	*job = (struct login_job){
 		.request = request,
-		.server = request->server,
 		.home = xstrdup(config_home(request->server->config)),
 		.key = str_dup(key),
 	};
+	settings_job_init(&job->job, request->server);
 	worker_run(request->server->loop, on_login_work, on_login_done, job);
 	return rpc_wait(request, on_login_cancel, job);
 }
