@@ -64,7 +64,7 @@ static const char details[] = "Type what you want to say; every event comes back
 
 const struct cli_command debug_client_command = {
 	.name = "codex debug-client",
-	.about = "Talk to an engine by hand: see every event, answer its questions, send any operation.",
+	.about = "Submit operations to an engine by hand, print its events, and answer its requests.",
 	.usage = "Usage: codex debug-client [OPTIONS] [WHERE]",
 	.details = details,
 	.arguments = arguments,

@@ -51,9 +51,9 @@ static const char details[] = "One JSON-RPC message per line, or a WebSocket mes
 
 /* clang-format off */
 static const struct cli_word app_server_words[] = {
-	{.word = "daemon", .doc = "Start, stop or look after a server in the background",
+	{.word = "daemon", .doc = "Start, stop or query a server in the background",
 	 .command = &app_server_daemon_command, .run = app_server_daemon_main},
-	{.word = "proxy", .doc = "Share a server that runs already, through standard input and output",
+	{.word = "proxy", .doc = "Connect standard input and output to a running server",
 	 .command = &app_server_proxy_command, .run = app_server_proxy_main},
 	{.word = "generate-ts", .doc = "Write the protocol as TypeScript types",
 	 .command = &app_server_generate_ts_command, .run = app_server_generate_ts_main},

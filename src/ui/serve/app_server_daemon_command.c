@@ -34,7 +34,7 @@ static const struct cli_word daemon_words[] = {
 	{.word = "start", .doc = "Start the server unless it runs; wait until it accepts clients"},
 	{.word = "stop", .doc = "Stop it cleanly, and wait until it has gone"},
 	{.word = "restart", .doc = "stop, then start"},
-	{.word = "status", .doc = "Say whether it runs; the exit status is 1 if not"},
+	{.word = "status", .doc = "Show whether it runs; the exit status is 1 if not"},
 	{.word = "version", .doc = "Print the server's version; fail if it is not running"},
 };
 

@@ -34,7 +34,7 @@ static const struct cli_option rows[] = {
 };
 
 static const char details[] =
-	"Example: a model that runs a command, looks at its output and says goodbye.\n"
+	"Example: a model that runs a command, reads its output and ends.\n"
 	"\n"
 	"  $ cat hello.jsonl\n"
 	"  # The first request gets a tool call, the second one a message.\n"

@@ -49,7 +49,7 @@ static const struct cli_option rows[] = {
 	ROW(wire_profile, "wire-profile", 0, CLI_TEXT, "NAME", "v1-2026-01|v1-2025-10|legacy2025|doc",
             "Generation of the events"),
 	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL, "Serve many clients at unix://PATH or tcp://IP:PORT"),
-	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Clients must first show the token that is in FILE"),
+	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Clients must first send the token in FILE"),
 	ROW(resume, "resume", 0, CLI_TEXT, "SESSION", NULL, "Continue a recorded session: an id or a name"),
 	ROW(no_auto_configure, "no-auto-configure", 0, CLI_FLAG, NULL, NULL,
             "Begin with no session: the client sends configure_session"),

@@ -39,7 +39,7 @@ static const struct cli_argument arguments[] = {
 
 const struct cli_command agents_command = {
 	.name = "codex agents",
-	.about = "Show the subagents of a session: who works, who waits, on what.",
+	.about = "Show the subagents of a session and their states.",
 	.usage = "Usage: codex agents [OPTIONS] [SESSION]",
 	.details = "It reads what the session has recorded, and changes nothing.\n",
 	.arguments = arguments,

@@ -39,7 +39,7 @@ static const struct cli_argument check_arguments[] = {
 
 static const struct cli_command check_command = {
 	.name = "codex execpolicy check",
-	.about = "Say which rules match a command, and what they decide. Nothing is run.",
+	.about = "Show which rules match a command and what they decide, without running it.",
 	.usage = "Usage: codex execpolicy check --rules FILE… [--pretty] [--] COMMAND…",
 	.details = "Example:\n"
 		   "  codex execpolicy check --rules ~/.codex/rules/default.rules git push -f\n"
@@ -55,12 +55,12 @@ static const struct cli_command check_command = {
 static int check_main(int argc, char **argv);
 
 static const struct cli_word execpolicy_words[] = {
-	{"check", NULL, "Say which rules match a command", &check_command, check_main},
+	{"check", NULL, "Show which rules match a command", &check_command, check_main},
 };
 
 const struct cli_command execpolicy_command = {
 	.name = "codex execpolicy",
-	.about = "Try rules about commands.",
+	.about = "Test rules about commands.",
 	.usage = "Usage: codex execpolicy check --rules FILE… [--pretty] [--] COMMAND…",
 	.words = execpolicy_words,
 	.word_count = countof(execpolicy_words),

@@ -31,14 +31,14 @@ static const struct cli_option login_rows[] = {
 };
 
 static const struct cli_word login_words[] = {
-	{.word = "status", .doc = "Say whether a key is stored; exit status 1 if not"},
+	{.word = "status", .doc = "Show whether a key is stored; exit status 1 if not"},
 };
 
 static const char key_example[] = "printenv OPENAI_API_KEY | codex login --with-api-key";
 
 const struct cli_command login_command = {
 	.name = "codex login",
-	.about = "Store an API key, or say whether one is stored.",
+	.about = "Store an API key, or show whether one is stored.",
 	.usage = "Usage: codex login --with-api-key\n"
 		 "       codex login status",
 	.details = "Example:\n"
