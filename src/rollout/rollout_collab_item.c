@@ -37,6 +37,7 @@ static struct rollout_collab_item read_spawn_end(const struct ev_collab_spawn_en
 {
 	struct rollout_collab_item item = ended("spawn_agent", event->call_id, event->sender_thread_id,
 	                                        &event->new_thread_id, event->status, event->new_thread_id.ptr ? 1 : 0);
+	item.nickname = event->new_agent_nickname;
 	item.prompt = event->prompt;
 	item.model = event->model;
 	item.has_effort = event->has_reasoning_effort;
@@ -56,13 +57,31 @@ static struct rollout_collab_item read_message_end(const struct ev_collab_intera
 {
 	struct rollout_collab_item item = ended("send_input", event->call_id, event->sender_thread_id,
 	                                        &event->receiver_thread_id, event->status, 1);
+	item.nickname = event->receiver_agent_nickname;
 	item.prompt = event->prompt;
+	return item;
+}
+
+static struct rollout_collab_item read_wait_begin(const struct ev_collab_waiting_begin *event)
+{
+	struct rollout_collab_item item = begun("wait", event->call_id, event->sender_thread_id,
+	                                        event->receiver_thread_ids, event->receiver_thread_ids_count);
+	item.agents = event->receiver_agents;
+	item.agent_count = event->receiver_agents_count;
+	return item;
+}
+
+static struct rollout_collab_item read_wait_end(const struct ev_collab_waiting_end *event)
+{
+	struct rollout_collab_item item = ended("wait", event->call_id, event->sender_thread_id, event->statuses_keys,
+	                                        event->statuses, event->statuses_count);
+	item.entries = event->agent_statuses;
+	item.entry_count = event->agent_statuses_count;
 	return item;
 }
 
 static bool read_begin(const struct event_msg *event, struct rollout_collab_item *ret)
 {
-	const struct ev_collab_waiting_begin *wait = event->collab_waiting_begin;
 	const struct ev_collab_close_begin *close = event->collab_close_begin;
 	const struct ev_collab_resume_begin *resume = event->collab_resume_begin;
 	switch (event->tag) {
@@ -73,14 +92,14 @@ static bool read_begin(const struct event_msg *event, struct rollout_collab_item
 		*ret = read_message_begin(event->collab_agent_interaction_begin);
 		return true;
 	case EV_collab_waiting_begin:
-		*ret = begun("wait", wait->call_id, wait->sender_thread_id, wait->receiver_thread_ids,
-		             wait->receiver_thread_ids_count);
+		*ret = read_wait_begin(event->collab_waiting_begin);
 		return true;
 	case EV_collab_close_begin:
 		*ret = begun("close_agent", close->call_id, close->sender_thread_id, &close->receiver_thread_id, 1);
 		return true;
 	case EV_collab_resume_begin:
 		*ret = begun("resume_agent", resume->call_id, resume->sender_thread_id, &resume->receiver_thread_id, 1);
+		ret->nickname = resume->receiver_agent_nickname;
 		return true;
 	default:
 		return false;
@@ -89,7 +108,6 @@ static bool read_begin(const struct event_msg *event, struct rollout_collab_item
 
 static bool read_end(const struct event_msg *event, struct rollout_collab_item *ret)
 {
-	const struct ev_collab_waiting_end *wait = event->collab_waiting_end;
 	const struct ev_collab_close_end *close = event->collab_close_end;
 	const struct ev_collab_resume_end *resume = event->collab_resume_end;
 	switch (event->tag) {
@@ -100,16 +118,17 @@ static bool read_end(const struct event_msg *event, struct rollout_collab_item *
 		*ret = read_message_end(event->collab_agent_interaction_end);
 		return true;
 	case EV_collab_waiting_end:
-		*ret = ended("wait", wait->call_id, wait->sender_thread_id, wait->statuses_keys, wait->statuses,
-		             wait->statuses_count);
+		*ret = read_wait_end(event->collab_waiting_end);
 		return true;
 	case EV_collab_close_end:
 		*ret = ended("close_agent", close->call_id, close->sender_thread_id, &close->receiver_thread_id,
 		             close->status, 1);
+		ret->nickname = close->receiver_agent_nickname;
 		return true;
 	case EV_collab_resume_end:
 		*ret = ended("resume_agent", resume->call_id, resume->sender_thread_id, &resume->receiver_thread_id,
 		             resume->status, 1);
+		ret->nickname = resume->receiver_agent_nickname;
 		return true;
 	default:
 		return false;
@@ -138,6 +157,15 @@ static const char *status_of(const struct rollout_collab_item *item)
 	return "completed";
 }
 
+static struct str nickname_of(const struct rollout_collab_item *item, size_t i)
+{
+	if (item->agents)
+		return i < item->agent_count ? item->agents[i].agent_nickname : STR_NONE;
+	if (item->entries)
+		return i < item->entry_count ? item->entries[i].agent_nickname : STR_NONE;
+	return item->nickname;
+}
+
 static void write_receivers(const struct rollout_collab_item *item, struct json_writer *w)
 {
 	jw_key(w, "receiver_thread_ids");
@@ -149,7 +177,10 @@ static void write_receivers(const struct rollout_collab_item *item, struct json_
 	jw_array(w);
 	for (size_t i = 0; i < item->count; i++) {
 		jw_object(w);
+		struct str nickname = nickname_of(item, i);
 		jw_member_str(w, "thread_id", item->receivers[i]);
+		if (nickname.ptr)
+			jw_member_str(w, "agent_nickname", nickname);
 		jw_object_end(w);
 	}
 	jw_array_end(w);

@@ -23,6 +23,12 @@ struct rollout_collab_item {
 	const struct str *receivers;
 	const struct agent_status *statuses; /* one for each receiver; NULL: the call has not ended */
 	size_t count;
+	/* The nicknames are in one of these: of the only receiver; of each, at the begin of a wait; and at its end. */
+	struct str nickname;
+	const struct collab_agent_ref *agents;
+	size_t agent_count;
+	const struct collab_agent_status_entry *entries;
+	size_t entry_count;
 	bool has_ended;
 };
 

@@ -671,7 +671,13 @@ both('19. spawn_agent, wait_agent, send_input, close_agent and resume_agent', as
 	const last = model.requests().findLast(({ body }) => JSON.stringify(body.input).includes('ROOT'));
 	assert.equal(textsOf(last, 'user').some((text) => text.startsWith('<subagent_notification>')), false,
 		'what was waited for is not told again');
-	if (codex.events) assert.deepEqual(agentEvents(codex.events()), [], 'clients that know nothing of these events get none');
+	if (!codex.events) return;
+	assert.deepEqual(agentEvents(codex.events()), [], 'clients that know nothing of these events get none');
+	const named = codex.events().map(({ msg }) => msg).filter(({ type }) => type.startsWith('collab_'))
+		.flatMap((msg) => [msg.new_agent_nickname ?? msg.receiver_agent_nickname ?? msg.receiver_agents ?? msg.agent_statuses ?? []]
+			.flat().map((one) => `${msg.type.slice(7)} ${one.agent_nickname ?? one}`));
+	assert.deepEqual(named, ['agent_spawn_end', 'waiting_begin', 'waiting_end', 'close_end', 'waiting_begin', 'waiting_end',
+		'resume_begin', 'resume_end', 'agent_interaction_end', 'waiting_begin', 'waiting_end'].map((type) => `${type} ${nickname}`));
 });
 
 test('features.collab: wait, as in early 2026', proto, async (t) => {

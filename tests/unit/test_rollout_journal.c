@@ -259,7 +259,9 @@ static void a_long_output_is_cut_in_the_middle(void **state)
 	ITEM "{\"type\":\"CollabAgentToolCall\",\"id\":\"" id "\",\"tool\":\"" tool "\",\"status\":\"" status \
 	     "\",\"sender_thread_id\":\"me\","
 #define NOBODY "\"receiver_thread_ids\":[],\"receiver_agents\":[],"
-#define ONE "\"receiver_thread_ids\":[\"a\"],\"receiver_agents\":[{\"thread_id\":\"a\"}],"
+#define RECEIVER(nickname) "\"receiver_thread_ids\":[\"a\"],\"receiver_agents\":[{\"thread_id\":\"a\"" nickname "}],"
+#define ONE RECEIVER("")
+#define NAMED RECEIVER(",\"agent_nickname\":\"Elm\"")
 
 static struct agent_status starting = {.tag = agent_status_pending_init};
 static struct agent_status gone = {.tag = agent_status_not_found};
@@ -307,6 +309,61 @@ static void dealings_with_subagents_are_items(void **state)
 	                                                                                    "failed") ONE
 		"\"agents_states\":{\"a\":\"not_found\"}}}\n" COLLAB("r1", "resume_agent", "completed") ONE
 		"\"agents_states\":{\"a\":\"pending_init\"}}}\n");
+}
+
+#define CALL(tool, status) "\"tool\":\"" tool "\",\"status\":\"" status "\",\"sender_thread_id\":\"me\","
+
+static void items_name_their_receivers(void **state)
+{
+	(void)state;
+	struct rollout_writer *writer = begin(true);
+	struct str ids[] = {STR("a")}, me = STR("me"), elm = STR("Elm");
+	struct collab_agent_ref ref = {STR("a"), elm};
+	struct collab_agent_status_entry entry = {STR("a"), elm, &starting};
+	append(EV_collab_agent_spawn_end, &(struct ev_collab_spawn_end){.call_id = STR("s"),
+	                                                                .sender_thread_id = me,
+	                                                                .new_thread_id = STR("a"),
+	                                                                .new_agent_nickname = elm,
+	                                                                .status = &starting});
+	append(EV_collab_agent_interaction_end, &(struct ev_collab_interaction_end){.call_id = STR("i"),
+	                                                                            .sender_thread_id = me,
+	                                                                            .receiver_thread_id = STR("a"),
+	                                                                            .receiver_agent_nickname = elm,
+	                                                                            .status = &starting});
+	append(EV_collab_close_end, &(struct ev_collab_close_end){.call_id = STR("c"),
+	                                                          .sender_thread_id = me,
+	                                                          .receiver_thread_id = STR("a"),
+	                                                          .receiver_agent_nickname = elm,
+	                                                          .status = &starting});
+	append(EV_collab_resume_end, &(struct ev_collab_resume_end){.call_id = STR("r"),
+	                                                            .sender_thread_id = me,
+	                                                            .receiver_thread_id = STR("a"),
+	                                                            .receiver_agent_nickname = elm,
+	                                                            .status = &starting});
+	append(EV_collab_waiting_end, &(struct ev_collab_waiting_end){.call_id = STR("w"),
+	                                                              .sender_thread_id = me,
+	                                                              .statuses_keys = ids,
+	                                                              .statuses = &starting,
+	                                                              .statuses_count = 1,
+	                                                              .agent_statuses = &entry,
+	                                                              .agent_statuses_count = 1});
+	append(EV_task_started, &(struct ev_task_started){0});
+	append(EV_collab_waiting_begin, &(struct ev_collab_waiting_begin){.call_id = STR("cut"),
+	                                                                  .sender_thread_id = me,
+	                                                                  .receiver_thread_ids = ids,
+	                                                                  .receiver_thread_ids_count = 1,
+	                                                                  .receiver_agents = &ref,
+	                                                                  .receiver_agents_count = 1});
+	append(EV_turn_aborted, &(struct ev_turn_aborted){.reason = turn_abort_reason_interrupted});
+	assert_int_equal(rollout_writer_flush(writer, NULL), 0);
+	auto_free char *bytes = temp_get(rollout_writer_path(writer));
+	assert_non_null(strstr(bytes, CALL("spawn_agent", "completed") NAMED));
+	assert_non_null(strstr(bytes, CALL("send_input", "completed") NAMED));
+	assert_non_null(strstr(bytes, CALL("close_agent", "completed") NAMED));
+	assert_non_null(strstr(bytes, CALL("resume_agent", "completed") NAMED));
+	assert_non_null(strstr(bytes, CALL("wait", "completed") NAMED));
+	assert_non_null(strstr(bytes, CALL("wait", "interrupted") NAMED));
+	end(writer);
 }
 
 static void a_wait_is_an_item_with_final_messages(void **state)
@@ -482,6 +539,7 @@ int main(void)
 		TEMP_TEST(a_long_output_is_cut_in_the_middle),
 		TEMP_TEST(patches_and_images_are_items),
 		TEMP_TEST(dealings_with_subagents_are_items),
+		TEMP_TEST(items_name_their_receivers),
 		TEMP_TEST(a_wait_is_an_item_with_final_messages),
 		TEMP_TEST(final_messages_of_many_subagents_fit_into_a_line),
 		TEMP_TEST(open_items_are_written_at_the_end_of_the_turn),

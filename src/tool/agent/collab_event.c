@@ -74,6 +74,7 @@ void collab_emit_spawn_end(struct tool_call *call, const struct agent *child, co
 		.call_id = call->call_id,
 		.sender_thread_id = str_of(call->host->thread_id),
 		.new_thread_id = child ? str_of(child->session_id) : STR_NONE,
+		.new_agent_nickname = child ? str_of(child->label) : STR_NONE,
 		.prompt = launch->prompt.ptr ? launch->prompt : STR(""),
 		.model = child && child->model ? str_of(child->model) : STR(""),
 		.status = &status,
@@ -107,27 +108,40 @@ void collab_emit_message_end(struct tool_call *call, const struct agent *to, str
 		.call_id = call->call_id,
 		.sender_thread_id = str_of(call->host->thread_id),
 		.receiver_thread_id = str_of(to->session_id),
+		.receiver_agent_nickname = str_of(to->label),
 		.prompt = prompt.ptr ? prompt : STR(""),
 		.status = &status,
 	};
 	emit_event(call, EV_collab_agent_interaction_end, &event);
 }
 
-/* The agents that a wait is for, and their states. */
+/* The agents that a wait is for, and their states. Unknown agents have an id and no nickname. */
 struct awaited {
 	VEC(struct str) ids;
 	VEC(struct agent_status) statuses;
+	VEC(struct collab_agent_ref) agents;
+	VEC(struct collab_agent_status_entry) entries;
 	struct arena arena;
 };
 
+static void add(struct awaited *awaited, struct str id, const struct agent *agent)
+{
+	struct str nickname = agent ? str_of(agent->label) : STR_NONE;
+	struct agent_status *status = arena_new(&awaited->arena, struct agent_status);
+	*status = collab_status(agent, &awaited->arena);
+	vec_push(&awaited->ids, id);
+	vec_push(&awaited->statuses, *status);
+	vec_push(&awaited->agents, ((struct collab_agent_ref){id, nickname}));
+	vec_push(&awaited->entries, ((struct collab_agent_status_entry){id, nickname, status}));
+}
+
+/* target: NULL stands for all of the reader's children. */
 static void gather(struct awaited *awaited, const struct agent *reader, const struct agent *target)
 {
 	const struct agent *agent;
 	list_for_each(agent, &reader->tree->agents, link) {
-		if (target ? agent != target : agent->parent != reader)
-			continue;
-		vec_push(&awaited->ids, str_of(agent->session_id));
-		vec_push(&awaited->statuses, collab_status(agent, &awaited->arena));
+		if (target ? agent == target : agent->parent == reader)
+			add(awaited, str_of(agent->session_id), agent);
 	}
 }
 
@@ -135,47 +149,60 @@ static void awaited_finish(struct awaited *awaited)
 {
 	vec_finish(&awaited->ids);
 	vec_finish(&awaited->statuses);
+	vec_finish(&awaited->agents);
+	vec_finish(&awaited->entries);
 	arena_finish(&awaited->arena);
+}
+
+static void emit_wait_begin(struct tool_call *call, struct awaited *awaited)
+{
+	struct ev_collab_waiting_begin event = {
+		.sender_thread_id = str_of(call->host->thread_id),
+		.receiver_thread_ids = awaited->ids.items,
+		.receiver_thread_ids_count = awaited->ids.count,
+		.receiver_agents = awaited->agents.items,
+		.receiver_agents_count = awaited->agents.count,
+		.call_id = call->call_id,
+	};
+	emit_event(call, EV_collab_waiting_begin, &event);
+	awaited_finish(awaited);
+}
+
+static void emit_wait_end(struct tool_call *call, struct awaited *awaited)
+{
+	struct ev_collab_waiting_end event = {
+		.sender_thread_id = str_of(call->host->thread_id),
+		.call_id = call->call_id,
+		.statuses = awaited->statuses.items,
+		.statuses_keys = awaited->ids.items,
+		.statuses_count = awaited->ids.count,
+		.agent_statuses = awaited->entries.items,
+		.agent_statuses_count = awaited->entries.count,
+	};
+	emit_event(call, EV_collab_waiting_end, &event);
+	awaited_finish(awaited);
 }
 
 void collab_emit_wait_begin(struct tool_call *call, const struct agent *reader, const struct agent *target)
 {
 	struct awaited awaited = {0};
 	gather(&awaited, reader, target);
-	struct ev_collab_waiting_begin event = {
-		.sender_thread_id = str_of(call->host->thread_id),
-		.receiver_thread_ids = awaited.ids.items,
-		.receiver_thread_ids_count = awaited.ids.count,
-		.call_id = call->call_id,
-	};
-	emit_event(call, EV_collab_waiting_begin, &event);
-	awaited_finish(&awaited);
+	emit_wait_begin(call, &awaited);
 }
 
 void collab_emit_wait_end(struct tool_call *call, const struct agent *reader, const struct agent *target)
 {
 	struct awaited awaited = {0};
 	gather(&awaited, reader, target);
-	struct ev_collab_waiting_end event = {
-		.sender_thread_id = str_of(call->host->thread_id),
-		.call_id = call->call_id,
-		.statuses = awaited.statuses.items,
-		.statuses_keys = awaited.ids.items,
-		.statuses_count = awaited.ids.count,
-	};
-	emit_event(call, EV_collab_waiting_end, &event);
-	awaited_finish(&awaited);
+	emit_wait_end(call, &awaited);
 }
 
-void collab_emit_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count)
+void collab_emit_wait_ids_begin(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count)
 {
-	struct ev_collab_waiting_begin event = {
-		.sender_thread_id = str_of(call->host->thread_id),
-		.receiver_thread_ids = (struct str *)(uintptr_t)ids,
-		.receiver_thread_ids_count = count,
-		.call_id = call->call_id,
-	};
-	emit_event(call, EV_collab_waiting_begin, &event);
+	struct awaited awaited = {0};
+	for (size_t i = 0; i < count; i++)
+		add(&awaited, ids[i], agent_tree_find_session(reader->tree, ids[i]));
+	emit_wait_begin(call, &awaited);
 }
 
 void collab_emit_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count)
@@ -183,20 +210,10 @@ void collab_emit_wait_ids_end(struct tool_call *call, const struct agent *reader
 	struct awaited awaited = {0};
 	for (size_t i = 0; i < count; i++) {
 		const struct agent *agent = agent_tree_find_session(reader->tree, ids[i]);
-		if (agent && agent_is_active(agent) && !agent->is_shut)
-			continue;
-		vec_push(&awaited.ids, ids[i]);
-		vec_push(&awaited.statuses, collab_status(agent, &awaited.arena));
+		if (!agent || !agent_is_active(agent) || agent->is_shut)
+			add(&awaited, ids[i], agent);
 	}
-	struct ev_collab_waiting_end event = {
-		.sender_thread_id = str_of(call->host->thread_id),
-		.call_id = call->call_id,
-		.statuses = awaited.statuses.items,
-		.statuses_keys = awaited.ids.items,
-		.statuses_count = awaited.ids.count,
-	};
-	emit_event(call, EV_collab_waiting_end, &event);
-	awaited_finish(&awaited);
+	emit_wait_end(call, &awaited);
 }
 
 void collab_emit_close_begin(struct tool_call *call, const struct agent *agent)
@@ -209,12 +226,14 @@ void collab_emit_close_begin(struct tool_call *call, const struct agent *agent)
 	emit_event(call, EV_collab_close_begin, &event);
 }
 
-void collab_emit_close_end(struct tool_call *call, struct str session_id, const struct agent_status *status)
+void collab_emit_close_end(struct tool_call *call, struct str session_id, struct str nickname,
+                           const struct agent_status *status)
 {
 	struct ev_collab_close_end event = {
 		.call_id = call->call_id,
 		.sender_thread_id = str_of(call->host->thread_id),
 		.receiver_thread_id = session_id,
+		.receiver_agent_nickname = nickname,
 		.status = (struct agent_status *)(uintptr_t)status,
 	};
 	emit_event(call, EV_collab_close_end, &event);
@@ -226,6 +245,7 @@ void collab_emit_resume_begin(struct tool_call *call, const struct agent *agent)
 		.call_id = call->call_id,
 		.sender_thread_id = str_of(call->host->thread_id),
 		.receiver_thread_id = str_of(agent->session_id),
+		.receiver_agent_nickname = str_of(agent->label),
 	};
 	emit_event(call, EV_collab_resume_begin, &event);
 }
@@ -238,6 +258,7 @@ void collab_emit_resume_end(struct tool_call *call, const struct agent *agent)
 		.call_id = call->call_id,
 		.sender_thread_id = str_of(call->host->thread_id),
 		.receiver_thread_id = str_of(agent->session_id),
+		.receiver_agent_nickname = str_of(agent->label),
 		.status = &status,
 	};
 	emit_event(call, EV_collab_resume_end, &event);

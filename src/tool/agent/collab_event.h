@@ -25,12 +25,14 @@ void collab_emit_wait_begin(struct tool_call *call, const struct agent *reader, 
 void collab_emit_wait_end(struct tool_call *call, const struct agent *reader, const struct agent *target);
 /* As for one target, for threads by id, known or unknown. The event of a wait that timed out lists only completed
  * agents. */
-void collab_emit_wait_ids_begin(struct tool_call *call, const struct str *ids, size_t count);
+void collab_emit_wait_ids_begin(struct tool_call *call, const struct agent *reader, const struct str *ids,
+                                size_t count);
 void collab_emit_wait_ids_end(struct tool_call *call, const struct agent *reader, const struct str *ids, size_t count);
 void collab_emit_close_begin(struct tool_call *call, const struct agent *agent);
 /* Emits the end. For close_agent, status is the state before the call, as in its answer; for cancel and prune, the
- * state after it. */
-void collab_emit_close_end(struct tool_call *call, struct str session_id, const struct agent_status *status);
+ * state after it. nickname: STR_NONE for an agent that has none or does not exist. */
+void collab_emit_close_end(struct tool_call *call, struct str session_id, struct str nickname,
+                           const struct agent_status *status);
 void collab_emit_resume_begin(struct tool_call *call, const struct agent *agent);
 void collab_emit_resume_end(struct tool_call *call, const struct agent *agent);
 

@@ -24,7 +24,7 @@ void tool_subagent_cancel_start(struct tool_call *call)
 	agent_cancel_children(agent);
 	agent_cancel(agent);
 	struct agent_status after = collab_status(agent, &arena);
-	collab_emit_close_end(call, str_of(agent->session_id), &after);
+	collab_emit_close_end(call, str_of(agent->session_id), str_of(agent->label), &after);
 	struct json_writer w = json_writer(&call->output);
 	agent_write_canceled(agent, args->reason, &w);
 	tool_call_finish_output(call, true);
@@ -69,9 +69,10 @@ static void prune_one(struct prune *prune, struct tool_call *call, struct agent 
 	} else {
 		struct pruned noted = note(agent);
 		struct agent_status gone = {.tag = agent_status_shutdown};
+		auto_free char *nickname = agent->label ? xstrdup(agent->label) : NULL;
 		collab_emit_close_begin(call, agent);
 		agent_prune(agent);
-		collab_emit_close_end(call, str_of(noted.session_id), &gone);
+		collab_emit_close_end(call, str_of(noted.session_id), str_of(nickname), &gone);
 		vec_push(&prune->pruned, noted);
 	}
 }

@@ -52,7 +52,7 @@ static void emit_unknown(struct tool_call *call, struct str id)
 {
 	struct agent_status unknown = {.tag = agent_status_not_found};
 	if (uuid_is_valid(id))
-		collab_emit_close_end(call, id, &unknown);
+		collab_emit_close_end(call, id, STR_NONE, &unknown);
 }
 
 /* ---- what is said: words, or parts ---- */
@@ -215,7 +215,7 @@ void tool_close_agent_start(struct tool_call *call)
 	struct json_writer w = json_writer(&call->output);
 	collab_emit_close_begin(call, agent);
 	agent_shut(agent);
-	collab_emit_close_end(call, str_of(agent->session_id), &before);
+	collab_emit_close_end(call, str_of(agent->session_id), str_of(agent->label), &before);
 	jw_object(&w);
 	jw_key(&w, "previous_status");
 	union_encode(&union_agent_status, &before, &w);

@@ -113,7 +113,7 @@ void tool_wait_agent_start(struct tool_call *call)
 	*waiting = (struct waiting){.call = call, .self = self};
 	call->state = waiting;
 	call->stop = stop;
-	collab_emit_wait_ids_begin(call, args->targets, args->targets_count);
+	collab_emit_wait_ids_begin(call, self, args->targets, args->targets_count);
 	struct agent_wait_options options = {
 		.waiter = self,
 		.find = find_done,
