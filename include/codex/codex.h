@@ -4,7 +4,7 @@
  * session: submit {"id":"0","op":{"type":"configure_session"}} first. A handle has one session, which runs at most one
  * task; use several handles for parallel work. docs/protocol.md describes every Op and Event.
  *
- * Threads: any thread may call any function, also several threads on one handle at once. Only codex_destroy must be the
+ * Threads: any thread may call any function, even on a handle that other threads use. Only codex_destroy must be the
  * last call, with no other one in progress. The library never calls back into the program.
  * Texts are UTF-8 and JSON. Arguments are borrowed during the call; returned texts belong to the caller, who frees them
  * with codex_free. Sizes are in bytes, times in milliseconds. The ABI is stable within a major version (see the

@@ -1,6 +1,6 @@
 /* agent_tree.h — the agents of one session: the root and all its subagents, by id.
  *
- * Ids are never reused, also after a resume. Sessions are created and closed through agent_ops, which engine/
+ * Ids are never reused, not even after a resume. Sessions are created and closed through agent_ops, which engine/
  * implements. Owns: its agents, waits and watchdogs. Loop thread only. */
 #ifndef AGENT_AGENT_TREE_H
 #define AGENT_AGENT_TREE_H

@@ -37,7 +37,7 @@ int error_set(struct error *err, enum error_code code, const char *format, ...) 
 /* Fills err from errno value `sys`: text is "<format>: <strerror>", code follows from sys. */
 int error_sys(struct error *err, int sys, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Prepends "<format>: " to the text. Returns -err->code (‑ERR_internal if err is NULL). */
+/* Prepends "<format>: " to the text. Returns -err->code (-ERR_internal if err is NULL). */
 int error_wrap(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Maps errno to a code. */

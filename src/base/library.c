@@ -1,6 +1,5 @@
-/* Linking a library costs every start of the program the time that it and its dependencies take to load (libcurl: 4
- * ms and 8 MB), also `--version` and each sandbox helper. Opening it by name, lazily bound, moves that cost to the
- * first use and lets the program run where the library is not installed. */
+/* A linked library is loaded at every start, even for --version and for each sandbox helper (libcurl and its
+ * dependencies: 4 ms, 8 MB). dlopen at first use avoids that, and lets the program run where the library is missing. */
 #include "base/library.h"
 
 #include <dlfcn.h>

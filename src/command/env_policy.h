@@ -25,7 +25,7 @@ struct env_policy {
 	const struct env_var *set; /* added or replaced after exclude; invalid names are skipped */
 	size_t set_count;
 	const struct str
-		*include_only; /* unless empty, removes names that match none of these patterns, also those of `set` */
+		*include_only; /* unless empty, removes names that match none of these patterns, even names of `set` */
 	size_t include_only_count;
 };
 

@@ -2,7 +2,7 @@
  * runs on the loop's thread. For accounts that are stored elsewhere $SHELL is used.
  *
  * Quoting tries three styles on the longest possible part of a word: none, '…', "…". A byte excludes the styles that
- * would change it in some shell (also in fish and in Python's shlex), so a word is split only if no style fits all of
+ * would change it in some shell (fish and Python's shlex included), so a word is split only if no style fits all of
  * it. */
 #include "command/shell.h"
 

@@ -10,7 +10,7 @@
 #include "base/str.h"
 
 enum auth_kind {
-	AUTH_none,    /* the file does not exist or is empty */
+	AUTH_none,    /* the file does not exist or contains no credentials */
 	AUTH_api_key, /* an API key */
 	AUTH_chatgpt, /* a ChatGPT login, which this engine cannot use for requests */
 };
@@ -20,7 +20,8 @@ struct auth {
 	char *api_key; /* set for AUTH_api_key */
 };
 
-/* Reads the stored credentials. An absent file yields AUTH_none; an unreadable or malformed one is an error. */
+/* Reads the stored credentials. An absent file yields AUTH_none; an unreadable, empty or malformed
+ * one is an error. */
 must_check int auth_read(const char *codex_home, struct auth *ret_auth, struct error *err);
 void auth_finish(struct auth *auth); /* wipes the key; an all-zero struct is fine */
 #define auto_auth __attribute__((cleanup(auth_finish)))

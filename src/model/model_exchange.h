@@ -60,7 +60,7 @@ struct model_request {
 	struct arena arena;
 };
 
-/* Initialises request; model_request_finish is required also after a failure. */
+/* Initialises request; model_request_finish is required even after a failure. */
 must_check int model_request_init(struct model_request *request, const struct model_prompt *prompt, struct error *err);
 /* Adds a header, copied. */
 void model_request_add_header(struct model_request *request, const char *name, struct str value);

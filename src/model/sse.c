@@ -170,7 +170,7 @@ static int carry(struct sse *sse, struct str bytes, struct error *err)
 	return sse->line.over ? refuse(sse, err, "a line", "LIMIT_SSE_LINE", LIMIT_SSE_LINE) : 0;
 }
 
-/* The first line of a feed completes the carried one. The fields may be slices of it until the feed ends. */
+/* The first line of a feed completes the carried one, if any. Fields may point into sse->line until keep_fields. */
 static int take_first_line(struct sse *sse, struct str line, struct error *err)
 {
 	if (sse->line.len == 0)

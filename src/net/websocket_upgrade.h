@@ -14,7 +14,8 @@ struct http_head;
 
 enum { WEBSOCKET_ACCEPT_SIZE = 29, WEBSOCKET_KEY_SIZE = 25 }; /* base64 of 20 and of 16 bytes, with the NUL */
 
-/* Returns 0 for a request that conforms to the RFC, otherwise the status to refuse it with and the text of the body. */
+/* Returns 0 for a request that conforms to the RFC. Otherwise returns the HTTP status to refuse it with and sets
+ * *ret_refusal to a static text for the body of the answer. */
 must_check int websocket_upgrade_check(const struct http_head *head, const char **ret_refusal);
 /* Computes the Sec-WebSocket-Accept value for the key of a request. */
 void websocket_upgrade_accept(struct str key, char ret[WEBSOCKET_ACCEPT_SIZE]);

@@ -25,7 +25,7 @@ struct patch_error;
 
 /* Resolves a name of a patch below cwd to an absolute path without "." and "..", allocated in the arena. */
 const char *patch_path(struct arena *arena, const char *cwd, struct str name);
-/* Follows links, also a dangling one. The result is allocated in the arena; NULL and errno on failure. */
+/* Follows links, even a dangling one. The result is allocated in the arena; NULL and errno on failure. */
 const char *patch_real(struct arena *arena, const char *path);
 /* Follows links except in the last name. The result is allocated in the arena; NULL and errno on failure. */
 const char *patch_entry(struct arena *arena, const char *path);

@@ -84,7 +84,7 @@ must_check int process_write_stdin(struct process *process, struct str bytes, st
 /* Ends the input after the pending bytes; at a terminal, as Ctrl-D does. */
 void process_close_stdin(struct process *process);
 
-/* Terminates the whole tree, including members that have left the group and the session, also after the command
+/* Terminates the whole tree, including members that have left the group and the session, even after the command
  * itself has exited: SIGTERM now, SIGKILL after LIMIT_KILL_GRACE_MS to those that are left. */
 void process_kill(struct process *process);
 /* Kills the whole tree at once. */

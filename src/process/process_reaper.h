@@ -4,7 +4,7 @@
  *
  *  - the tree of a command that is interrupted, times out or is destroyed: TERM at once, and KILL to
  *    what is left LIMIT_KILL_GRACE_MS later;
- *  - everything else when the engine ends, in order (process_reaper_stop) or by a signal. Until then, background
+ *  - everything else when the engine exits (process_reaper_stop) or is killed. Until then, background
  *    processes of a command that has ended by itself (`server &`) continue, so that later commands can use them.
  *
  * Owns: kill jobs, one set per thread. Thread: the loop's. No polling. */

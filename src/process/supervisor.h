@@ -1,10 +1,10 @@
 /* supervisor.h — the process that is the parent of all commands of an engine.
  *
  * A supervisor is forked when the first command starts. It starts commands on request, reaps their orphans and
- * sleeps otherwise. It is a child subreaper, so no process below it can escape: not by a double fork, a new session
- * or a cleared environment. A socket ties its life to the engine's: when the engine ends, in order or by any signal,
- * the socket closes, and the supervisor terminates everything below it, with TERM first and KILL after
- * LIMIT_KILL_GRACE_MS, and then itself.
+ * sleeps otherwise. It is a child subreaper, so no process below it can detach itself from it: not by a double fork,
+ * a new session or a cleared environment. A socket ties its life to the engine's: when the engine exits or is killed by
+ * any signal, the socket closes, and the supervisor terminates everything below it, with TERM first and KILL after
+ * LIMIT_KILL_GRACE_MS, and then itself. Processes of another user, which it may not signal, survive.
  *
  * If the supervisor is killed, its commands get TERM and are reported as killed, and the next command gets a new
  * supervisor.

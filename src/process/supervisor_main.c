@@ -1,5 +1,5 @@
-/* The supervisor is a fork of the engine that executes no program, so that no program has to be found, also in an
- * application that embeds the engine. Memory stays shared with the engine while neither writes to it, so the
+/* The supervisor is a fork of the engine that executes no program, so an application that embeds the
+ * engine needs no helper program. Memory stays shared with the engine while neither writes to it, so the
  * supervisor allocates nothing while it waits, and each request has a mapping that is freed with it. When it
  * terminates commands it may allocate: glibc makes that safe after a fork of a process with threads. */
 #include <errno.h>

@@ -1,7 +1,8 @@
-/* A fork refers to the first bytes of its parent (history_base), as in codex 0.169. Rollouts only grow, so these bytes
- * stay valid while the parent continues, is archived or packed; a session with forks cannot be deleted. A parent of
- * another kind or location is copied instead. Turns that were rolled back are not among the reader's records, and the
- * reference ends at a record, so they are not part of the fork. A copy is numbered iff its original is. */
+/* A fork refers to the first bytes of its parent (history_base), as in codex 0.169. Complete lines are never changed,
+ * so these bytes stay valid while the parent continues, is archived or packed; a session with forks cannot be deleted.
+ * The reference ends at the last surviving record; rolled-back turns before it are dropped again when the fork is
+ * read. A parent without line numbers, or one in another home, is copied instead, without its rolled-back turns. A copy
+ * is numbered iff its original is. */
 #include "rollout/rollout_fork.h"
 
 #include <errno.h>

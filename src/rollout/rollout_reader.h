@@ -1,8 +1,8 @@
 /* rollout_reader.h — reads the data that a resume needs from a session's file.
  *
- * Reads files of 2025, of January 2026 and numbered ones of codex 0.169, also mixed, and follows history_base to the
- * files that a fork refers to. Damaged, unknown and oversized lines are skipped and counted; the remaining ones are
- * those that codex 0.169 would restore.
+ * Reads files of 2025, of January 2026 and numbered ones of codex 0.169, even if one file mixes them, and follows
+ * history_base to the files that a fork refers to. Damaged, unknown and oversized lines are skipped and counted; the
+ * remaining ones are those that codex 0.169 would restore.
  *
  * Owns: the bytes of the files; all slices live as long as the reader. Blocking: use it at start-up or on a worker.
  * Any thread, one at a time. Errors: ERR_not_found, ERR_invalid ("empty session file", no session_meta), ERR_limit.

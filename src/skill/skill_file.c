@@ -18,7 +18,7 @@ static int check_length(struct str text, const char *field, size_t max, struct e
 	return error_set(err, ERR_invalid, "invalid %s: exceeds maximum length of %zu characters", field, max);
 }
 
-/* Returns the name of the file's folder, which replaces a missing name. */
+/* A skill without a name is named after its folder. */
 static struct str default_name(const char *path, struct arena *arena)
 {
 	auto_free char *folder = str_dup(path_dir(path));

@@ -23,7 +23,7 @@ struct transport_events {
 	/* Called for a frame over LIMIT_LINE, which was skipped. head: its first LIMIT_LINE_HEAD bytes, borrowed. */
 	void (*on_long_frame)(struct str head, void *self);
 	/* err is NULL when the peer sends no more frames but still receives; an error may follow. Otherwise the
-	 * connection is broken: this is the last call, and it comes also while paused. */
+	 * connection is broken: this is the last call, and it comes even while paused. */
 	void (*on_end)(const struct error *err, void *self);
 	/* the queue has room again after a send returned false; NULL: the owner ignores backpressure */
 	void (*on_drain)(void *self);

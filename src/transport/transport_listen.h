@@ -22,7 +22,7 @@ must_check struct transport_listener *transport_listener_create(struct loop *loo
                                                                 struct error *err);
 /* True if the text has a form that transport_listener_create accepts. */
 bool transport_listener_is_address(const char *address);
-/* True if only this machine can reach the address; false also for an invalid address. */
+/* True if only this machine can reach the address; false for an invalid address. */
 bool transport_listener_is_local(const char *address);
 /* Returns the address that the listener has, with the actual port. */
 const char *transport_listener_address(const struct transport_listener *listener);

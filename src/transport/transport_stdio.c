@@ -140,7 +140,7 @@ static void on_out_end(const struct error *err, void *self)
 	end_input(stdio, err);
 }
 
-/* Called also while nothing is written. */
+/* The peer closed its end; called even while nothing is being written. */
 static void on_hangup(void *self)
 {
 	on_out_end(NULL, self);

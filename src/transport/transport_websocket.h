@@ -11,7 +11,7 @@
 
 struct loop;
 
-/* fd: a connected socket after the handshake; the transport owns it, also on failure (NULL and err: wslay is not
+/* fd: a connected socket after the handshake; the transport owns it even on failure (NULL and err: wslay is not
  * installed). rest: bytes after the handshake that were already read. */
 must_check struct transport *transport_websocket_open(struct loop *loop, int fd, struct str rest,
                                                       enum websocket_role role, const struct transport_events *events,

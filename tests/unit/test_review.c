@@ -1,4 +1,4 @@
-/* Answers of a reviewer in any wrapping, also truncated, and their text form. */
+/* Answers of a reviewer, wrapped in other text or truncated, and their text form. */
 #include "test.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
  * of a next start. A worker writes the file; if the client disconnects meanwhile, the file is written all the same.
  *
  * Other processes change the file as well. The worker holds a lock while it compares the file with what was read for
- * the edit and replaces it; if they differ, the request's handler runs again with the file as it is now, also for a
+ * the edit and replaces it; if they differ, the request's handler runs again with the file as it is now, even for a
  * client that has left. The folder is locked, because each change replaces the file. */
 #include "app_server/settings/config_write.h"
 

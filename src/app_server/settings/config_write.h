@@ -7,7 +7,7 @@
  *     return config_write_commit(write, reply);
  *
  * Each of the last two destroys it. If another process has changed the file in between, the request's handler runs
- * again, with another config_write, also if its client has left: no change is lost. The handler may answer only
+ * again, with another config_write, even if its client has left: no change is lost. The handler may answer only
  * through the config_write then.
  * Loop thread only. */
 #ifndef APP_SERVER_CONFIG_WRITE_H

@@ -13,7 +13,7 @@ struct thread;
 struct thread_opening;
 
 /* Creates the thread and its session; opening->answer answers the request after the session was configured. If that
- * fails, the request fails and the thread is destroyed. Takes ownership of opening->load, also on error. NULL and
+ * fails, the request fails and the thread is destroyed. Takes ownership of opening->load even on error. NULL and
  * err: the request was not answered. */
 must_check struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening,
                                       struct error *err);

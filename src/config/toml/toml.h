@@ -1,7 +1,7 @@
 /* toml.h — TOML 1.0 as a tree.
  *
  * toml_parse builds the tree in the caller's arena. Keys and strings without escapes are slices of the input, so text
- * and `source` must live as long as the arena. Every node has its source and line, also after toml_merge, so that every
+ * and `source` must live as long as the arena. Every node keeps its source and line in a toml_merge, so that every
  * error about a value can name its location. Tables keep the order of their keys. Parsed nodes also record their byte
  * range, for toml_edit.h.
  *

@@ -133,7 +133,8 @@ static void record_call(struct session *session, const struct agent_launch *laun
 	conversation_add(&session->conversation, buf_str(&item));
 }
 
-/* Records an output of the fork call, as in the parent's history, but with the role of the child. */
+/* Answers the copied fork call in the child's history with the payload that the parent got, but with "role":"child".
+ */
 static void record_role(struct session *session, const struct agent *agent, const struct agent_launch *launch)
 {
 	auto_buf struct buf role, item;

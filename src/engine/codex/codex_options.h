@@ -36,8 +36,8 @@ struct codex_options {
 	const char *client, *client_version;
 	bool ephemeral;    /* write no rollout; one that is resumed is only read */
 	bool mutes_output; /* emit no exec_command_output_delta: on_event would discard them */
-	/* emit exec_command_begin of a command that needs approval after the approval, and neither begin nor end for
-	 * a denied command; otherwise begin precedes the request */
+	/* If a command needs approval, emit exec_command_begin only once it is approved; a denied one then emits
+	 * neither begin nor end. If false, begin comes before the request. */
 	bool begins_once_allowed;
 	bool is_interactive; /* a user can answer requests */
 	bool is_unattended;  /* no user can answer, so the model gets this answer at once */

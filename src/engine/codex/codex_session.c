@@ -260,7 +260,7 @@ static struct settings *check_configure(const struct session *session, const str
 	return settings_with(session->settings, session->env->config, &change, err);
 }
 
-/* Applies new settings; history and id stay. Takes ownership of the settings, also on error. No work of the session
+/* Applies new settings; history and id stay. Takes ownership of the settings even on error. No work of the session
  * may be running. */
 static int reconfigure(struct session *session, struct str sub_id, const struct op_configure_session *op,
                        struct settings *settings, struct error *err)

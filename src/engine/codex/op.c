@@ -1,5 +1,5 @@
 /* A table from op.def maps each Op to its handler: an Op without one does not compile, unless op.def names the feature
- * that it lacks. Handlers act at once, also while a Task runs. Input that arrives while a Task runs joins it or
+ * that it lacks. Handlers act at once, even while a Task runs. Input that arrives while a Task runs joins it or
  * replaces it (on_input_while_running); it is never lost. */
 #include "engine/codex/op.h"
 

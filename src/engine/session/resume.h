@@ -28,7 +28,7 @@ void session_resume_warn(struct session *session);
 
 /* Records that the last user_turns turns were rolled back. */
 void session_record_rewind(struct session *session, size_t user_turns);
-/* Removes the items after the mark, also from the rollout. No task may run. */
+/* Removes the items after the mark from the history and from the rollout. No task may run. */
 void session_rewind(struct session *session, const struct context_mark *mark);
 /* Removes all items and continues from a response that only the provider has. No task may run. */
 void session_go_elsewhere(struct session *session, struct str response_id);

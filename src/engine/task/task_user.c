@@ -157,7 +157,7 @@ static void on_compacted(struct task *task)
 	task->turn = turn_start(&task->turn_env);
 }
 
-/* Records pending input in the history, so that the next Task sends it to the model, also after a resume. */
+/* Records pending input in the history, so that the next Task sends it to the model, even after a resume. */
 static void record_pending(struct task_user *user)
 {
 	if (user->first.len) {

@@ -77,7 +77,7 @@ enum app_audience { APP_TO_ALL, APP_TO_WATCHERS, APP_TO_CALLER };
 
 /* JSON-RPC error codes that clients rely on. */
 enum app_error_code {
-	APP_INVALID_REQUEST = -32600, /* also for unknown methods, invalid parameters and unknown threads */
+	APP_INVALID_REQUEST = -32600, /* unknown methods, invalid parameters and unknown threads included */
 	APP_METHOD_NOT_FOUND = -32601,
 	APP_INVALID_PARAMS = -32602,
 	APP_INTERNAL_ERROR = -32603,

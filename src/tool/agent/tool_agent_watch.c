@@ -1,4 +1,5 @@
-/* Tools that observe agents: watchdogs, which send messages at intervals, and a log of recent events. */
+/* Tools: subagent_watchdog, which sends messages to an agent at intervals, and subagent_logs, which lists its recent
+ * events. */
 #include "agent/agent_watchdog.h"
 #include "base/error.h"
 #include "base/json.h"

@@ -62,7 +62,7 @@ struct parsed_command *exec_command_parsed(struct exec_command *command, size_t 
 void exec_command_start(struct exec_command *command, const struct command_run_handler *handler, void *self);
 void exec_command_prepare(struct exec_command *command, struct command_run_spec *spec);
 
-/* These stop and resume reading the output of all commands, also of those that start meanwhile. Commands block when
+/* These stop and resume reading the output of all commands, including those that start meanwhile. Commands block when
  * their pipe is full, and their time limits do not expire during a hold. */
 void exec_commands_hold(struct tool_host *host);
 void exec_commands_release(struct tool_host *host);

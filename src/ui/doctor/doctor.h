@@ -63,7 +63,7 @@ void doctor_detail(struct doctor *doctor, const char *name, const char *format, 
 
 extern const struct cli_command doctor_command;
 
-/* Returns the exit status: 0, also with warnings; 1 if a check fails; 2 for a wrong command line. */
+/* Returns the exit status: 0 if no check fails (warnings included); 1 if a check fails; 2 for a wrong command line. */
 int doctor_main(int argc, char **argv);
 
 #endif

@@ -316,7 +316,7 @@ static void on_event(const struct event *event, void *self)
 	}
 }
 
-/* The first signal ends the task in order; the second one ends the run at once. */
+/* The first signal shuts the session down; the second one ends the run at once. */
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct exec *exec = handle->data;

@@ -331,7 +331,8 @@ static void on_stream_error(struct exec_json *json, const struct event *event)
 	write_error(json, buf_str(&text));
 }
 
-/* Completes the items that are open at the turn's end: the to-do list, then running commands. */
+/* Closes the items that are open when the turn ends or fails: the to-do list and an unfinished command are reported as
+ * completed; other unfinished items get no item.completed. */
 static void close_turn(struct exec_json *json)
 {
 	json->is_turn_over = true;
@@ -340,7 +341,7 @@ static void close_turn(struct exec_json *json)
 	json->has_todo = false;
 	while (json->open.count) {
 		struct open_item *item = &json->open.items[0];
-		if (item->command.len) { /* only commands get an end when a turn is interrupted */
+		if (item->command.len) {
 			struct json_writer w = begin_item(json, "item.completed", item->number, "command_execution");
 			write_command(&w, item->command, STR(""), NULL, "completed");
 			end_item(json, &w);

@@ -135,7 +135,7 @@ static void on_end(void *self)
 	loop_stop(run->loop);
 }
 
-/* The first signal ends the task in order; the second one ends the program at once. */
+/* The first signal starts an orderly shutdown; the second one ends the program at once. */
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct proto_run *run = handle->data;
