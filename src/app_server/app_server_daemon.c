@@ -159,9 +159,10 @@ static int wait_ready(const struct app_server_daemon *daemon, int ready, pid_t p
 	if (has_spoken && read(ready, word, sizeof(word)) > 0)
 		return 0;
 	if (has_spoken)
-		return error_set(err, ERR_io, "the server did not start; why is at the end of %s", log);
+		return error_set(err, ERR_io, "the server did not start; see the end of %s", log);
 	kill(pid, SIGKILL); /* the pid is still that of our child, which was not waited for */
-	return error_set(err, ERR_timeout, "the server was not ready after %d s and was ended; its messages are in %s",
+	return error_set(err, ERR_timeout,
+	                 "the server was not ready after %d s and was terminated; its messages are in %s",
 	                 LIMIT_DAEMON_START_MS / 1000, log);
 }
 
@@ -217,11 +218,11 @@ static int open_process(int fd, pid_t pid, struct error *err)
 	char byte;
 	int process = (int)syscall(SYS_pidfd_open, pid, 0);
 	if (process < 0 && errno != ESRCH)
-		return error_sys(err, errno, "cannot get hold of process %d", (int)pid), -1;
+		return error_sys(err, errno, "cannot open process %d", (int)pid), -1;
 	bool is_gone = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0;
 	if (process >= 0 && is_gone)
 		close(process);
-	return process < 0 || is_gone ? (error_set(err, ERR_not_found, "the server has just ended"), -1) : process;
+	return process < 0 || is_gone ? (error_set(err, ERR_not_found, "the server has already exited"), -1) : process;
 }
 
 static int end_process(int process, struct error *err)
@@ -235,7 +236,7 @@ static int end_process(int process, struct error *err)
 		if (wait_readable(process, signals[i].timeout_ms))
 			return 0;
 	}
-	return error_set(err, ERR_timeout, "the server does not end");
+	return error_set(err, ERR_timeout, "the server does not exit");
 }
 
 static int stop_at(struct app_server_daemon *daemon, int fd, struct error *err)

@@ -98,8 +98,7 @@ static int attach(struct report *report, const char *path, struct error *err)
 	if (fd < 0)
 		return error_sys(err, errno, "failed to read selected attachment %s", path);
 	if (!file_is_regular(path))
-		return error_set(err, ERR_invalid, "failed to read selected attachment %s: it is no regular file",
-		                 path);
+		return error_set(err, ERR_invalid, "failed to read selected attachment %s: not a regular file", path);
 	if (report->attachments == LIMIT_FEEDBACK_FILES)
 		return error_set(err, ERR_limit, "no more than %d files can be attached", LIMIT_FEEDBACK_FILES);
 	struct json_writer *w = &report->manifest_writer;

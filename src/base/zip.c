@@ -94,7 +94,7 @@ static int write_out(struct zip *zip, const void *bytes, size_t len, struct erro
 static int begin(struct zip *zip, struct zip_entry *entry, struct error *err)
 {
 	if (entry->name.len > UINT16_MAX || zip->count == UINT16_MAX)
-		return error_set(err, ERR_limit, "no archive takes so many names, or such a long one");
+		return error_set(err, ERR_limit, "too many files for an archive, or a file name is too long");
 	auto_buf struct buf head;
 	entry->at = (uint32_t)zip->size;
 	buf_init(&head, HEAD_SIZE + entry->name.len);
@@ -117,7 +117,7 @@ static int end(struct zip *zip, const struct zip_entry *entry, struct error *err
 	buf_init(&head, HEAD_SIZE);
 	put_head(&head, entry);
 	if (pwrite(zip->fd, head.data, head.len, (off_t)entry->at) != (ssize_t)head.len)
-		return error_sys(err, errno, "cannot write the head of %.*s", STR_ARG(entry->name));
+		return error_sys(err, errno, "cannot write the header of %.*s", STR_ARG(entry->name));
 	put_line(&zip->directory, entry);
 	zip->count++;
 	return 0;

@@ -210,7 +210,8 @@ static int read_element(const struct reading *reading, const struct rules_value 
 	ret->choices = arena_array(reading->arena, struct str, ret->count);
 	for (size_t i = 0; i < ret->count; i++) {
 		if (choices[i].kind != RULES_text)
-			return refuse(reading, "a pattern is a list of words, or of lists of words to choose from");
+			return refuse(reading,
+			              "a pattern is a list; each element is a word or a list of alternative words");
 		ret->choices[i] = choices[i].text;
 	}
 	return 0;
@@ -244,7 +245,7 @@ static int read_decision(const struct reading *reading, struct rule *rule)
 			return 0;
 		}
 	}
-	return error_set(reading->err, ERR_config, "%s:%u: invalid decision: %.*s; it is allow, prompt or forbidden",
+	return error_set(reading->err, ERR_config, "%s:%u: invalid decision: %.*s; expected allow, prompt or forbidden",
 	                 reading->source, reading->call->line, STR_ARG(value->text));
 }
 
@@ -264,14 +265,14 @@ static int read_example(const struct reading *reading, const struct rules_value 
 {
 	const char **argv = NULL;
 	if (value->kind == RULES_text && !shell_split(value->text, reading->arena, &argv))
-		return refuse(reading, "an example has a quote that is not closed");
+		return refuse(reading, "an example has an unclosed quote");
 	ret->count = value->kind == RULES_list ? value->count : 0;
 	while (argv && argv[ret->count])
 		ret->count++;
 	ret->words = arena_array(reading->arena, struct command_word, ret->count + 1);
 	for (size_t i = 0; i < ret->count; i++) {
 		if (!argv && value->items[i].kind != RULES_text)
-			return refuse(reading, "an example is a text or a list of texts");
+			return refuse(reading, "an example is a string or a list of strings");
 		ret->words[i].text = argv ? argv[i] : arena_cstr(reading->arena, value->items[i].text);
 	}
 	return ret->count > 0 ? 0 : refuse(reading, "an example cannot be empty");
@@ -284,7 +285,7 @@ static int check_examples(const struct reading *reading, const struct rule *rule
 	if (!examples || examples->kind == RULES_none)
 		return 0;
 	if (examples->kind != RULES_list)
-		return refuse(reading, "match and not_match are lists of examples");
+		return refuse(reading, "match and not_match must be lists of examples");
 	for (size_t i = 0; i < examples->count; i++) {
 		struct plain_command command = {0};
 		int code = read_example(reading, &examples->items[i], &command);
@@ -320,8 +321,9 @@ static int read_rule(const struct reading *reading, struct rule *rule)
 	if (!code)
 		code = read_decision(reading, rule);
 	if (!code && rule->decision != EXEC_allow && rule->count > PATTERN_MAX)
-		code = error_set(reading->err, ERR_config, "%s:%u: a pattern that asks or forbids has at most %d words",
-		                 reading->source, reading->call->line, PATTERN_MAX);
+		code = error_set(reading->err, ERR_config,
+		                 "%s:%u: a pattern that prompts or forbids has at most %d words", reading->source,
+		                 reading->call->line, PATTERN_MAX);
 	if (!code)
 		code = check_examples(reading, rule, "match", 2);
 	if (!code)
@@ -338,7 +340,8 @@ static bool is_other_rule(const struct rules_call *call)
 int exec_policy_add(struct exec_policy *policy, struct str text, const char *source, struct error *err)
 {
 	if (text.len > LIMIT_RULES_FILE)
-		return error_set(err, ERR_limit, "%s: a rules file has at most %d bytes", source, LIMIT_RULES_FILE);
+		return error_set(err, ERR_limit, "%s: a rules file can have at most %d bytes", source,
+		                 LIMIT_RULES_FILE);
 	struct rules_call *calls;
 	size_t count, before = policy->rules.count;
 	text = arena_str(&policy->arena, text);
@@ -348,8 +351,9 @@ int exec_policy_add(struct exec_policy *policy, struct str text, const char *sou
 		struct rule rule = {0};
 		if (is_other_rule(&calls[i]))
 			continue;
-		code = str_is(calls[i].name, "prefix_rule") ? read_rule(&reading, &rule)
-		                                            : refuse(&reading, "the only rule is prefix_rule(…)");
+		code = str_is(calls[i].name, "prefix_rule")
+		               ? read_rule(&reading, &rule)
+		               : refuse(&reading, "unknown rule; only prefix_rule(…) is supported");
 		if (!code)
 			vec_push(&policy->rules, rule);
 	}

@@ -108,7 +108,7 @@ static int parse_text(struct parser *parser, struct str *ret)
 			parser->out += length;
 			return text_is_utf8(*ret) && !memchr(text, '\0', length)
 			               ? 0
-			               : fail(parser, "this text is not UTF-8, or holds a NUL");
+			               : fail(parser, "the file is not UTF-8, or contains a NUL byte");
 		}
 		if (c == '\n' && !is_long)
 			break;
@@ -121,7 +121,7 @@ static int parse_text(struct parser *parser, struct str *ret)
 			text[length++] = c;
 		}
 	}
-	return fail(parser, "a text is not closed");
+	return fail(parser, "a string has no closing quote");
 }
 
 static int parse_value(struct parser *parser, struct rules_value *ret);
@@ -155,7 +155,8 @@ static int parse_word(struct parser *parser, struct rules_value *ret)
 	if (ret->kind == RULES_none || ret->is_true || str_is(name, "False"))
 		return 0;
 	parser->rest = str_n(name.ptr, parser->rest.len + name.len);
-	return fail(parser, "a value is a text, a list, a number, True, False or None; names and calls are not read");
+	return fail(parser,
+	            "expected a string, a list, a number, True, False or None; names and calls are not supported");
 }
 
 static int parse_number(struct parser *parser, struct rules_value *ret)
@@ -165,7 +166,7 @@ static int parse_number(struct parser *parser, struct rules_value *ret)
 		length++;
 	*ret = (struct rules_value){.kind = RULES_number, .text = str_n(parser->rest.ptr, length)};
 	parser->rest = str_skip(parser->rest, length);
-	return length > 0 ? 0 : fail(parser, "a value should stand here");
+	return length > 0 ? 0 : fail(parser, "expected a value");
 }
 
 static int parse_value(struct parser *parser, struct rules_value *ret)
@@ -181,7 +182,7 @@ static int parse_value(struct parser *parser, struct rules_value *ret)
 	if (c != '[' && c != '(')
 		return parse_number(parser, ret);
 	if (parser->depth == LIMIT_RULES_DEPTH)
-		return fail(parser, "too many lists in lists");
+		return fail(parser, "lists are nested too deeply");
 	take(parser, c);
 	parser->depth++;
 	int code = parse_list(parser, c == '[' ? ']' : ')', ret);
@@ -212,7 +213,7 @@ static int parse_arguments(struct parser *parser, struct rules_call *call)
 		vec_push(&arguments, argument);
 		skip_blanks(parser);
 		if (!code && !take(parser, ',') && peek(parser) != ')')
-			code = fail(parser, "an argument is followed by a comma or a closing parenthesis");
+			code = fail(parser, "expected a comma or a closing parenthesis after an argument");
 	}
 	call->count = arguments.count;
 	call->arguments = arena_array(parser->arena, struct rules_argument, arguments.count + 1);
@@ -229,7 +230,7 @@ static int parse_call(struct parser *parser, struct rules_call *call)
 	while (take(parser, ' ') || take(parser, '\t'))
 		;
 	if (call->name.len == 0 || !take(parser, '('))
-		return fail(parser, "a rule is a call such as prefix_rule(pattern = [\"git\", \"status\"])");
+		return fail(parser, "expected a call such as prefix_rule(pattern = [\"git\", \"status\"])");
 	int code = parse_arguments(parser, call);
 	while (!code && (take(parser, ' ') || take(parser, '\t') || take(parser, '\r')))
 		;

@@ -88,7 +88,7 @@ int auth_write_api_key(const char *codex_home, struct str key, struct error *err
 {
 	if (!auth_check_key(key, &key))
 		return error_set(err, ERR_invalid,
-		                 "that is no API key: it is empty or holds blanks or control characters");
+		                 "invalid API key: it is empty or contains whitespace or control characters");
 	if (dir_make(codex_home, 0700, err) != 0)
 		return error_wrap(err, "cannot store the API key");
 	auto_free char *path = path_join(codex_home, "auth.json");
@@ -97,7 +97,7 @@ int auth_write_api_key(const char *codex_home, struct str key, struct error *err
 	buf_append_c(&text, "{\n  \"auth_mode\": \"apikey\",\n  \"OPENAI_API_KEY\": ");
 	json_quote(&text, key);
 	buf_append_c(&text, "\n}\n");
-	int status = text.over ? error_set(err, ERR_limit, "that is no API key: it is too long")
+	int status = text.over ? error_set(err, ERR_limit, "invalid API key: it is too long")
 	                       : file_write_atomic(path, buf_str(&text), 0600, true, err);
 	wipe_buf(&text);
 	return status;

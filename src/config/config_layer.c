@@ -120,7 +120,7 @@ static int push_value(struct config_layers *layers, enum config_layer_kind kind,
 	if (!root)
 		root = key_by_dots(layers->arena, key, value);
 	if (!root)
-		return error_set(err, ERR_config, "%s: `%.*s` is no key of the form a.b.c", value->source,
+		return error_set(err, ERR_config, "%s: `%.*s` is not a key of the form a.b.c", value->source,
 		                 STR_ARG(key));
 	if (layers->items.count >= LIMIT_CONFIG_OPTIONS)
 		return error_set(err, ERR_limit, "more than %d options that set configuration", LIMIT_CONFIG_OPTIONS);

@@ -137,7 +137,7 @@ static void warn_untrusted(struct walk *walk, const char *path)
 		return;
 	walk->has_warned = true;
 	config_layer_warn(walk->layers,
-	                  "%s is ignored because this project is not trusted; to let it count, add [projects.\"%s\"] "
+	                  "%s is ignored because this project is not trusted; to apply it, add [projects.\"%s\"] "
 	                  "with trust_level = \"trusted\" to %s/config.toml",
 	                  path, walk->place->root, walk->codex_home);
 }
@@ -158,7 +158,7 @@ static int load_file(struct walk *walk, const char *dir, const char *path, struc
 	config_content_hash(buf_str(&text), hash);
 	if (config_content_is_trusted(walk->layers, dir, hash))
 		return 0;
-	auto_free char *remedy = xasprintf("to let it, add trusted_hashes = [\"%s\"] to [projects.\"%s\"] in "
+	auto_free char *remedy = xasprintf("to allow it, add trusted_hashes = [\"%s\"] to [projects.\"%s\"] in "
 	                                   "%s/config.toml",
 	                                   hash, dir, walk->codex_home);
 	config_narrow(walk->layers, &walk->allowed, root, remedy);
@@ -205,7 +205,7 @@ int config_project_load(struct config_layers *layers, const char *codex_home, co
 	const struct toml *markers = config_layer_top(layers, "project_root_markers");
 	struct config_project_place place = {.cwd = arena_cstr(layers->arena, str_of(real ? real : cwd))};
 	if (place.cwd[0] != '/')
-		return error_set(err, ERR_not_found, "there is no folder %s to work in", cwd);
+		return error_set(err, ERR_not_found, "the working folder %s does not exist", cwd);
 	place.root = find_root(layers->arena, place.cwd, toml_is(markers, TOML_array) ? markers : NULL);
 	struct trust trust = {layers, place.root, find_main_root(layers->arena, place.root)};
 	place.trust = dir_trust(&trust, place.cwd);

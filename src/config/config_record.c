@@ -141,7 +141,7 @@ static bool check_string(const struct taker *t, const struct toml *node, const c
 	if (node->kind != TOML_string)
 		return complain_kind(t, node, expected);
 	if (memchr(node->text.ptr, '\0', node->text.len))
-		return complain(t, node, "text", "text with a zero character in it");
+		return complain(t, node, "text", "text with a NUL character");
 	return true;
 }
 
@@ -311,7 +311,7 @@ static bool take_pairs(const struct taker *t)
 		if (!check_string(&inner, it, "a string"))
 			return false;
 		if (memchr(it->key.ptr, '\0', it->key.len))
-			return complain(&inner, it, "named by text", "by text with a zero character in it");
+			return complain(&inner, it, "named by text", "by text with a NUL character");
 		if (items)
 			items[count++] = (struct config_pair){arena_str(t->binder->arena, it->key),
 			                                      arena_str(t->binder->arena, it->text)};

@@ -79,8 +79,8 @@ static bool set_key(struct provider_resolve *r, struct str value, const char *so
 {
 	struct str key;
 	if (!auth_check_key(value, &key)) {
-		error_set(r->err, ERR_config, "the API key from %s is empty or holds blanks or control characters",
-		          source);
+		error_set(r->err, ERR_config,
+		          "the API key from %s is empty or contains whitespace or control characters", source);
 		return false;
 	}
 	r->to->secret = xasprintf("Authorization: Bearer %.*s", (int)key.len, key.ptr);
@@ -107,7 +107,7 @@ static bool fail_keyless(struct provider_resolve *r, bool has_chatgpt)
 	          "--with-api-key`, "
 	          "or choose another provider (--oss for a local one, or model_provider and [model_providers] in "
 	          "%s/config.toml)",
-	          r->to->name, has_chatgpt ? " (auth.json holds a ChatGPT sign-in, which cannot be used here)" : "",
+	          r->to->name, has_chatgpt ? " (auth.json contains a ChatGPT sign-in, which is not supported)" : "",
 	          config_home(r->config));
 	return false;
 }
@@ -180,8 +180,8 @@ static bool add_header(struct provider_resolve *r, struct header_list *list, str
 		return true; /* the key is sent in a header of its own */
 	if (!is_token(name) || !is_header_value(value)) {
 		error_set(r->err, ERR_config,
-		          "header `%.*s` of model provider `%s` cannot be sent: its %s holds characters that headers "
-		          "cannot have",
+		          "header `%.*s` of model provider `%s` cannot be sent: its %s contains characters that are "
+		          "not allowed in headers",
 		          STR_ARG(name), r->to->id, is_token(name) ? "value" : "name");
 		return false;
 	}

@@ -101,8 +101,8 @@ bool model_provider_find_url(struct provider_resolve *r)
 	struct str base = str_trim(str_of(address.url)), query = STR("");
 	if (!is_web_address(base)) {
 		error_set(r->err, ERR_config,
-		          "the address of model provider `%s`, set by %s, must start with http:// or https:// and hold "
-		          "no blanks",
+		          "the address of model provider `%s`, set by %s, must start with http:// or https:// and "
+		          "contain no whitespace",
 		          p->id, address.said_by);
 		return false;
 	}

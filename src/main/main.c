@@ -47,7 +47,7 @@ static const struct cli_word words[] = {
 
 static const struct cli_command help_command = {
 	.name = "codex help",
-	.about = "Show what codex can do, or what a command can.",
+	.about = "Print the help of codex or of one command.",
 	.usage = "Usage: codex help [COMMAND]",
 	.words = words,
 	.word_count = countof(words),
@@ -60,8 +60,8 @@ static const struct cli_command codex_command = {
 	.details = "Start with:\n"
 		   "  codex exec \"explain what this repository does\"\n"
 		   "\n"
-		   "It needs a model: set OPENAI_API_KEY, or store a key (`codex login`), or use a\n"
-		   "model server on this machine (--oss), or name a provider in config.toml in\n"
+		   "Codex needs a model: set OPENAI_API_KEY, or store a key (`codex login`), or use\n"
+		   "a model server on this machine (--oss), or name a provider in config.toml in\n"
 		   "$CODEX_HOME, ~/.codex by default.\n"
 		   "For developers: CODEX_LOG=debug logs to standard error.\n",
 	.words = words,

@@ -24,7 +24,8 @@ static int check_file(int fd, const char *path, struct error *err)
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, ERR_config, "the token file %s is not a regular file", path);
 	if (st.st_mode & (S_IRWXG | S_IRWXO))
-		return error_set(err, ERR_config, "others may use the token file %s: run chmod 600 on it first", path);
+		return error_set(err, ERR_config,
+		                 "other users have access to the token file %s: run chmod 600 on it first", path);
 	return 0;
 }
 
@@ -43,7 +44,7 @@ static char *take_token(struct buf *bytes, const char *path, struct error *err)
 	if (is_token(text))
 		return str_dup(text);
 	error_set(err, ERR_config,
-	          "%s has no token: want one line of %d to %d characters without blanks, such as "
+	          "%s has no token: expected one line of %d to %d characters without whitespace, such as "
 	          "`openssl rand -hex 32` prints",
 	          path, TOKEN_MIN, LIMIT_ACCESS_TOKEN);
 	return NULL;

@@ -251,7 +251,7 @@ static int open_mode(struct bearer *bearer, const struct bearer_options *options
 	for (size_t i = 0; i < countof(modes); i++)
 		if (str_is(str_of(options->mode), modes[i].name))
 			return modes[i].open(bearer, options, err);
-	return error_set(err, ERR_usage, "there is no `--ws-auth %s`: use `capability-token` or `signed-bearer-token`",
+	return error_set(err, ERR_usage, "unknown mode `--ws-auth %s`: use `capability-token` or `signed-bearer-token`",
 	                 options->mode);
 }
 

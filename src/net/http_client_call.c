@@ -112,7 +112,7 @@ static bool deliver_head(struct http_call *call)
 	http_head_finish(&head);
 	buf_clear(&call->head); /* discard an interim answer (1xx), which precedes the final one */
 	if (!is_wanted && call->failure.code == ERR_none)
-		error_set(&call->failure, ERR_cancelled, "the answer was not wanted");
+		error_set(&call->failure, ERR_cancelled, "the response was rejected by its receiver");
 	return is_wanted && !call->is_cancelled;
 }
 
@@ -198,7 +198,7 @@ static void on_idle(void *self)
 		return;
 	}
 	struct error err;
-	error_set(&err, ERR_timeout, "nothing came from %.*s:%.*s for %g s", STR_ARG(call->url.host),
+	error_set(&err, ERR_timeout, "no data from %.*s:%.*s for %g s", STR_ARG(call->url.host),
 	          STR_ARG(call->url.port), (double)limit / 1000);
 	http_call_end(call, &err);
 }
@@ -223,7 +223,7 @@ static int build_headers(struct http_call *call, struct error *err)
 		struct str line = call->request.headers[i];
 		if (!http_header_parse(line, &header))
 			return error_set(err, ERR_invalid,
-			                 "the header \"%.*s\" cannot be sent: it holds a line break or another byte "
+			                 "the header \"%.*s\" cannot be sent: it contains a line break or another byte "
 			                 "that is not allowed in headers",
 			                 STR_ARG(header.name));
 		has_type = has_type || str_equal_fold(header.name, STR("content-type"));
@@ -310,7 +310,7 @@ static void set_options(struct http_call *call)
 static int call_setup(struct http_call *call, struct error *err)
 {
 	if (!http_url_parse(str_of(call->request.url), &call->url))
-		return error_set(err, ERR_invalid, "a URL that begins with http:// or https:// and a host is needed");
+		return error_set(err, ERR_invalid, "expected a URL with http:// or https:// and a host");
 	int status = build_headers(call, err);
 	if (status < 0)
 		return status;

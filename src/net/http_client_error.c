@@ -12,19 +12,19 @@ static const struct error_row {
 	const char *before; /* "before host:port after: reason" */
 	const char *after;
 } error_rows[] = {
-	{CURLE_URL_MALFORMAT, ERR_invalid, "the URL of", " cannot be understood"},
-	{CURLE_COULDNT_RESOLVE_HOST, ERR_connect, "the address of", " cannot be found"},
-	{CURLE_COULDNT_RESOLVE_PROXY, ERR_connect, "the proxy towards", " cannot be found"},
+	{CURLE_URL_MALFORMAT, ERR_invalid, "the URL of", " is invalid"},
+	{CURLE_COULDNT_RESOLVE_HOST, ERR_connect, "the host name of", " cannot be resolved"},
+	{CURLE_COULDNT_RESOLVE_PROXY, ERR_connect, "the proxy for", " cannot be resolved"},
 	{CURLE_COULDNT_CONNECT, ERR_connect, "cannot connect to", ""},
 	{CURLE_PROXY, ERR_connect, "the proxy does not connect to", ""},
-	{CURLE_OPERATION_TIMEDOUT, ERR_timeout, "no connection in time to", ""},
+	{CURLE_OPERATION_TIMEDOUT, ERR_timeout, "timeout while connecting to", ""},
 	{CURLE_SSL_CONNECT_ERROR, ERR_connect, "the TLS handshake with", " failed"},
 	{CURLE_PEER_FAILED_VERIFICATION, ERR_connect, "the TLS certificate of", " is not trusted"},
 };
 
 /* Results without a row are connection errors if nothing was sent yet, and transport errors afterwards. */
 static const struct error_row early_row = {CURLE_OK, ERR_connect, "cannot connect to", ""};
-static const struct error_row late_row = {CURLE_OK, ERR_transport, "the connection to", " broke"};
+static const struct error_row late_row = {CURLE_OK, ERR_transport, "the connection to", " was lost"};
 
 static const struct error_row *row_get(const struct http_call *call, CURLcode result)
 {
@@ -70,7 +70,7 @@ static void append_reason(const struct http_call *call, CURLcode result, struct 
 	}
 	buf_append_str(out, detail);
 	if (result == CURLE_PEER_FAILED_VERIFICATION && !call->client->ca_file)
-		buf_append_c(out, "; if a CA of your own signs it, name its file in CODEX_CA_CERTIFICATE");
+		buf_append_c(out, "; for a private CA, set CODEX_CA_CERTIFICATE to its certificate file");
 }
 
 static void explain_ca(const struct http_call *call, struct error *err)
@@ -79,7 +79,7 @@ static void explain_ca(const struct http_call *call, struct error *err)
 	if (access(path, R_OK) != 0)
 		error_sys(err, errno, "cannot read the CA file %s", path);
 	else
-		error_set(err, ERR_config, "the CA file %s holds no certificate in PEM form", path);
+		error_set(err, ERR_config, "the CA file %s contains no certificate in PEM format", path);
 	err->code = ERR_config;
 }
 

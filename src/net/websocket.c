@@ -218,7 +218,7 @@ static void note_complaint(struct websocket *websocket, unsigned code, struct st
 static int on_close(struct websocket *websocket, struct str payload)
 {
 	if (payload.len == 1)
-		return fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a close with half a code");
+		return fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a close frame with an incomplete code");
 	websocket->is_over = payload.len == 0;
 	if (websocket->is_over) {
 		send_close(websocket, WEBSOCKET_CODE_NONE, STR(""));
@@ -227,9 +227,9 @@ static int on_close(struct websocket *websocket, struct str payload)
 	unsigned code = (unsigned)(uint8_t)payload.ptr[0] << 8 | (uint8_t)payload.ptr[1];
 	struct str reason = str_skip(payload, 2);
 	if (!is_close_code(code))
-		return fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a close with a code that must not be sent");
+		return fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a close frame with a code that must not be sent");
 	if (!text_is_utf8(reason))
-		return fail(websocket, WEBSOCKET_CODE_NOT_UTF8, "a close whose reason is not UTF-8");
+		return fail(websocket, WEBSOCKET_CODE_NOT_UTF8, "a close frame whose reason is not UTF-8");
 	websocket->is_over = true;
 	note_complaint(websocket, code, reason);
 	send_close(websocket, (enum websocket_code)code, STR(""));
@@ -240,26 +240,30 @@ static int check_opcode(struct websocket *websocket, uint8_t opcode)
 {
 	switch (opcode) {
 	case WSLAY_CONTINUATION_FRAME:
-		return websocket->opcode ? 0 : fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a continuation of nothing");
+		return websocket->opcode
+		               ? 0
+		               : fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a continuation frame without a message");
 	case WSLAY_TEXT_FRAME:
 	case WSLAY_BINARY_FRAME:
-		return websocket->opcode ? fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a message inside another") : 0;
+		return websocket->opcode ? fail(websocket, WEBSOCKET_CODE_PROTOCOL,
+		                                "a new message before the end of the last one")
+		                         : 0;
 	case WSLAY_CONNECTION_CLOSE:
 	case WSLAY_PING:
 	case WSLAY_PONG:
 		return 0;
 	default:
-		return fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a frame of an unknown kind");
+		return fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a frame with an unknown opcode");
 	}
 }
 
 static int begin_frame(struct websocket *websocket, const struct wslay_frame_iocb *frame)
 {
 	if (frame->rsv)
-		return fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a reserved bit without an extension");
+		return fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a frame with a reserved bit set");
 	if (!frame->mask != (websocket->role == WEBSOCKET_CLIENT))
 		return fail(websocket, WEBSOCKET_CODE_PROTOCOL,
-		            websocket->role == WEBSOCKET_SERVER ? "a frame without a mask" : "a frame with a mask");
+		            websocket->role == WEBSOCKET_SERVER ? "an unmasked frame" : "a masked frame");
 	if (check_opcode(websocket, frame->opcode) != 0)
 		return -1;
 	websocket->frame = *frame;
@@ -294,7 +298,7 @@ static int end_frame(struct websocket *websocket, enum websocket_event *ret_even
 	if (!websocket->frame.fin)
 		return 0;
 	if (websocket->opcode == WSLAY_TEXT_FRAME && !text_is_utf8(buf_str(&websocket->message)))
-		return fail(websocket, WEBSOCKET_CODE_NOT_UTF8, "a text that is not UTF-8");
+		return fail(websocket, WEBSOCKET_CODE_NOT_UTF8, "a text message that is not UTF-8");
 	*ret_event = websocket->opcode == WSLAY_TEXT_FRAME ? WEBSOCKET_TEXT : WEBSOCKET_BINARY;
 	websocket->opcode = 0;
 	websocket->was_given = true;
@@ -319,7 +323,7 @@ void websocket_receive(struct websocket *websocket, struct str bytes)
 	websocket->taken = 0;
 	buf_append_str(&websocket->input, bytes);
 	if (websocket->input.over)
-		fail(websocket, WEBSOCKET_CODE_TOO_BIG, "more bytes than were asked for");
+		fail(websocket, WEBSOCKET_CODE_TOO_BIG, "more input than the buffer limit");
 }
 
 /* Called when all input was read: an idle connection keeps no memory for it. */
@@ -348,7 +352,7 @@ enum websocket_event websocket_next(struct websocket *websocket, struct str *ret
 		if (got == WSLAY_ERR_WANT_READ)
 			return wait_for_more(websocket);
 		if (got < 0)
-			fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a frame with a wrong head");
+			fail(websocket, WEBSOCKET_CODE_PROTOCOL, "a frame with an invalid header");
 		else
 			on_piece(websocket, &piece, &event);
 	}

@@ -107,7 +107,7 @@ int process_tree_read(struct process_tree *tree, pid_t root, struct error *err)
 	*tree = (struct process_tree){.root = root};
 	DIR *proc = opendir("/proc");
 	if (!proc)
-		return error_set(err, ERR_unsupported, "cannot look for processes: /proc is not there");
+		return error_set(err, ERR_unsupported, "cannot look for processes: /proc is not mounted");
 	struct dirent *dirent;
 	while ((dirent = readdir(proc))) {
 		struct process_entry entry;

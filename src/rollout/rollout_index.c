@@ -342,7 +342,7 @@ int rollout_index_summary(struct rollout_index *index, const char *path, struct 
 	if (!is_known)
 		return rollout_summary_read(path, arena, ret, err);
 	if (is_none)
-		return error_set(err, ERR_invalid, "%s: no line says whose session it is", path);
+		return error_set(err, ERR_invalid, "%s: no line has the session's id", path);
 	date(path, &st, arena, ret);
 	return 0;
 }

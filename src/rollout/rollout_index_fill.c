@@ -63,7 +63,7 @@ static bool open_to_write(struct rollout_index *index)
 	if (index->db)
 		return true;
 	if (!make_file(index->path)) {
-		index->problem = "its file cannot be made";
+		index->problem = "its file cannot be created";
 		return false;
 	}
 	if (!index->is_damaged && index_open_file(index) && index_version(index) == INDEX_SCHEMA)

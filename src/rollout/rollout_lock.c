@@ -153,7 +153,7 @@ static int lock_file(const char *folder, const char *path, const char *what, str
 		if (is_current(fd, path))
 			return steal_fd(&fd);
 	}
-	return error_set(err, ERR_busy, "%s is opened and closed by other processes all the time; try again", what);
+	return error_set(err, ERR_busy, "other processes repeatedly open and close %s; try again", what);
 }
 
 struct rollout_lock *rollout_lock_create(const char *home, struct str thread_id, struct error *err)

@@ -123,7 +123,7 @@ static int decode_base(const struct json *base, struct arena *arena, struct roll
 		return 0;
 	meta->base_rollout_id = text_of(base, "thread_id", arena);
 	if (!uuid_is_valid(meta->base_rollout_id) || !json_to_u64(json_get(base, "end_byte_offset"), &meta->base_bytes))
-		return error_set(err, ERR_invalid, "history_base does not say which bytes of which file come first");
+		return error_set(err, ERR_invalid, "history_base has no valid thread_id or end_byte_offset");
 	return 0;
 }
 
@@ -146,7 +146,7 @@ int rollout_meta_decode(const struct json *payload, struct arena *arena, struct 
 		.is_paginated = str_is(json_get_str(payload, "history_mode"), "paginated"),
 	};
 	if (!uuid_is_valid(meta.thread_id))
-		return error_set(err, ERR_invalid, "the first line names no session id");
+		return error_set(err, ERR_invalid, "the first line has no session id");
 	decode_source(json_get(payload, "source"), arena, &meta);
 	*ret = meta;
 	return decode_base(json_get(payload, "history_base"), arena, ret, err);

@@ -68,7 +68,7 @@ static int read_meta(struct rollout_reader *reader, const struct rollout_segment
 		if (rollout_line_parse(&reader->line, text, &line, NULL) == 0 && line.type == LINE_session_meta)
 			return rollout_meta_decode(line.payload, &reader->arena, ret, err);
 	}
-	return error_set(err, ERR_invalid, "no line says whose session it is");
+	return error_set(err, ERR_invalid, "no line has the session's id");
 }
 
 static int add_segment(struct rollout_reader *reader, const char *path, uint64_t most, struct rollout_meta *ret,

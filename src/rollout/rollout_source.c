@@ -24,7 +24,7 @@ static const char *const names[] = {
 };
 
 LIBRARY(libzstd, library, names, .file = "libzstd.so.1", .package = "libzstd1",
-        .purpose = "libzstd, which reads and writes packed sessions");
+        .purpose = "libzstd, which compresses sessions");
 
 const struct rollout_zstd *rollout_source_zstd(void)
 {

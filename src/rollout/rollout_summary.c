@@ -158,7 +158,7 @@ static int read_open(struct summary_reader *reader, struct rollout_source *sourc
 	                                                                        : reader->out->updated_at_ms;
 	int status = read_lines(reader, source, most, err);
 	if (status == 0 && !reader->has_meta)
-		return error_set(err, ERR_invalid, "%s: no line says whose session it is", path);
+		return error_set(err, ERR_invalid, "%s: no line has the session's id", path);
 	return status;
 }
 

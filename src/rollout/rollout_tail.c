@@ -179,7 +179,7 @@ int rollout_tail_repair(int fd, const char *path, struct rollout_tail *ret, stru
 	struct rollout_tail tail = {0};
 	struct stat st;
 	if (fstat(fd, &st) != 0)
-		return error_sys(err, errno, "cannot look at %s", path);
+		return error_sys(err, errno, "cannot read the status of %s", path);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, ERR_invalid, "%s is not a regular file", path);
 	off_t size = mend(fd, path, st.st_size, &tail.torn_path, err);

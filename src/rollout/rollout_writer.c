@@ -217,8 +217,7 @@ int rollout_writer_end(struct rollout_writer *writer, struct error *err)
 		if (is_too_long)
 			return error_set(err, ERR_limit, "%s: a line would be longer than %d MiB", writer->path,
 			                 LIMIT_ROLLOUT_LINE / MIB);
-		return error_set(err, ERR_limit, "%s: %zu bytes wait to be written, no more fit", writer->path,
-		                 batch->len);
+		return error_set(err, ERR_limit, "%s: the write buffer is full (%zu bytes)", writer->path, batch->len);
 	}
 	join_lines(batch->data + start, batch->len - start - 1);
 	writer->has_content = true;
@@ -333,7 +332,7 @@ static int sync_now(struct rollout_writer *writer, struct error *err)
 	if (!needs_sync(writer))
 		return 0;
 	if (fdatasync(writer->fd) != 0)
-		return error_sys(err, errno, "cannot force %s onto the disk", writer->path);
+		return error_sys(err, errno, "cannot sync %s to disk", writer->path);
 	writer->is_dirty = false;
 	return 0;
 }
@@ -377,7 +376,7 @@ static void on_worker_done(void *self)
 	struct sync_job *job = self;
 	struct error err;
 	if (job->sys)
-		error_sys(&err, job->sys, "cannot force %s onto the disk", job->path);
+		error_sys(&err, job->sys, "cannot sync %s to disk", job->path);
 	job->done(job->sys ? &err : NULL, job->self);
 	close(job->fd);
 	free(job->path);

@@ -166,7 +166,7 @@ int command_run_write(struct command_run *run, struct str bytes, struct error *e
 	if (run->is_input_closed)
 		return error_set(err, ERR_io, "the command's input is closed");
 	if (bytes.len > LIMIT_EXEC_STDIN - run->typed.len)
-		return error_set(err, ERR_busy, "the command does not read its input yet: %zu bytes wait already",
+		return error_set(err, ERR_busy, "the command does not read its input: %zu bytes are already pending",
 		                 run->typed.len);
 	buf_append_str(&run->typed, bytes);
 	return 0;

@@ -92,7 +92,7 @@ int landlock_restrict(const struct landlock_rules *rules, struct error *err)
 		                 landlock_abi(), LANDLOCK_ABI_NEEDED);
 	auto_close int ruleset = ruleset_open(rules->no_tcp);
 	if (ruleset < 0)
-		return error_sys(err, errno, "cannot make a Landlock ruleset");
+		return error_sys(err, errno, "cannot create a Landlock ruleset");
 	int status = rules_add(ruleset, rules, err);
 	if (status == 0 && syscall(__NR_landlock_restrict_self, ruleset, 0) != 0)
 		status = error_sys(err, errno, "cannot enter the Landlock ruleset");

@@ -1,4 +1,4 @@
-/* The backends are tested by trials instead of versions and settings, because distributions forbid user name spaces
+/* The backends are tested by trials instead of versions and settings, because distributions forbid user namespaces
  * in more ways than can be listed. Trials run asynchronously, once per backend and on first use; all callers that
  * wait meanwhile get the same result. */
 #include "sandbox/sandbox.h"
@@ -114,7 +114,7 @@ static void note_reason(struct str text)
 	buf_init(&clean, REASON_MAX);
 	text_append_utf8_lossy(&clean, line.len > REASON_MAX / 2 ? str_n(line.ptr, REASON_MAX / 2) : line);
 	snprintf(findings[trials.driver].reason, REASON_MAX, "%s",
-	         clean.len ? buf_str(&clean).ptr : "it does not work here");
+	         clean.len ? buf_str(&clean).ptr : "it does not work on this system");
 }
 
 static void variant_start(void);
@@ -148,7 +148,7 @@ static void on_trial_end(const struct process_result *end, void *self)
 static void on_trial_timeout(void *self)
 {
 	(void)self;
-	variant_failed(STR("it did not answer in time"));
+	variant_failed(STR("the test of it timed out"));
 }
 
 static int variant_run(struct sandboxed_command *sandboxed, struct error *err)
@@ -254,10 +254,10 @@ const char *sandbox_backend_name(enum sandbox_backend backend, struct error *err
 	buf_init(&reasons, DRIVERS * 2 * REASON_MAX);
 	list_reasons(backend, &reasons);
 	if (!sandbox_is_probed(backend))
-		error_set(err, ERR_busy, "it is not known yet whether commands can run in a sandbox here");
+		error_set(err, ERR_busy, "the check whether commands can run in a sandbox has not finished");
 	else
-		error_set(err, ERR_unsupported, "commands cannot run in a sandbox here (%s): %s", buf_str(&reasons).ptr,
-		          advice);
+		error_set(err, ERR_unsupported, "commands cannot run in a sandbox on this system (%s): %s",
+		          buf_str(&reasons).ptr, advice);
 	return NULL;
 }
 

@@ -1,13 +1,13 @@
-/* The bubblewrap backend: mount, pid and network name spaces for one command.
+/* The bubblewrap backend: mount, pid and network namespaces for one command.
  *
  * The order of the arguments matters: first the whole file system, read-only (or writable, if the policy allows it),
  * then a private /dev and /proc, then the paths of the plan, parents before children.
  *
  * If root runs bwrap, it keeps all capabilities of root, including those that can undo the mounts. So all are
  * dropped except three, which root needs to access the files of the user. The first two variants differ in the user
- * name space: real root needs none, root without CAP_SYS_ADMIN (in a container) does, and for other users bwrap
+ * namespace: real root needs none, root without CAP_SYS_ADMIN (in a container) does, and for other users bwrap
  * creates one itself. The third variant is for machines that allow neither with a private /proc. It keeps the outer
- * /proc; there the user name space keeps outside processes out of reach. */
+ * /proc; there the user namespace keeps outside processes out of reach. */
 #include "sandbox/sandbox_priv.h"
 
 #include <errno.h>
@@ -32,9 +32,9 @@ struct variant {
 
 static const struct variant variants[] = {{false, true}, {true, true}, {true, false}};
 static const char *const details[] = {
-	"with the name spaces of an ordinary user, or of root",
-	"with a user name space",
-	"with a user name space, and without a /proc of its own",
+	"with the namespaces of an ordinary user, or of root",
+	"with a user namespace",
+	"with a user namespace, without a private /proc",
 };
 static const char *const kept_by_root[] = {"CAP_CHOWN", "CAP_DAC_OVERRIDE", "CAP_FOWNER"};
 
@@ -114,7 +114,7 @@ static int filter_open(const struct sandbox_plan *plan, struct error *err)
 	size_t count = sandbox_filter_build(&spec, code);
 	int ends[2];
 	if (count == 0)
-		return error_set(err, ERR_unsupported, "the system calls of this processor are not known");
+		return error_set(err, ERR_unsupported, "the system call numbers of this processor are unknown");
 	if (pipe2(ends, O_CLOEXEC) != 0)
 		return error_sys(err, errno, "cannot pass on the filter of system calls");
 	auto_close int in = ends[1], out = ends[0];

@@ -1,4 +1,4 @@
-/* The order of the steps is fixed: name spaces and mounts need privileges, Landlock forbids mounts, and the filter
+/* The order of the steps is fixed: namespaces and mounts need privileges, Landlock forbids mounts, and the filter
  * of system calls forbids all of these, so it comes last. Each step applies to all processes that the command
  * starts, and none can be undone.
  *
@@ -199,13 +199,13 @@ static int filter_calls(const struct sandbox_plan *plan, bool has_mounts, struct
 	};
 	struct sock_fprog program = {.len = (unsigned short)sandbox_filter_build(&spec, code), .filter = code};
 	if (program.len == 0)
-		return error_set(err, ERR_unsupported, "the system calls of this processor are not known");
+		return error_set(err, ERR_unsupported, "the system call numbers of this processor are unknown");
 	if (prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0) != 0)
 		return error_sys(err, errno, "cannot filter system calls");
 	return 0;
 }
 
-/* Sets the parent-death signal again, because entering a user name space clears it. Fails if the parent has exited. */
+/* Sets the parent-death signal again, because entering a user namespace clears it. Fails if the parent has exited. */
 static int follow_parent(pid_t parent, struct error *err)
 {
 	if (prctl(PR_SET_PDEATHSIG, SIGTERM) != 0 || getppid() != parent)
@@ -252,7 +252,7 @@ void sandbox_entry_main(int argc, char **argv)
 	auto_sandbox_plan struct sandbox_plan plan = {0};
 	int at = read_plan(argc, argv, &how, &plan);
 	if (at == 0 || (at == argc) != how.is_trial)
-		fail("this is for the engine itself; ", "codex sandbox -- COMMAND runs a command in it");
+		fail("this option is internal; ", "codex sandbox -- COMMAND runs a command in it");
 	if (sandbox_in(&how, &plan, &err) != 0)
 		fail("it could not be set up: ", err.text);
 	if (how.is_trial)

@@ -17,8 +17,8 @@ enum { SANDBOX_ENTRY_FAILED = 125 };
 
 /* How a plan is enforced. */
 struct sandbox_entry_how {
-	bool has_mounts;         /* use mount and IPC name spaces; without them the plan must be empty */
-	bool has_user_namespace; /* create a user name space unless the process is privileged */
+	bool has_mounts;         /* use mount and IPC namespaces; without them the plan must be empty */
+	bool has_user_namespace; /* create a user namespace unless the process is privileged */
 	bool is_trial;           /* exit with 0 instead of executing a command */
 };
 

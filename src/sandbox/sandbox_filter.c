@@ -241,7 +241,7 @@ static void rule_socketpair(struct program *to, enum sandbox_filter_net net)
 }
 
 /* These calls need only the number of a process of the same user. Therefore a thread can use them on itself only as
- * 0; with a pid name space, in which outside processes have no number, they are allowed. */
+ * 0; with a pid namespace, in which outside processes have no number, they are allowed. */
 static void rules_schedule(struct program *to)
 {
 	rule_self(to, __NR_sched_setaffinity, 0);

@@ -18,8 +18,8 @@ enum sandbox_filter_net {
 
 struct sandbox_filter_spec {
 	enum sandbox_filter_net net;
-	bool is_bare;     /* the sandbox has no mount and IPC name space of its own */
-	bool shares_pids; /* there is no pid name space: other processes of the user can be addressed */
+	bool is_bare;     /* the sandbox has no mount and IPC namespace of its own */
+	bool shares_pids; /* there is no pid namespace: other processes of the user can be addressed */
 };
 
 /* Fills out and returns the number of instructions, at most SANDBOX_FILTER_MAX; 0 if the calls of this processor are

@@ -2,7 +2,7 @@
  * the command, so nothing has to be installed and no further process remains.
  *
  * Landlock grants rights below a folder and cannot withdraw them further down, so it cannot express "writable except
- * .git", and it does not control modes, owners and times of files. Mounts in a private name space do both in the
+ * .git", and it does not control modes, owners and times of files. Mounts in a private namespace do both in the
  * first two variants; Landlock repeats the limits there and confines signals, ptrace and abstract sockets. If name
  * spaces are forbidden, the third variant is left: it allows no writes, so no path needs protection, and the filter
  * denies the calls that Landlock does not control. It supports read-only mode; any other policy is refused. */
@@ -21,9 +21,9 @@ static const struct sandbox_entry_how variants[] = {
 };
 
 static const char *const details[] = {
-	"with mounts of its own, as root",
-	"with mounts of its own in a user name space",
-	"alone, for read-only mode only: name spaces are forbidden here",
+	"with private mounts, as root",
+	"with private mounts in a user namespace",
+	"alone, for read-only mode only: namespaces are forbidden on this system",
 };
 
 static int trial(size_t variant, struct sandboxed_command *sandboxed, struct error *err)
@@ -38,7 +38,7 @@ static int trial(size_t variant, struct sandboxed_command *sandboxed, struct err
 		return error_set(err, ERR_unsupported, "this kernel's Landlock has version %d, and %d is needed", abi,
 		                 LANDLOCK_ABI_NEEDED);
 	if (sandbox_filter_build(&(struct sandbox_filter_spec){0}, code) == 0)
-		return error_set(err, ERR_unsupported, "the system calls of this processor are not known");
+		return error_set(err, ERR_unsupported, "the system call numbers of this processor are unknown");
 	if (!sandbox_entry_is_offered())
 		return error_set(err, ERR_unsupported, "the program that runs is not codex");
 	sandboxed->launch.argv = sandbox_entry_argv(&how, &(struct sandbox_plan){0}, NULL, &sandboxed->arena);
@@ -50,7 +50,7 @@ static int wrap(size_t variant, const struct sandbox_plan *plan, struct sandboxe
 	const struct sandbox_entry_how *how = &variants[variant];
 	if (!how->has_mounts && plan->paths.count)
 		return error_set(err, ERR_denied,
-		                 "this machine forbids name spaces, and Landlock alone cannot keep .git, .codex and "
+		                 "this machine forbids namespaces, and Landlock alone cannot keep .git, .codex and "
 		                 ".agents read-only in a writable folder: commands run in read-only mode only");
 	sandboxed->launch.argv = sandbox_entry_argv(how, plan, sandboxed->launch.argv, &sandboxed->arena);
 	return 0;

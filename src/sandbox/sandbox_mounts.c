@@ -72,7 +72,7 @@ static int namespaces_enter(const struct sandbox_plan *plan, bool has_user_names
 	int flags = CLONE_NEWNS | CLONE_NEWIPC | (plan->has_network ? 0 : CLONE_NEWNET) |
 	            (has_user_namespace ? CLONE_NEWUSER : 0);
 	if (unshare(flags) != 0)
-		return error_sys(err, errno, "cannot make name spaces");
+		return error_sys(err, errno, "cannot create namespaces");
 	return has_user_namespace ? map_ids(uid, gid, err) : 0;
 }
 
@@ -103,7 +103,7 @@ static int copy_trees(const struct sandbox_plan *plan, int *trees, struct error 
 		if (trees[i] < 0 && errno == ENOENT && path->is_fleeting)
 			continue;
 		if (trees[i] < 0)
-			return error_sys(err, errno, "cannot take %s into the sandbox", path->path);
+			return error_sys(err, errno, "cannot open %s for the sandbox", path->path);
 		if (!path->is_writable && attributes_set(trees[i], "", AT_EMPTY_PATH, read_only) != 0)
 			return error_sys(err, errno, "cannot make %s read-only", path->path);
 	}
@@ -117,7 +117,7 @@ static int place_trees(const struct sandbox_plan *plan, const int *trees, struct
 		if (trees[i] < 0 || tree_place(trees[i], path->path) == 0)
 			continue;
 		if (errno != ENOENT || !path->is_fleeting)
-			return error_sys(err, errno, "cannot put %s into the sandbox", path->path);
+			return error_sys(err, errno, "cannot mount %s in the sandbox", path->path);
 	}
 	return 0;
 }
@@ -136,10 +136,10 @@ static int fresh_place(const struct place *place, struct error *err)
 	auto_close int context = (int)syscall(SYS_fsopen, place->type, FSOPEN_CLOEXEC);
 	if (context < 0 || syscall(SYS_fsconfig, context, FSCONFIG_SET_STRING, place->key, place->value, 0) != 0 ||
 	    syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0) != 0)
-		return error_sys(err, errno, "cannot make a private %s", path);
+		return error_sys(err, errno, "cannot create a private %s", path);
 	auto_close int fd = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, place->attributes);
 	if (fd < 0 || tree_place(fd, path) != 0)
-		return error_sys(err, errno, "cannot put a private %s in place", path);
+		return error_sys(err, errno, "cannot mount a private %s", path);
 	return 0;
 }
 

@@ -11,8 +11,8 @@
 struct error;
 struct sandbox_plan;
 
-/* Creates new mount and IPC name spaces and, if the plan allows no network, a network name space with only a loopback
- * device; all within a new user name space if requested. Only the plan's writable paths are writable in them. */
+/* Creates new mount and IPC namespaces and, if the plan allows no network, a network namespace with only a loopback
+ * device; all within a new user namespace if requested. Only the plan's writable paths are writable in them. */
 must_check int sandbox_mounts_enter(const struct sandbox_plan *plan, bool has_user_namespace, struct error *err);
 
 #endif

@@ -33,10 +33,11 @@ static int add_root(struct sandbox_plan *plan, struct arena *arena, const char *
 {
 	struct stat st;
 	if (lstat(path, &st) != 0)
-		return error_sys(err, errno, "cannot make writable root %s (create it, or take it off the list)", path);
+		return error_sys(err, errno, "cannot make writable root %s (create it, or remove it from the list)",
+		                 path);
 	if (!is_canonical(path))
 		return error_set(err, ERR_denied,
-		                 "writable root %s leads through a symbolic link: name the place it leads to", path);
+		                 "writable root %s leads through a symbolic link: use the target of the link", path);
 	add(plan, arena_cstr(arena, str_of(path)), true, false);
 	return 0;
 }
@@ -101,8 +102,8 @@ static int guard_name(struct sandbox_plan *plan, struct arena *arena, const char
 	bool is_missing = lstat(path, &st) != 0 || placeholder_is(&st);
 	if (!is_missing && S_ISLNK(st.st_mode))
 		return error_set(err, ERR_denied,
-		                 "%s is a symbolic link, which the sandbox cannot keep from being replaced: "
-		                 "put what it leads to in its place, or choose another sandbox mode",
+		                 "%s is a symbolic link, which the sandbox cannot protect from being replaced: replace "
+		                 "it by its target, or choose another sandbox mode",
 		                 path);
 	if (is_missing && is_temporary)
 		return 0;

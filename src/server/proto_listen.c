@@ -153,7 +153,7 @@ static int check_address(const struct proto_listen *listen, const char *address,
 		                 address);
 	if (!listen->options.token && !transport_listener_is_local(address))
 		return error_set(err, ERR_usage,
-		                 "%s: other machines can reach this address, and who connects may run commands: add "
+		                 "%s: other machines can reach this address and run commands: add "
 		                 "--token-file FILE, or listen on tcp://127.0.0.1:PORT",
 		                 address);
 	return 0;

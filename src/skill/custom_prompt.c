@@ -256,7 +256,7 @@ static int expand(const char *home, struct call *call, struct buf *out, struct e
 	auto_free char *file = xasprintf("%.*s.md", STR_ARG(call->name));
 	struct filler filler = {.call = call, .out = out};
 	if (str_find_char(call->name, '/') >= 0 || !read_prompt(folder, file, &call->arena, &prompt))
-		return error_set(err, ERR_not_found, "there is no prompt %.*s: %s has no readable %s",
+		return error_set(err, ERR_not_found, "prompt %.*s not found: %s has no readable %s",
 		                 STR_ARG(call->name), folder, file);
 	buf_init(&filler.missing, 4 * KIB);
 	fill(&filler, prompt.content);

@@ -147,7 +147,7 @@ static void scan_root(struct scan *scan, const struct skill_root *root)
 		free(it->path);
 	scan->queue.count = scan->seen.count = 0;
 	if (scan->is_cut)
-		add_error(scan, root->path, "too many folders or skills: not all of them were looked at");
+		add_error(scan, root->path, "too many folders or skills: some were not read");
 }
 
 /* ---- the list ---- */

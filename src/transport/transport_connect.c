@@ -75,5 +75,5 @@ int transport_connect(const char *address, struct error *err)
 		return connect_unix(address, rest.ptr, err);
 	if (str_cut_prefix(&rest, "tcp://"))
 		return connect_tcp(address, rest, err);
-	return error_set(err, ERR_usage, "%s: want unix://PATH or tcp://HOST:PORT", address);
+	return error_set(err, ERR_usage, "%s: expected unix://PATH or tcp://HOST:PORT", address);
 }

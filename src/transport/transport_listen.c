@@ -169,7 +169,7 @@ static int listen_ip(struct transport_listener *listener, const char *text, stru
 {
 	union ip_address address;
 	if (!parse_ip(rest, &address))
-		return error_set(err, ERR_usage, "%s: want %.*sIP:PORT, the address in digits", text,
+		return error_set(err, ERR_usage, "%s: expected %.*sIP:PORT with a numeric address", text,
 		                 (int)(rest.ptr - text), text);
 	listener->is_remote = !is_loopback(&address);
 	return bind_ip(listener, text, &address, err);
@@ -184,7 +184,7 @@ static int listen_on(struct transport_listener *listener, const char *address, s
 	else if (str_cut_prefix(&rest, "tcp://") || str_cut_prefix(&rest, "ws://"))
 		status = listen_ip(listener, address, rest, err);
 	else
-		status = error_set(err, ERR_usage, "%s: want unix://PATH or tcp://127.0.0.1:PORT", address);
+		status = error_set(err, ERR_usage, "%s: expected unix://PATH or tcp://127.0.0.1:PORT", address);
 	return status;
 }
 

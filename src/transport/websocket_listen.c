@@ -77,8 +77,8 @@ static bool refuse_host(struct visitor *visitor, const struct http_head *head)
 	    http_host_is_allowed(host, (const struct sockaddr *)&visitor->local, options->hosts, options->host_count))
 		return false;
 	reply_text(visitor, 403,
-	           "The `Host` header does not name an address of this server; to be called by another "
-	           "name, start it with --ws-allow-host NAME");
+	           "The `Host` header does not name an address of this server; to accept another name, start the "
+	           "server with --ws-allow-host NAME");
 	return true;
 }
 

@@ -279,7 +279,7 @@ static int find_repository(struct git_stage *stage, const char *cwd, struct erro
 	git_info_finish(&info);
 	if (!stage->common)
 		return error_set(err, ERR_not_found, "not a git repository: %s", cwd);
-	return stage->commit ? 0 : error_set(err, ERR_not_found, "HEAD of %s is no commit", stage->root);
+	return stage->commit ? 0 : error_set(err, ERR_not_found, "HEAD of %s is not a commit", stage->root);
 }
 
 static int fill(struct git_stage *stage, struct error *err)

@@ -72,7 +72,7 @@ int host_info_read(const char *path, struct host_info *ret, struct error *err)
 	const unsigned wanted = STATX_BASIC_STATS | STATX_BTIME;
 	*ret = (struct host_info){0};
 	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, wanted, &own) != 0)
-		return error_sys(err, errno, "cannot look at %s", path);
+		return error_sys(err, errno, "cannot read the status of %s", path);
 	ret->is_link = S_ISLNK(own.stx_mode);
 	if (!ret->is_link || statx(AT_FDCWD, path, 0, wanted, &led) != 0)
 		led = own;
@@ -131,7 +131,7 @@ int host_folder_list(const char *path, struct arena *arena, struct host_entry **
 		memcpy(*ret, entries.items, entries.count * sizeof(*entries.items));
 	vec_finish(&entries);
 	if (is_too_long)
-		return error_set(err, ERR_limit, "folder `%s` holds more than %d names, too many for one answer", path,
-		                 LIMIT_CLIENT_ENTRIES);
+		return error_set(err, ERR_limit, "folder `%s` holds more than %d names, too many for one response",
+		                 path, LIMIT_CLIENT_ENTRIES);
 	return 0;
 }

@@ -48,7 +48,7 @@ static bool next_name(struct work *work, DIR *folder, const char **ret)
 	struct dirent *found;
 	do {
 		if (atomic_load(work->stop)) {
-			error_set(work->err, ERR_cancelled, "the client has gone");
+			error_set(work->err, ERR_cancelled, "the client disconnected");
 			return false;
 		}
 		found = readdir(folder);
@@ -109,7 +109,7 @@ static int copy_bytes(struct work *work, int from, int to)
 {
 	for (;;) {
 		if (atomic_load(work->stop))
-			return error_set(work->err, ERR_cancelled, "the client has gone");
+			return error_set(work->err, ERR_cancelled, "the client disconnected");
 		ssize_t got = copy_file_range(from, NULL, to, NULL, COPY_PIECE, 0);
 		if (got == 0)
 			return 0;
@@ -122,7 +122,7 @@ static int copy_bytes(struct work *work, int from, int to)
 	ssize_t got;
 	while ((got = read(from, piece, COPY_PIECE)) != 0) {
 		if (atomic_load(work->stop))
-			return error_set(work->err, ERR_cancelled, "the client has gone");
+			return error_set(work->err, ERR_cancelled, "the client disconnected");
 		if (got < 0 && errno != EINTR)
 			return error_sys(work->err, errno, "cannot read");
 		if (got > 0 && fd_write_all(to, piece, (size_t)got, work->err) != 0)

@@ -53,7 +53,7 @@ test('an invalid key or another kind of login is refused, and the old key is kep
 	const login = (params) => server.request('account/login/start', params);
 	await login({ type: 'apiKey', apiKey: 'sk-1' });
 	for (const apiKey of ['', ' ', 'a b', 'a\n'.repeat(2), 'ä'])
-		await assert.rejects(login({ type: 'apiKey', apiKey }), refusal(/^that is no API key/));
+		await assert.rejects(login({ type: 'apiKey', apiKey }), refusal(/^invalid API key/));
 	await assert.rejects(login({ type: 'apiKey' }), refusal('Invalid request: missing field `apiKey`'));
 	await assert.rejects(login({}), refusal('Invalid request: missing field `type`'));
 	await assert.rejects(login({ type: 'x' }), refusal('Invalid request: unknown variant `x`, expected one of `apiKey`, ' +

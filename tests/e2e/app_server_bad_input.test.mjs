@@ -60,10 +60,10 @@ test('lines that cannot be read have a note that says where they break', options
 		['{"id":1,"method":"x"} y\n', "line 1 column 23: expected nothing after the value, found 'y'"],
 		[line(1, ECHO, nested(200)), 'nested deeper than 128 levels'],
 		[line(1, ECHO, nested(100_000)), 'nested deeper than 128 levels'],
-		['[{"id":1,"method":"x"}]\n', 'a message is an object, not array'],
+		['[{"id":1,"method":"x"}]\n', 'a message must be an object, not array'],
 		['{"id":1,"method":null}\n', '`method` must be a string'],
 		['{"id":1}\n', 'it has neither `method`, nor `id` with `result` or `error`'],
-		['"x"\n', 'a message is an object, not string'],
+		['"x"\n', 'a message must be an object, not string'],
 	];
 	for (const [sent] of cases) {
 		server.write(sent);
@@ -117,7 +117,7 @@ test('a request with an invalid id is refused, with the id null', options, async
 		server.write(line(id, ECHO, '{}'));
 		const { code, message } = await refusalOf(server, null);
 		assert.equal(code, -32600);
-		assert.equal(message, `Invalid request: \`id\` must be a string or a whole number, and was ${id}`);
+		assert.equal(message, `Invalid request: \`id\` must be a string or an integer, not ${id}`);
 	}
 	await goesOn(server);
 });
@@ -244,13 +244,13 @@ const refused = [
 	['fs/remove', { path: 'x' }, relative],
 	['fs/watch', { watchId: 'w', path: 'x' }, relative],
 	['thread/resume', { threadId: NOBODY, path: 'here.jsonl' }, /^cannot open .*\/here\.jsonl: No such file or directory$/],
-	['thread/resume', { threadId: NOBODY, path: '/etc/passwd' }, /no line says whose session it is/],
+	['thread/resume', { threadId: NOBODY, path: '/etc/passwd' }, /no line has the session's id/],
 	['thread/resume', { threadId: NOBODY, path: '/tmp' }, '/tmp is not a regular file'],
 	['thread/resume', { threadId: NOBODY, path: '/dev/zero' }, '/dev/zero is not a regular file'],
 	['thread/fork', { threadId: NOBODY, path: '/no/such' }, 'cannot open /no/such: No such file or directory'],
 	['command/exec', { command: ['true'], cwd: '/no/such' }, 'failed to spawn command: No such file or directory (os error 2)', -32603],
 	['command/exec', { command: [] }, 'command must not be empty'],
-	['command/exec', { command: ['true\0'] }, "a command's words and variables cannot hold a NUL byte"],
+	['command/exec', { command: ['true\0'] }, "arguments and environment variables must not contain a NUL byte"],
 	['config/value/write', { keyPath: 'a..b', value: 1, mergeStrategy: 'replace' }, 'keyPath segments must not be empty'],
 	['config/value/write', { keyPath: 'model', value: 'm', mergeStrategy: 'replace', filePath: '/tmp/other.toml' },
 		'Only writes to the user config are allowed'],

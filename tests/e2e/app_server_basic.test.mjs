@@ -36,7 +36,7 @@ test('ids come back as they were, and requests with other ids are refused', opti
 	for (const id of ['1.5', 'null', '[]']) {
 		server.write(`{"id":${id},"method":"mock/experimentalMethod","params":{}}\n`);
 		const { error } = await server.take((message) => message.id === null, 'error');
-		assert.match(error.message, /`id` must be a string or a whole number/);
+		assert.match(error.message, /`id` must be a string or an integer/);
 	}
 	const { stdout } = await server.end();
 	assert.match(stdout, /\{"id":"a\\"b","result":\{"echoed":null\}\}/);

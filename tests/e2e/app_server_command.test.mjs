@@ -176,7 +176,7 @@ test('invalid parameters have the errors of codex 0.169', options, async (t) => 
 		exec({ size: { rows: 1, cols: 1 } }, 'command/exec size requires tty: true', -32602),
 		exec({ tty: true, processId: 't', size: { rows: 70000, cols: 1 } }, 'Invalid request: invalid value: integer `70000`, expected u16'),
 		exec({ permissionProfile: ':read-only' }, '`permissionProfile` cannot be combined with `sandboxPolicy`'),
-		exec({ env: { 'A=B': 'x' } }, /cannot be the name of a variable/),
+		exec({ env: { 'A=B': 'x' } }, /is not a valid name of an environment variable/),
 		exec({ env: 5 }, /`env` must be a map/),
 		exec({ cwd: '/no/such' }, 'failed to spawn command: No such file or directory (os error 2)', -32603),
 		['command/exec/write', { processId: 'q' }, refusal('command/exec/write requires deltaBase64 or closeStdin', -32602)],

@@ -76,7 +76,7 @@ test('a daemon that cannot start says where to look', options, async (t) => {
 	fs.writeFileSync(path.join(dir, 'app-server-control'), 'a file in the place of the folder');
 	const { code, stderr } = await daemon('start');
 	assert.equal(code, 1);
-	assert.ok(stderr.includes(`the server did not start; why is at the end of ${log}`), stderr);
+	assert.ok(stderr.includes(`the server did not start; see the end of ${log}`), stderr);
 	assert.match(fs.readFileSync(log, 'utf8'), /^codex app-server: .*app-server-control/m);
 });
 

@@ -106,7 +106,7 @@ test('clients of a port are initialized one by one, and one that breaks rules go
 	await b.request('initialize', { clientInfo: { name: 'b', version: '1' }, capabilities: { experimentalApi: true } });
 	await echo(b, 'b');
 	b.socket.send(frame(1, 'x', { masked: false }));
-	assert.deepEqual(await b.socket.closed, { code: 1002, reason: 'a frame without a mask' });
+	assert.deepEqual(await b.socket.closed, { code: 1002, reason: 'an unmasked frame' });
 	const c = await connectRpc(t, server.where);
 	c.socket.socket.resetAndDestroy();
 	await c.socket.closed;

@@ -130,7 +130,7 @@ test('threads that cannot be resumed', options, async (t) => {
 	fs.writeFileSync(file, '');
 	assert.match(await refused({ threadId: NOBODY, path: file }), /empty session file/);
 	fs.writeFileSync(file, '{"type":"event_msg","payload":{"type":"user_message","message":"hi"}}\n[[[[\n');
-	assert.match(await refused({ threadId: NOBODY, path: file }), /whose session it is/);
+	assert.match(await refused({ threadId: NOBODY, path: file }), /has the session's id/);
 	assert.deepEqual(await server.request('thread/loaded/list', {}), { data: [], nextCursor: null });
 });
 

@@ -41,7 +41,7 @@ test('the help of review lists its options', async (t) => {
 	assert.doesNotMatch(stdout, /--last\b|--all\b|--plan|--output-schema|--image|With re/);
 	const { code, stderr } = await runCodex(t, ['review', '--plan', '--uncommitted']);
 	assert.equal(code, 2);
-	assert.match(stderr, /'--plan' does not go with review/);
+	assert.match(stderr, /'--plan' cannot be used with review/);
 });
 
 test('a word that is not one of a few is answered with these', async (t) => {

@@ -43,7 +43,7 @@ test('a refused command does not run, and requests can be answered by id', clien
 		say('Well.')]);
 	const result = await feed(t, model, ASKS, ['go', '/n nobody', '/y b', '/n']);
 	assert.equal(result.code, 0, result.stderr);
-	assert.match(result.stderr, /no question has that id/);
+	assert.match(result.stderr, /no pending request has that id/);
 	assert.deepEqual(['a', 'b'].map((name) => fs.existsSync(path.join(result.cwd, name))), [false, true]);
 });
 
@@ -51,7 +51,7 @@ test('text is refused while a question is open; yes and no are answers', client,
 	const model = await startModel(t, [run('touch a'), run('touch b'), say('Done.')]);
 	const result = await feed(t, model, ASKS, ['go', 'sure, go on', '//y', ' no ', 'yes']);
 	assert.equal(result.code, 0, result.stderr);
-	assert.equal(result.stderr.match(/^answer y, n or a first; \/interrupt ends the task$/gm)?.length, 2, result.stderr);
+	assert.equal(result.stderr.match(/^a request is pending: answer y, n or a, or \/interrupt the task$/gm)?.length, 2, result.stderr);
 	assert.deepEqual(['a', 'b'].map((name) => fs.existsSync(path.join(result.cwd, name))), [false, true]);
 	assert.deepEqual(result.stdout.match(/^\S+ user_message .*$/gm), ['1 user_message go']);
 });
@@ -64,7 +64,7 @@ test('y is an answer only while something is asked; a slash can be said', client
 	assert.match(result.stdout, /^1 user_message y$/m);
 	assert.match(result.stdout, /^2 user_message \/help me$/m);
 	assert.match(result.stdout, /^r conversation_path \{.*rollout/m);
-	assert.match(result.stderr, /nothing is asked[^]*unknown command \/nosuch[^]*Commands begin with a slash/);
+	assert.match(result.stderr, /no request is pending[^]*unknown command \/nosuch[^]*Commands begin with a slash/);
 });
 
 test('nothing that a model says is obeyed by the terminal', client, async (t) => {
@@ -108,11 +108,11 @@ test('an engine that is not there, or goes away, is an error', client, async (t)
 	const cases = [
 		[['tcp://127.0.0.1:1'], 1, /cannot connect to tcp:\/\/127\.0\.0\.1:1/],
 		[['unix:///nonexistent/s'], 1, /cannot connect to unix:/],
-		[['http://localhost/'], 2, /want unix:\/\/PATH or tcp:\/\/HOST:PORT/],
+		[['http://localhost/'], 2, /expected unix:\/\/PATH or tcp:\/\/HOST:PORT/],
 		[['--', 'no-such-program'], 1, /no-such-program/],
-		[['foo'], 2, /foo is neither unix:\/\/… nor tcp:\/\/…; put -- before a command/],
-		[['--', 'true'], 1, /the engine has ended the conversation/],
-		[['-c', 'a=1', 'unix:///x'], 2, /-c is for the engine that is started here/],
+		[['foo'], 2, /foo is neither unix:\/\/… nor tcp:\/\/…; write -- before a command/],
+		[['--', 'true'], 1, /the engine closed the connection/],
+		[['-c', 'a=1', 'unix:///x'], 2, /-c cannot be used with an address/],
 	];
 	for (const [args, code, words] of cases) {
 		const result = await feed(t, null, args, []);
@@ -159,7 +159,7 @@ test('at a terminal a question is put, y answers it, and Ctrl-D is the end', { s
 		const model = await startModel(t, [call('exec_command', { cmd: 'printf ran' }), say('Good.')]);
 		const terminal = atTerminal(t, model, ASKS, { NO_COLOR: '1' });
 		terminal.type('go\r');
-		await terminal.see(/allow\? y, n, or a for always/);
+		await terminal.see(/allow\? y, n, or a \(for the session\)/);
 		terminal.type('y\r');
 		await terminal.see(/task_complete/);
 		terminal.type('\x04');

@@ -70,7 +70,7 @@ function run(place, user, words) {
 
 function works(place, user, backend) {
 	const { status, stderr } = run(place, user, sandboxed(place, backend, 'workspace-write', ['true']));
-	return status === 0 ? false : `${backend} does not work here: ${stderr.trim()}`;
+	return status === 0 ? false : `${backend} does not work on this system: ${stderr.trim()}`;
 }
 
 async function attempt(t, user, backend, mode) {

@@ -274,7 +274,7 @@ test('a full disk pauses the turn, which continues without loss when there is ro
 	const errors = itemsOf(eventsOf(codex.result), 'error').map(({ message }) => message)
 		.concat(eventsOf(codex.result).filter(({ type }) => type === 'error').map(({ message }) => message));
 	assert.equal(errors.length, 1, errors.join('\n'));
-	assert.match(errors[0], /File too large.*is paused until there is room/);
+	assert.match(errors[0], /File too large.*is paused until space is free/);
 	const lines = readLines(file);
 	assert.deepEqual(lines.map(({ ordinal }) => ordinal), lines.map((_, index) => index));
 	const outputs = lines.filter(({ payload }) => payload.type === 'function_call_output');

@@ -134,7 +134,7 @@ test('an approval policy of -c gets a warning, unless it is never', exec, async 
 	for (const [value, expected] of [['untrusted', true], ['"on-request"', true], ['never', false]]) {
 		const { code, stderr } = await codexExec(t, model, ['-c', `approval_policy=${value}`, 'hi']);
 		assert.equal(code, 0, stderr);
-		assert.equal(/^warning: approval_policy is ignored: exec never asks$/m.test(stderr), expected, stderr);
+		assert.equal(/^warning: approval_policy is ignored: exec never requests approval$/m.test(stderr), expected, stderr);
 	}
 });
 

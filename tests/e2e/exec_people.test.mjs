@@ -132,7 +132,7 @@ test('resume --last without a session says that it starts one; an unknown one is
 	const home = makeHome(t, model);
 	const { code, stderr } = await codexExec(t, model, ['resume', '--last', 'hi'], { home });
 	assert.equal(code, 0);
-	assert.match(stderr, /no session to resume in this folder; this one is new/);
+	assert.match(stderr, /no session to resume in this folder; a new one is started/);
 	assert.equal(rollouts(home).length, 1);
 	for (const id of ['a-name', '01a1fc24-1967-76ef-a6da-d27a12bde7dd']) {
 		const unknown = await codexExec(t, model, ['resume', id, 'hi'], { home });

@@ -43,7 +43,7 @@ test('a mistake in the script is named and nothing is served', mock, async (t) =
 	const { code, stdout, stderr } = await runCodex(t, ['mock-model', '--script', script]);
 	assert.equal(code, 1);
 	assert.equal(stdout, '');
-	assert.match(stderr, /bad\.jsonl: line 1: "reply": step 1: .* is no step; a step is an object with one of the keys/);
+	assert.match(stderr, /bad\.jsonl: line 1: "reply": step 1: .* is not a step; a step is an object with one of the keys/);
 });
 
 test('help shows an example', mock, async (t) => {

@@ -282,7 +282,7 @@ test('a recorded session is resumed by id or by name, with its messages', proto,
 		['--resume', id, '--listen', 'tcp://127.0.0.1:0']]) {
 		const { code, stderr } = await runCodex(t, ['proto', ...args], { home: first.home });
 		assert.notEqual(code, 0);
-		assert.match(stderr, /^codex proto: (no session to resume|--resume goes with)/);
+		assert.match(stderr, /^codex proto: (no session to resume|--resume cannot be used with)/);
 	}
 });
 

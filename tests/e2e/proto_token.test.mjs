@@ -93,7 +93,7 @@ test('token files that grant access to anyone are refused with the reason', prot
 		[[...far, '--token-file', tokenFile(t, TOKEN, 0o644)], /chmod 600/],
 		[[...far, '--token-file', tokenFile(t, 'short\n')], /has no token/],
 		[[...far, '--token-file', '/nonexistent/token'], /cannot open the token file/],
-		[['proto', '--token-file', tokenFile(t)], /--token-file is for --listen/],
+		[['proto', '--token-file', tokenFile(t)], /--token-file requires --listen/],
 	];
 	for (const [args, reason] of cases) {
 		const { code, stderr } = await runCodex(t, args);

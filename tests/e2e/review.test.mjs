@@ -254,8 +254,8 @@ test('codex review requires a target', needs('review'), async (t) => {
 	const home = makeHome(t, await startModel(t, [say('never')]));
 	for (const [args, message] of [[[], /Specify --uncommitted, --base, --commit, or provide custom review instructions/],
 		[['--uncommitted', 'x'], /the argument '--uncommitted' cannot be used with '\[PROMPT\]'/],
-		[['--title', 'x', 'y'], /'--title <TITLE>' goes with '--commit <SHA>'/],
-		[['x', '--output-schema', 'f'], /'--output-schema' does not go with review/]]) {
+		[['--title', 'x', 'y'], /'--title <TITLE>' requires '--commit <SHA>'/],
+		[['x', '--output-schema', 'f'], /'--output-schema' cannot be used with review/]]) {
 		const { code, stderr } = await runCodex(t, ['review', ...args], { home });
 		assert.equal(code, 2);
 		assert.match(stderr, message);

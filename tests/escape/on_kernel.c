@@ -272,10 +272,10 @@ static bool become_another(void)
 }
 
 const struct attempt attempts_on_kernel[] = {
-	{"make a user name space", new_users},
-	{"make a user name space by clone", new_users_by_clone},
-	{"make a user name space by clone3", new_users_by_clone3},
-	{"make a mount name space", new_mounts},
+	{"make a user namespace", new_users},
+	{"make a user namespace by clone", new_users_by_clone},
+	{"make a user namespace by clone3", new_users_by_clone3},
+	{"make a mount namespace", new_mounts},
 	{"mount a file system", mount_files},
 	{"mount / again, writable", mount_again},
 	{"unmount", unmount},

@@ -85,7 +85,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (size == 0)
 		return 0;
 	model_secrets_init(&secrets, &provider);
-	error_set(&broken, ERR_transport, "the connection broke");
+	error_set(&broken, ERR_transport, "the connection was lost");
 	model_exchange_init(&exchange, &secrets, on_event, &events);
 	feed_answer(&exchange, str_n((const char *)data + 1, size - 1), data[0] & 1 ? &broken : NULL);
 	model_exchange_finish(&exchange);

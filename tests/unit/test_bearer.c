@@ -137,7 +137,7 @@ static void test_options(void **state)
 	assert_int_equal(bearer_create(&(struct bearer_options){0}, &bearer, &err), 0);
 	assert_null(bearer);
 	expect_error((struct bearer_options){.issuer = "x"}, "websocket auth flags require `--ws-auth");
-	expect_error((struct bearer_options){.mode = "x"}, "there is no `--ws-auth x`");
+	expect_error((struct bearer_options){.mode = "x"}, "unknown mode `--ws-auth x`");
 	expect_error((struct bearer_options){.mode = "capability-token"}, "is required when");
 	expect_error((struct bearer_options){.mode = "capability-token", .token_file = token, .token_sha256 = "aa"},
 	             "mutually exclusive");

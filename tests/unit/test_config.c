@@ -224,7 +224,7 @@ static void wrong_types_name_file_line_and_key(void **state)
 		{"features.undo = 1", "`features.undo` must be true, false or a table"},
 		{"tui = 1", "`tui` must be a table, not an integer"},
 		{"model_instructions_file = \"\"", "`model_instructions_file` must be a path, not empty"},
-		{"model = \"a\\u0000b\"", "`model` must be text, not text with a zero character in it"},
+		{"model = \"a\\u0000b\"", "`model` must be text, not text with a NUL character"},
 		{"model = ", "config.toml:1:9: expected a value"},
 	};
 	for (size_t i = 0; i < countof(rows); i++)
@@ -348,8 +348,8 @@ static void projects_count_only_when_trusted(void **state)
 	write_file(p->sub, ".codex/config.toml", "this is not even toml");
 	struct config *c = load_with(p, "model = \"user\"\n");
 	auto_free char *warning =
-		xasprintf("%s/.codex/config.toml is ignored because this project is not trusted; to let it "
-	                  "count, add [projects.\"%s\"] with trust_level = \"trusted\" to %s/config.toml",
+		xasprintf("%s/.codex/config.toml is ignored because this project is not trusted; to "
+	                  "apply it, add [projects.\"%s\"] with trust_level = \"trusted\" to %s/config.toml",
 	                  p->repo, p->repo, p->home);
 	assert_string_equal(c->model, "user");
 	assert_int_equal(warning_count(c), 1);
@@ -640,7 +640,7 @@ static void options_are_toml_or_text(void **state)
 	} rows[] = {
 		{"foo", "-c: expected key=value, but `foo` has no `=`"},
 		{"=foo", "-c: expected key=value, but there is no key before the `=`"},
-		{"a..b=1", "-c: `a..b` is no key of the form a.b.c"},
+		{"a..b=1", "-c: `a..b` is not a key of the form a.b.c"},
 		{"model=3", "-c: `model` must be a string, not an integer"},
 		{"hide_agent_reasoning=maybe", "-c: `hide_agent_reasoning` must be true or false, not a string"},
 	};

@@ -42,11 +42,16 @@ static const char intro[] =
 /* ---- one key ---- */
 
 static const char *const types[CONFIG_kind_count] = {
-	[CONFIG_bool] = "true or false",    [CONFIG_switch] = "true, false, or a table with `enabled`",
-	[CONFIG_int] = "whole number",      [CONFIG_number] = "number",
-	[CONFIG_string] = "text",           [CONFIG_path] = "path",
-	[CONFIG_strings] = "list of texts", [CONFIG_paths] = "list of paths",
-	[CONFIG_pairs] = "table of texts",  [CONFIG_table] = "table",
+	[CONFIG_bool] = "true or false",
+	[CONFIG_switch] = "true, false, or a table with `enabled`",
+	[CONFIG_int] = "integer",
+	[CONFIG_number] = "number",
+	[CONFIG_string] = "string",
+	[CONFIG_path] = "path",
+	[CONFIG_strings] = "list of strings",
+	[CONFIG_paths] = "list of paths",
+	[CONFIG_pairs] = "table of strings",
+	[CONFIG_table] = "table",
 };
 
 static const char *inert_type(int kind)

@@ -690,7 +690,7 @@ static void a_file_of_keys_is_no_prompt(void **state)
 	start(f, "{\"reply\":[{\"message\":\"fine\"}]}", more);
 	configure(f);
 	run_until(f, "error", 1);
-	expect_emitted(f, "is not sent to the model: it may hold keys");
+	expect_emitted(f, "is not sent to the model: it may contain keys");
 	expect_fit(f, 0);
 }
 
@@ -700,7 +700,7 @@ static void a_file_of_proc_is_no_prompt(void **state)
 	start(f, "{\"reply\":[{\"message\":\"fine\"}]}", "model_instructions_file=\"/proc/self/environ\"");
 	configure(f);
 	run_until(f, "error", 1);
-	expect_emitted(f, "is not sent to the model: it may hold keys");
+	expect_emitted(f, "is not sent to the model: it may contain keys");
 }
 
 /* ---- ends ---- */
@@ -771,7 +771,7 @@ static void a_history_too_long_for_its_line_is_not_recorded_and_reported(void **
 	context_append(&f->codex->session->conversation.context, buf_str(&item));
 	conversation_record_history(&f->codex->session->conversation, STR("summary"));
 	settle(f);
-	assert_non_null(strstr(f->wire.data, "A line `compacted` of this session's file would be longer than 128 MiB"));
+	assert_non_null(strstr(f->wire.data, "A `compacted` line of this session's file would exceed 128 MiB"));
 	buf_init(&file, 16 * MIB);
 	assert_int_equal(file_read(rollout_writer_path(f->codex->session->rollout), &file, NULL), 0);
 	assert_null(strstr(file.data, "compacted"));

@@ -159,7 +159,7 @@ static void a_restricting_rule_has_a_limit_of_words(void **state)
 		buf_append_c(&text, "], 'prompt')");
 		assert_int_equal(exec_policy_add(policy, buf_str(&text), "x.rules", &err), i ? -(int)ERR_config : 0);
 	}
-	assert_string_equal(err.text, "x.rules:1: a pattern that asks or forbids has at most 63 words");
+	assert_string_equal(err.text, "x.rules:1: a pattern that prompts or forbids has at most 63 words");
 	exec_policy_destroy(policy);
 }
 
@@ -193,29 +193,29 @@ static void a_wrong_file_adds_nothing_and_names_the_place(void **state)
 		{"prefix_rule()", "x.rules:1: prefix_rule needs pattern"},
 		{"prefix_rule(pattern='ls')", "x.rules:1: prefix_rule needs pattern"},
 		{"prefix_rule(pattern=[[]])", "x.rules:1: a pattern's alternatives"},
-		{"prefix_rule(pattern=[1])", "x.rules:1: a pattern is a list of words"},
-		{"prefix_rule(pattern=[['a', ['b']]])", "x.rules:1: a pattern is a list of words"},
+		{"prefix_rule(pattern=[1])", "x.rules:1: a pattern is a list; each"},
+		{"prefix_rule(pattern=[['a', ['b']]])", "x.rules:1: a pattern is a list; each"},
 		{"prefix_rule(pattern=['a'], decision='maybe')", "x.rules:1: invalid decision: maybe"},
 		{"prefix_rule(pattern=['a'], decision=['allow'])", "x.rules:1: invalid decision"},
 		{"prefix_rule(pattern=['a'], justification=' ')", "x.rules:1: invalid rule: justification"},
 		{"prefix_rule(pattern=['a'], match=['b'])", "x.rules:1: an example of match"},
 		{"prefix_rule(pattern=['a'], not_match=['a b'])", "x.rules:1: an example of not_match"},
-		{"prefix_rule(pattern=['a'], match=['\"a'])", "x.rules:1: an example has a quote"},
+		{"prefix_rule(pattern=['a'], match=['\"a'])", "x.rules:1: an example has an unclosed"},
 		{"prefix_rule(pattern=['a'], match=[''])", "x.rules:1: an example cannot be empty"},
-		{"prefix_rule(pattern=['a'], match='a')", "x.rules:1: match and not_match are lists"},
+		{"prefix_rule(pattern=['a'], match='a')", "x.rules:1: match and not_match must be lists"},
 		{"prefix_rule(pattern=['a'], why='b')", "x.rules:1: prefix_rule has no argument `why`"},
-		{"\n\nfoo()", "x.rules:3: the only rule is"},
-		{"x = ['a']", "x.rules:1: a rule is a call"},
-		{"prefix_rule(pattern=x)", "x.rules:1: a value is a text"},
-		{"prefix_rule(pattern=['a'] + ['b'])", "x.rules:1: an argument is followed"},
+		{"\n\nfoo()", "x.rules:3: unknown rule; only"},
+		{"x = ['a']", "x.rules:1: expected a call"},
+		{"prefix_rule(pattern=x)", "x.rules:1: expected a string"},
+		{"prefix_rule(pattern=['a'] + ['b'])", "x.rules:1: expected a comma or a closing parenthesis"},
 		{"prefix_rule(pattern=['a' 'b'])", "x.rules:1: expected a comma"},
-		{"prefix_rule(pattern=['a\nb'])", "x.rules:1: a text is not closed"},
-		{"prefix_rule(pattern=['a", "x.rules:1: a text is not closed"},
+		{"prefix_rule(pattern=['a\nb'])", "x.rules:1: a string has no closing quote"},
+		{"prefix_rule(pattern=['a", "x.rules:1: a string has no closing quote"},
 		{"prefix_rule(pattern=['a'", "x.rules:1: expected a comma"},
-		{"prefix_rule(pattern=['a']", "x.rules:1: an argument is followed"},
-		{"prefix_rule(pattern=['\xff'])", "x.rules:1: this text is not UTF-8"},
+		{"prefix_rule(pattern=['a']", "x.rules:1: expected a comma or a closing parenthesis"},
+		{"prefix_rule(pattern=['\xff'])", "x.rules:1: the file is not UTF-8"},
 		{"prefix_rule(pattern=['a']) prefix_rule(pattern=['b'])", "x.rules:1: expected the end"},
-		{"f([[[[[[[[[[[[[[[[[[[[[[", "x.rules:1: too many lists"},
+		{"f([[[[[[[[[[[[[[[[[[[[[[", "x.rules:1: lists are nested too deeply"},
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(*rows); i++) {
 		struct error err = {0};

@@ -491,7 +491,7 @@ static void test_idle_timeout(void **state)
 	assert_err(f, ERR_timeout, "for 0.02 s");
 	f->on_request = answer_head_only;
 	run(f, (struct http_request){.idle_timeout_ms = 250});
-	assert_err(f, ERR_timeout, "nothing came from 127.0.0.1:");
+	assert_err(f, ERR_timeout, "no data from 127.0.0.1:");
 	assert_str(buf_str(&f->answer.body), "he");
 }
 

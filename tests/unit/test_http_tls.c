@@ -157,7 +157,7 @@ static void test_handshake_that_takes_too_long(void **state)
 	f->on_raw = say_nothing;
 	snprintf(text, sizeof(text), "https://127.0.0.1:%d/", f->port);
 	run(f, (struct http_request){.url = text, .connect_timeout_ms = 30});
-	assert_err(f, ERR_timeout, "no connection in time to 127.0.0.1:");
+	assert_err(f, ERR_timeout, "timeout while connecting to 127.0.0.1:");
 }
 
 int main(void)

@@ -404,8 +404,9 @@ static void test_invalid_options(void **state)
 	struct str script = STR("{\"reply\": []}");
 	refuses(f, &(struct mock_options){.script = STR("{}")}, "line 1: \"reply\" is missing");
 	refuses(f, &(struct mock_options){.script_path = "no/such/file"}, "cannot open no/such/file");
-	refuses(f, &(struct mock_options){.script = script, .host = "0.0.0.0"}, "will not listen on 0.0.0.0");
-	refuses(f, &(struct mock_options){.script = script, .host = "example.org"}, "will not listen on example.org");
+	refuses(f, &(struct mock_options){.script = script, .host = "0.0.0.0"}, "refusing to listen on 0.0.0.0");
+	refuses(f, &(struct mock_options){.script = script, .host = "example.org"},
+	        "refusing to listen on example.org");
 	refuses(f, &(struct mock_options){.script = script, .record_path = "/no/such/file"},
 	        "cannot write /no/such/file");
 	start(f, "{\"reply\": []}");

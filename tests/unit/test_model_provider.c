@@ -122,7 +122,7 @@ static void without_a_key_three_ways_out_are_named(void **state)
 	assert_non_null(strstr(text, "--oss"));
 	assert_non_null(strstr(text, "[model_providers] in /tmp/"));
 	temp_put("auth.json", STR("{\"tokens\":{}}"));
-	assert_non_null(strstr(failure("", NULL), "ChatGPT sign-in, which cannot be used here"));
+	assert_non_null(strstr(failure("", NULL), "ChatGPT sign-in, which is not supported"));
 	temp_put("auth.json", STR("{"));
 	assert_non_null(strstr(failure("", NULL), "/auth.json is not JSON"));
 }
@@ -238,8 +238,8 @@ static void errors_contain_advice(void **state)
 	         "config.toml:1; known are `openai`, `ollama`, `lmstudio`, `own`"},
 		{"model_provider = \"x\"\n[model_providers.x]\nname = \"X\"", "has no base_url; add one"},
 		{"model_provider = \"x\"\nmodel_providers.x.base_url = \"ftp://user:secret@h\"",
-	         "config.toml:2), must start with http:// or https:// and hold no blanks"},
-		{"model_provider = \"x\"\nmodel_providers.x.base_url = \"http://secret h\"", "hold no blanks"},
+	         "config.toml:2), must start with http:// or https:// and contain no whitespace"},
+		{"model_provider = \"x\"\nmodel_providers.x.base_url = \"http://secret h\"", "contain no whitespace"},
 		{"model_provider = \"x\"\nmodel_providers.x.base_url = \"https://\"", "must start with http://"},
 		{"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nenv_key = \"TEST_KEY\"",
 	         "Missing environment variable: `TEST_KEY`."},
@@ -248,13 +248,13 @@ static void errors_contain_advice(void **state)
 	         "Missing environment variable: `TEST_KEY`. Ask Ann."},
 		{"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nhttp_headers = { X = "
 	         "\"a\\r\\nsecret: b\" }",
-	         "header `X` of model provider `x` cannot be sent: its value holds"},
+	         "header `X` of model provider `x` cannot be sent: its value contains"},
 		{"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nhttp_headers = { \"X Y\" = "
 	         "\"secret\" }",
-	         "header `X Y` of model provider `x` cannot be sent: its name holds"},
+	         "header `X Y` of model provider `x` cannot be sent: its name contains"},
 		{"model_provider = \"x\"\n[model_providers.x]\nbase_url = \"http://h\"\nexperimental_bearer_token = "
 	         "\"secret\\nb\"",
-	         "the API key from experimental_bearer_token is empty or holds"},
+	         "the API key from experimental_bearer_token is empty or contains"},
 	};
 	for (size_t i = 0; i < countof(rows); i++) {
 		const char *text = failure(rows[i].file, NULL);

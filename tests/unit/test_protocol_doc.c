@@ -82,7 +82,7 @@ static void write_type(struct doc *doc, const struct field *field)
 {
 	static const char *const names[] = {
 		[FIELD_str] = "text",   [FIELD_bool] = "true or false", [FIELD_i64] = "integer",
-		[FIELD_f64] = "number", [FIELD_json] = "any JSON",      [FIELD_strs] = "list of texts"};
+		[FIELD_f64] = "number", [FIELD_json] = "any JSON",      [FIELD_strs] = "list of strings"};
 	const struct record *record = field->type;
 	const struct union_type *type = field->type;
 	switch (field->kind) {

@@ -461,9 +461,9 @@ static void an_invalid_session_is_refused_with_a_reason(void **state)
 	struct error err = {0};
 	assert_refused("a.jsonl", STR(""), ERR_invalid, "empty session file");
 	assert_refused("b.jsonl", STR(" \n\n"), ERR_invalid, "empty session file");
-	assert_refused("c.jsonl", STR("{}\n{}\n"), ERR_invalid, "no line says whose session it is");
+	assert_refused("c.jsonl", STR("{}\n{}\n"), ERR_invalid, "no line has the session's id");
 	assert_refused("d.jsonl", STR("{\"type\":\"session_meta\",\"payload\":{\"id\":\"../x\"}}\n"), ERR_invalid,
-	               "names no session id");
+	               "has no session id");
 	assert_refused("e.jsonl.zst", STR("not packed"), ERR_invalid, "cannot be unpacked");
 	assert_null(rollout_reader_create(temp_path("absent"), &err));
 	assert_int_equal(err.code, ERR_not_found);

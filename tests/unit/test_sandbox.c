@@ -592,7 +592,8 @@ static void without_a_backend_nothing_runs(void **state)
 	struct outcome outcome;
 	run_argv(&policy, argv, &outcome);
 	assert_str(buf_str(&outcome.text),
-	           "unsupported: commands cannot run in a sandbox here (bubblewrap: it is not installed; landlock: the "
+	           "unsupported: commands cannot run in a sandbox on this system (bubblewrap: it is not installed; "
+	           "landlock: the "
 	           "program that runs is not codex): install bubblewrap (the program bwrap), or choose --sandbox "
 	           "danger-full-access to run commands without one\n");
 	buf_finish(&outcome.text);

@@ -118,7 +118,7 @@ static void a_folder_of_ten_thousand_entries_is_an_error(void **state)
 	}
 	struct skills_list_entry entry = scan("p");
 	assert_string_equal(names_of(&entry), "user:first !");
-	assert_str(entry.errors[0].message, "too many folders or skills: not all of them were looked at");
+	assert_str(entry.errors[0].message, "too many folders or skills: some were not read");
 }
 
 static void rules_switch_off(void **state)
@@ -344,7 +344,7 @@ static void prompts_take_arguments(void **state)
 	check_prompt("/prompts:pos", " and :  $$1 $x");
 	temp_put("home/secret.md", STR("a prompt is a file of its folder and of no other"));
 	auto_free char *nowhere =
-		xasprintf("there is no prompt ../secret: %s/prompts has no readable ../secret.md", places.home);
+		xasprintf("prompt ../secret not found: %s/prompts has no readable ../secret.md", places.home);
 	check_prompt("/prompts:../secret", nowhere);
 	check_prompt("/prompts:named FILE=a.c LANG_2='C 17'", "fix a.c in C 17");
 	check_prompt("/prompts:named x",

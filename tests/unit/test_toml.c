@@ -193,7 +193,7 @@ static void refused_with_place(void **state)
 		{"a = \"x\ny\"",
 	         "f:1:7: the string has no closing quote (a string over several lines starts with \"\"\")"},
 		{"a = \"\"\"\n\n x\\q\"\"\"", "f:3:4: unknown escape; a backslash itself is written \\\\"},
-		{"a = 'x", "f:1:6: this string has no end"},
+		{"a = 'x", "f:1:6: this string has no closing quote"},
 		{"a = 9223372036854775808", "f:1:5: this integer does not fit in 64 bits"},
 		{"a = +", "f:1:5: not a value; text needs quotes around it"},
 		{"a = 2024-02-30", "f:1:13: 30 is not between 1 and 29"},

@@ -183,23 +183,23 @@ static void test_hostile_frames(void **state)
 		int code;
 		const char *why;
 	} rows[] = {
-		{STR("\x81\x02{}"), 1002, "without a mask"},
+		{STR("\x81\x02{}"), 1002, "unmasked"},
 		{STR("\xc1\x82\0\0\0\0{}"), 1002, "reserved bit"},
-		{STR("\x83\x81\0\0\0\0a"), 1002, "unknown kind"},
-		{STR("\x8b\x81\0\0\0\0a"), 1002, "unknown kind"},
-		{STR("\x80\x81\0\0\0\0a"), 1002, "continuation of nothing"},
-		{STR("\x01\x81\0\0\0\0a\x81\x81\0\0\0\0b"), 1002, "inside another"},
-		{STR("\x09\x81\0\0\0\0a"), 1002, "wrong head"},                    /* a fragmented ping */
-		{STR("\x89\xfe\0\x7e\0\0\0\0"), 1002, "wrong head"},               /* a ping of 126 bytes */
-		{STR("\x81\xfe\0\x7d\0\0\0\0"), 1002, "wrong head"},               /* an overlong length */
-		{STR("\x81\xff\0\0\0\0\0\0\xff\xff\0\0\0\0"), 1002, "wrong head"}, /* another overlong length */
-		{STR("\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1002, "wrong head"},
+		{STR("\x83\x81\0\0\0\0a"), 1002, "unknown opcode"},
+		{STR("\x8b\x81\0\0\0\0a"), 1002, "unknown opcode"},
+		{STR("\x80\x81\0\0\0\0a"), 1002, "continuation frame without a message"},
+		{STR("\x01\x81\0\0\0\0a\x81\x81\0\0\0\0b"), 1002, "before the end of the last one"},
+		{STR("\x09\x81\0\0\0\0a"), 1002, "invalid header"},                    /* a fragmented ping */
+		{STR("\x89\xfe\0\x7e\0\0\0\0"), 1002, "invalid header"},               /* a ping of 126 bytes */
+		{STR("\x81\xfe\0\x7d\0\0\0\0"), 1002, "invalid header"},               /* an overlong length */
+		{STR("\x81\xff\0\0\0\0\0\0\xff\xff\0\0\0\0"), 1002, "invalid header"}, /* another overlong length */
+		{STR("\x81\xff\xff\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1002, "invalid header"},
 		{STR("\x81\xff\x7f\xff\xff\xff\xff\xff\xff\xff\0\0\0\0a"), 1009, "16 MiB"},
 		{STR("\x82\xff\0\0\0\0\x01\0\0\x01\0\0\0\0a"), 1009, "16 MiB"},
 		{STR("\x81\x82\0\0\0\0\xff\xfe"), 1007, "not UTF-8"},
 		{STR("\x81\x83\0\0\0\0\xed\xa0\x80"), 1007, "not UTF-8"},
 		{STR("\x81\x82\0\0\0\0\xe2\x82"), 1007, "not UTF-8"},
-		{STR("\x88\x81\0\0\0\0\x03"), 1002, "half a code"},
+		{STR("\x88\x81\0\0\0\0\x03"), 1002, "an incomplete code"},
 		{STR("\x88\x82\0\0\0\0\x03\xed"), 1002, "must not be sent"},
 		{STR("\x88\x82\0\0\0\0\x07\xd0"), 1002, "must not be sent"},
 		{STR("\x88\x83\0\0\0\0\x03\xe8\xff"), 1007, "reason is not UTF-8"},

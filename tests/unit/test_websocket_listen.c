@@ -336,7 +336,7 @@ static void test_closes(void **state)
 	} rows[] = {
 		{STR("\x88\x82\0\0\0\0\x03\xe8"), STR("\x88\x02\x03\xe8"), "in order"},
 		{STR("\x88\x80\0\0\0\0"), STR("\x88\0"), "in order"},
-		{STR("\x81\x01x"), STR("a mask"), "the WebSocket was closed with code 1002: a frame without a mask"},
+		{STR("\x81\x01x"), STR("unmasked frame"), "the WebSocket was closed with code 1002: an unmasked frame"},
 	};
 	struct fixture *f = *state;
 	listen_on(f, "ws://127.0.0.1:0");

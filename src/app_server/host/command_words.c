@@ -17,7 +17,7 @@ static bool has_nul(struct str text)
 static const struct rpc_error *bad_nul(struct rpc_request *request)
 {
 	return rpc_error(&request->arena, APP_INVALID_REQUEST,
-	                 "a command's words and variables cannot hold a NUL byte");
+	                 "arguments and environment variables must not contain a NUL byte");
 }
 
 const struct rpc_error *command_words_argv(struct rpc_request *request, const struct str *words, size_t count,
@@ -46,8 +46,8 @@ static const struct rpc_error *set_variable(struct rpc_request *request, const s
 		                 "Invalid request: the value of `%.*s` in `env` must be a string or null",
 		                 STR_ARG(it->key));
 	if (!env_is_name(it->key))
-		return rpc_error(&request->arena, APP_INVALID_REQUEST, "`%.*s` cannot be the name of a variable",
-		                 STR_ARG(it->key));
+		return rpc_error(&request->arena, APP_INVALID_REQUEST,
+		                 "`%.*s` is not a valid name of an environment variable", STR_ARG(it->key));
 	if (has_nul(it->text))
 		return bad_nul(request);
 	env_set(env, it->key, it->text);

@@ -19,7 +19,7 @@ static const struct rpc_error *check_room(struct rpc_request *request, size_t ro
 {
 	if (root_count > LIMIT_SEARCH_ROOTS)
 		return rpc_error(&request->arena, APP_INVALID_REQUEST,
-		                 "%zu folders are too many to search; at most %d can be", root_count,
+		                 "%zu folders are too many to search; the maximum is %d", root_count,
 		                 LIMIT_SEARCH_ROOTS);
 	if (client_search_count(request->connection) >= LIMIT_CLIENT_SEARCHES)
 		return rpc_error(&request->arena, APP_INVALID_REQUEST,

@@ -51,7 +51,7 @@ int rpc_read(struct str frame, struct arena *arena, struct rpc_message *ret, str
 		return -(int)err->code;
 	*ret = (struct rpc_message){0};
 	if (root->type != JSON_object)
-		return error_set(err, ERR_invalid, "a message is an object, not %s", json_type_name(root->type));
+		return error_set(err, ERR_invalid, "a message must be an object, not %s", json_type_name(root->type));
 	const struct json *method = json_get(root, "method");
 	return method ? read_call(root, method, ret, err) : read_answer(root, ret, err);
 }

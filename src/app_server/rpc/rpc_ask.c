@@ -122,7 +122,7 @@ static void decide(struct rpc_ask *ask, enum rpc_ask_outcome outcome, const void
 		return;
 	}
 	ask->is_deciding = false;
-	fprintf(stderr, "codex app-server: %s: the answer came too late: what asked has ended\n",
+	fprintf(stderr, "codex app-server: %s: the answer came too late: the request is no longer pending\n",
 	        type_of(ask)->wire.ptr);
 }
 

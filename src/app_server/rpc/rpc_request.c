@@ -294,7 +294,7 @@ static void take(struct connection *connection, const struct rpc_message *messag
 	if (message->has_bad_id)
 		refuse(connection, STR_NONE,
 		       rpc_error(&arena, APP_INVALID_REQUEST,
-		                 "Invalid request: `id` must be a string or a whole number, and was %.*s",
+		                 "Invalid request: `id` must be a string or an integer, not %.*s",
 		                 (int)(message->id.len < 40 ? message->id.len : 40), message->id.ptr));
 	else if (!method)
 		refuse(connection, message->id, unknown_method(&arena, message->method));

@@ -212,7 +212,7 @@ int permission_profile_find(struct str name, enum sandbox_mode *ret_mode, struct
 		return 0;
 	}
 	return error_set(err, ERR_config,
-	                 "there is no set of permissions `%.*s`: built in are :read-only, :workspace and "
+	                 "unknown permission profile `%.*s`: the built-in ones are :read-only, :workspace and "
 	                 ":danger-full-access",
 	                 STR_ARG(name));
 }

@@ -278,7 +278,7 @@ enum rpc_verdict config_write_refuse(struct config_write *write)
 	if (request)
 		rpc_refuse(request, error_of(write, &request->arena));
 	else
-		fprintf(stderr, "codex app-server: %s was not changed for a client that has left: %s\n", write->path,
+		fprintf(stderr, "codex app-server: a change of %s for a disconnected client failed: %s\n", write->path,
 		        write->err.text);
 	destroy(write);
 	return RPC_FAIL;
@@ -300,7 +300,7 @@ static int lock_folder(const char *folder, struct error *err)
 		return error_sys(err, errno, "cannot open %s", folder);
 	for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; waited_ms += 5) {
 		if (waited_ms >= LIMIT_CONFIG_LOCK_MS)
-			return error_set(err, ERR_busy, "another process has kept %s locked for %d seconds; try again",
+			return error_set(err, ERR_busy, "another process has locked %s for %d seconds; try again",
 			                 folder, LIMIT_CONFIG_LOCK_MS / 1000);
 		nanosleep(&pause, NULL);
 	}
@@ -346,7 +346,7 @@ static void on_written(void *self)
 		return;
 	}
 	if (write->is_stale)
-		error_set(&write->err, ERR_busy, "another process changed the file while this server ended");
+		error_set(&write->err, ERR_busy, "another process changed the file while this server shut down");
 	if (write->err.code != ERR_none) {
 		error_wrap(&write->err, "the configuration was not changed");
 		config_write_refuse(write);

@@ -142,7 +142,7 @@ enum rpc_verdict on_rpc_account_login_start(struct rpc_request *request, const s
 		return rpc_fail(request, APP_INVALID_REQUEST, "Invalid request: missing field `apiKey`");
 	if (!auth_check_key(params->api_key, &key))
 		return rpc_fail(request, APP_INVALID_REQUEST,
-		                "that is no API key: it is empty or holds blanks or control characters");
+		                "invalid API key: it is empty or contains whitespace or control characters");
 	return start_login(request, key);
 }
 

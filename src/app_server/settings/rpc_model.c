@@ -7,14 +7,14 @@
 #include "model/model_catalog.h"
 
 static const char *const effort_docs[reasoning_effort_count] = {
-	[reasoning_effort_none] = "No reasoning before the answer",
-	[reasoning_effort_minimal] = "As little reasoning as it can do with",
-	[reasoning_effort_low] = "Quick answers with little reasoning",
-	[reasoning_effort_medium] = "Enough for everyday work",
-	[reasoning_effort_high] = "More thought for harder problems",
-	[reasoning_effort_xhigh] = "Much thought for the hardest problems",
-	[reasoning_effort_max] = "All the thought it can give",
-	[reasoning_effort_ultra] = "All the thought it can give, by several agents at once",
+	[reasoning_effort_none] = "No reasoning",
+	[reasoning_effort_minimal] = "Minimal reasoning",
+	[reasoning_effort_low] = "Fast responses with little reasoning",
+	[reasoning_effort_medium] = "Balances speed and depth for everyday work",
+	[reasoning_effort_high] = "More reasoning for harder problems",
+	[reasoning_effort_xhigh] = "Extensive reasoning for the hardest problems",
+	[reasoning_effort_max] = "Maximum reasoning",
+	[reasoning_effort_ultra] = "Maximum reasoning, with subagents that work in parallel",
 };
 
 static void fill_efforts(struct app_model *model, const struct model_info *info, struct arena *arena)

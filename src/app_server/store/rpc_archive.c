@@ -57,7 +57,7 @@ static int move_into(const char *path, const char *folder, struct error *err)
 	if (status != 0)
 		return status;
 	if (file_exists(to))
-		return error_set(err, ERR_invalid, "%s is there already; move one of the two away first", to);
+		return error_set(err, ERR_invalid, "%s already exists; move one of the two away first", to);
 	return rename(path, to) == 0 ? 0 : error_sys(err, errno, "cannot move %s to %s", path, folder);
 }
 

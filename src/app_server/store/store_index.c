@@ -194,7 +194,7 @@ static int fill_all(struct index_fill *fill, struct error *err)
 	if (fill->at == fill->paths.count && state.exists && !state.problem)
 		return 0;
 	return error_set(err, ERR_io, "the index of sessions cannot be written: %s",
-	                 state.problem ? state.problem : "another program holds it, or the disk refuses it");
+	                 state.problem ? state.problem : "another process has locked it, or the disk is not writable");
 }
 
 int store_index_rebuild(const char *home, size_t *ret_files, struct error *err)

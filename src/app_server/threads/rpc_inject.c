@@ -89,9 +89,8 @@ static struct str flatten(struct str json, struct arena *arena)
 static void warn_omitted(struct thread *thread, struct str type)
 {
 	auto_arena struct arena arena = {0};
-	const char *words =
-		arena_printf(&arena, "An item of the kind `%.*s` was left out: this version knows no such kind.",
-	                     type.len < 80 ? (int)type.len : 80, type.ptr);
+	const char *words = arena_printf(&arena, "An item of the unknown type `%.*s` was skipped.",
+	                                 type.len < 80 ? (int)type.len : 80, type.ptr);
 	struct app_warning_notification warning = {str_of(thread->id), str_of(words)};
 	thread_notify(thread, NOTIFY_warning, &warning);
 }

@@ -64,7 +64,7 @@ static enum rpc_verdict revert(struct rpc_request *request, struct thread *threa
 	struct op op = {.tag = OP_thread_rollback, .thread_rollback = &rollback};
 	if (!rollback.num_turns)
 		return rpc_fail(request, APP_INVALID_REQUEST,
-		                "nothing was said in that turn or after it: revert to before an earlier one");
+		                "neither that turn nor a later one has a user message: choose an earlier turn");
 	if (codex_submit_op(thread->codex, STR("revert"), &op, &err) != 0)
 		return rpc_fail_submit(request, &err);
 	thread_set_last_turn(thread, turn > history->turns ? turn[-1].id : STR_NONE);

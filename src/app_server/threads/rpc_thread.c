@@ -97,7 +97,7 @@ enum rpc_verdict on_rpc_thread_increment_elicitation(struct rpc_request *request
 	if (!thread)
 		return rpc_refuse(request, threads_not_found(request, params->thread_id));
 	if (!thread_has_subscriber(thread, request->connection))
-		return rpc_fail(request, APP_INVALID_REQUEST, "resume thread %s first: you do not follow it",
+		return rpc_fail(request, APP_INVALID_REQUEST, "not subscribed to thread %s: resume it first",
 		                thread->id);
 	if (!thread->elicitations++)
 		codex_hold(thread->codex);

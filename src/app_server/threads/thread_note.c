@@ -75,8 +75,7 @@ int thread_note_write(const char *home, struct str thread_id, const struct threa
 	encode(note, &w);
 	buf_append_char(&text, '\n');
 	if (text.over)
-		return error_set(err, ERR_limit, "what is noted of this thread is more than %d KB",
-		                 LIMIT_THREAD_NOTE / KIB);
+		return error_set(err, ERR_limit, "the metadata of this thread exceeds %d KB", LIMIT_THREAD_NOTE / KIB);
 	if (dir_make(dir, 0700, err) != 0)
 		return -(int)err->code;
 	return file_write_atomic(path, buf_str(&text), 0600, false, err);

@@ -18,7 +18,7 @@ static bool add_child(const struct converter *to, struct toml *parent, const str
 	if (it->type == JSON_null)
 		return true;
 	if (parent->kind == TOML_table && toml_find(parent, it->key)) {
-		error_set(to->err, ERR_config, "%s: `%.*s` is there twice", to->source, STR_ARG(it->key));
+		error_set(to->err, ERR_config, "%s: `%.*s` appears twice", to->source, STR_ARG(it->key));
 		return false;
 	}
 	struct toml *child = convert(to, it, depth + 1);

@@ -73,7 +73,7 @@ static bool find_end(struct toml_reader *r, char quote, struct span *s)
 			return true;
 		}
 	}
-	return toml_fail(&opening, "this string has no end");
+	return toml_fail(&opening, "this string has no closing quote");
 }
 
 /* Reports an error at `at`: moves the reader there, counting lines. */

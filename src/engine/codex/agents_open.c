@@ -67,7 +67,8 @@ static int check_model(const struct codex *parent, const struct agent_launch *la
 	if (launch->tool)
 		return error_set(err, ERR_invalid, "Unknown model `%.*s` for %s. Available models: %s",
 		                 STR_ARG(launch->model), launch->tool, names.data);
-	return error_set(err, ERR_invalid, "invalid model `%.*s`; there are %s", STR_ARG(launch->model), names.data);
+	return error_set(err, ERR_invalid, "invalid model `%.*s`; available models: %s", STR_ARG(launch->model),
+	                 names.data);
 }
 
 /* Chooses the effort of the launch, else the parent's; it is lowered or dropped if the model does not support it. */
@@ -304,6 +305,6 @@ void agents_on_configure_failed(struct codex *codex, const struct error *err)
 		return;
 	free(codex->reopen_failure);
 	codex->reopen_failure =
-		xasprintf("agent_id %llu cannot be opened again: %s", (unsigned long long)agent->id, err->text);
+		xasprintf("agent_id %llu cannot be resumed: %s", (unsigned long long)agent->id, err->text);
 	loop_defer(&codex->hear);
 }

@@ -298,7 +298,7 @@ static int keep_items(struct session *session, const struct str *items, size_t c
 	for (size_t i = 0; i < count; i++)
 		sum += items[i].len + 1;
 	if (sum > session->unheard.max - session->unheard.len)
-		return error_set(err, ERR_limit, "these items and those that wait for the next turn exceed %d MB",
+		return error_set(err, ERR_limit, "these items and those pending for the next turn exceed %d MB",
 		                 LIMIT_USER_ITEM / MIB);
 	for (size_t i = 0; i < count; i++) {
 		buf_append_str(&session->unheard, items[i]);
@@ -367,7 +367,7 @@ struct codex_sample *codex_sample_create(struct codex *codex, const struct codex
 	struct session *session = codex->session;
 	if (session && !session->task && !codex->sq.count)
 		return samples_start(&codex->samples, session, options, err);
-	error_set(err, ERR_busy, "a turn is in progress: wait for its end before you ask for a sample");
+	error_set(err, ERR_busy, "a turn is in progress: wait for its end before you request a sample");
 	return NULL;
 }
 

@@ -138,7 +138,7 @@ void on_op_user_input_answer(struct codex *codex, const struct submission *submi
 	const struct op_user_input_answer *op = submission->op.user_input_answer;
 	if (codex->ops->answer(codex, EV_request_user_input, op->id, op->response) == ANSWER_unknown)
 		session_warn(codex->session, submission->id,
-		             "No question of the turn `%.*s` waits for an answer; it was ignored.", STR_ARG(op->id));
+		             "No question of turn `%.*s` is pending; the answer was ignored.", STR_ARG(op->id));
 }
 
 /* An answer without a pending call is ignored, like an approval that was not requested. */

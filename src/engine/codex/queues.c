@@ -164,7 +164,8 @@ static void begin(struct rollout_stall *stall, const struct error *err)
 		stall->timer = loop_timer_create(stall->loop, on_timer, stall);
 	loop_timer_start(stall->timer, RETRY_MS);
 	snprintf(text, sizeof(text),
-	         "The disk is full: %s. The session is paused until there is room, then continues by itself; interrupt "
+	         "The disk is full: %s. The session is paused until space is free, then continues automatically; "
+	         "interrupt "
 	         "it to continue without a record.",
 	         err->text);
 	stall->ops->emit(stall->self, EV_stream_error, &(struct ev_stream_error){.message = str_of(text)});
@@ -183,7 +184,7 @@ static void on_written(struct rollout_stall *stall, const struct session *sessio
 {
 	if (stall->is_stalled)
 		stall->ops->emit(stall->self, EV_background_event,
-		                 &(struct ev_background_event){.message = STR("There is room on the disk again.")});
+		                 &(struct ev_background_event){.message = STR("The disk has free space again.")});
 	end(stall);
 	stall->is_failing = stall->is_overridden = false;
 	warn_of_rescue(stall, session);

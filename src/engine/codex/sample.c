@@ -84,7 +84,7 @@ static void on_done(const struct model_error *failure, void *self)
 	struct error err;
 	sample->call = NULL;
 	if (failure)
-		error_set(&err, ERR_transport, "the model gave no sample: %s", failure->text);
+		error_set(&err, ERR_transport, "the model returned no sample: %s", failure->text);
 	finish(sample, failure ? &err : NULL);
 }
 
@@ -175,7 +175,7 @@ void samples_cancel(struct samples *samples)
 {
 	struct error err;
 	struct codex_sample *sample;
-	error_set(&err, ERR_cancelled, "the thread has changed or was closed before the model gave a sample");
+	error_set(&err, ERR_cancelled, "the thread has changed or was closed before the model returned a sample");
 	while ((sample = list_first(&samples->list, struct codex_sample, link)))
 		finish(sample, &err);
 }

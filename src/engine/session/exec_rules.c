@@ -42,7 +42,7 @@ static int add_strict(const struct reading *reading, struct str text, const char
 	config_content_hash(text, hash);
 	auto_free char *project = str_dup(path_dir(reading->folder));
 	auto_free char *warning =
-		xasprintf("%s: rules that allow commands are ignored in a project's file (%zu); to let them count, add "
+		xasprintf("%s: rules that allow commands are ignored in a project's file (%zu); to apply them, add "
 	                  "trusted_hashes = [\"%s\"] to [projects.\"%s\"] in %s/config.toml",
 	                  path, dropped, hash, project, config_home(reading->config));
 	reading->on_warning(warning, reading->self);
@@ -63,7 +63,7 @@ static void read_file(const struct reading *reading, const char *path)
 		status = add_strict(reading, buf_str(&text), path, &err);
 	if (status == 0)
 		return;
-	error_wrap(&err, "rules about commands are left out");
+	error_wrap(&err, "rules about commands were ignored");
 	reading->on_warning(err.text, reading->self);
 }
 
@@ -117,7 +117,7 @@ int exec_rules_amend(struct exec_rules *rules, const struct config *config, cons
 	exec_policy_write_allow(&line, words, count);
 	/* these would make the file unreadable */
 	if (line.over || memchr(buf_str(&line).ptr, '\0', buf_str(&line).len))
-		return error_set(err, ERR_invalid, "these words cannot be written as a rule");
+		return error_set(err, ERR_invalid, "this prefix cannot be written as a rule");
 	exec_policy_allow(rules->policy, words, count);
 	auto_free char *folder = path_join(config_home(config), "rules");
 	auto_free char *path = path_join(folder, "default.rules");

@@ -24,8 +24,8 @@ static void warn_of_damage(struct session *session, const struct rollout_reader 
 		session_warn(session, STR(""), "%s", text.data);
 	const char *torn = session->rollout ? rollout_writer_torn_path(session->rollout) : NULL;
 	if (torn)
-		session_warn(session, STR(""), "The last line of %s was cut off; what was left of it is in %s.",
-		             reader->path, torn);
+		session_warn(session, STR(""), "The last line of %s was incomplete and was moved to %s.", reader->path,
+		             torn);
 }
 
 static void warn_of_model(struct session *session, const struct rollout_reader *reader)
@@ -107,10 +107,10 @@ static void take_dynamic_tools(struct session *session, struct str described)
 static void warn_of_tools(struct session *session, const struct rollout_reader *reader)
 {
 	if (reader->meta.dynamic_tools.ptr && !session->dynamic_tools)
-		session_warn(session, STR(""),
-		             "The tools that this session's client provided cannot be read from %s: the model has none "
-		             "of them.",
-		             reader->path);
+		session_warn(
+			session, STR(""),
+			"The tools that this session's client provided cannot be read from %s and are not available.",
+			reader->path);
 }
 
 struct resume_load *session_resume_plan(const struct session_env *env, struct str path)

@@ -48,8 +48,8 @@ void session_record(struct session *session, enum rollout_line_type type, struct
 void session_warn_line(struct session *session, enum rollout_line_type type)
 {
 	session_warn(session, STR(""),
-	             "A line `%s` of this session's file would be longer than %d MiB and was not written: a resume "
-	             "does not know what it says.",
+	             "A `%s` line of this session's file would exceed %d MiB and was not written; a resumed session "
+	             "lacks it.",
 	             rollout_line_name(type), LIMIT_ROLLOUT_LINE / MIB);
 }
 

@@ -217,7 +217,7 @@ int session_read_prompt_file(const struct config *config, const char *key, const
 	if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
 		return error_set(err, ERR_invalid, "%s: %s is not a regular file", key, path);
 	if (may_hold_keys(config, fd))
-		return error_set(err, ERR_denied, "%s: %s is not sent to the model: it may hold keys", key, path);
+		return error_set(err, ERR_denied, "%s: %s is not sent to the model: it may contain keys", key, path);
 	if (fd_read_all(fd, &file, path, err) != 0)
 		return error_wrap(err, "%s", key);
 	text_append_utf8_lossy(out, buf_str(&file));

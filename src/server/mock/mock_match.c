@@ -213,7 +213,8 @@ int mock_match_parse(struct mock_match *match, const struct json *node, struct e
 		const struct condition *condition = condition_find(value->key);
 		if (!condition)
 			return error_set(err, ERR_invalid,
-			                 "\"%.*s\" is no condition; there are contains, lacks, path, equal and header",
+			                 "\"%.*s\" is not a condition; the conditions are contains, lacks, path, equal "
+			                 "and header",
 			                 STR_ARG(value->key));
 		if (!condition->is_valid(value))
 			return error_set(err, ERR_invalid, "\"%s\" must be %s", condition->name, condition->wants);

@@ -363,8 +363,8 @@ static int open_parts(struct mock_model *mock, const struct mock_options *option
 		return rc;
 	if (!options->allow_remote && !is_loopback(host))
 		return error_set(err, ERR_denied,
-		                 "will not listen on %s, where other machines could reach it; use 127.0.0.1, or say "
-		                 "--allow-remote if that is wanted",
+		                 "refusing to listen on %s, which other machines can reach; use 127.0.0.1, or permit "
+		                 "it with --allow-remote",
 		                 host);
 	if (options->record_path && !(mock->record = mock_record_create(options->record_path, err)))
 		return -1;

@@ -49,7 +49,7 @@ static int read_takes(struct arena *arena, const struct json *node, void *field,
 		*take = (struct mock_take){value->key, json_get_str(value, "from"), json_get_str(value, "after")};
 		if (!is_name(take->name))
 			return error_set(err, ERR_invalid,
-			                 "\"%.*s\" is no name: use letters a to z and _, and not i alone",
+			                 "\"%.*s\" is not a valid name: use letters a to z and _, and not i alone",
 			                 STR_ARG(take->name));
 		if (!take->from.ptr || !take->after.ptr || value->count != 2)
 			return error_set(err, ERR_invalid, "\"%.*s\" must be {\"from\": PATH, \"after\": TEXT}",
@@ -237,7 +237,7 @@ static int check_order(const struct mock_reply *replies, size_t count, struct er
 		if (reply->has_when)
 			continue;
 		if (forever)
-			return error_set(err, ERR_invalid, "line %u: never reached, line %u answers for ever",
+			return error_set(err, ERR_invalid, "line %u: never reached: line %u repeats forever",
 			                 reply->line, forever->line);
 		if (reply->times == MOCK_FOREVER)
 			forever = reply;
@@ -263,7 +263,7 @@ int mock_script_parse(struct mock_script *script, struct str text, struct error 
 	script->count = replies.count;
 	if (rc == 0 && script->count == 0)
 		rc = error_set(err, ERR_invalid,
-		               "no reply in it; one looks like {\"reply\": [{\"message\": \"Hello.\"}]}");
+		               "no reply in it; a reply looks like {\"reply\": [{\"message\": \"Hello.\"}]}");
 	return rc < 0 ? rc : check_order(script->replies, script->count, err);
 }
 

@@ -268,7 +268,7 @@ static int unknown_step(const struct json *node, struct error *err)
 	buf_init(&names, ERROR_TEXT_MAX);
 	for (size_t i = 0; i < countof(steps); i++)
 		buf_printf(&names, "%s%s", i ? ", " : "", steps[i].name);
-	return error_set(err, ERR_invalid, "%.*s is no step; a step is an object with one of the keys %s",
+	return error_set(err, ERR_invalid, "%.*s is not a step; a step is an object with one of the keys %s",
 	                 STR_ARG(node->span.len > 80 ? str_n(node->span.ptr, 80) : node->span), names.data);
 }
 
@@ -291,8 +291,8 @@ static int key_does_not_belong(const struct step_row *row, struct str key, struc
 	for (size_t i = 0; i < countof(members); i++)
 		if (row->members & (1u << i))
 			buf_printf(&names, "%s%s", names.len ? ", " : "", members[i].name);
-	return error_set(err, ERR_invalid, "\"%.*s\" does not belong to a \"%s\" step; beside it may stand %s",
-	                 STR_ARG(key), row->name, names.len ? names.data : "nothing");
+	return error_set(err, ERR_invalid, "\"%.*s\" is not allowed in a \"%s\" step; allowed are %s", STR_ARG(key),
+	                 row->name, names.len ? names.data : "nothing");
 }
 
 static int read_key(const struct slot *slot, const struct step_row *row, const struct json *value,
@@ -349,12 +349,12 @@ struct place {
 static int check_place(struct place *place, const struct mock_step *step, struct error *err)
 {
 	if (place->end)
-		return error_set(err, ERR_invalid, "\"%s\" cannot happen: \"%s\" before it ends the reply",
+		return error_set(err, ERR_invalid, "\"%s\" is unreachable: \"%s\" before it ends the reply",
 		                 steps[step->kind].name, steps[place->end->kind].name);
 	if (step->kind == MOCK_STEP_status && step->count < 200)
 		return error_set(err, ERR_invalid, "\"status\" must be a number from 200 to 599");
 	if (step->kind == MOCK_STEP_status && place->has_sent)
-		return error_set(err, ERR_invalid, "\"status\" must come before all that is sent");
+		return error_set(err, ERR_invalid, "\"status\" must be the first step that sends anything");
 	place->end = is_last(step) ? step : NULL;
 	place->has_sent |= !(steps[step->kind].flags & QUIET);
 	return 0;

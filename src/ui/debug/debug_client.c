@@ -148,8 +148,9 @@ static void ask(struct debug_client *client, const struct json *msg, bool is_pat
 		return;
 	vec_push(&client->questions, (struct question){str_dup(id), is_patch});
 	if (!client->options.is_script)
-		note(client->questions.count == 1 ? "    allow? y, n, or a for always"
-		                                  : "    allow? y, n or a answers the oldest; /y ID this one");
+		note(client->questions.count == 1
+		             ? "    allow? y, n, or a (for the session)"
+		             : "    allow? y, n or a answers the oldest request; /y ID a certain one");
 }
 
 static void answer(struct debug_client *client, struct str id, const char *decision)
@@ -159,7 +160,7 @@ static void answer(struct debug_client *client, struct str id, const char *decis
 	while (id.len && at < client->questions.count && !str_is(id, client->questions.items[at].id))
 		at++;
 	if (at >= client->questions.count) {
-		note(id.len ? "no question has that id" : "nothing is asked");
+		note(id.len ? "no pending request has that id" : "no request is pending");
 		return;
 	}
 	const struct question *question = &client->questions.items[at];
@@ -200,7 +201,7 @@ static void on_typed_op(struct debug_client *client, struct str argument)
 	if (argument.len)
 		submit_plain(client, type);
 	else
-		note("/op TYPE: all types are in docs/protocol.md");
+		note("usage: /op TYPE; docs/protocol.md lists the types");
 }
 
 /* A raw line that brings user input is waited for like any other input. */
@@ -236,10 +237,10 @@ static const struct typed {
 static void on_typed_help(struct debug_client *client, struct str argument)
 {
 	(void)client, (void)argument;
-	note("A line of text is sent to the model. Commands begin with a slash:");
+	note("A line of text is sent to the model as a prompt. Commands begin with a slash:");
 	for (size_t i = 0; i < countof(typed_words); i++)
 		fprintf(stderr, "  /%-9s %-5s %s\n", typed_words[i].word, typed_words[i].argument, typed_words[i].doc);
-	note("  //…              A text that begins with a slash");
+	note("  //…              Send a prompt that begins with a slash");
 }
 
 static const struct typed *find_typed(struct str word)
@@ -278,7 +279,7 @@ static void answer_or_refuse(struct debug_client *client, struct str line)
 	if (typed)
 		typed->run(client, STR(""));
 	else
-		note("answer y, n or a first; /interrupt ends the task");
+		note("a request is pending: answer y, n or a, or /interrupt the task");
 }
 
 static void on_line(struct str line, void *self)
@@ -412,7 +413,7 @@ static void on_frame(struct str frame, void *self)
 static void on_long_frame(struct str head, void *self)
 {
 	(void)head, (void)self;
-	note("an event was too long to be shown");
+	note("an event is too long to be printed");
 }
 
 static void on_peer_end(const struct error *err, void *self)
@@ -424,7 +425,7 @@ static void on_peer_end(const struct error *err, void *self)
 	if (err && !client->has_shut_down)
 		note(err->text);
 	if (!client->has_shut_down)
-		note("the engine has ended the conversation");
+		note("the engine closed the connection");
 	client->options.on_end(client->has_shut_down, client->options.self);
 }
 

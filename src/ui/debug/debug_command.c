@@ -35,29 +35,31 @@ struct debug_run {
 
 static const struct cli_option rows[] = {
 	ROW(overrides, "config", 'c', CLI_LIST, "key=value", NULL,
-            "Set a configuration value of the engine that is started; repeatable"),
-	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Send the token in FILE first"),
-	ROW(all, "all", 0, CLI_FLAG, NULL, NULL, "Show every event, including duplicate events"),
-	ROW(json, "json", 0, CLI_FLAG, NULL, NULL, "Show events as they come: lines of JSON"),
+            "Set a configuration value of the started engine; repeatable"),
+	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Authenticate with the token in FILE"),
+	ROW(all, "all", 0, CLI_FLAG, NULL, NULL, "Print all events, including deltas and duplicates"),
+	ROW(json, "json", 0, CLI_FLAG, NULL, NULL, "Print events as JSON lines, unchanged"),
 	ROW(color, "color", 0, CLI_TEXT, "WHEN", "always|never|auto", "Colour the output"),
 };
 
 static const struct cli_argument arguments[] = {
-	{"[WHERE]", "unix://PATH, tcp://HOST:PORT, or -- and a command that speaks the protocol on standard input and "
-                    "output. Without it: codex proto"},
+	{"[WHERE]",
+         "unix://PATH, tcp://HOST:PORT, or -- COMMAND: a program that speaks the protocol on standard input and "
+         "output. Default: -- codex proto"},
 };
 
-static const char details[] = "Type what you want to say; every event comes back as a line: id, type, text.\n"
-			      "When a command or a patch waits for you, y allows it, n refuses it, a allows it\n"
-			      "always. Ctrl-C interrupts the task; twice, it ends the session. /help lists the\n"
-			      "commands; /raw sends any line of JSON as it is.\n"
+static const char details[] = "Each input line is sent as a prompt. Each event is printed as one line: id,\n"
+			      "type, text. Answer a pending approval request with y (allow), n (deny) or a\n"
+			      "(allow for the session). Ctrl-C interrupts the running task; a second Ctrl-C\n"
+			      "ends the session. /help lists the commands; /raw sends a line of JSON unchanged.\n"
 			      "\n"
 			      "  $ codex debug-client -c approval_policy=untrusted\n"
 			      "  $ codex debug-client unix:///tmp/codex.sock\n"
 			      "  $ codex debug-client --token-file token tcp://10.0.0.5:7000\n"
 			      "  $ codex debug-client -- codex proto --wire-profile doc\n"
 			      "\n"
-			      "From a pipe each line waits until the task before it has ended or asks:\n"
+			      "If standard input is not a terminal, the next line is read when the task has\n"
+			      "ended or requests an approval:\n"
 			      "  $ printf 'list the files\\ny\\n/quit\\n' | codex debug-client\n"
 			      "\n"
 			      "The exit status is 0 if the session ended normally.\n";
@@ -129,10 +131,11 @@ static int start(struct debug_run *run, const struct cli_list *where, struct err
 	auto_free const char *const *argv = where->count ? command_words(where) : own_engine(run);
 	char *token = NULL;
 	if (where->count && !strstr(where->items[0], "://") && !run->has_dashes)
-		return error_set(err, ERR_usage, "%s is neither unix://… nor tcp://…; put -- before a command",
+		return error_set(err, ERR_usage, "%s is neither unix://… nor tcp://…; write -- before a command",
 		                 where->items[0]);
 	if (where->count && run->overrides.count)
-		return error_set(err, ERR_usage, "-c is for the engine that is started here; that one has its own");
+		return error_set(err, ERR_usage,
+		                 "-c cannot be used with an address: that engine has its own configuration");
 	if (run->token_file && !(token = access_token_read(run->token_file, err)))
 		return -(int)err->code;
 	struct debug_client_options options = {

@@ -222,7 +222,7 @@ static void check_kernel(struct doctor *doctor)
 	doctor_detail(doctor, "landlock", landlock_abi() ? "version %d" : "none", landlock_abi());
 	doctor_detail(doctor, "seccomp", "%s", prctl(PR_GET_SECCOMP, 0, 0, 0, 0) >= 0 ? "yes" : "no");
 	doctor_detail(doctor, "openat2", "%s", beneath >= 0 ? "yes" : "no");
-	detail_file(doctor, "user name spaces, at most", "/proc/sys/user/max_user_namespaces");
+	detail_file(doctor, "maximum number of user namespaces", "/proc/sys/user/max_user_namespaces");
 	detail_file(doctor, "for ordinary users", "/proc/sys/kernel/unprivileged_userns_clone");
 	detail_file(doctor, "restricted by AppArmor", "/proc/sys/kernel/apparmor_restrict_unprivileged_userns");
 	doctor_report(doctor, DOCTOR_ok, NULL, "kernel features for sandboxes");

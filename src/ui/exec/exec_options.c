@@ -173,7 +173,7 @@ static int read_word(const struct cli_command *command, struct exec_options *opt
 	options->picks = has_list && !options->last;
 	options->asks_prompt = has_list;
 	if (!options->resume && (options->last || options->all))
-		return error_set(err, ERR_usage, "'--%s' goes with resume", options->last ? "last" : "all");
+		return error_set(err, ERR_usage, "'--%s' requires resume", options->last ? "last" : "all");
 	return 0;
 }
 
@@ -198,16 +198,15 @@ static int read_review(struct exec_options *options, struct error *err)
 			first = targets[i].name;
 	}
 	if (!options->is_review && (first || options->review.title))
-		return error_set(err, ERR_usage, "'%s' goes with review", first ? first : "--title <TITLE>");
+		return error_set(err, ERR_usage, "'%s' requires review", first ? first : "--title <TITLE>");
 	if (!options->is_review)
 		return 0;
 	if (options->review.title && !options->review.commit)
-		return error_set(err, ERR_usage, "'--title <TITLE>' goes with '--commit <SHA>'");
+		return error_set(err, ERR_usage, "'--title <TITLE>' requires '--commit <SHA>'");
 	if (options->plan)
-		return error_set(err, ERR_usage, "'--plan' does not go with review: a reviewer changes nothing anyway");
+		return error_set(err, ERR_usage, "'--plan' cannot be used with review: a review changes nothing");
 	if (options->output_schema || options->images.count)
-		return error_set(err, ERR_usage,
-		                 "'--%s' does not go with review: a reviewer has its own form of answer",
+		return error_set(err, ERR_usage, "'--%s' cannot be used with review: the findings have a fixed form",
 		                 options->output_schema ? "output-schema" : "image");
 	return first ? 0
 	             : error_set(err, ERR_usage,
@@ -373,7 +372,7 @@ void exec_config_warn(const struct exec_options *options, const struct config *c
 	if (options->local_provider && !options->oss)
 		warn("--local-provider", "without --oss");
 	if (requests_approvals(options, config))
-		fputs("warning: approval_policy is ignored: exec never asks\n", stderr);
+		fputs("warning: approval_policy is ignored: exec never requests approval\n", stderr);
 }
 
 static void add_root(struct exec_sandbox *sandbox, const char *dir)

@@ -43,7 +43,7 @@ static int find_latest(struct exec_resume *resume, struct error *err)
 		return 0;
 	if (err->code != ERR_not_found)
 		return -(int)err->code;
-	fprintf(stderr, "warning: no session to %s%s; this one is new\n", verb_of(options),
+	fprintf(stderr, "warning: no session to %s%s; a new one is started\n", verb_of(options),
 	        options->all ? "" : " in this folder");
 	return 0;
 }

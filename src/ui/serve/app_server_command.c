@@ -43,15 +43,15 @@ struct app_server_run {
 	int signal; /* the signal that ended the program */
 };
 
-static const char details[] = "One JSON-RPC message per line, or a WebSocket message, without the member\n"
-			      "`jsonrpc`. A client begins with `initialize`. On standard input and output the\n"
-			      "program ends at once when its input ends; at unix:// or ws:// any number of\n"
-			      "clients share it until it gets a signal.\n"
-			      "All methods and notifications are in docs/app-server.md.\n";
+static const char details[] = "Messages are JSON-RPC without the member `jsonrpc`: one per line, or one per\n"
+			      "WebSocket message. The first request is `initialize`. On standard streams the\n"
+			      "server exits when its input ends; at unix:// or ws:// it serves any number of\n"
+			      "clients until it receives a signal.\n"
+			      "docs/app-server.md lists all methods and notifications.\n";
 
 /* clang-format off */
 static const struct cli_word app_server_words[] = {
-	{.word = "daemon", .doc = "Start, stop or query a server in the background",
+	{.word = "daemon", .doc = "Start, stop or query a background server",
 	 .command = &app_server_daemon_command, .run = app_server_daemon_main},
 	{.word = "proxy", .doc = "Connect standard input and output to a running server",
 	 .command = &app_server_proxy_command, .run = app_server_proxy_main},

@@ -31,19 +31,19 @@ static const struct cli_option rows[] = {
 };
 
 static const struct cli_word daemon_words[] = {
-	{.word = "start", .doc = "Start the server unless it runs; wait until it accepts clients"},
-	{.word = "stop", .doc = "Stop it cleanly, and wait until it has gone"},
+	{.word = "start", .doc = "Start the server if it is not running; wait until it accepts clients"},
+	{.word = "stop", .doc = "Stop the server and wait until it has exited"},
 	{.word = "restart", .doc = "stop, then start"},
-	{.word = "status", .doc = "Show whether it runs; the exit status is 1 if not"},
+	{.word = "status", .doc = "Show whether the server is running; exit status 1 if not"},
 	{.word = "version", .doc = "Print the server's version; fail if it is not running"},
 };
 
 const struct cli_command app_server_daemon_command = {
 	.name = "codex app-server daemon",
-	.about = "One server in the background, which all clients of this CODEX_HOME share.",
+	.about = "Manage a background server that all clients of this CODEX_HOME share.",
 	.usage = "Usage: codex app-server daemon [OPTIONS] <COMMAND>",
-	.details = "Clients come at unix://, or through: codex app-server proxy\n"
-		   "Its messages are in $CODEX_HOME/app-server-daemon/daemon.stderr.log.\n",
+	.details = "Clients connect to unix://, or run: codex app-server proxy\nThe server's messages are in "
+		   "$CODEX_HOME/app-server-daemon/daemon.stderr.log.\n",
 	.words = daemon_words,
 	.word_count = countof(daemon_words),
 	.options = rows,
@@ -166,7 +166,7 @@ static const struct cli_option proxy_rows[] = {
          .kind = CLI_TEXT,
          .offset = offsetof(struct proxy_options, socket),
          .value = "FILE",
-         .doc = "The server's socket, if it is not that of --listen unix://"},
+         .doc = "The server's socket (default: that of --listen unix://)"},
 	{.name = "config",
          .letter = 'c',
          .kind = CLI_LIST,
@@ -176,10 +176,10 @@ static const struct cli_option proxy_rows[] = {
 
 const struct cli_command app_server_proxy_command = {
 	.name = "codex app-server proxy",
-	.about = "Share an app-server that runs already, as if it were one of your own.",
+	.about = "Connect standard input and output to a running app-server.",
 	.usage = "Usage: codex app-server proxy [OPTIONS]",
-	.details = "Lines on standard input and output are carried to the server's socket. A client\n"
-		   "that begins with an HTTP request speaks WebSocket through it.\n"
+	.details = "Relays lines of JSON. If the input begins with an HTTP request, the bytes are\nrelayed unchanged, "
+		   "for clients that speak WebSocket.\n"
 		   "Start a server with: codex app-server daemon start\n",
 	.options = proxy_rows,
 	.option_count = countof(proxy_rows),

@@ -35,7 +35,7 @@ struct generation {
 #define ROW_EXPERIMENTAL                                                                                             \
 	{                                                                                                            \
 		.name = "experimental", .kind = CLI_FLAG, .offset = offsetof(struct generate_options, experimental), \
-		.doc = "Include everything that needs the capability experimentalApi"                                \
+		.doc = "Include types that need the capability experimentalApi"                                      \
 	}
 #define ROW_TAKEN(name_, letter_, field)                                             \
 	{                                                                            \

@@ -33,7 +33,7 @@ const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT] = {
 	ROW(bearer.clock_skew_seconds, "ws-max-clock-skew-seconds", 0, CLI_TEXT, "SECONDS", NULL,
             "Allowed clock skew of signed tokens (30)"),
 	ROW(hosts, "ws-allow-host", 0, CLI_LIST, "NAME", NULL,
-            "A name by which clients may call the server, besides its address; repeatable"),
+            "Also accept NAME in the Host header of requests; repeatable"),
 	ROW(ready_fd, "ready-fd", 0, CLI_TEXT, "FD", NULL, NULL),
 };
 

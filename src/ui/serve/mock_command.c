@@ -69,7 +69,7 @@ static int parse_listen(struct command *command, const char *text, struct error 
 	uint64_t port = 0;
 	bool has_port = colon >= 0 && !str_has_suffix(host, "]");
 	if (has_port && (!str_to_u64(str_skip(host, (size_t)colon + 1), &port) || port > UINT16_MAX))
-		return error_set(err, ERR_usage, "--listen %s: want HOST:PORT, for example 127.0.0.1:8080", text);
+		return error_set(err, ERR_usage, "--listen %s: expected HOST:PORT, for example 127.0.0.1:8080", text);
 	if (has_port)
 		host.len = (size_t)colon;
 	if (str_has_prefix(host, "[") && str_has_suffix(host, "]"))

@@ -52,7 +52,7 @@ static const struct cli_option rows[] = {
 	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Clients must first send the token in FILE"),
 	ROW(resume, "resume", 0, CLI_TEXT, "SESSION", NULL, "Continue a recorded session: an id or a name"),
 	ROW(no_auto_configure, "no-auto-configure", 0, CLI_FLAG, NULL, NULL,
-            "Begin with no session: the client sends configure_session"),
+            "Start without a session; the client sends configure_session"),
 };
 
 static const char details[] =
@@ -113,8 +113,7 @@ static int find_session(struct proto_run *run, struct error *err)
 	if (!run->resume)
 		return 0;
 	if (run->listen || run->no_auto_configure)
-		return error_set(err, ERR_usage,
-		                 "--resume goes with a session that begins by itself, at standard input: without --%s",
+		return error_set(err, ERR_usage, "--resume cannot be used with --%s",
 		                 run->listen ? "listen" : "no-auto-configure");
 	run->resume_path =
 		uuid_is_valid(id) ? rollout_list_find_id(home, id, err) : rollout_list_find_name(home, id, err);
@@ -208,11 +207,12 @@ static int run_loop(struct proto_run *run, struct error *err)
 static int start(struct proto_run *run, struct error *err)
 {
 	if (!run->listen && isatty(STDIN_FILENO))
-		return error_set(err, ERR_usage,
-		                 "standard input is a terminal; codex proto is for programs. "
-		                 "People use codex exec");
+		return error_set(
+			err, ERR_usage,
+			"standard input is a terminal, but codex proto reads JSON; for interactive use: codex exec");
 	if (run->token_file && !run->listen)
-		return error_set(err, ERR_usage, "--token-file is for --listen; standard input is let in as it is");
+		return error_set(err, ERR_usage,
+		                 "--token-file requires --listen; clients on standard input send no token");
 	if (run->token_file && !(run->token = access_token_read(run->token_file, err)))
 		return -(int)err->code;
 	int status = load(run, err);

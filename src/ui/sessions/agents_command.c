@@ -29,19 +29,20 @@ static const struct cli_option rows[] = {
 	{"last", 0, CLI_FLAG, offsetof(struct agents_options, is_last), NULL, NULL,
          "The most recent session (default)"},
 	{"watch", 'w', CLI_FLAG, offsetof(struct agents_options, is_watching), NULL, NULL,
-         "Print it again whenever it changes, until interrupted"},
-	{"json", 0, CLI_FLAG, offsetof(struct agents_options, is_json), NULL, NULL, "Print JSON, one line each time"},
+         "Print the list again after each change, until interrupted"},
+	{"json", 0, CLI_FLAG, offsetof(struct agents_options, is_json), NULL, NULL,
+         "Print JSON, one line for each list"},
 };
 
 static const struct cli_argument arguments[] = {
-	{"[SESSION]", "The session's id, the beginning of it, or its name"},
+	{"[SESSION]", "An id, a unique prefix of one, or a name"},
 };
 
 const struct cli_command agents_command = {
 	.name = "codex agents",
 	.about = "Show the subagents of a session and their states.",
 	.usage = "Usage: codex agents [OPTIONS] [SESSION]",
-	.details = "It reads what the session has recorded, and changes nothing.\n",
+	.details = "Reads the session file only; running sessions are not affected.\n",
 	.arguments = arguments,
 	.argument_count = countof(arguments),
 	.options = rows,

@@ -29,22 +29,24 @@ struct export_options {
 
 static const struct cli_option rows[] = {
 	{"format", 'f', CLI_TEXT, offsetof(struct export_options, format), "FORMAT", "md|json",
-         "Markdown for people (default), or JSON"},
+         "Format of the output; default: md"},
 	{"output", 'o', CLI_TEXT, offsetof(struct export_options, output), "FILE", NULL,
-         "Write it to FILE instead of standard output"},
-	{"last", 0, CLI_FLAG, offsetof(struct export_options, last), NULL, NULL, "The newest session of this folder"},
-	{"all", 0, CLI_FLAG, offsetof(struct export_options, all), NULL, NULL, "With --last: of any folder"},
+         "Write to FILE instead of standard output"},
+	{"last", 0, CLI_FLAG, offsetof(struct export_options, last), NULL, NULL,
+         "Export the newest session of this folder"},
+	{"all", 0, CLI_FLAG, offsetof(struct export_options, all), NULL, NULL,
+         "With --last: the newest session of any folder"},
 };
 
 static const struct cli_argument arguments[] = {
-	{.name = "[SESSION]", .doc = "Its id, the beginning of one that no other has, or its name"},
+	{.name = "[SESSION]", .doc = "An id, a unique prefix of one, or a name"},
 };
 
 const struct cli_command export_command = {
 	.name = "codex export",
-	.about = "Write a recorded session: what was said, commands with their output, patches.",
+	.about = "Write a recorded session: messages, commands with their output, patches.",
 	.usage = "Usage: codex export [OPTIONS] <SESSION | --last>",
-	.details = "Of a command's output it has what the session keeps: 64 KiB, head and tail.\n",
+	.details = "Of each command's output a session stores at most 64 KiB: its start and its end.\n",
 	.arguments = arguments,
 	.argument_count = countof(arguments),
 	.options = rows,
@@ -103,7 +105,7 @@ static int write_session(const struct export_options *options, const char *home,
 		transcript_write(&reader->meta, name, &history, out);
 	rollout_names_finish(&names);
 	rollout_reader_destroy(reader);
-	return out->over ? error_set(err, ERR_limit, "the session is too large to be written as a whole") : 0;
+	return out->over ? error_set(err, ERR_limit, "the session is too large to be exported") : 0;
 }
 
 /* Prints the text; on a terminal control characters are made visible, a file or pipe gets the bytes unchanged. */
@@ -139,7 +141,7 @@ static int check(const struct export_options *options, const struct cli_result *
 		                 options->last ? "the argument '--last' cannot be used with '[SESSION]'"
 		                               : "export needs a session's id or name, or --last");
 	if (options->all && !options->last)
-		return error_set(err, ERR_usage, "'--all' goes with --last");
+		return error_set(err, ERR_usage, "'--all' requires --last");
 	return 0;
 }
 

@@ -69,7 +69,7 @@ static char *find_prefix(const char *home, struct str prefix, struct error *err)
 		return search.found;
 	free(search.found);
 	if (search.is_ambiguous)
-		error_set(err, ERR_invalid, "several sessions have an id that begins with %.*s: give more of it",
+		error_set(err, ERR_invalid, "several sessions have an id that begins with %.*s: give more digits",
 		          STR_ARG(prefix));
 	return NULL;
 }
@@ -249,7 +249,7 @@ static int print_rows(const struct picker *picker, int fd)
 		fprintf(stderr, "no session to %s%s\n", picker->pick->verb,
 		        picker->pick->cwd ? " began in this folder; --all shows those of all" : "");
 	else if (picker->has_more)
-		fprintf(stderr, "these are the last %zu; older ones are found by id or name\n", picker->rows.count);
+		fprintf(stderr, "only the last %zu are listed; resume older ones by id or name\n", picker->rows.count);
 	return fd_write_all(fd, buf_str(&out).ptr, out.len, NULL);
 }
 

@@ -153,10 +153,10 @@ static void append_item(struct buf *out, const struct app_thread_item *item)
 		buf_append_c(out, "\n\n");
 		return;
 	case app_thread_item_context_compaction:
-		buf_append_c(out, "*(the history was summarised for the model here)*\n\n");
+		buf_append_c(out, "*(the history was replaced by a summary here)*\n\n");
 		return;
 	default:
-		buf_append_c(out, "*(an item of another kind; `--format json` has it)*\n\n");
+		buf_append_c(out, "*(item not shown here; see `--format json`)*\n\n");
 		return;
 	}
 }

@@ -26,11 +26,11 @@ static const struct cli_option check_rows[] = {
          .kind = CLI_LIST,
          .offset = offsetof(struct check_options, rules),
          .value = "FILE",
-         .doc = "A .rules file; may be given again"},
+         .doc = "A .rules file; repeatable"},
 	{.name = "pretty",
          .kind = CLI_FLAG,
          .offset = offsetof(struct check_options, is_pretty),
-         .doc = "Spread the JSON over lines"},
+         .doc = "Indent the JSON"},
 };
 
 static const struct cli_argument check_arguments[] = {
@@ -71,7 +71,7 @@ static int load(struct exec_policy *policy, const char *path, struct error *err)
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_RULES_FILE);
 	if (file_read_regular(path, &text, err) != 0)
-		return error_wrap(err, "the rules cannot be read");
+		return error_wrap(err, "cannot read the rules");
 	return exec_policy_add(policy, buf_str(&text), path, err);
 }
 

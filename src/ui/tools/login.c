@@ -130,7 +130,7 @@ static int explain(void)
 	        "      export OPENAI_API_KEY=...\n"
 	        "  without a key, from a model server on this machine\n"
 	        "      codex exec --oss \"...\"\n\n"
-	        "`codex login status` says what is stored. Signing in with ChatGPT is not supported.\n",
+	        "`codex login status` shows the stored key. Signing in with ChatGPT is not supported.\n",
 	        key_example);
 	return EXIT_FAILED;
 }
@@ -140,7 +140,7 @@ static int login(const struct login_options *options, const struct cli_word *wor
 	struct error err;
 	if (options->api_key) {
 		fprintf(stderr,
-		        "The --api-key flag is no longer supported: others could see the key.\n"
+		        "The --api-key flag is no longer supported: others can read the command line.\n"
 		        "Pipe it instead:\n  %s\n",
 		        key_example);
 		return EXIT_FAILED;

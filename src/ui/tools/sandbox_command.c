@@ -44,12 +44,12 @@ static const struct cli_option rows[] = {
 	{"sandbox", 's', CLI_TEXT, COMMON(sandbox), "MODE", "read-only|workspace-write|danger-full-access",
          "Limits on what the command can read, write and connect to; default: sandbox_mode of config.toml"},
 	{"permissions", 'P', CLI_TEXT, offsetof(struct sandbox_options, permissions), "NAME",
-         ":read-only|:workspace|:danger-full-access", "The same by the name of a permission profile"},
+         ":read-only|:workspace|:danger-full-access", "The same limits, by the name of a permission profile"},
 	{"permission-profile", 0, CLI_TEXT, offsetof(struct sandbox_options, permissions), "NAME",
          ":read-only|:workspace|:danger-full-access", NULL},
 	{"full-auto", 0, CLI_FLAG, COMMON(full_auto), NULL, NULL, "Same as --sandbox workspace-write"},
 	{"cd", 'C', CLI_TEXT, COMMON(cwd), "DIR", NULL, "Folder to work in"},
-	{"add-dir", 0, CLI_LIST, COMMON(add_dirs), "DIR", NULL, "Another folder that may be written; repeatable"},
+	{"add-dir", 0, CLI_LIST, COMMON(add_dirs), "DIR", NULL, "Another writable folder; repeatable"},
 };
 
 static const struct cli_argument arguments[] = {
@@ -324,7 +324,7 @@ int sandbox_main(int argc, char **argv)
 	int status = cli_read(&sandbox_command, at, argv, &run.options, &words);
 	at += at < argc && strcmp(argv[at], "--") == 0;
 	if (status < 0 && at >= argc) {
-		error_set(&run.err, ERR_usage, "a command to run is needed");
+		error_set(&run.err, ERR_usage, "no command given");
 		status = cli_print_error(&sandbox_command, &run.err);
 	}
 	if (status < 0) {
