@@ -32,7 +32,6 @@ struct proto_server {
 	struct codex *codex;
 	struct transport *transport;
 	struct submission *waiting;    /* a submission that is kept until the queue has room */
-	struct loop_deferred retry;    /* submits it */
 	struct loop_deferred look;     /* after the client's end of file: checks whether to end */
 	struct loop_deferred finished; /* calls on_end outside of the engine's callbacks */
 	struct buf out;
@@ -113,7 +112,6 @@ static void offer(struct proto_server *server, struct submission *submission)
 	}
 	server->waiting = submission;
 	choose_input(server);
-	loop_defer(&server->retry);
 }
 
 /* Submits an Op of the server itself. No submission may be waiting. */
@@ -123,7 +121,7 @@ static void submit(struct proto_server *server, const char *id, enum op_tag tag,
 	offer(server, submission_create(str_of(id), &op));
 }
 
-static void on_retry(void *self)
+static void on_room(void *self)
 {
 	struct proto_server *server = self;
 	if (!server->waiting || !server->transport)
@@ -263,6 +261,7 @@ static void open_codex(struct proto_server *server)
 		.serves_tools = true,
 		.begins_once_allowed = wire_profile_begins_once_allowed(own->config->wire_profile),
 		.on_event = on_event,
+		.on_room = on_room,
 		.self = server,
 	};
 	server->codex = codex_open(&options);
@@ -281,7 +280,6 @@ struct proto_server *proto_server_create(const struct proto_options *options, st
 	server->style = (struct wire_style){.profile = config->wire_profile,
 	                                    .shows_raw_reasoning = config->show_raw_agent_reasoning};
 	buf_init(&server->out, LIMIT_STREAM_QUEUE_HARD);
-	loop_deferred_init(&server->retry, options->loop, on_retry, server);
 	loop_deferred_init(&server->look, options->loop, on_look, server);
 	loop_deferred_init(&server->finished, options->loop, on_finished, server);
 	server->transport =
@@ -301,7 +299,6 @@ void proto_server_destroy(struct proto_server *server)
 	codex_close(server->codex);
 	transport_destroy(server->transport, false);
 	submission_destroy(server->waiting);
-	loop_deferred_finish(&server->retry);
 	loop_deferred_finish(&server->look);
 	loop_deferred_finish(&server->finished);
 	buf_finish(&server->out);

@@ -77,6 +77,13 @@ static bool is_resuming(const struct codex *codex)
 	return resume_wait_is_pending(&codex->resume_wait) || codex->settling;
 }
 
+static void on_room(void *self)
+{
+	struct codex *codex = self;
+	if (codex->on_room)
+		codex->on_room(codex->self);
+}
+
 static void on_submissions(void *self)
 {
 	struct codex *codex = self;
@@ -264,11 +271,12 @@ struct codex *codex_open(const struct codex_options *options)
 	codex->steers = options->steers;
 	codex->on_event = options->on_event;
 	codex->on_child = options->on_child;
+	codex->on_room = options->on_room;
 	codex->self = options->self;
 	samples_init(&codex->samples);
 	resume_wait_init(&codex->resume_wait, &codex->env, on_resume_ready, codex);
 	rollout_stall_init(&codex->stall, loop, &stall_ops, codex);
-	sq_init(&codex->sq, loop, on_submissions, codex);
+	sq_init(&codex->sq, loop, on_submissions, on_room, codex);
 	eq_init(&codex->eq, loop, on_events, codex);
 	return codex;
 }

@@ -34,7 +34,8 @@ const struct str *services_skill_roots(const struct services *services, size_t *
 struct codex *codex_open(const struct codex_options *options);
 /* Sets the receiver of a subagent's events. NULL removes it. */
 void codex_listen(struct codex *child, codex_event_fn on_event, void *self);
-/* Submits an Op; copies id and op. ERR_limit: the submission queue is full. */
+/* Submits an Op; copies id and op. ERR_limit: the submission queue is full; on_room follows, outside of other
+ * callbacks, when a place is free. */
 must_check int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err);
 /* Answers a pending request of this Codex; `asks` names the event that asked. Pending submissions are carried out
  * first, then the answer at once: it bypasses the submission queue, so it is never refused for lack of room. id: of the

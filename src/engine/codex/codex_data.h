@@ -63,7 +63,8 @@ struct codex {
 	bool steers;            /* input joins a running task by default */
 	codex_event_fn on_event;
 	codex_child_fn on_child;
-	void *self; /* passed to on_event and on_child */
+	codex_room_fn on_room;
+	void *self; /* passed to on_event, on_child and on_room */
 	struct submission_queue sq;
 	struct resume_wait resume_wait;
 	struct event_queue eq;

@@ -26,6 +26,9 @@ struct codex_child {
  * events. */
 typedef void (*codex_child_fn)(struct codex *child, const struct codex_child *about, void *self);
 
+/* Called on the loop after a submission was refused with ERR_limit: the submission queue has room again. */
+typedef void (*codex_room_fn)(void *self);
+
 struct codex_options {
 	struct services *services; /* borrowed; must outlive the Codex */
 	struct config *config;     /* the Codex takes a reference */
@@ -47,7 +50,8 @@ struct codex_options {
 	bool runs_unasked; /* input without items starts a turn; otherwise its task ends at once */
 	codex_event_fn on_event;
 	codex_child_fn on_child; /* NULL: requests of subagents become events of this Codex */
-	void *self;              /* passed to on_event and on_child */
+	codex_room_fn on_room;   /* NULL: a submission that was refused is not submitted again */
+	void *self;              /* passed to on_event, on_child and on_room */
 };
 
 #endif

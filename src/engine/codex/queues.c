@@ -17,11 +17,13 @@
 
 /* ---- submissions ---- */
 
-void sq_init(struct submission_queue *sq, struct loop *loop, loop_run_fn on_wake, void *self)
+void sq_init(struct submission_queue *sq, struct loop *loop, loop_run_fn on_wake, loop_run_fn on_room, void *self)
 {
 	sq->count = 0;
+	sq->has_refused = false;
 	list_init(&sq->submissions);
 	loop_deferred_init(&sq->wake, loop, on_wake, self);
+	loop_deferred_init(&sq->room, loop, on_room, self);
 }
 
 void sq_finish(struct submission_queue *sq)
@@ -30,14 +32,17 @@ void sq_finish(struct submission_queue *sq)
 	while ((submission = sq_pop(sq)))
 		submission_destroy(submission);
 	loop_deferred_finish(&sq->wake);
+	loop_deferred_finish(&sq->room);
 }
 
 int sq_push(struct submission_queue *sq, struct str id, const struct op *op, struct error *err)
 {
-	if (sq->count >= LIMIT_SUBMISSIONS)
+	if (sq->count >= LIMIT_SUBMISSIONS) {
+		sq->has_refused = true;
 		return error_set(err, ERR_limit,
 		                 "the submission queue is full (%d waiting); wait for events and submit again",
 		                 LIMIT_SUBMISSIONS);
+	}
 	struct submission *submission = submission_create(id, op);
 	list_append(&sq->submissions, &submission->link);
 	sq->count++;
@@ -52,6 +57,10 @@ struct submission *sq_pop(struct submission_queue *sq)
 		return NULL;
 	list_remove(&submission->link);
 	sq->count--;
+	if (sq->has_refused) {
+		sq->has_refused = false;
+		loop_defer(&sq->room);
+	}
 	return submission;
 }
 

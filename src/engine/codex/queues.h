@@ -1,6 +1,7 @@
 /* queues.h — the two queues of a Codex: submissions in, events out, each first in, first out.
  *
  * Each owns its entries. on_wake runs from the loop after the first push to an empty queue, and drains it with pop.
+ * on_room runs from the loop after the first pop that follows a refusal.
  * The submission queue is bounded by LIMIT_SUBMISSIONS: a full queue refuses and never blocks. The event queue has no
  * limit of its own: its producers (the model's stream, commands' output) stop while a consumer holds the Codex, and one
  * iteration of the loop reads at most LIMIT_HTTP_BURST bytes of a stream.
@@ -27,11 +28,12 @@ struct submission_queue {
 	/* read-only */
 	size_t count;
 	/* private */
+	bool has_refused; /* since on_room was called */
 	struct list submissions;
-	struct loop_deferred wake;
+	struct loop_deferred wake, room;
 };
 
-void sq_init(struct submission_queue *sq, struct loop *loop, loop_run_fn on_wake, void *self);
+void sq_init(struct submission_queue *sq, struct loop *loop, loop_run_fn on_wake, loop_run_fn on_room, void *self);
 void sq_finish(struct submission_queue *sq);
 /* Copies the submission. ERR_limit if the queue is full. */
 must_check int sq_push(struct submission_queue *sq, struct str id, const struct op *op, struct error *err);
