@@ -5,14 +5,14 @@
 
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/vec.h"
-#include "command/shell.h"
+#include "command/command_grammar.h"
 
 enum {
-	DEPTH_MAX = 8,    /* substitutions in substitutions */
-	BRACE_MAX = 1024, /* bytes of a brace expansion that are read before its end is given up */
+	DEPTH_MAX = 8, /* substitutions in substitutions */
 	TEXT_MAX = 2 * LIMIT_COMMAND_PARSE,
 };
 
@@ -29,15 +29,16 @@ enum target {
 
 struct scan {
 	struct str rest;
-	char closer;   /* ends a script inside another: ) or ` */
+	char closer;   /* ends a script inside another: ) */
 	size_t opened; /* parentheses */
 	size_t cases;  /* "case" without its "esac": their patterns end with ) */
 	bool is_over;
 	int depth;
 	enum target target;
-	struct str here; /* the end mark of the here-document; absent: none */
-	bool is_here_script, is_here_quoted;
-	struct buf text; /* the words of this command, each with its NUL */
+	struct str here; /* the end mark of the last here-document of this line; absent: none */
+	bool is_here_script, is_here_quoted, is_here_indented;
+	struct buf text;    /* the words of this command, each with its NUL */
+	struct arena marks; /* of here-documents */
 	VEC(struct scanned_word) words;
 	bool can_vary; /* of the word that is being read */
 	bool is_cut;   /* not all was read */
@@ -84,14 +85,39 @@ static struct str scan_inner(struct scan *scan, struct str script, char closer)
 		return str_skip(script, script.len);
 	}
 	scan_script(&inner);
-	scan->is_cut = scan->is_cut || inner.is_cut;
+	scan->is_cut = scan->is_cut || inner.is_cut || (closer && !inner.is_over);
 	return inner.rest;
 }
 
-/* A substitution, after its opening mark. */
-static void read_substitution(struct scan *scan, char closer)
+/* Skips the closing mark. Without it the text was misread, or is not a script. */
+static void skip_closer(struct scan *scan, char closer)
 {
-	scan->rest = scan_inner(scan, scan->rest, closer);
+	scan->is_cut = scan->is_cut || next(scan) != closer;
+	skip(scan, 1);
+}
+
+/* $(…), after its parenthesis. */
+static void read_substitution(struct scan *scan)
+{
+	scan->rest = scan_inner(scan, scan->rest, ')');
+	add_expansion(scan);
+}
+
+/* `…`, whose script has escapes of its own: those of $, ` and backslash. */
+static void read_backticks(struct scan *scan, bool is_quoted)
+{
+	auto_buf struct buf script;
+	buf_init(&script, LIMIT_COMMAND_PARSE);
+	skip(scan, 1);
+	while (scan->rest.len > 0 && next(scan) != '`') {
+		char escaped = next(scan) == '\\' && scan->rest.len > 1 ? scan->rest.ptr[1] : '\0';
+		if (escaped && strchr(is_quoted ? "$`\\\"" : "$`\\", escaped))
+			skip(scan, 1);
+		buf_append_char(&script, next(scan));
+		skip(scan, 1);
+	}
+	skip_closer(scan, '`');
+	scan_inner(scan, buf_str(&script), '\0');
 	add_expansion(scan);
 }
 
@@ -118,8 +144,7 @@ static void read_expanding(struct scan *scan, char closer)
 		} else if (c == '$') {
 			read_dollar(scan, true);
 		} else if (c == '`') {
-			skip(scan, 1);
-			read_substitution(scan, '`');
+			read_backticks(scan, true);
 		} else {
 			take_byte(scan);
 		}
@@ -144,7 +169,7 @@ static void read_ansi_quoted(struct scan *scan)
 		while (str_hex_digit(next(scan)) >= 0)
 			skip(scan, 1);
 	}
-	skip(scan, 1);
+	skip_closer(scan, '\'');
 }
 
 /* ${…}, after its brace: a value can contain substitutions. Its text is dropped. */
@@ -159,7 +184,7 @@ static void read_parameter(struct scan *scan)
 	scan->depth++;
 	read_expanding(scan, '}');
 	scan->depth--;
-	skip(scan, 1);
+	skip_closer(scan, '}');
 	buf_truncate(&scan->text, start);
 	add_expansion(scan);
 }
@@ -176,7 +201,7 @@ static void read_dollar(struct scan *scan, bool is_quoted)
 	if (c == '(' || c == '{' || (c == '\'' && !is_quoted))
 		skip(scan, 1);
 	if (c == '(') {
-		read_substitution(scan, ')');
+		read_substitution(scan);
 	} else if (c == '{') {
 		read_parameter(scan);
 	} else if (c == '\'' && !is_quoted) {
@@ -198,37 +223,14 @@ static void read_single_quoted(struct scan *scan)
 	skip(scan, 1);
 	while (scan->rest.len > 0 && next(scan) != '\'')
 		take_byte(scan);
-	skip(scan, 1);
-}
-
-static bool ends_word(char c)
-{
-	return c == '\0' || strchr(" \t\n;&|()<>", c);
-}
-
-/* The length of a brace expansion at the start of text, 0 without one. A long text counts as one. */
-static size_t brace_length(struct str text)
-{
-	size_t depth = 0;
-	bool is_list = false;
-	for (size_t at = 0; at < text.len && !ends_word(text.ptr[at]); at++) {
-		char c = text.ptr[at];
-		if (at == BRACE_MAX)
-			return at;
-		depth += c == '{';
-		depth -= c == '}';
-		is_list = is_list || c == ',' || (c == '.' && at > 0 && text.ptr[at - 1] == '.');
-		if (depth == 0)
-			return is_list ? at + 1 : 0;
-	}
-	return 0;
+	skip_closer(scan, '\'');
 }
 
 /* Bytes with a meaning of their own. A brace expansion becomes a pattern for any text, as it can become any words. */
 static void read_bare(struct scan *scan)
 {
 	char c = next(scan);
-	size_t brace = c == '{' ? brace_length(scan->rest) : 0;
+	size_t brace = c == '{' ? command_brace_length(scan->rest) : 0;
 	scan->can_vary = scan->can_vary || brace > 0 || c == COMMAND_EXPANSION || strchr("*?[", c);
 	buf_append_char(&scan->text, brace > 0 ? '*' : c);
 	skip(scan, brace > 0 ? brace : 1);
@@ -240,7 +242,7 @@ static bool read_word(struct scan *scan)
 	size_t start = scan->text.len;
 	bool is_quoted = false;
 	scan->can_vary = false;
-	while (!ends_word(next(scan)) && !(next(scan) == '`' && scan->closer == '`')) {
+	while (!command_ends_word(next(scan))) {
 		char c = next(scan);
 		is_quoted = is_quoted || c == '\'' || c == '"';
 		if (c == '\'') {
@@ -248,14 +250,13 @@ static bool read_word(struct scan *scan)
 		} else if (c == '"') {
 			skip(scan, 1);
 			read_expanding(scan, '"');
-			skip(scan, 1);
+			skip_closer(scan, '"');
 		} else if (c == '\\') {
 			read_escape(scan, NULL);
 		} else if (c == '$') {
 			read_dollar(scan, false);
 		} else if (c == '`') {
-			skip(scan, 1);
-			read_substitution(scan, '`');
+			read_backticks(scan, false);
 		} else {
 			read_bare(scan);
 		}
@@ -266,23 +267,6 @@ static bool read_word(struct scan *scan)
 }
 
 /* --- commands --------------------------------------------------------------------------------------------------- */
-
-static bool is_assignment(const char *word)
-{
-	size_t len = strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
-	return len > 0 && (word[len] == '=' || strncmp(word + len, "+=", 2) == 0);
-}
-
-/* The number of words at the start that are not the command: those of the grammar, and assignments. */
-static size_t grammar_width(const char *word)
-{
-	static const char *const grammar[] = {"!",         "coproc", "do",   "elif",  "else",  "if",
-	                                      "nocorrect", "noglob", "then", "until", "while", "{"};
-	for (size_t i = 0; i < sizeof(grammar) / sizeof(*grammar); i++)
-		if (strcmp(word, grammar[i]) == 0)
-			return 1;
-	return strcmp(word, "function") == 0 ? 2 : is_assignment(word) ? 1 : 0;
-}
 
 static const char *word_text(const struct scan *scan, size_t at)
 {
@@ -299,8 +283,12 @@ static void clear_command(struct scan *scan)
 static void end_command(struct scan *scan)
 {
 	size_t first = 0, width;
-	while (first < scan->words.count && (width = grammar_width(word_text(scan, first))) > 0)
+	while (first < scan->words.count && (width = command_grammar_width(word_text(scan, first))) > 0) {
+		if (strcmp(word_text(scan, first), "coproc") == 0 && first + 2 < scan->words.count &&
+		    command_grammar_width(word_text(scan, first + 2)) > 0)
+			width = 2; /* a name: coproc NAME { */
 		first += width;
+	}
 	if (first < scan->words.count && !scan->text.over) {
 		scan->cases += strcmp(word_text(scan, first), "case") == 0;
 		scan->cases -= scan->cases > 0 && strcmp(word_text(scan, first), "esac") == 0;
@@ -316,22 +304,13 @@ static void end_command(struct scan *scan)
 	clear_command(scan);
 }
 
-/* True if the command runs a shell, which reads its input as a script. */
+/* True if the command reads its input as a script. */
 static bool runs_shell(const struct scan *scan)
 {
 	for (size_t i = 0; i < scan->words.count; i++)
-		if (shell_is_known(word_text(scan, i)))
+		if (command_reads_script(word_text(scan, i), i + 1 < scan->words.count ? word_text(scan, i + 1) : ""))
 			return true;
 	return false;
-}
-
-/* True for the 2 of "2>x". */
-static bool is_descriptor(struct str word, char after)
-{
-	for (size_t i = 0; i < word.len; i++)
-		if (word.ptr[i] < '0' || word.ptr[i] > '9')
-			return false;
-	return after == '<' || after == '>';
 }
 
 static void take_word(struct scan *scan)
@@ -342,7 +321,7 @@ static void take_word(struct scan *scan)
 		return;
 	word.can_vary = scan->can_vary;
 	source.len -= scan->rest.len;
-	if (is_descriptor(source, next(scan))) {
+	if (command_is_descriptor(source, next(scan))) {
 		buf_truncate(&scan->text, word.at);
 		return;
 	}
@@ -358,38 +337,40 @@ static void take_word(struct scan *scan)
 
 /* --- here-documents --------------------------------------------------------------------------------------------- */
 
-static bool is_line(struct str line, struct str wanted)
+static bool is_end(const struct scan *scan, struct str line)
 {
-	while (line.len > 0 && line.ptr[0] == '\t')
+	while (scan->is_here_indented && line.len > 0 && line.ptr[0] == '\t')
 		line = str_skip(line, 1);
-	return str_eq(line, wanted);
+	return str_eq(line, scan->here);
 }
 
-/* Reads the mark after "<<" without its quotes. */
+/* Reads the mark after "<<". Of several documents of a line, the last one's mark ends them all. */
 static void begin_here(struct scan *scan)
 {
 	size_t start = scan->text.len;
-	while (next(scan) && strchr("- \t", next(scan)))
+	bool is_first = !scan->here.ptr, is_indented = next(scan) == '-';
+	skip(scan, is_indented ? 1 : 0);
+	while (next(scan) && strchr(" \t", next(scan)))
 		skip(scan, 1);
 	struct str mark = scan->rest;
 	read_word(scan);
 	buf_truncate(&scan->text, start);
 	mark.len -= scan->rest.len;
-	scan->is_here_quoted = mark.len > 0 && strchr("'\"\\", mark.ptr[0]);
-	scan->is_here_script = runs_shell(scan);
-	while (mark.len > 1 && strchr("'\"\\", mark.ptr[0]))
-		mark = str_skip(mark, 1);
-	while (mark.len > 0 && strchr("'\"", mark.ptr[mark.len - 1]))
-		mark.len--;
-	scan->here = mark.len > 0 ? mark : STR_NONE;
+	scan->here = command_here_mark(mark, &scan->marks);
+	bool is_quoted = !str_eq(scan->here, mark);
+	scan->is_here_indented = is_indented;
+	scan->is_here_quoted = is_quoted && (is_first || scan->is_here_quoted);
+	scan->is_here_script = runs_shell(scan) || (!is_first && scan->is_here_script);
 }
 
 /* Skips the lines of a here-document. Those of a shell are its script; in others substitutions run. */
 static void take_here(struct scan *scan)
 {
 	struct str body = str_n(scan->rest.ptr, 0), line, after = scan->rest;
-	while (str_next_line(&after, &line) && !is_line(line, scan->here))
+	bool has_end = false;
+	while (str_next_line(&after, &line) && !(has_end = is_end(scan, line)))
 		body.len = (size_t)(line.ptr + line.len - body.ptr);
+	scan->is_cut = scan->is_cut || !has_end;
 	scan->here = STR_NONE;
 	if (scan->is_here_script) {
 		scan_inner(scan, body, '\0');
@@ -435,7 +416,7 @@ static void take_mark(struct scan *scan)
 	if (is_redirection)
 		return;
 	end_command(scan);
-	scan->is_over = scan->closer && c == scan->closer && scan->opened == 0 && (c == '`' || scan->cases == 0);
+	scan->is_over = scan->closer && c == scan->closer && scan->opened == 0 && scan->cases == 0;
 	scan->opened += c == '(';
 	scan->opened -= c == ')' && scan->opened > 0;
 	if (c == '\n' && scan->here.ptr)
@@ -445,7 +426,7 @@ static void take_mark(struct scan *scan)
 static void take_next(struct scan *scan)
 {
 	char c = next(scan);
-	if (ends_word(c) || (c == '`' && scan->closer == '`')) {
+	if (command_ends_word(c)) {
 		take_mark(scan);
 	} else if (c == '#') {
 		ptrdiff_t end = str_find_char(scan->rest, '\n');
@@ -461,8 +442,10 @@ static void scan_script(struct scan *scan)
 	while (scan->rest.len > 0 && !scan->is_over && !scan->is_cut)
 		take_next(scan);
 	end_command(scan);
+	scan->is_cut = scan->is_cut || scan->here.ptr;
 	vec_finish(&scan->words);
 	buf_finish(&scan->text);
+	arena_finish(&scan->marks);
 }
 
 bool command_scan(struct str script, command_scan_fn fn, void *self)

@@ -19,7 +19,8 @@
 typedef void (*command_scan_fn)(const struct plain_command *command, void *self);
 
 /* Calls fn for each command in the script, in no particular order. False: the script is longer than
- * LIMIT_COMMAND_PARSE or nested too deeply, so that not all of it was read. */
+ * LIMIT_COMMAND_PARSE, nested too deeply, or ends inside quotes, a substitution or a here-document, so that not all of
+ * it was read, or not correctly. */
 bool command_scan(struct str script, command_scan_fn fn, void *self);
 
 #endif

@@ -83,6 +83,7 @@ static const struct wrapper wrappers[] = {
 	{"taskset", "", "p", none, NULL, 1, false, false},
 	{"time", "fo", "", of_time, NULL, 0, false, false},
 	{"timeout", "ks", "", of_timeout, NULL, 1, false, false},
+	{"trap", "", "lp", none, NULL, 0, false, true},
 	{"watch", "n", "", of_watch, NULL, 0, false, true},
 	{"xargs", "adEILnPs", "", of_xargs, NULL, 0, false, false},
 };

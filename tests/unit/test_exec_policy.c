@@ -106,17 +106,49 @@ static void a_restricting_rule_finds_its_command_in_any_script(void **state)
 		"for x in a; do git push; done",
 		"curl x; git push $x",
 		"git $x push > y; git push",
+		"echo `echo \\`git push\\``",
+		"`true # x`; git push",
+		"coproc git push",
+		"coproc NAME { git push; }",
+		"trap 'git push' EXIT",
+		"source /dev/stdin <<< 'git push'",
+		". /dev/stdin << END\ngit push\nEND",
+		"bash << A; cat << B\ngit push\nA\nB",
+		"cat << B; bash << A\nB\ngit push\nA",
+		"cat << E\"N\"D\nx\nEND\ngit push",
+		"cat << E\\ND\nx\nEND\ngit push",
+		"cat << \"it's\"\nx\nit's\ngit push",
+		"cat << -END\nx\n-END\ngit push",
+		"cat <<- END\nx\n\t\tEND\ngit push",
+		"cat << END\n\tEND\n'\nEND\ngit push",
 	};
 	static const char *const prompted[] = {"git $x",  "git $x push", "$x push", "git \"$@\"",        "git $(x)",
 	                                       "curl $x", "X=1 curl x",  "c$x",     "bash -c \"git $x\""};
-	static const char *const others[] = {"git log > x", "git log $x", "echo git push > x", "$x",      "$x log",
-	                                     "\"$@\"",      "ls $x",      "git status\\",      "git '$x'"};
+	/* text that ends in the middle of something may have been misread */
+	static const char *const broken[] = {"ls > x; echo 'git",        "ls > x; echo \"git",
+	                                     "ls > x; echo $(git",       "ls > x; echo ${x",
+	                                     "ls > x; echo `git",        "ls << END\ngit push",
+	                                     "((x = 1 << 2))\ngit push", "echo ${x:-'}'}; git push; echo ''"};
+	static const char *const others[] = {"git log > x",
+	                                     "git log $x",
+	                                     "echo git push > x",
+	                                     "$x",
+	                                     "$x log",
+	                                     "\"$@\"",
+	                                     "ls $x",
+	                                     "git status\\",
+	                                     "git '$x'",
+	                                     "cat << END > x\ngit push\nEND",
+	                                     "cat << 'END' | x\n'\nEND"};
 	for (size_t i = 0; i < sizeof(forbidden) / sizeof(*forbidden); i++)
 		if (strcmp(decide_script(policy, forbidden[i]), "forbidden") != 0)
 			fail_msg("%s: %s", forbidden[i], decide_script(policy, forbidden[i]));
 	for (size_t i = 0; i < sizeof(prompted) / sizeof(*prompted); i++)
 		if (strcmp(decide_script(policy, prompted[i]), "prompt") != 0)
 			fail_msg("%s: %s", prompted[i], decide_script(policy, prompted[i]));
+	for (size_t i = 0; i < sizeof(broken) / sizeof(*broken); i++)
+		if (strcmp(decide_script(policy, broken[i]), "prompt") != 0)
+			fail_msg("%s: %s", broken[i], decide_script(policy, broken[i]));
 	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++)
 		if (strcmp(decide_script(policy, others[i]), "-") != 0)
 			fail_msg("%s: %s", others[i], decide_script(policy, others[i]));
