@@ -1,0 +1,95 @@
+/* The commands of the program, from command.def, and the two that show this table itself: help and completion. */
+#include "main/command.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/mem.h"
+#include "ui/cli/completion.h"
+#include "ui/debug/debug_command.h"
+#include "ui/doctor/doctor.h"
+#include "ui/exec/exec.h"
+#include "ui/exec/exec_options.h"
+#include "ui/serve/app_server_command.h"
+#include "ui/serve/mock_command.h"
+#include "ui/serve/proto_command.h"
+#include "ui/sessions/agents_command.h"
+#include "ui/sessions/export_command.h"
+#include "ui/tools/execpolicy_command.h"
+#include "ui/tools/login.h"
+#include "ui/tools/sandbox_command.h"
+
+static int run_help(int argc, char **argv);
+static int run_completion(int argc, char **argv);
+static const struct cli_command help_command;
+
+#ifdef CODEX_WITHOUT_MOCK
+#define MOCK_MODEL_DOC NULL
+#else
+#define MOCK_MODEL_DOC "Serve a scripted model, for tests and demos"
+#endif
+
+static const struct cli_word words[] = {
+#define COMMAND(word_, other_, function, command_, doc_) \
+	{.word = word_, .other = other_, .doc = doc_, .command = &command_, .run = function},
+#include "main/command.def"
+#undef COMMAND
+};
+
+static const struct cli_command help_command = {
+	.name = "codex help",
+	.about = "Print the help of codex or of one command.",
+	.usage = "Usage: codex help [COMMAND]",
+	.words = words,
+	.word_count = countof(words),
+};
+
+const struct cli_command codex_command = {
+	.name = "codex",
+	.about = "Codex: an agent that works in your shell and on your files.",
+	.usage = "Usage: codex <COMMAND> [OPTIONS] [ARGUMENTS]",
+	.details = "Start with:\n"
+		   "  codex exec \"explain what this repository does\"\n"
+		   "\n"
+		   "Codex needs a model: set OPENAI_API_KEY, or store a key (`codex login`), or use\n"
+		   "a model server on this machine (--oss), or name a provider in config.toml in\n"
+		   "$CODEX_HOME, ~/.codex by default.\n"
+		   "For developers: CODEX_LOG=debug logs to standard error.\n",
+	.words = words,
+	.word_count = countof(words),
+};
+
+static int run_help(int argc, char **argv)
+{
+	struct cli_result result;
+	int status = cli_read(&help_command, argc, argv, NULL, &result);
+	if (status < 0) {
+		cli_print_help(result.word ? result.word->command : &codex_command, STDOUT_FILENO);
+		status = 0;
+	}
+	cli_finish(&help_command, NULL, &result);
+	return status;
+}
+
+static int run_completion(int argc, char **argv)
+{
+	return completion_main(&codex_command, argc, argv);
+}
+
+/* A word with spaces is probably a prompt: the user expects codex "…" to run it. */
+int command_refuse(const char *text)
+{
+	struct error err;
+	if (!text) {
+		fputs("error: a command is required\n\n", stderr);
+		cli_print_help(&codex_command, STDERR_FILENO);
+		return error_exit_status(ERR_usage);
+	}
+	if (strchr(text, ' '))
+		error_set(&err, ERR_usage, "unrecognized subcommand '%s'\n\n  tip: give tasks to 'codex exec'", text);
+	else
+		best_effort(cli_unknown_word(&codex_command, text, &err));
+	return cli_print_error(&codex_command, &err);
+}
