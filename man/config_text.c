@@ -1,0 +1,113 @@
+#include "config_text.h"
+
+#include <inttypes.h>
+
+#include "protocol/record/types.h"
+
+const char config_text_intro[] =
+	"`config.toml` is TOML 1.0. A later source in this list overrides an earlier one: the defaults below,\n"
+	"`/etc/codex/config.toml`, `$CODEX_HOME/config.toml` (`~/.codex`), the profile (`[profiles.NAME]`, then\n"
+	"`$CODEX_HOME/NAME.config.toml`), `.codex/config.toml` of trusted projects from the outermost folder\n"
+	"inwards, `-c key=value`, options of the command line. Tables are merged key by key; everything else is\n"
+	"replaced.\n"
+	"\n"
+	"A value of the wrong type is an error that names file, line and key. Unknown keys are warnings. Relative\n"
+	"paths are relative to the folder of their file, and `~` is the home folder.\n"
+	"\n"
+	"A project's file can narrow what commands and the model may do, but not widen it beyond your own settings:\n"
+	"sandbox, network, shell environment, `approval_policy = \"untrusted\"`, web search,\n"
+	"`collaboration_mode = \"plan\"`, every tool or feature that you turned off (`multi_agent = false` includes\n"
+	"`collab` and `subagent_tools`), and the limits of subagents that you set;\n"
+	"`project_doc_max_bytes`, `history.persistence = \"none\"` and the settings in `skills`, if you set them;\n"
+	"further `skills.extra_roots`. `trusted_hashes` of\n"
+	"`[projects.\"FOLDER\"]` lists files that are exempt. Keys that select providers, keys or programs are\n"
+	"ignored in project files.\n"
+	"\n"
+	"Two defaults depend on `trust_level` of the folder: if it is set, `sandbox_mode` defaults to\n"
+	"`\"workspace-write\"`; if it is `\"untrusted\"`, `approval_policy` defaults to `\"untrusted\"`.\n";
+
+static const char *const types[CONFIG_kind_count] = {
+	[CONFIG_bool] = "true or false",
+	[CONFIG_switch] = "true, false, or a table with `enabled`",
+	[CONFIG_int] = "integer",
+	[CONFIG_number] = "number",
+	[CONFIG_string] = "string",
+	[CONFIG_path] = "path",
+	[CONFIG_strings] = "list of strings",
+	[CONFIG_paths] = "list of paths",
+	[CONFIG_pairs] = "table of strings",
+	[CONFIG_table] = "table",
+};
+
+const char *config_text_inert(const struct config_row *row)
+{
+	return row->toml_kind == -1 ? "any" : toml_kind_name((enum toml_kind)row->toml_kind);
+}
+
+static void write_words(struct buf *out, const struct enum_type *type)
+{
+	const char *before = "";
+	for (size_t i = 0; i < type->count; i++) {
+		if (!type->words[i].wire[0])
+			continue;
+		buf_printf(out, "%s`\"%s\"`", before, type->words[i].wire);
+		before = ", ";
+	}
+}
+
+static void write_variants(struct buf *out, const struct union_type *type)
+{
+	for (size_t i = 0; i < type->count; i++)
+		buf_printf(out, "%s%s%s%s", i ? ", " : "", type->variants[i].body ? "table `" : "`\"",
+		           type->variants[i].wire, type->variants[i].body ? "`" : "\"`");
+}
+
+void config_text_type(struct buf *out, const char *path, const struct config_row *row)
+{
+	switch (row->kind) {
+	case CONFIG_choice:
+		write_words(out, row->words);
+		return;
+	case CONFIG_one_of:
+		write_variants(out, row->variants);
+		return;
+	case CONFIG_section:
+		buf_printf(out, "table, see `[%s%s]`", path, row->key);
+		return;
+	case CONFIG_named:
+		buf_printf(out, "tables `[%s%s.NAME]`", path, row->key);
+		return;
+	case CONFIG_list:
+		buf_printf(out, "list of tables, see `[[%s%s]]`", path, row->key);
+		return;
+	default:
+		buf_append_c(out, types[row->kind]);
+		if (row->kind == CONFIG_int && row->high == INT64_MAX)
+			buf_printf(out, ", at least %" PRId64, row->low);
+		else if (row->kind == CONFIG_int)
+			buf_printf(out, ", %" PRId64 " to %" PRId64, row->low, row->high);
+		else if (row->kind == CONFIG_number)
+			buf_printf(out, ", %g to %g", row->real_low, row->real_high);
+	}
+}
+
+void config_text_default(struct buf *out, const struct config_row *row)
+{
+	const char *word = row->kind == CONFIG_choice ? enum_wire(row->words, (int)row->number) : "";
+	if (row->kind == CONFIG_bool || row->kind == CONFIG_switch)
+		buf_append_c(out, row->number ? "`true`" : "`false`");
+	else if (row->kind == CONFIG_int && row->number >= row->low)
+		buf_printf(out, "`%" PRId64 "`", row->number);
+	else if (row->kind == CONFIG_number)
+		buf_printf(out, "`%g`", row->real);
+	else if (*word)
+		buf_printf(out, "`\"%s\"`", word);
+	else if (row->kind == CONFIG_one_of)
+		buf_printf(out, "`\"%s\"`", row->variants->variants[0].wire);
+	else if (row->text)
+		buf_printf(out, row->kind == CONFIG_strings ? "`[\"%s\"]`" : "`\"%s\"`", row->text);
+	else if (row->kind == CONFIG_strings || row->kind == CONFIG_paths || row->kind == CONFIG_list)
+		buf_append_c(out, "`[]`");
+	else
+		buf_append_c(out, "–");
+}

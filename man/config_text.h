@@ -1,0 +1,18 @@
+/* config_text.h — the keys of config.toml in words, for docs/config.md and codex-config(5). Code is in backquotes. */
+#ifndef MAN_CONFIG_TEXT_H
+#define MAN_CONFIG_TEXT_H
+
+#include "base/buf.h"
+#include "config/config_record.h"
+
+/* Where the file is, which source overrides which, and what a project's file may not do: paragraphs. */
+extern const char config_text_intro[];
+
+/* Appends the type of a key's value. path: the dotted name of its table with a dot at the end, or "". */
+void config_text_type(struct buf *out, const char *path, const struct config_row *row);
+/* Appends the default, or a dash. A default below the minimum stands for "unset". */
+void config_text_default(struct buf *out, const struct config_row *row);
+/* Returns the type of a key without effect. */
+const char *config_text_inert(const struct config_row *row);
+
+#endif

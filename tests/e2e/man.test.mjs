@@ -1,0 +1,118 @@
+// The manual pages beside the program: each is compared with what the program itself reports.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { codexBin } from './lib/codex.mjs';
+
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const folder = path.join(path.dirname(codexBin), 'man');
+const source = (file) => fs.readFileSync(path.join(root, file), 'utf8');
+const lacks = (program) => spawnSync(program, ['--version']).error && `${program} is not installed`;
+const needsPages = { skip: lacks('groff') || (!fs.existsSync(folder) && 'this build has no manual pages') };
+
+/** A page as a terminal shows it, without overstriking. */
+function render(page) {
+	const run = spawnSync('groff', ['-man', '-Tascii', '-P-cbou', path.join(folder, page)], { encoding: 'utf8' });
+	assert.equal(run.status, 0, run.stderr);
+	return run.stdout;
+}
+
+/** One section of a page's source. */
+function section(page, title) {
+	const [, body] = fs.readFileSync(path.join(folder, page), 'utf8').split(`.SH ${title}\n`);
+	assert.ok(body !== undefined, `${page} has no section ${title}`);
+	return body.split(/^\.SH /m)[0];
+}
+
+/** The tags of a section's paragraphs as they are printed. */
+const tags = (page, title) => [...section(page, title).matchAll(/^\.TP\n(.*)$/gm)].map(([, tag]) =>
+	tag.replace(/^\.BR? /, '').replaceAll(/\\f[BIR]/g, '').replaceAll('\\-', '-'));
+const help = (words) => spawnSync(codexBin, [...words, '--help'], { encoding: 'utf8' }).stdout;
+const helpRows = (text, title) => {
+	const part = text.split(`\n${title}:\n`)[1] ?? '';
+	return part.split('\n\n')[0].split('\n');
+};
+const words = (text) => helpRows(text, 'Commands').map((row) => /^ {2}([a-z][\w-]*)/.exec(row)?.[1]).filter(Boolean);
+
+/** Every command with a --help of its own, as lists of words; [] is the program itself. */
+function commands(prefix = []) {
+	const text = help(prefix);
+	if (!new RegExp(`^Usage: ${['codex', ...prefix].join(' ')}\\b`, 'm').test(text)) return [];
+	const isOwn = prefix.length < 2 || text !== help(prefix.slice(0, -1));
+	const inner = prefix[0] === 'help' ? [] : words(text);
+	return isOwn ? [prefix, ...inner.flatMap((word) => commands([...prefix, word]))] : [];
+}
+
+test('every page is sound for groff', needsPages, () => {
+	const pages = fs.readdirSync(folder).filter((name) => /\.\d$/.test(name));
+	assert.ok(pages.length > 20, pages.join(' '));
+	for (const page of pages) {
+		const { status, stderr } = spawnSync('groff', ['-man', '-ww', '-z', path.join(folder, page)], { encoding: 'utf8' });
+		assert.deepEqual([status, stderr], [0, ''], page);
+	}
+});
+
+test('man finds no fault either', { skip: needsPages.skip || lacks('man') }, () => {
+	for (const page of ['codex.1', 'codex-config.5', 'libcodex.3']) {
+		const { status, stdout, stderr } = spawnSync('man', ['--warnings', '-l', path.join(folder, page)],
+			{ encoding: 'utf8', env: { ...process.env, LC_ALL: 'C', MANWIDTH: '80', PAGER: 'cat' } });
+		assert.deepEqual([status, stderr], [0, ''], page);
+		assert.match(stdout, /^CODEX|^LIBCODEX/m);
+	}
+});
+
+test('every command has a page, and every page a command', needsPages, () => {
+	const pages = fs.readdirSync(folder).filter((name) => name.endsWith('.1')).map((name) => name.slice(0, -2));
+	assert.deepEqual(commands().map((command) => ['codex', ...command].join('-')).sort(), pages.sort());
+});
+
+test('a page has the options, commands and arguments of --help, and no others', needsPages, () => {
+	for (const command of commands()) {
+		const text = help(command), page = `${['codex', ...command].join('-')}.1`;
+		const options = helpRows(text, 'Options').map((row) => /^ {2}(?:-\w, | {4})--.*?(?= {2}|$)/.exec(row)?.[0])
+			.filter(Boolean).map((row) => row.trim().replace(/[<>]/g, ''));
+		assert.ok(options.length >= 2, page);
+		assert.deepEqual(tags(page, 'OPTIONS'), options, page);
+		const listed = words(text);
+		if (listed.length) assert.deepEqual(tags(page, 'COMMANDS').map((tag) => tag.split(',')[0]), listed, page);
+		const names = helpRows(text, 'Arguments').map((row) => /^ {2}(\S+)/.exec(row)?.[1]).filter(Boolean);
+		if (names.length) assert.deepEqual(tags(page, 'ARGUMENTS').map((tag) => tag.replace('...', '…')), names, page);
+	}
+});
+
+test('codex-config(5) has every key of docs/config.md, and no other', needsPages, () => {
+	let table = '';
+	const keys = [];
+	for (const line of source('docs/config.md').split('\n')) {
+		const heading = /^## (?:`\[+(.*?)\]+`|The file itself)/.exec(line), row = /^\| `([^`]+)` \|/.exec(line);
+		if (heading) table = heading[1] ? `${heading[1]}.` : '';
+		if (row) keys.push(table + row[1]);
+	}
+	assert.ok(keys.length > 200, `${keys.length} keys`);
+	assert.deepEqual(tags('codex-config.5', 'KEYS'), keys);
+	const features = [...source('src/config/feature.def').matchAll(/^FEATURE\((\w+)/gm)].map((match) => match[1]);
+	const stages = section('codex-config.5', 'FEATURES');
+	for (const feature of features) assert.match(stages, new RegExp(`\\b${feature}\\b`));
+});
+
+test('codex-mock-model(1) has every key of a script', needsPages, () => {
+	const page = render('codex-mock-model.1');
+	const keys = [...source('src/server/mock/mock_script.def').matchAll(/^(?:KEY|CONDITION|TOKENS|MEMBER|STEP)\((\w+)/gm)];
+	assert.ok(keys.length > 30);
+	for (const [, key] of keys) assert.match(page, new RegExp(`\\b${key}\\b`), key);
+});
+
+test('libcodex(3) has every function and constant of the header', needsPages, () => {
+	const page = 'libcodex.3', header = source('include/codex/codex.h');
+	const functions = [...header.matchAll(/^CODEX_EXPORT .*?\b(codex_\w+)\(/gm)].map((match) => match[1]);
+	const exported = [...source('src/codex.map').matchAll(/\b(codex_\w+);/g)].map((match) => match[1]);
+	assert.ok(functions.length >= 7);
+	for (const name of exported) assert.ok(functions.includes(name), name);
+	for (const name of functions) assert.equal(tags(page, 'FUNCTIONS').filter((tag) => tag.includes(`${name}(`)).length, 1, name);
+	const constants = [...header.matchAll(/^\t(CODEX_\w+) =/gm)].map((match) => match[1]);
+	assert.deepEqual(tags(page, 'CONSTANTS').map((tag) => tag.split(' ')[0]), constants);
+});
