@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "config/config_record.h"
 
-/* Where the file is, which source overrides which, and what a project's file may not do: paragraphs. */
+/* Paragraphs: the location of the file, the precedence of sources, the limits of a project's file. */
 extern const char config_text_intro[];
 
 /* Appends the type of a key's value. path: the dotted name of its table with a dot at the end, or "". */

@@ -63,8 +63,8 @@ def page(header, version):
         sys.exit("library_page: a function without a comment before it: %s" % functions)
     constants = CONSTANT.findall(re.search(r"enum codex_status \{(.*?)\};", header, re.S)[1])
     out = ['.\\" Generated from codex.h; do not edit.', '.TH LIBCODEX 3 "" "codex %s" "Codex manual"' % version,
-           ".nh", ".ad l", ".SH NAME", "libcodex \\- " + escape(purpose[0].lower() + purpose[1:]), ".SH SYNOPSIS", ".nf",
-           ".B #include <codex/codex.h>", ""]
+           ".nh", ".ad l", ".SH NAME", "libcodex \\- " + escape(purpose[0].lower() + purpose[1:]),
+           ".SH SYNOPSIS", ".nf", ".B #include <codex/codex.h>", ""]
     out += [".B " + synopsis(item["declaration"]) for item in items]
     out += [".PP", "Compile and link with", ".B $(pkg\\-config \\-\\-cflags \\-\\-libs codex)", ".fi",
             ".SH DESCRIPTION", prose(description, False), ".SH FUNCTIONS"]
