@@ -47,7 +47,7 @@ test('the help of review lists its options', async (t) => {
 test('a word that is not one of a few is answered with these', async (t) => {
 	const { code, stderr } = await runCodex(t, ['completion', 'tcsh']);
 	assert.equal(code, 2);
-	assert.match(stderr, /^error: unrecognized subcommand 'tcsh'\n {2}\[possible values: bash, zsh, fish\]$/m);
+	assert.match(stderr, /^error: unrecognized subcommand 'tcsh'\n {2}\[possible values: bash, zsh, fish, elvish, powershell\]$/m);
 });
 
 test('without a command it lists the commands', async (t) => {
@@ -206,7 +206,7 @@ test('bash completes commands, options, values, files and folders', has('bash'),
 	assert.deepEqual(offers('codex', 'exec', 're'), ['resume', 'review']);
 	assert.deepEqual(offers('codex', 'login', 's'), ['status']);
 	assert.deepEqual(offers('codex', 'help', 'm'), ['mock-model']);
-	assert.deepEqual(offers('codex', 'completion', ''), ['bash', 'fish', 'zsh']);
+	assert.deepEqual(offers('codex', 'completion', ''), ['bash', 'elvish', 'fish', 'powershell', 'zsh']);
 });
 
 test('every option of --help is completed', has('bash'), async (t) => {
@@ -215,5 +215,70 @@ test('every option of --help is completed', has('bash'), async (t) => {
 		const help = spawnSync(codexBin, [command, '--help'], { encoding: 'utf8' }).stdout;
 		const options = [...help.matchAll(/^  (?:-\w, |    )(--[\w-]+)/gm)].map((match) => match[1]).sort();
 		assert.deepEqual(complete(file, '/', 'codex', command, '--'), options, command);
+	}
+});
+
+test('fish and zsh load their scripts', async (t) => {
+	await t.test('fish', has('fish'), async () => {
+		const program = 'source $argv[1]; complete -C "codex exec --sandbox r"; complete -C "codex logi"';
+		const run = spawnSync('fish', ['--no-config', '-c', program, await script(t, 'fish')], { encoding: 'utf8' });
+		assert.equal(run.stderr, '');
+		assert.deepEqual(run.stdout.trim().split('\n').map((line) => line.split('\t')[0]), ['read-only', 'login']);
+	});
+	await t.test('zsh', has('zsh'), async () => {
+		const program = 'autoload -Uz compinit; compinit -D; source $1; print $_comps[codex]; whence -w _codex';
+		const run = spawnSync('zsh', ['-f', '-c', program, 'zsh', await script(t, 'zsh')], { encoding: 'utf8' });
+		assert.deepEqual([run.stdout, run.stderr], ['_codex\n_codex: function\n', '']);
+	});
+});
+
+/** Elvish without a terminal has no module `edit:`: this one prints what a completer offers. */
+const ELVISH_EDIT = `
+var edit: = (ns [
+	&complex-candidate~={|text &display=''| put $text }
+	&complete-filename~={|seed| put 'a file' }
+	&completion:=(ns [&arg-completer=[&]])
+])
+`;
+
+test('elvish completes commands, options, values and files', has('elvish'), async (t) => {
+	const text = fs.readFileSync(await script(t, 'elvish'), 'utf8');
+	const offers = (...words) => {
+		const call = `$edit:completion:arg-completer[codex] ${words.map((word) => `'${word}'`).join(' ')} | each $echo~`;
+		const { stdout, stderr } = spawnSync('elvish', ['-norc', '-c', ELVISH_EDIT + text + call], { encoding: 'utf8' });
+		assert.equal(stderr, '');
+		return stdout.split('\n').filter(Boolean).sort();
+	};
+	assert.deepEqual(offers('codex', '').filter((word) => !word.startsWith('-')), [...COMMANDS].sort());
+	assert.deepEqual(offers('codex', 'e', '-s', ''), ['danger-full-access', 'read-only', 'workspace-write']);
+	assert.deepEqual(offers('codex', 'exec', '-i', ''), ['a file']);
+	assert.deepEqual(offers('codex', 'exec', '-m', ''), []);
+	assert.ok(offers('codex', 'exec', '-').includes('--output-schema'));
+	assert.deepEqual(offers('codex', 'login', '').filter((word) => !word.startsWith('-')), ['status']);
+});
+
+test('PowerShell completes commands, options and values', has('pwsh'), async (t) => {
+	const file = await script(t, 'powershell');
+	const offers = (line) => {
+		const program = `Invoke-Expression (Get-Content -Raw '${file}')
+(TabExpansion2 '${line}' ${line.length}).CompletionMatches | ForEach-Object CompletionText`;
+		return spawnSync('pwsh', ['-NoProfile', '-Command', program], { encoding: 'utf8' }).stdout.split('\n').filter(Boolean).sort();
+	};
+	assert.deepEqual(offers('codex logi'), ['login']);
+	assert.deepEqual(offers('codex exec --sandbox r'), ['read-only']);
+	assert.deepEqual(offers('codex exec --output-s'), ['--output-schema']);
+});
+
+test('the scripts for elvish and PowerShell name every option and quote every text', async (t) => {
+	const help = spawnSync(codexBin, ['exec', '--help'], { encoding: 'utf8' }).stdout;
+	const options = [...help.matchAll(/^  (?:-\w, |    )(--[\w-]+)/gm)].map((match) => match[1]);
+	assert.ok(options.length > 20);
+	for (const shell of ['elvish', 'powershell']) {
+		const text = fs.readFileSync(await script(t, shell), 'utf8');
+		for (const option of options) assert.ok(text.includes(`'${option}' '`), `${shell}: ${option}`);
+		// A quote inside a text is doubled, so quotes pair up on every line.
+		for (const line of text.split('\n')) {
+			if (!line.startsWith('#')) assert.equal((line.match(/'/g) ?? []).length % 2, 0, line);
+		}
 	}
 });

@@ -8,16 +8,9 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "ui/cli/completion_priv.h"
 
-enum candidates {
-	CANDIDATES_nothing, /* for flags, and for values without known candidates */
-	CANDIDATES_choices,
-	CANDIDATES_files,
-	CANDIDATES_folders,
-};
-
-/* Returns the kind of candidates for the option's value. */
-static enum candidates find_candidates(const struct cli_option *option)
+enum candidates completion_candidates(const struct cli_option *option)
 {
 	if (option->choices)
 		return CANDIDATES_choices;
@@ -78,7 +71,7 @@ static void bash_append_after_option(struct buf *out, const char *command, const
 	if (option->letter)
 		buf_printf(out, " | '%s -%c'", command, option->letter);
 	buf_append_c(out, ") ");
-	enum candidates value = find_candidates(option);
+	enum candidates value = completion_candidates(option);
 	if (value == CANDIDATES_choices) {
 		buf_append_c(out, "words='");
 		append_choices(out, option->choices);
@@ -151,7 +144,7 @@ static void fish_append_start(struct buf *out, const struct cli_word *word)
 
 static void fish_append_value(struct buf *out, const struct cli_option *option)
 {
-	enum candidates value = find_candidates(option);
+	enum candidates value = completion_candidates(option);
 	if (option->kind == CLI_FLAG)
 		return;
 	if (value == CANDIDATES_choices) {
@@ -262,7 +255,7 @@ static void zsh_append_value(struct buf *out, const struct cli_option *option)
 	buf_append_char(out, ':');
 	zsh_append_text(out, option->value, "\\:");
 	buf_append_char(out, ':');
-	enum candidates value = find_candidates(option);
+	enum candidates value = completion_candidates(option);
 	if (value == CANDIDATES_choices) {
 		buf_append_char(out, '(');
 		append_choices(out, option->choices);
@@ -332,9 +325,12 @@ static const struct cli_word shells[] = {
 	{.word = "bash", .doc = "In ~/.bashrc: source <(codex completion bash)"},
 	{.word = "zsh", .doc = "In ~/.zshrc, after compinit: source <(codex completion zsh)"},
 	{.word = "fish", .doc = "In ~/.config/fish/config.fish: codex completion fish | source"},
+	{.word = "elvish", .doc = "In ~/.config/elvish/rc.elv: eval (codex completion elvish | slurp)"},
+	{.word = "powershell", .doc = "In $PROFILE: codex completion powershell | Out-String | Invoke-Expression"},
 };
 
-static const write_fn writers[] = {write_bash, write_zsh, write_fish};
+static const write_fn writers[] = {write_bash, write_zsh, write_fish, completion_write_elvish,
+                                   completion_write_powershell};
 _Static_assert(countof(writers) == countof(shells), "a writer for each shell");
 
 const struct cli_command completion_command = {

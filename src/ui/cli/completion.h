@@ -1,4 +1,4 @@
-/* completion.h — `codex completion`: scripts that complete command lines in bash, zsh and fish.
+/* completion.h — `codex completion`: scripts that complete command lines in five shells.
  *
  * Generated from the rows that parsing and --help use. */
 #ifndef UI_COMPLETION_H
