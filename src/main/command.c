@@ -46,6 +46,11 @@ static const struct cli_command help_command = {
 	.word_count = countof(words),
 };
 
+/* Parsed before everything else (ui/cli/version.h): the options before a command are those of `codex exec`. */
+static const struct cli_option codex_options[] = {
+	{.name = "verbose", .kind = CLI_FLAG, .doc = "With --version: also the build and the libraries"},
+};
+
 const struct cli_command codex_command = {
 	.name = "codex",
 	.about = "Codex: an agent that works in your shell and on your files.",
@@ -59,6 +64,8 @@ const struct cli_command codex_command = {
 		   "For developers: CODEX_LOG=debug logs to standard error.\n",
 	.words = words,
 	.word_count = countof(words),
+	.options = codex_options,
+	.option_count = countof(codex_options),
 };
 
 static int run_help(int argc, char **argv)

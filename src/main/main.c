@@ -15,6 +15,7 @@
 #include "patch/patch_main.h"
 #include "sandbox/sandbox_entry.h"
 #include "ui/cli/cli.h"
+#include "ui/cli/version.h"
 #include "ui/exec/exec_options.h"
 
 /* With dynamic thresholds glibc serves large blocks from the heap after the first large message is freed, which
@@ -65,6 +66,8 @@ int main(int argc, char **argv)
 	sandbox_entry_offer();
 	if (patch_main_wants(argc, argv))
 		return patch_main(argc, argv);
+	if (version_wants_verbose(argc, argv))
+		return version_print_verbose();
 	if (cli_find_positional(&exec_command, argc, argv, &at, &result, &err) != 0)
 		return cli_print_error(&codex_command, &err);
 	if (result.wants_help)

@@ -20,6 +20,22 @@ test('the version is one line', async (t) => {
 	assert.match((await runCodex(t, ['exec', '-V'])).stdout, /^codex-cli-exec \d+\.\d+\.\d+\n$/);
 });
 
+test('--version --verbose reports every library, and why one is missing', async (t) => {
+	const plain = await runCodex(t, ['--version']), verbose = await runCodex(t, ['--version', '--verbose']);
+	assert.deepEqual([verbose.code, verbose.stderr], [0, '']);
+	assert.ok(verbose.stdout.startsWith(plain.stdout));
+	for (const row of [/^compiler +(gcc|clang) \d/m, /^build +with mock-model/m, /^libuv +\d+\.\d+.*linked/m, /^libcurl +libcurl\/\d/m])
+		assert.match(verbose.stdout, row);
+	assert.equal((await runCodex(t, ['--verbose', '-V'])).stdout, verbose.stdout);
+
+	const folder = tempDir(t);
+	fs.writeFileSync(path.join(folder, 'libzstd.so.1'), 'not a library');
+	const broken = await runCodex(t, ['--version', '--verbose'], { env: { LD_LIBRARY_PATH: folder } });
+	assert.equal(broken.code, 0);
+	assert.match(broken.stdout, /^libzstd +missing \(.*libzstd\.so\.1.*\); needed for packed sessions: install libzstd1$/m);
+	assert.match(broken.stdout, /^libyaml +\d/m);
+});
+
 test('help is the same however it is asked for, and fits 80 columns', async (t) => {
 	for (const command of COMMANDS) {
 		const { code, stdout, stderr } = await runCodex(t, [command, '--help']);
