@@ -1,4 +1,5 @@
-/* codex-pages — prints a manual page: codex-pages PAGE [SECTIONS], where SECTIONS is a file with further sections.
+/* codex-pages — prints a manual page: codex-pages PAGE [SECTIONS], where SECTIONS is a file with further sections. PAGE
+ * is also "sbom", the bill of materials, and "third-party", the list of licences.
  *
  * It is used by the build and not installed: the text that only the pages need is not in the program. */
 #include "pages.h"
@@ -16,6 +17,10 @@ static int write_page(struct buf *out, const char *page, struct str sections)
 	const struct cli_command *command = command_page_find(&codex_command, page);
 	if (strcmp(page, "codex-config") == 0)
 		config_page_write(out, sections);
+	else if (strcmp(page, "sbom") == 0)
+		sbom_page_write(out);
+	else if (strcmp(page, "third-party") == 0)
+		licences_page_write(out);
 	else if (command)
 		command_page_write(out, command, sections);
 	return out->len && !out->over ? 0 : -1;

@@ -116,3 +116,44 @@ test('libcodex(3) has every function and constant of the header', needsPages, ()
 	const constants = [...header.matchAll(/^\t(CODEX_\w+) =/gm)].map((match) => match[1]);
 	assert.deepEqual(tags(page, 'CONSTANTS').map((tag) => tag.split(' ')[0]), constants);
 });
+
+// --- libraries ------------------------------------------------------------------------------------------------------
+
+/** Run-time libraries of compilers, the loader, and parts of the C library that older systems have apart. */
+const OF_COMPILER = /^(ld-linux|linux-vdso|libasan|libubsan|libtsan|libgcc_s|libm\.|libdl\.|libpthread\.|libstdc\+\+)/;
+
+test('the bill of materials has the libraries that the program links and loads, and no others',
+	{ skip: needsPages.skip || lacks('readelf') }, () => {
+		const bom = JSON.parse(fs.readFileSync(path.join(folder, 'codex.cdx.json'), 'utf8'));
+		assert.deepEqual([bom.bomFormat, bom.specVersion, bom.metadata.component.name], ['CycloneDX', '1.5', 'codex']);
+		const property = (component, name) => component.properties.find((row) => row.name === `codex:${name}`).value;
+		const sonames = (use) => bom.components.filter((it) => property(it, 'use') === use).map((it) => property(it, 'soname')).sort();
+
+		const { stdout } = spawnSync('readelf', ['-d', codexBin], { encoding: 'utf8' });
+		const needed = [...stdout.matchAll(/\(NEEDED\).*\[(.*)\]/g)].map((match) => match[1]).filter((name) => !OF_COMPILER.test(name));
+		const linked = sonames('linked').filter((name) => name !== 'libuv.so.1' || needed.includes(name)); // may be in the program
+		assert.deepEqual(needed.sort(), linked);
+
+		// Every name of a library in the sources is one that is opened, or a row of the table itself.
+		const opened = new Set();
+		for (const file of fs.readdirSync(path.join(root, 'src'), { recursive: true })) {
+			if (!file.endsWith('.c')) continue;
+			for (const [, name] of source(path.join('src', file)).matchAll(/"(lib[\w+-]+\.so(?:\.\d+)*)"/g)) opened.add(name);
+		}
+		assert.deepEqual(sonames('loaded'), [...opened].sort());
+
+		for (const component of bom.components) {
+			assert.match(component.licenses[0].license.id, /^[A-Za-z0-9.-]+$/);
+			assert.match(component.externalReferences[0].url, /^https:/);
+		}
+		assert.deepEqual(bom.dependencies[0].dependsOn, bom.components.map((it) => it['bom-ref']));
+	});
+
+test('the list of licences names every component', needsPages, () => {
+	const bom = JSON.parse(fs.readFileSync(path.join(folder, 'codex.cdx.json'), 'utf8'));
+	const list = fs.readFileSync(path.join(folder, 'THIRD-PARTY'), 'utf8');
+	for (const component of bom.components) {
+		const [, entry] = list.split(`\n${component.name} (`);
+		assert.ok(entry?.split('\n\n')[0].includes(component.licenses[0].license.id), component.name);
+	}
+});

@@ -1,0 +1,141 @@
+/* The software bill of materials (CycloneDX 1.5) and the list of licences, from dependency.def. Without date and serial
+ * number, so that two builds are equal. The version of a library that is loaded by name is not known here: it is that
+ * of the machine on which the program runs. */
+#include "pages.h"
+
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#endif
+#include <uv.h>
+
+#include "base/json.h"
+#include "base/mem.h"
+
+struct dependency {
+	const char *name, *soname, *licence, *homepage, *purpose;
+	const char *(*version)(void); /* NULL: loaded by name */
+	bool is_linked;
+};
+
+static const struct dependency dependencies[] = {
+#define LINKED(name, soname, package, licence, homepage, function, purpose) \
+	{#name, soname, licence, homepage, purpose, function, true},
+#define LOADED(name, soname, package, licence, homepage, function, purpose) \
+	{#name, soname, licence, homepage, purpose, NULL, false},
+#include "base/dependency.def"
+#undef LINKED
+#undef LOADED
+};
+
+static void write_property(struct json_writer *w, const char *name, const char *value)
+{
+	jw_object(w);
+	jw_member_cstr(w, "name", name);
+	jw_member_cstr(w, "value", value);
+	jw_object_end(w);
+}
+
+static void write_licence(struct json_writer *w, const char *licence)
+{
+	jw_key(w, "licenses");
+	jw_array(w);
+	jw_object(w);
+	jw_key(w, "license");
+	jw_object(w);
+	jw_member_cstr(w, "id", licence);
+	jw_object_end(w);
+	jw_object_end(w);
+	jw_array_end(w);
+}
+
+static void write_component(struct json_writer *w, const struct dependency *it)
+{
+	jw_object(w);
+	jw_member_cstr(w, "type", "library");
+	jw_member_cstr(w, "bom-ref", it->name);
+	jw_member_cstr(w, "name", it->name);
+	if (it->version)
+		jw_member_cstr(w, "version", it->version());
+	jw_member_cstr(w, "description", it->purpose);
+	jw_member_cstr(w, "scope", it->is_linked ? "required" : "optional");
+	write_licence(w, it->licence);
+	jw_key(w, "externalReferences");
+	jw_array(w);
+	jw_object(w);
+	jw_member_cstr(w, "type", "website");
+	jw_member_cstr(w, "url", it->homepage);
+	jw_object_end(w);
+	jw_array_end(w);
+	jw_key(w, "properties");
+	jw_array(w);
+	write_property(w, "codex:soname", it->soname);
+	write_property(w, "codex:use", it->is_linked ? "linked" : "loaded");
+	jw_array_end(w);
+	jw_object_end(w);
+}
+
+static void write_program(struct json_writer *w)
+{
+	jw_key(w, "metadata");
+	jw_object(w);
+	jw_key(w, "component");
+	jw_object(w);
+	jw_member_cstr(w, "type", "application");
+	jw_member_cstr(w, "bom-ref", "codex");
+	jw_member_cstr(w, "name", "codex");
+	jw_member_cstr(w, "version", CODEX_VERSION);
+	write_licence(w, "Apache-2.0");
+	jw_object_end(w);
+	jw_object_end(w);
+}
+
+static void write_dependencies(struct json_writer *w)
+{
+	jw_key(w, "dependencies");
+	jw_array(w);
+	jw_object(w);
+	jw_member_cstr(w, "ref", "codex");
+	jw_key(w, "dependsOn");
+	jw_array(w);
+	for (size_t i = 0; i < countof(dependencies); i++)
+		jw_cstr(w, dependencies[i].name);
+	jw_array_end(w);
+	jw_object_end(w);
+	jw_array_end(w);
+}
+
+void sbom_page_write(struct buf *out)
+{
+	auto_buf struct buf compact;
+	buf_init(&compact, out->max);
+	struct json_writer w = json_writer(&compact);
+	jw_object(&w);
+	jw_member_cstr(&w, "bomFormat", "CycloneDX");
+	jw_member_cstr(&w, "specVersion", "1.5");
+	jw_member_i64(&w, "version", 1);
+	write_program(&w);
+	jw_key(&w, "components");
+	jw_array(&w);
+	for (size_t i = 0; i < countof(dependencies); i++)
+		write_component(&w, &dependencies[i]);
+	jw_array_end(&w);
+	write_dependencies(&w);
+	jw_object_end(&w);
+	json_indent(out, buf_str(&compact));
+	buf_append_char(out, '\n');
+}
+
+void licences_page_write(struct buf *out)
+{
+	buf_append_c(out,
+	             "Codex in C " CODEX_VERSION " is licensed under the Apache License 2.0 (SPDX: Apache-2.0).\n"
+	             "\n"
+	             "It contains no source code of others. It uses these libraries, each under its own licence.\n"
+	             "\"linked\" is needed at start; a build may contain libuv, whose licence asks for its copyright\n"
+	             "notice to accompany copies. \"loaded\" is opened by name when it is first used.\n");
+	for (size_t i = 0; i < countof(dependencies); i++) {
+		const struct dependency *it = &dependencies[i];
+		buf_printf(out, "\n%s (%s)\n  licence:  %s\n  homepage: %s\n  purpose:  %s\n  use:      %s\n", it->name,
+		           it->soname, it->licence, it->homepage, it->purpose, it->is_linked ? "linked" : "loaded");
+	}
+}
