@@ -1,7 +1,8 @@
-"""Subagents: many of them at work at once in one `codex app-server`, which shows each of them as a thread.
+"""Many subagents in one `codex app-server`, each of which is a thread.
 
-Rows for bench/run, of ours alone. All of them wait in their first response until the last has asked for one; then they
-work side by side: ROUNDS responses each with thoughts, a call and words. What they say at the end must reach the root.
+Rows for bench/run, for this engine only. All agents wait in their first response until the last one has sent its
+request, and then work in parallel: ROUNDS responses each with reasoning, a call and a message. All results must reach
+the root.
 """
 import json
 import os
@@ -18,7 +19,7 @@ TEXT = "The words of a subagent that thinks about what it was asked to do. "
 
 
 def child_rounds():
-    """Which round it is shows in the step that the last one's call has named."""
+    """The round is determined by the step that the last call named."""
     for step in range(1, ROUNDS + 1):
         plan = {"plan": [{"step": "step-%d" % step, "status": "in_progress"}]}
         steps = [{"gate": "all"}] if step == 1 else []
@@ -44,7 +45,7 @@ def root_file(bench, thread):
 
 
 def heard(bench, thread):
-    """The agents whose ends stand in the root's history, by how they ended."""
+    """The agents whose completion is in the root's history, by outcome."""
     ends = {}
     for line in root_file(bench, thread).read_text().splitlines():
         payload = json.loads(line)["payload"]
@@ -57,14 +58,14 @@ def heard(bench, thread):
 
 
 def ends_of(server, count):
-    """Reads until so many subagents have been idle again."""
+    """Reads until so many subagents are idle."""
     found = []
     server.read(found, b'"method":"turn/completed"', count)
     return found
 
 
 def settle(server, bench, thread, count):
-    """The root hears in turns of its own; until it has heard of all."""
+    """Runs turns of the root until it has received the results of all agents."""
     for _ in range(200):
         ends = heard(bench, thread)
         if len(ends) == count:
@@ -75,7 +76,7 @@ def settle(server, bench, thread, count):
 
 
 def work(tools, count):
-    """`count` at once, their results collected; CPU of each response of theirs."""
+    """`count` agents in parallel, with their results collected; CPU of each of their responses."""
     def row(bench, binary):
         model = tools.Model(bench.folder, script(count))
         server = threads.Server(binary, bench, model.url, tools, SETTINGS)
@@ -96,7 +97,7 @@ def work(tools, count):
 
 
 def killed(tools, count):
-    """The same, but the engine is killed when half of them have ended; another one resumes it and sends them all on."""
+    """The same, but the engine is killed when half of them have ended; another one resumes all."""
     def row(bench, binary):
         model = tools.Model(bench.folder, script(count))
         server = threads.Server(binary, bench, model.url, tools, SETTINGS)
@@ -128,7 +129,7 @@ def killed(tools, count):
 
 
 def fork(tools, megabytes, count):
-    """`count` forks of a history of so many MB, which wait for words: what each adds to the process's own memory."""
+    """`count` idle forks of a history of so many MB: the private memory that each adds."""
     says = {"reply": [{"message": {"fill": 1 << 19}}]}
     forks = {"reply": [{"repeat": count, "steps": [{"call": "subagent_fork", "arguments": "{}"}]}]}
     settings = SETTINGS + ["model_context_window=100000000", "model_auto_compact_token_limit=100000000"]

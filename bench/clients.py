@@ -1,7 +1,7 @@
-"""Many clients at one `codex proto --listen`, each with a session of its own, and nobody at all.
+"""Many clients of one `codex proto --listen`, each with its own session, streaming or idle.
 
-Rows for bench/run. What is measured is the engine's process alone, from its own pages in /proc: CPU time, peak and
-resident memory, and how often it was woken up.
+Rows for bench/run. They measure the engine's process alone, from /proc: CPU time, peak and resident memory, and
+wake-ups.
 """
 import json
 import os
@@ -39,7 +39,7 @@ class Engine:
         return total
 
     def cpu_seconds(self):
-        """By the scheduler's own clock, in nanoseconds: /proc/PID/stat counts hundredths of a second."""
+        """CPU by the scheduler's clock in nanoseconds, because /proc/PID/stat counts hundredths of a second."""
         return self._sum("schedstat", lambda text: int(text.split()[0])) / 1e9
 
     def wakeups(self):
@@ -67,7 +67,7 @@ def ask(client, text):
 
 
 def read_turns(clients):
-    """Reads what all of them are told until each has seen a task end. Returns how many bytes that was."""
+    """Reads the events of all clients until each has received task_complete. Returns the number of bytes."""
     total = 0
     with selectors.DefaultSelector() as selector:
         for client in clients:
@@ -112,7 +112,7 @@ def crowd(count, tools, bench, binary, finish):
 
 
 def idle(count, tools, bench, binary, finish):
-    """CPU and wake-ups of an engine whose `count` clients have had a turn each and say nothing now."""
+    """CPU and wake-ups of an engine whose `count` clients have each completed a turn and are idle."""
     model = tools.Model(bench.folder, [{"reply": [{"message": "Hello."}]}] * count)
     engine = Engine(binary, bench, model.url, tools.SERVED + tools.CONFIG)
     try:

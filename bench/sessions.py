@@ -1,4 +1,4 @@
-"""Rows about sessions on disk: what it costs to take one up again, and to list and search many."""
+"""Rows about sessions on disk: the cost of resuming one, and of listing and searching many."""
 import datetime
 import json
 import os
@@ -11,7 +11,7 @@ SESSION = "sessions/2026/11/20/rollout-2026-11-20T10-00-00-" + THREAD + ".jsonl"
 
 
 def turn(number):
-    """The lines of one turn as they are recorded: two commands, a patch, thoughts and an answer."""
+    """The recorded lines of one turn: two commands, a patch, reasoning and a message."""
     turn_id = "01a1fb55-e849-7942-b12b-%012x" % number
     words = "and so on, with what there is to say about number %d; " % number * 4
 
@@ -77,7 +77,7 @@ def write_session(home, count):
 
 
 def resume(here, count):
-    """On top of an app-server that begins a thread: taking up this one. Peak of the whole process."""
+    """The cost of thread/resume beyond that of an app-server that starts a thread. Peak of the whole process."""
     def row(bench, binary):
         size = write_session(bench.home, count)
         (bench.home / "config.toml").write_text(here.SERVED + here.CONFIG.format(url="http://127.0.0.1:9/v1"))
@@ -128,7 +128,7 @@ def write_sessions(home, count):
 
 
 def stored(here, count, ask, times):
-    """Requests to an app-server about `count` sessions on disk, each, when it has seen them once."""
+    """Each request to an app-server about `count` sessions on disk, after it has indexed them."""
     def prepare(server):
         ask(server, 0)
         before = -1
@@ -152,7 +152,7 @@ def list_page(server, number, **params):
 
 
 def find_words(server, number):
-    """Words that one session has."""
+    """Search terms that occur in one session."""
     params = {"searchTerm": "needle%dx" % (number * 97)}
     server.ask([{"id": "find%d" % number, "method": "thread/search", "params": params}], b'"id":"find%d"' % number)
 
@@ -166,7 +166,7 @@ def search(here, count):
 
 
 def initialize(here, count):
-    """From the start of the program to the answer, by its own CPU."""
+    """CPU from the start of the program to the response."""
     def row(bench, binary):
         write_sessions(bench.home, count)
         (bench.home / "config.toml").write_text(here.SERVED + here.CONFIG.format(url="http://127.0.0.1:9/v1"))

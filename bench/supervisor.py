@@ -1,7 +1,7 @@
-"""What a tool call costs the engine and its supervisor, without the command itself.
+"""The cost of a tool call in the engine and its supervisor, without the command.
 
-Rows for bench/run. The supervisor is a child of the engine, and its commands are children of it: no accounting of ended
-processes tells them apart, so both are read from /proc while they live.
+Rows for bench/run. The supervisor is a child of the engine, and the commands are children of the supervisor. The
+accounting of ended processes does not separate them, so both are read from /proc while they run.
 """
 import pathlib
 
@@ -32,7 +32,7 @@ def turn(client, text):
 
 
 def tool_call(tools, settings):
-    """A row of ours alone: CPU of one of CALLS calls of `true`, one a response, after a first one."""
+    """A row of this engine only: CPU of each of CALLS calls of `true`, one per response, after a first one."""
     def row(bench, binary):
         call, done = tools.call("true"), tools.message()
         model = tools.Model(bench.folder, [call, done] + [call] * CALLS + [done])

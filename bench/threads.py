@@ -1,7 +1,7 @@
 """Many threads in one `codex app-server`, over its standard streams.
 
-Rows for bench/run, the same for both programs: they speak the same protocol. What is measured is the server's process
-alone, from its own pages in /proc.
+Rows for bench/run, the same for both programs, which share the protocol. They measure the server's process alone, from
+/proc.
 """
 import json
 import os
@@ -33,7 +33,7 @@ class Server:
         os.writev(self.process.stdin.fileno(), [b"".join(json.dumps(m).encode() + b"\n" for m in messages)])
 
     def ask(self, messages, mark, wanted=None):
-        """Sends them, a pipe's room at a time, and returns the lines with that mark: as many as `wanted` or sent."""
+        """Sends the requests as the pipe accepts them; returns the `wanted` lines with that mark, or one each."""
         wanted = len(messages) if wanted is None else wanted
         found = []
         for start in range(0, len(messages), 200):
@@ -51,7 +51,7 @@ class Server:
             found.extend(line for line in lines if mark in line)
 
     def cpu_seconds(self):
-        """By the scheduler's own clock; of threads that have ended, nothing is left to read."""
+        """CPU by the scheduler's clock, without threads that have exited."""
         return sum(int((task / "schedstat").read_text().split()[0]) for task in (self.proc / "task").iterdir()) / 1e9
 
     def kib(self, key):
@@ -76,13 +76,13 @@ def turns(server, ids):
 
 
 def alone(row):
-    """Of ours alone: the reference takes seconds for each, or does not answer all."""
+    """Rows of this engine only: the reference takes seconds for each, or does not answer all."""
     row.is_ours_alone = True
     return row
 
 
 def run(tools, bench, binary, replies, prepare, measured, count):
-    """(CPU of each of `count` things that `measured` does, Cost)."""
+    """(CPU of each of the `count` items of `measured`, Cost)."""
     model = tools.Model(bench.folder, replies)
     server = Server(binary, bench, model.url, tools)
     try:
@@ -97,7 +97,7 @@ def run(tools, bench, binary, replies, prepare, measured, count):
 
 
 def start(tools, count):
-    """`count` threads that have never had a turn, all in memory at once."""
+    """`count` loaded threads without a turn."""
     return alone(lambda bench, binary: run(tools, bench, binary, [UNUSED], lambda server: start_threads(server, 1),
                                            lambda server, _: start_threads(server, count), count))
 
@@ -117,7 +117,7 @@ def next_turn(tools, count):
 
 
 def stream(tools, count):
-    """`count` threads at once, each told DELTAS small deltas, after a first turn of each."""
+    """`count` threads in parallel, each with DELTAS small deltas, after a first turn."""
     hello = [{"reply": [{"message": "Hello."}]}] * count
     deltas = [{"reply": [{"repeat": DELTAS, "steps": [{"delta": "twenty bytes of it. "}]}]}] * count
 
@@ -129,7 +129,7 @@ def stream(tools, count):
 
 
 def burst(tools, count):
-    """Requests as fast as the pipe takes them; each is answered."""
+    """Requests as fast as the pipe accepts them; each is answered."""
     messages = [{"id": "burst%d" % i, "method": "thread/loaded/list", "params": {}} for i in range(count)]
     return alone(lambda bench, binary: run(tools, bench, binary, [UNUSED], lambda server: None,
                                            lambda server, _: server.ask(messages, b'"id":"burst'), count))

@@ -3,8 +3,8 @@
 
     embed.py OUT.c OUT.h PREFIX FILE...
 
-Each FILE becomes `const struct str PREFIX_<stem>`, its final line ends cut off. The output depends on the
-contents and names alone, so that the same tree always builds the same binary.
+Each FILE becomes `const struct str PREFIX_<stem>`, without its final line ends. The output depends only on
+the contents and names, so that the same tree always builds the same binary.
 """
 import pathlib
 import re

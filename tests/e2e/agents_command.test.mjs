@@ -16,7 +16,7 @@ function run(t, home, ...args) {
 	return launch(t, codexBin, ['agents', ...args], { cwd: tempDir(t, 'cwd'), env: cleanEnv(home) });
 }
 
-/** The lines as cells; the last one is what the agent is about, indented. */
+/** The lines as cells; the last cell is the indented summary of the agent. */
 const table = (text) => text.split('\n').slice(2, -1).map((line) => {
 	const [, id, parent, status, inbox, tokens, age, name] = /^ *(\S+) +(\S+) +(\S+) +(\S+) +(\S+) +(\S+) {2}(.*)$/.exec(line);
 	assert.match(age, /^\d+[smhd]$/);

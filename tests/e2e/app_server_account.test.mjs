@@ -12,7 +12,7 @@ const options = needs('app-server');
 const refusal = (message, code = -32600) => ({ name: 'Error', code, message });
 const nobody = { account: null, userId: null, requiresOpenaiAuth: true, workspaceRouting: null };
 
-/** A server whose provider wants an OpenAI key. */
+/** A server whose provider requires an OpenAI key. */
 async function startWithOpenai(t) {
 	const home = tempDir(t, 'home');
 	writeFileSync(path.join(home, 'config.toml'), `model_provider = "mock"

@@ -19,11 +19,11 @@ const ECHO = 'mock/experimentalMethod';
 const nested = (depth) => '['.repeat(depth) + ']'.repeat(depth);
 const line = (id, method, params) => `{"id":${id},"method":"${method}","params":${params}}\n`;
 
-/** It is still there, and has gone past all that was sent before. */
+/** The server runs and has processed everything that was sent before. */
 const goesOn = async (server) => assert.deepEqual(await server.request(ECHO, { value: 'on' }), { echoed: 'on' });
 const refusalOf = (server, id) => server.take((it) => it.id === id && it.error, `refusal of ${id}`).then(({ error }) => error);
 
-/** Resolves once a server listens there. */
+/** Resolves once a server accepts connections there. */
 async function served(file) {
 	const isServed = () => new Promise((resolve) => {
 		const socket = net.connect(file).on('error', () => resolve(false)).on('connect', () => {
@@ -315,7 +315,7 @@ test('a client that sends 10,000 requests before it reads gets 10,000 answers', 
 	const all = Array.from({ length: count }, (_, i) => line(i, ECHO, `{"value":"${'v'.repeat(300)}"}`)).join('');
 	child.stdin.write(`${JSON.stringify(hello)}\n`);
 	child.stdin.write(all);
-	// It reads no further while its answers wait: what it has not taken stays where it is.
+	// It stops reading while its responses are queued; unread input stays in the pipe.
 	for (let left = -1; left !== child.stdin.writableLength;) {
 		left = child.stdin.writableLength;
 		await new Promise((wake) => setTimeout(wake, 50));

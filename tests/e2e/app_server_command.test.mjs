@@ -23,7 +23,7 @@ function printed(server, [method, key], id, stream = 'stdout') {
 	return Buffer.concat(deltas.map(({ params }) => Buffer.from(params.deltaBase64, 'base64'))).toString();
 }
 
-/** Waits until a stream has said as much. */
+/** Waits until a stream has emitted this text. */
 const until = (server, kind, id, pattern) => server.take((message) =>
 	message.method === kind[0] && pattern.test(printed(server, kind, id)), `${pattern} of ${id}`);
 

@@ -55,7 +55,7 @@ test('settings are read with their layers', options, async (t) => {
 		{ type: 'user', file: file(server), profile: null },
 		{ type: 'system', file: '/etc/codex/config.toml' },
 	]);
-	// The reference says the same of the same settings: a version is the hash of their JSON with sorted keys.
+	// A version is the hash of the settings as JSON with sorted keys, as in the reference.
 	assert.equal(layers[0].version, 'sha256:00e4cc45a8377c5be2b79575082e837b27e96aacc8bfb7073aa25f8e25faaf73');
 	assert.deepEqual(layers[0].config, { model_reasoning_effort: 'low', sandbox_mode: 'read-only' });
 	assert.deepEqual(origins['tui.theme'].name, layers[2].name);
@@ -281,7 +281,7 @@ test('figures of the process are returned', options, async (t) => {
 	assert.equal(gauges[0].value, 1);
 });
 
-// Plays the recorded requests and compares what does not depend on words or on the list of known keys.
+// Sends the recorded requests and compares everything except prose and the list of known keys.
 const capture = sharedPath('reference/captures/app-server/config_rw.jsonl');
 test('the recorded conversation about settings goes the same way', { skip: options.skip || !capture }, async (t) => {
 	const lines = readLines(capture).filter(({ msg }) => msg?.id !== undefined);

@@ -14,14 +14,14 @@ const HALF = reply({ delta: 'Half of ' }, { hang: true });
 
 const start = (server, threadId) => server.request('turn/start', { threadId, input: [text('go')] });
 
-/** Something was said before: there is what can be summarised. */
+/** Runs an earlier turn, so that there is a history to compact. */
 const compact = async (server, threadId) => {
 	await start(server, threadId);
 	await server.next('turn/completed');
 	await server.request('thread/compact/start', { threadId });
 };
 
-/** Interrupts the running turn once something has come. */
+/** Interrupts the running turn once the notification has arrived. */
 const interruptAt = (method, type) => async (server, threadId) => {
 	const { turn } = await start(server, threadId);
 	await server.take((m) => m.method === method && (!type || m.params.item.type === type), `${method} ${type ?? ''}`);
@@ -76,7 +76,7 @@ const CASES = [
 		}, ['commandExecution', 'failed'], 'completed'],
 ];
 
-/** No turn runs, and none of what began is open. */
+/** No turn runs, and every started item is completed. */
 const isOver = (server) => server.all('turn/started').length === server.all('turn/completed').length &&
 	server.all('item/started').length === server.all('item/completed').length;
 

@@ -58,7 +58,7 @@ test('other clients are notified of a login whose client disconnects before its 
 	assert.equal(completed.success, true);
 });
 
-/** Resolves once a server listens there. */
+/** Resolves once a server accepts connections there. */
 const served = async (file) => {
 	const isServed = () => new Promise((resolve) => {
 		const socket = net.connect(file).on('error', () => resolve(false)).on('connect', () => resolve(true));

@@ -13,7 +13,7 @@ const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 const CAPTURES = new URL('../../../shared/reference/captures/app-server/', import.meta.url);
 
-/** Starts a thread and says each of the words in a turn; resolves to the thread. */
+/** Starts a thread and sends each of the words in its own turn; resolves to the thread. */
 async function talk(server, ...words) {
 	const { thread } = await server.request('thread/start', FREE);
 	for (const said of words) {
@@ -23,11 +23,11 @@ async function talk(server, ...words) {
 	return thread;
 }
 
-/** Refused with these words. */
+/** The request fails with this message. */
 const refused = (promise, message, code = -32600) =>
 	assert.rejects(promise, (error) => error.code === code && (message.test?.(error.message) ?? error.message === message));
 
-/** The names of all members, in order, of what the reference answered to this method. */
+/** The names of all members, in order, of the response of the reference to this method. */
 function answersOf(name, method) {
 	const lines = fs.readFileSync(new URL(name, CAPTURES), 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
 	const asked = lines.filter(({ dir, msg }) => dir === '>' && msg.method === method);
@@ -307,7 +307,7 @@ test('foreign and damaged files are shown as far as they can be', options, async
 	assert.equal((await server.end()).code, 0);
 });
 
-/** Sessions of another program, of one turn each; every tenth says a word of its own, every third is of another folder. */
+/** Sessions of another program with one turn each; every tenth contains a special word, every third has another folder. */
 function putSessions(home, count) {
 	const line = (type, payload) => JSON.stringify({ timestamp: '2026-11-20T10:00:00.123Z', type, payload }) + '\n';
 	const rest = new Date('2026-01-01');

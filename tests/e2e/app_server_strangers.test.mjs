@@ -27,7 +27,7 @@ async function listen(t, args = []) {
 	};
 }
 
-/** A connection that has sent this and says no more; resolves once it is there. */
+/** A connection that sends this and then stays silent; resolves once it is open. */
 function stranger(t, where, bytes = '') {
 	const socket = net.connect(where);
 	t.after(() => socket.destroy());

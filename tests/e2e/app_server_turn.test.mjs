@@ -17,7 +17,7 @@ async function until(file) {
 	while (!fs.existsSync(file) || !fs.statSync(file).size) await new Promise((wake) => setTimeout(wake, 20));
 }
 
-/** Waits until the process whose id is in the file is gone, and reaped. */
+/** Waits until the process whose id is in the file has exited and was reaped. */
 async function untilGone(file) {
 	const pid = Number(fs.readFileSync(file, 'utf8'));
 	for (;;) {
@@ -31,7 +31,7 @@ async function untilGone(file) {
 	}
 }
 
-/** Starts a thread and says something; resolves when the turn has ended, to its turn/completed. */
+/** Starts a thread and runs a turn; resolves to its turn/completed. */
 async function turn(server, thread, words, more) {
 	const started = await server.request('turn/start', { threadId: thread.id, input: [text(words)], ...more });
 	const { params } = await server.next('turn/completed');

@@ -50,7 +50,7 @@ test('a read-only command needs no approval', proto, async (t) => {
 	assert.match(outputs[0], /exited with code 0/);
 });
 
-/** A repository whose settings may run `program` whenever git looks at its files. */
+/** A repository whose settings make git run `program` when it examines the files. */
 function repository(folder, program) {
 	fs.mkdirSync(folder, { recursive: true });
 	const git = (...args) => execFileSync('git', args, { cwd: folder });

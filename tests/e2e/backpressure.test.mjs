@@ -98,7 +98,7 @@ async function finishTurn(server, id) {
 	assert.ok(story(client.events()).includes(`${id} task_complete`));
 }
 
-/** Resolves once a state is reached that no event announces; the test's timeout ends the wait. */
+/** Resolves once the condition holds, for states without an event; the test's timeout ends the wait. */
 async function until(isReached) {
 	while (!isReached()) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -32,7 +32,7 @@ async function collect(stream, onPart = () => {}) {
 const textOf = (parts) => parts.filter(({ type }) => type === 'text-delta').map(({ delta }) => delta).join('');
 const typesOf = (parts) => [...new Set(parts.map(({ type }) => type))];
 
-/** Resolves once no process has the id that the file holds. */
+/** Resolves once the process whose id is in the file has exited. */
 async function gone(file) {
 	const pid = Number(fs.readFileSync(file, 'utf8'));
 	const lives = () => {
@@ -45,7 +45,7 @@ async function gone(file) {
 	while (lives()) await new Promise((wake) => setTimeout(wake, 20));
 }
 
-/** Resolves once the file has something in it. */
+/** Resolves once the file is not empty. */
 async function written(file) {
 	while (!fs.existsSync(file) || !fs.statSync(file).size) await new Promise((wake) => setTimeout(wake, 20));
 }
@@ -112,7 +112,7 @@ test('ai-sdk-provider-codex-app-server: input during a turn joins it; an interru
 
 const noCli = { skip: cli ? false : missing('ai-sdk-provider-codex-cli'), timeout: 60_000 };
 
-/** Settings that both of its providers take. */
+/** Settings that both providers accept. */
 async function openCli(t, replies) {
 	const model = await startModel(t, replies);
 	const cwd = tempDir(t, 'work');
@@ -218,7 +218,7 @@ async function choose(editor, kind) {
 }
 
 test('@agentclientprotocol/codex-acp: turns with tools, one after the other', noAdapter, async (t) => {
-	// The adapter asks for a title, too, in a fork of the thread.
+	// The adapter also requests a title, in a fork of the thread.
 	const editor = await openEditor(t, [run('echo from the shell'), say('First.'), forever(say('Second.'))],
 		'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n');
 	assert.equal((await editor.prompt('one')).stopReason, 'end_turn');

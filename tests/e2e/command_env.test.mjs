@@ -16,7 +16,7 @@ const QUIET = { NO_COLOR: '1', TERM: 'dumb', LANG: 'C.UTF-8', LC_CTYPE: 'C.UTF-8
 	GIT_PAGER: 'cat', GH_PAGER: 'cat', CODEX_CI: '1' };
 const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
 
-/** Each row: the policy, what of our own must be there, what must not. */
+/** Each row: the policy, the variables that must exist, those that must not. */
 const ROWS = [
 	['all is inherited, secrets too', '', OURS, []],
 	['default excludes, if they are not ignored', 'ignore_default_excludes = false', { PLAIN: 'p', LOGNAME: 'me' }, SECRETS],
@@ -96,7 +96,7 @@ for (const [name, policy, has, lacks] of ROWS) {
 		assertEnv(command, has, [...lacks, 'CODEX_CI', 'NO_COLOR', 'CODEX_THREAD_ID'], 'command/exec');
 		const { PLAIN, ...rest } = has;
 		assertEnv(changed, { ...rest, ADDED: 'a' }, [...lacks, 'PLAIN'], 'command/exec with env');
-		// The policy is about what a model may see; a process is its client's.
+		// The policy restricts what the model can see; process/spawn belongs to the client.
 		assertEnv(spawned, { MY_KEY: 'k', A_TOKEN: 't', ADDED: 'a' }, ['PLAIN'], 'process/spawn');
 	});
 }

@@ -45,7 +45,7 @@ function textOf(node) {
 	return node.text;
 }
 
-/** The commands of a script as the grammar has them, or what in it is not plain. */
+/** The commands of a script by the grammar, or the first node that is not plain. */
 function parse(script) {
 	const tree = parser.parse(script);
 	const commands = [];
@@ -61,7 +61,7 @@ function parse(script) {
 	return { commands, odd };
 }
 
-/** Every script that we understand is one that the grammar shows as plain, with the same words. */
+/** Every script that command_parse accepts is plain in the grammar, with the same words. */
 function compare(scripts) {
 	let known = 0;
 	const wrong = [];
@@ -114,7 +114,7 @@ function generated(count, seed, nastiness) {
 	});
 }
 
-/** Well-meant scripts with one thing put into them somewhere. */
+/** Valid scripts with one random insertion. */
 function spoiled(count, seed) {
 	const roll = dice(seed);
 	const bytes = '$`"\'\\(){}[]<>&|;!#~*?=^%@+,:. \t\n\r-azAZ09_\u0001\u007f';

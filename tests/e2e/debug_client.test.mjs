@@ -128,7 +128,7 @@ test('an engine that is not there, or goes away, is an error', client, async (t)
 
 const hasScript = spawnSync('script', ['--version']).status === 0;
 
-/** The client at a terminal of its own, made by script(1). */
+/** The client on a terminal of script(1). */
 function atTerminal(t, model, args, env) {
 	const command = [codexBin, 'debug-client', ...args].map((word) => `'${word}'`).join(' ');
 	const program = launch(t, 'script', ['-qefc', `exec ${command}`, '/dev/null'],

@@ -21,7 +21,7 @@ function command(user, words) {
 	return ['setpriv', `--reuid=${NOBODY}`, `--regid=${NOBODY}`, '--clear-groups', ...words];
 }
 
-/** A place of its own: a workspace with a repository, a folder outside, and a home. */
+/** A new workspace with a repository, a folder outside of it, and a home. */
 function makePlace(user) {
 	const home = fs.mkdtempSync('/var/tmp/codex-escape-');
 	const at = (name) => path.join(home, name);

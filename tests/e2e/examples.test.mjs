@@ -20,7 +20,7 @@ function must(command, args, env) {
 	return stdout;
 }
 
-/** Installs into a folder of its own; what a program needs to be built with it, and to run. */
+/** Installs into a new folder; returns the flags and variables to build and run a program with it. */
 function install(t) {
 	const dest = tempDir(t, 'install');
 	must('meson', ['install', '-C', build, '--no-rebuild', '--quiet', '--destdir', dest], process.env);
@@ -32,7 +32,7 @@ function install(t) {
 	return { dest, flags, env, libraries: path.dirname(folder) };
 }
 
-/** Runs an example against a model that wants to run a command; `answer` is what the person says to that. */
+/** Runs an example against a model that calls a command; `answer` is the user's decision. */
 async function converse(t, libraries, command, answer, outcome) {
 	const model = await startModel(t, [run('touch made; echo done', { call_id: 'c1' }),
 		expecting({ path: { 'input.-1.output': outcome } }, say('All is well.'))]);

@@ -15,7 +15,7 @@ const exec = needs('exec');
 
 const bytes = (text) => ({ raw_base64: Buffer.from(text, 'latin1').toString('base64') });
 
-/** Runs against a model that always answers so; returns the final error and how often it was asked. */
+/** Runs against a model that always replies like this; returns the final error and the number of requests. */
 async function failure(t, answer, args = []) {
 	const model = await startModel(t, [forever(answer)]);
 	const { code, events, home } = await codexExec(t, model, [...FEW_RETRIES, ...args, 'hi'], { json: true });
@@ -238,7 +238,7 @@ test('a torn rollout is resumed without its last line', exec, async (t) => {
 /* A limit on the size of files stands in for the end of the disk, and can be taken away while the program runs. */
 const limits = { skip: exec.skip || (spawnSync('prlimit', ['--version']).status !== 0 && 'needs prlimit') };
 
-/** Starts a program that may write no more than `room` bytes into a file. */
+/** Starts a program that can write at most `room` bytes to a file. */
 function onSmallDisk(t, model, room, args) {
 	const home = makeHome(t, model, 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n');
 	const cwd = tempDir(t, 'cwd');

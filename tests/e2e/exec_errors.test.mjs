@@ -24,7 +24,7 @@ test('a broken stream is tried again, and the user hears of it', exec, async (t)
 		assert.equal(code, 0);
 		assert.deepEqual(answers(events), ['A whole sentence.']);
 		const [error] = events.filter((event) => event.type === 'error');
-		// A reset may reach us before the answer it cuts off: then nothing was begun, and the request is repeated in silence.
+		// A reset can overtake the response that it cuts off; then nothing has started, and the request is retried without an event.
 		if (end.drop !== 'reset' || error) assert.match(error.message, /Reconnecting\.\.\. 1\/5/);
 	}
 });

@@ -11,7 +11,7 @@ import { cleanEnv, codexBin, codexExec, forever, makeHome, needs, patch, readLin
 const options = needs('export');
 const FREE = ['--skip-git-repo-check', '-s', 'danger-full-access'];
 
-/** A session of some words; resolves to its id. */
+/** A session with these words; resolves to its id. */
 async function talk(t, model, home, cwd, words, at) {
 	const { events, code } = await codexExec(t, model, [words], { home, cwd, json: true });
 	assert.equal(code, 0);

@@ -8,7 +8,7 @@ import test from 'node:test';
 import { codexExec, httpError, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { startProto, userInput } from './lib/proto.mjs';
 
-/** A program that waits for a word at the pipe "go" and then passes its argument on to the pipe "out". */
+/** A program that waits for input on the pipe "go" and then writes its argument to the pipe "out". */
 function makeProgram(t) {
 	const dir = tempDir(t, 'notify');
 	const [go, out] = ['go', 'out'].map((name) => path.join(dir, name));

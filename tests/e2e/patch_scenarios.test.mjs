@@ -17,7 +17,7 @@ const skip = needs('exec').skip || (names.length === 0 && '../shared/reference/a
 // The bare program applies hunk by hunk, so the hunks before a failing one stay; a turn verifies the whole patch first.
 const PARTIAL = '015_failure_after_partial_success_leaves_changes';
 
-/** The files below a folder and what they hold; null for a folder. */
+/** The files below a folder with their contents; null for a folder. */
 function tree(dir) {
 	if (!fs.existsSync(dir)) return {};
 	const all = fs.readdirSync(dir, { recursive: true, withFileTypes: true });

@@ -34,7 +34,7 @@ function protoRow(events) {
 	};
 }
 
-/** Each item begins once, before its deltas, with nothing in it, and is whole once. */
+/** Each item starts once, empty and before its deltas, and completes once. */
 function checkItems(events, id) {
 	const open = new Map();
 	for (const { msg } of events) {

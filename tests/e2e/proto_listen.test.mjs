@@ -21,7 +21,7 @@ async function listen(t, model, url, { config } = {}) {
 	return { ...program, home, cwd, url: where };
 }
 
-/** Resolves once that has come over the socket. */
+/** Resolves once the socket has received that text. */
 function waitForText(socket, pattern) {
 	return new Promise((resolve) => {
 		let text = '';
@@ -29,7 +29,7 @@ function waitForText(socket, pattern) {
 	});
 }
 
-/** A client that sends these submissions, says that this was all, and resolves to the events it got. */
+/** A client that sends these submissions, closes its side, and resolves to the received events. */
 function converse(url, ...lines) {
 	const { protocol, hostname, port, pathname } = new URL(url);
 	const socket = protocol === 'unix:' ? net.connect(pathname) : net.connect(Number(port), hostname);
@@ -170,7 +170,7 @@ for (const kind of ['unix', 'tcp']) {
 			assert.equal(events.at(-1).msg.type, 'shutdown_complete');
 		}
 		assert.ok(!fs.existsSync(mark));
-		// what would have happened: the same line, of a client that speaks nothing else
+		// control: the same line without HTTP around it has an effect
 		const events = await converse(server.url, JSON.parse(evil));
 		assert.ok(events.some(({ id }) => id === 'x'));
 		assert.ok(fs.existsSync(mark));

@@ -18,7 +18,7 @@ function tokenFile(t, text = TOKEN + '\n', mode = 0o600) {
 	return file;
 }
 
-/** Resolves to the port of a server on all addresses that wants the token. */
+/** Resolves to the port of a server on all addresses that requires the token. */
 async function listen(t, replies) {
 	const model = replies && (await startModel(t, replies));
 	const args = ['proto', '--listen', 'tcp://0.0.0.0:0', '--token-file', tokenFile(t)];

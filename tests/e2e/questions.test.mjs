@@ -17,7 +17,7 @@ const question = (id, more) => ({ id, header: 'Size', question: 'Which?', option
 const ask = (id, ...questions) => call('request_user_input', { questions }, { call_id: id });
 const answer = (turn, answers) => ({ type: 'user_input_answer', id: turn, response: { answers } });
 
-/** A session in plan mode whose model says these replies; resolves to what drives it. */
+/** A session in plan mode whose model sends these replies; resolves to its driver. */
 async function planning(t, replies, options) {
 	const model = await startModel(t, replies);
 	const it = startProto(t, model, options);

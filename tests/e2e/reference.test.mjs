@@ -39,7 +39,7 @@ function assertHas(whole, part, what) {
 	}
 }
 
-/** The history of a request; 0.169 puts what the model is in general, which is no part of it, in front for some models. */
+/** The history of a request, without the general instructions that 0.169 prepends for some models. */
 const historyOf = ({ instructions, input }) => (instructions || input[0].role !== 'developer' ? input : input.slice(1));
 
 /** Runs `exec` of that program; resolves to the history in its last request. */

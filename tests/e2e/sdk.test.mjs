@@ -12,7 +12,7 @@ const skip = sdk ? false : '@openai/codex-sdk is not installed: run npm ci in te
 
 const PIXEL = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
 
-/** A Codex of the SDK, and the options of a thread in a folder of its own. */
+/** A Codex object of the SDK, and the options of a thread in a new folder. */
 async function open(t, replies) {
 	const model = await startModel(t, replies);
 	const home = makeHome(t, model);
@@ -92,7 +92,7 @@ function abortWhenWritten(file, controller) {
 	look();
 }
 
-/** Resolves once no process has that id. */
+/** Resolves once the process with that id has exited. */
 async function gone(pid) {
 	for (;;) {
 		try {

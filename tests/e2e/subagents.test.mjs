@@ -602,7 +602,7 @@ test('without the feature there are no such tools and no such events', proto, as
 	assert.deepEqual(agentEvents(codex.events()), []);
 });
 
-// 19: the tools under the names that other engines gave them, which are there without being asked for
+// 19: the tools under the names that other engines use
 
 // Some providers number the calls of each response: then several agents wait for approvals by one id.
 test('an approval of one agent starts no command of another by the same call id', proto, async (t) => {

@@ -121,7 +121,7 @@ function ours(changes) {
 	return stdout;
 }
 
-/** One round: a tree, some changes; what we say of them, what git says, and what git makes of what we say. */
+/** One round: a tree and changes; compares our diff with that of git, and applies ours with git. */
 function round(t, folder, seed) {
 	const roll = dice(seed);
 	const before = new Map();

@@ -1,10 +1,10 @@
-// Kills the engine while subagents and their root write to each other, and looks whether a message was lost or came twice.
+// Kills the engine while subagents and their root exchange messages, and checks that no message is lost or duplicated.
 //
 //   node tests/e2e/lib/agent_kills.mjs [N [SEED]]        N kills with $CODEX_BIN or build/codex; ./dev kills agents [N]
 //
-// Three subagents and the root exchange messages. SIGKILL comes after some event, or after some time, that
-// only the seed knows. Then another engine resumes the root and sends all on. Every message of which the root's record says
-// that it was put into an inbox stands in its reader's history exactly once.
+// Three subagents and the root exchange messages. The seed determines the event or the delay after which SIGKILL is sent. Another
+// engine then resumes the root and continues all agents. Every message that the root's rollout records as put into an inbox must
+// be in the history of its receiver exactly once.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -64,7 +64,7 @@ const history = (file) => readLines(file).filter(({ type }) => type === 'respons
 	.filter(({ payload }) => payload.type === 'function_call_output' || payload.role === 'user')
 	.map(({ payload }) => JSON.stringify(payload)).join('\n');
 
-/** Messages that were put into an inbox, and how often their reader's history has them. */
+/** Messages that were put into an inbox, with their number of occurrences in the receiver's history. */
 function check(home, thread) {
 	const files = rollouts(home);
 	const lines = readLines(files.find((file) => file.includes(thread))).map(({ payload }) => payload);

@@ -19,11 +19,11 @@ export class RpcError extends Error {
 	}
 }
 
-/** A client on anything that sends lines and emits them. */
+/** A client over any object that sends lines and emits received ones. */
 export function rpcClient({ send, onLine, onEnd }) {
-	const messages = []; // all that came, in order
-	const waiting = new Set(); // looks at what has come, whenever something comes
-	let taken = 0; // messages that next() has gone past
+	const messages = []; // all received messages, in order
+	const waiting = new Set(); // checks of next(), run after each message
+	let taken = 0; // messages before this index were returned or skipped by next()
 	let lastId = 0;
 	const asked = new Map();
 	let hasEnded = false;
@@ -43,7 +43,7 @@ export function rpcClient({ send, onLine, onEnd }) {
 		for (const { reject } of asked.values()) reject(new Error('the server ended before it answered'));
 		for (const look of [...waiting]) look();
 	});
-	/** The first message that was not taken yet and for which test is true; rejects if the server ends before. */
+	/** The first untaken message for which test is true; rejects if the server ends first. */
 	const take = (test, what) => new Promise((resolve, reject) => {
 		const look = () => {
 			const at = messages.findIndex((message, index) => index >= taken && test(message));
@@ -78,7 +78,7 @@ export function rpcClient({ send, onLine, onEnd }) {
 
 /**
  * Options: bin (another program), args, config (TOML), home, cwd, env, capabilities, clientInfo, lifetime (of launch);
- * initialize: false leaves the handshake to the test.
+ * initialize: false omits the handshake.
  */
 export async function startAppServer(t, model, options = {}) {
 	const { bin = codexBin, args = [], config, capabilities = { experimentalApi: true }, clientInfo = CLIENT } = options;
@@ -111,7 +111,7 @@ export async function startAppServer(t, model, options = {}) {
 	});
 }
 
-/** Notifications as "method" or "method type", without frequent and uninteresting ones. */
+/** Notifications as "method" or "method type", without frequent ones. */
 export function story(messages) {
 	const noise = /^remoteControl\/|^account\/rateLimits|^thread\/tokenUsage|^configWarning/;
 	return messages.filter(({ method }) => method && !noise.test(method))

@@ -13,7 +13,7 @@ export function shapeOf(value) {
 	return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, shapeOf(member)]));
 }
 
-/** null if the captures are not there. */
+/** null if the captures do not exist. */
 export function captured(name) {
 	const file = path.join(folder, `${name}.jsonl`);
 	if (!fs.existsSync(file)) return null;

@@ -1,4 +1,4 @@
-// Case files: a conversation written down, to be held over every transport (cases/README.md).
+// Case files: recorded conversations that are played over every transport (cases/README.md).
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -24,7 +24,7 @@ const readers = {
 	},
 };
 
-/** {title, config, provider, model, steps} of a case file; throws where it cannot be read. */
+/** {title, config, provider, model, steps} of a case file; throws if it is invalid. */
 export function readCase(file) {
 	const it = { title: null, config: [], provider: [], model: [], steps: [] };
 	const lines = fs.readFileSync(file, 'utf8').split('\n');
@@ -42,7 +42,7 @@ export function readCase(file) {
 	return it;
 }
 
-/** Everything that `want` has is in `have`; what else is there does not matter. */
+/** True if `have` contains everything of `want`. */
 function assertHas(have, want, where) {
 	if (want === null || typeof want !== 'object') {
 		assert.deepEqual(have, want, where);
@@ -61,7 +61,7 @@ async function nextCertain(talk) {
 	}
 }
 
-/** Holds the conversation; model opens gates, files are looked for in cwd. */
+/** Plays the conversation; the model opens gates, and files are read from cwd. */
 export async function playCase(it, talk, model, cwd) {
 	const told = [];
 	for (const step of it.steps) {

@@ -1,11 +1,11 @@
-// Drives the real program against the scripted model: what every end-to-end test is made of.
+// Runs the program against the scripted model: the base of all end-to-end tests.
 //
 //   const model = await startModel(t, [say('Hello.')]);
 //   const run = await codexExec(t, model, ['hi']);
 //   assert.equal(run.stdout, 'Hello.\n');
 //
-// The program is $CODEX_BIN, or build/codex. $CODEX_MOCK_BIN, if set, is the program that plays the model: so the same
-// tests can be run against another implementation of Codex. Everything that is started or made here ends with the test.
+// The program is $CODEX_BIN, or build/codex. $CODEX_MOCK_BIN, if set, is the program that runs the scripted model, so that the same
+// tests can run against another implementation of Codex. Everything that is started or created here ends with the test.
 
 import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 export const codexBin = process.env.CODEX_BIN ?? path.join(root, 'build/codex');
 const mockBin = process.env.CODEX_MOCK_BIN ?? codexBin;
 
-/** A path below the folder of reference data beside the repository, or null where that is not there. */
+/** A path below the folder of reference data next to the repository, or null if it does not exist. */
 export function sharedPath(relative) {
 	const full = path.join(root, '../shared', relative);
 	return fs.existsSync(full) ? full : null;
@@ -51,7 +51,7 @@ export const failed = (code, message) =>
 	reply({ start: true }, { event: { type: 'response.failed', response: { id: 'resp_f', error: { code, message } } } });
 /** The same reply, to every request. */
 export const forever = (answer) => ({ ...answer, times: 'forever' });
-/** Flags for a run that shall not try for long. */
+/** Flags for a run without retries. */
 export const FEW_RETRIES = ['request_max_retries', 'stream_max_retries']
 	.flatMap((key) => ['-c', `model_providers.mock.${key}=1`]);
 /** The same reply, but only for a request that meets the conditions. */
@@ -61,7 +61,7 @@ export const expecting = (conditions, answer) => ({ expect: conditions, ...answe
 
 const endings = new WeakMap();
 
-/** Runs end() after the test, the last one that was registered first: a process ends before its folders are removed. */
+/** Runs end() after the test, in reverse order of registration, so that a process ends before its folders are removed. */
 function atEnd(t, end) {
 	if (!endings.has(t)) {
 		const ends = [];
@@ -83,7 +83,7 @@ export function tempDir(t, name = 'dir') {
 	return dir;
 }
 
-/** A process whose output is collected; `done` resolves to {code, signal, stdout, stderr}. lifetime: its longest life, ms. */
+/** A process whose output is collected; `done` resolves to {code, signal, stdout, stderr}. lifetime: limit in ms. */
 export function launch(t, bin, args, { lifetime = PATIENCE_MS, ...options } = {}) {
 	const child = spawn(bin, args, { stdio: ['pipe', 'pipe', 'pipe'], ...options });
 	const result = { code: null, signal: null, stdout: '', stderr: '' };
@@ -91,7 +91,7 @@ export function launch(t, bin, args, { lifetime = PATIENCE_MS, ...options } = {}
 		child[name].setEncoding('utf8');
 		child[name].on('data', (text) => (result[name] += text));
 	}
-	child.stdin.on('error', () => {}); // a program need not read all that it is sent
+	child.stdin.on('error', () => {}); // a program may exit before it has read its input
 	const timer = setTimeout(() => child.kill('SIGKILL'), lifetime);
 	const done = new Promise((resolve, reject) => {
 		child.on('error', reject);
@@ -109,7 +109,7 @@ export function launch(t, bin, args, { lifetime = PATIENCE_MS, ...options } = {}
 	return { child, result, done };
 }
 
-/** Resolves to what test(text so far) returns, once that is true; rejects if the stream ends before. */
+/** Resolves to the result of test(text so far) once it is truthy; rejects if the stream ends first. */
 export function waitFor(stream, text, test) {
 	return new Promise((resolve, reject) => {
 		const look = () => {
@@ -126,7 +126,7 @@ export function waitFor(stream, text, test) {
 
 /**
  * Starts the model on a script of these replies.
- * requests() are those that took a reply, as recorded; stop() ends it and returns its exit status and stderr.
+ * requests() returns the recorded requests that took a reply; stop() ends it and returns its exit status and stderr.
  * Options: lifetime, as of launch.
  */
 export async function startModel(t, replies, { lifetime } = {}) {
@@ -150,7 +150,7 @@ export async function startModel(t, replies, { lifetime } = {}) {
 	};
 }
 
-/** The values of a file of JSON lines; [] if it is not there. */
+/** The values of a file of JSON lines; [] if it does not exist. */
 export function readLines(file) {
 	if (!fs.existsSync(file)) return [];
 	const text = fs.readFileSync(file, 'utf8');
@@ -171,7 +171,7 @@ base_url = "${model?.url ?? 'http://127.0.0.1:9/v1'}"
 	return home;
 }
 
-/** Only what the program needs, so that no key or setting of the person who runs the tests gets in. */
+/** Only the variables that the program needs, so that no key or setting of the developer has an effect. */
 export function cleanEnv(home, extra) {
 	const kept = ['PATH', 'TMPDIR', 'ASAN_OPTIONS', 'UBSAN_OPTIONS', 'LSAN_OPTIONS', 'LD_LIBRARY_PATH'];
 	const env = Object.fromEntries(kept.filter((name) => process.env[name]).map((name) => [name, process.env[name]]));
@@ -217,7 +217,7 @@ export function rollouts(home) {
 		.map((name) => path.join(dir, name)).sort();
 }
 
-// --- what requests and events say -----------------------------------------------------------------------------------
+// --- contents of requests and events -----------------------------------------------------------------------------------
 
 /** All texts of a request's messages with that role, in order. */
 export const textsOf = (request, role) => request.body.input

@@ -1,6 +1,6 @@
-// Runs a scenario of the capture kit on our program: its driver, its scripted model, its words.
+// Runs a scenario of the capture kit against this program, with the kit's driver and scripted model.
 //
-// The kit writes beside itself, so what runs is a copy of it that goes with the test.
+// The kit writes into its own folder, so each test runs a copy of it.
 
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
@@ -12,7 +12,7 @@ const PATIENCE_MS = 90_000;
 export const readTranscript = (file) =>
 	fs.readFileSync(file, 'utf8').split('\n').filter(Boolean).map((line) => JSON.parse(line));
 
-/** Scenarios as {file, name}, in order: those that a transcript of the reference exists for. */
+/** Scenarios as {file, name}, in order, for which a transcript of the reference exists. */
 export async function scenarios(kit, captures) {
 	const files = fs.readdirSync(path.join(kit, 'scenarios')).sort();
 	const found = await Promise.all(files.map(async (file) => {
@@ -32,7 +32,7 @@ export function copyKit(kit, dir) {
 	return copy;
 }
 
-/** Plays one scenario; resolves to its transcript. */
+/** Runs one scenario; resolves to its transcript. */
 export function play(kit, { file, name }) {
 	const out = path.join(kit, 'transcripts');
 	const temporary = path.join(kit, 'tmp', name);

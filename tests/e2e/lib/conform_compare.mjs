@@ -1,7 +1,7 @@
-// Two transcripts of one scenario beside each other: what a server said that the other did not, or said otherwise.
+// Compares two transcripts of one scenario and lists the messages that differ or that only one server sent.
 //
-// Answers are compared with the answers to the same requests, in any order; notifications and questions as
-// sequences. Left out are ids, times, versions, paths of records and prose, and where counts come among the rest.
+// Responses are compared with the responses to the same requests, in any order; notifications and server requests are compared as
+// sequences. The comparison ignores ids, times, versions, paths of rollouts, prose, and the positions of token counts.
 
 /** A recorder shortened or replaced these texts: any text is the same as they are. */
 const isElided = (text) => typeof text === 'string' && (text === '<text>' || /<elided len=\d+ sha256=/.test(text));
@@ -24,7 +24,7 @@ const textRules = [
 	[/^\/\S*\/(ba|da|z)?sh -l?c /, 'SHELL -c '],
 	[/127\.0\.0\.1:\d+/g, '127.0.0.1:PORT'],
 	[/\/dev\/pts\/\d+/g, '/dev/pts/N'],
-	[/("rolloutOrdinal":)\d+/g, '$1N'], // a cursor means something to the server that made it
+	[/("rolloutOrdinal":)\d+/g, '$1N'], // cursors are opaque
 ];
 
 const isId = (text) => /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/.test(text);
@@ -41,10 +41,10 @@ function maskIn(value, key) {
 	return value;
 }
 
-/** Of a text for people only what a program could rely on: which try it was. */
+/** Reduces a text for people to the part that a program could use: the number of the attempt. */
 const proseOf = (text) => (typeof text === 'string' ? /\b\d+\/\d+\b/.exec(text)?.[0] ?? '*' : text);
 
-/** The texts that say what went wrong in words, masked wherever they are. */
+/** Error texts, which are masked everywhere. */
 function maskProse(value) {
 	if (Array.isArray(value)) return value.map(maskProse);
 	if (!value || typeof value !== 'object') return value;
@@ -63,7 +63,7 @@ function keyOf({ method, params }) {
 	return `${nameOf({ method, params })} ${isId(id) ? '' : id}`;
 }
 
-/** Deltas of one item are one delta, where the first of them was. */
+/** Merges the deltas of one item at the position of the first one. */
 function joinDeltas(rows) {
 	const firsts = new Map();
 	return rows.filter(({ msg }) => {
@@ -83,7 +83,7 @@ function joinDeltas(rows) {
 function read(lines, client) {
 	const rows = joinDeltas(lines.map((it, index) => ({ ...it, line: index + 1 })).filter(({ c }) => c === client));
 	const asked = [];
-	const ordinals = new Map(); // of threads and turns, as they come: what a count is of
+	const ordinals = new Map(); // of threads and turns in order of appearance, to name the owner of a token count
 	const ordinalOf = (id) => ordinals.get(id) ?? ordinals.set(id, ordinals.size).size - 1;
 	const answers = [];
 	const said = [];
@@ -134,7 +134,7 @@ function align(a, b) {
 	return pairs;
 }
 
-/** Pairs the same thing said at another place: [theirs, ours, "moved"]. */
+/** Pairs equal messages at different positions: [theirs, ours, "moved"]. */
 function pairMoved(pairs) {
 	const extra = pairs.filter(([theirs]) => !theirs);
 	return pairs.flatMap((pair) => {
@@ -174,7 +174,7 @@ function compareAnswers(theirs, ours, found) {
 	for (const { name } of rest) found.push({ line: 0, what: `extra ${name}` });
 }
 
-/** Counts and hints: each with its like, wherever it came; else with the next of its kind. */
+/** Pairs token counts and hints with an equal one at any position, else with the next one of the same kind. */
 function compareFree(theirs, ours, found) {
 	const rest = [...ours];
 	const isLike = (a, b) => a.key === b.key && JSON.stringify(a.msg) === JSON.stringify(b.msg);

@@ -21,7 +21,7 @@ export function told(messages, threadId) {
 	return [...turns.values()];
 }
 
-/** Without the times, which may differ by what it took to write them down. */
+/** Removes the times, which can differ between the live item and the stored one. */
 export const plain = (turns) => turns.map(({ id, status, error, items }) => ({ id, status, error: error ?? null,
 	items: items.map(({ startedAtMs, completedAtMs, durationMs, ...item }) => item) }));
 
@@ -67,7 +67,7 @@ export const script = () => [
 const take = { agent: { from: 'input.-1.output', after: '"agent_id":"' } };
 const NOBODY = '00000000-0000-7000-8000-000000000000';
 
-/** A thread whose model deals with subagents in every way, and is interrupted while it waits; as eventful(). */
+/** Like eventful(), for a thread whose model uses every subagent tool and is interrupted while it waits. */
 export async function collaborative(server) {
 	const { thread } = await server.request('thread/start', FREE);
 	const started = (words, more) => server.request('turn/start', { threadId: thread.id, input: [text(words)], ...more });

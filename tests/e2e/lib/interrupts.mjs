@@ -1,13 +1,13 @@
-// Interrupts commands that do not want to end, and looks whether anything of them is left, or left its mark on the engine.
+// Interrupts commands that resist termination, and checks that no process remains and that the engine does not grow.
 //
 //   node tests/e2e/lib/interrupts.mjs [N]          N interrupts with $CODEX_BIN or build/codex; ./dev interrupts [N]
 //
-// One app-server runs them all, through each entry point in turn: the model's command with pipes, with a terminal and in the
-// sandbox, the user command, command/exec, process/spawn. Each command is the nest (nest.mjs): daemons, double forks, a
-// clean environment, processes that ignore TERM. After every interrupt
-//   - the engine has no descendant but its supervisor, which has none: neither a process nor a zombie,
-//   - no process works in the folder of the command, so none has escaped from the tree.
-// Between the end of the first rounds and the last nothing has grown: neither descriptors nor memory, in both processes.
+// One app-server runs all commands, through each entry point in turn: the model's command with pipes, with a terminal and in the
+// sandbox, the user command, command/exec, process/spawn. Each command is the nest (nest.mjs): daemons, double forks, an empty
+// environment, processes that ignore TERM. After every interrupt
+//   - the engine's only descendant is its supervisor, which has none, zombies included,
+//   - no process has the folder of the command as its working folder, so none has escaped from the tree.
+// Descriptors and memory of both processes do not grow between the end of the warm-up and the last round.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -20,13 +20,13 @@ import { NEST } from './nest.mjs';
 
 const SCRIPT = '. ./nest; sleep 600';
 const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
-const THREAD_LIFE = 60; // interrupts until the threads are dropped: a history grows, and is meant to
-const WARM = 120; // interrupts, after which all there is has been used
-const PATIENCE_MS = 30_000; // for one thing
-const SPARE_KIB = { engine: 512, supervisor: 32 }; // what an allocator may come to keep
+const THREAD_LIFE = 60; // interrupts until the threads are replaced, because a history grows by design
+const WARM = 120; // interrupts of the warm-up, after which every code path has run
+const PATIENCE_MS = 30_000; // for each step
+const SPARE_KIB = { engine: 512, supervisor: 32 }; // growth allowed for the allocator's caches
 const pause = (ms) => new Promise((wake) => setTimeout(wake, ms));
 
-// --- what the kernel says -------------------------------------------------------------------------------------------
+// --- processes -------------------------------------------------------------------------------------------
 
 /** The result of `read` for each process; processes that end meanwhile are omitted. */
 function ofProcesses(read) {
@@ -35,13 +35,13 @@ function ofProcesses(read) {
 		try {
 			found.push(read(Number(name)));
 		} catch {
-			// gone
+			// the process has exited
 		}
 	}
 	return found;
 }
 
-/** {pid, state, parent} of all that is below pid, zombies included. */
+/** {pid, state, parent} of all descendants of pid, zombies included. */
 function descendants(pid) {
 	const all = ofProcesses((id) => {
 		const stat = fs.readFileSync(`/proc/${id}/stat`, 'utf8');
@@ -52,10 +52,10 @@ function descendants(pid) {
 	return below(pid);
 }
 
-/** Processes whose working folder this is; a daemon keeps it. */
+/** Processes with this working folder; daemons keep it. */
 const workingIn = (dir) => ofProcesses((pid) => fs.readlinkSync(`/proc/${pid}/cwd`) === dir && pid).filter(Boolean);
 
-/** Descriptors, and KiB of memory of its own; the least of some looks, as a worker thread may have a file open just then. */
+/** Descriptors and KiB of private memory; the minimum of several samples, because a worker thread can have a file open. */
 async function weigh(pid) {
 	let fds = Infinity;
 	for (let look = 0; look < 10; look++, await pause(20)) fds = Math.min(fds, fs.readdirSync(`/proc/${pid}/fd`).length);
@@ -69,7 +69,7 @@ async function until(test, what) {
 	}
 }
 
-// --- doors ----------------------------------------------------------------------------------------------------------
+// --- entry points ----------------------------------------------------------------------------------------------------------
 
 /** An entry point through a turn that `begin` starts; it keeps a thread until it is released. */
 function turns(begin, settings) {
@@ -164,7 +164,7 @@ export async function interruptMany(t, count, onRound = () => {}) {
 	return weights;
 }
 
-/** A test context for use outside of a test. */
+/** A test context for use outside tests. */
 function scope() {
 	const ends = [];
 	return { after: (end) => ends.push(end), end: async () => { for (const end of ends.reverse()) await end(); } };

@@ -2,12 +2,12 @@
 //
 //   node tests/e2e/lib/kills.mjs [N [SEED]]        N kills with $CODEX_BIN or build/codex; ./dev kills [N]
 //
-// Each kill is a thread of its own: two turns with thoughts, commands (also side by side), patches and messages, and a
-// compaction between them. SIGKILL comes at a moment that only the seed knows: after some line of the server's, or after
-// some time, with a little more after it. Then another server resumes the thread, without manual repair, and
-//   - every item that was emitted as completed is there, unchanged, and every turn's end,
-//   - the next request is one that a model accepts: each call has its output, no output is without its call,
-//   - and carries on: the turn completes, and every line of the file can be read.
+// Each kill has its own thread: two turns with reasoning, commands (some in parallel), patches and messages, and a compaction
+// between them. The seed determines when SIGKILL is sent: after a line of the server or a delay, plus a short further delay. Another
+// server then resumes the thread without manual repair, and
+//   - every item that was emitted as completed is stored unchanged, and so is the end of every turn,
+//   - the next request is valid for a provider: each call has an output and each output a call,
+//   - the next turn completes, and every line of the file can be read.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -31,7 +31,7 @@ const script = () => [
 	reply({ reasoning: 'Nearly.' }, { delta: 'All ' }, { delay_ms: 4 }, { delta: 'is ' }, { delta: 'done.' }),
 ];
 
-/** Numbers from 0 to 1 that follow from the seed (mulberry32). */
+/** Pseudo-random numbers from 0 to 1 (mulberry32). */
 export function randomOf(seed) {
 	let state = seed >>> 0;
 	return () => {
@@ -42,7 +42,7 @@ export function randomOf(seed) {
 	};
 }
 
-/** Kills after a number of lines, or of milliseconds; resolves when the program is gone. */
+/** Kills after a number of lines or milliseconds; resolves when the program has exited. */
 async function killSometime(server, random) {
 	const kill = () => server.child.kill('SIGKILL');
 	if (random() < 0.3) {
@@ -60,7 +60,7 @@ async function killSometime(server, random) {
 	await server.done;
 }
 
-/** Does the work until it is done or the program is gone. */
+/** Works until the end or until the program has exited. */
 async function work(server, threadId) {
 	const turn = async (words) => {
 		await server.request('turn/start', { threadId, input: [text(words)] });
@@ -100,7 +100,7 @@ function assertKept(stored, live) {
 	}
 }
 
-/** One kill. `after`: a model for the time after it, that always answers. Resolves to how far the work had come. */
+/** One kill. `after`: a model for the requests after it, which always answers. Resolves to the progress of the work. */
 export async function killOnce(t, seed, after) {
 	const random = randomOf(seed);
 	const model = await startModel(t, script());
@@ -129,7 +129,7 @@ export async function killOnce(t, seed, after) {
 	return live.reduce((sum, { items }) => sum + items.length, 0);
 }
 
-/** A test context for use outside of a test. */
+/** A test context for use outside tests. */
 export function scope() {
 	const ends = [];
 	return { after: (end) => ends.push(end), end: async () => { for (const end of ends.reverse()) await end(); } };
@@ -139,7 +139,7 @@ async function main(count, first) {
 	const reached = [];
 	let failures = 0;
 	for (let seed = first; seed < first + count; seed++) {
-		const one = scope(); // with a model of its own: no program of these tests may run for long
+		const one = scope(); // has its own model, because each process has a limited lifetime
 		try {
 			const after = await startModel(one, [{ ...say('After.'), times: 'forever' }]);
 			reached.push(await killOnce(one, seed, after));

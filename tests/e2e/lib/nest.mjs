@@ -39,18 +39,18 @@ export async function until(holds) {
 	while (!holds()) await new Promise((wake) => setTimeout(wake, 10));
 }
 
-/** Resolves once the nest is complete, and lives. */
+/** Resolves once all processes of the nest run. */
 export async function nestIsBuilt(cwd) {
 	while (!fs.existsSync(path.join(cwd, 'ready'))) await new Promise((wake) => setTimeout(wake, 10));
 	for (const [name, pid] of pidsIn(cwd)) assert.ok(isAlive(pid), `${name} (${pid}) has not lived`);
 }
 
-/** None of it lives now. */
+/** True if no process of it runs. */
 export function assertGone(cwd) {
 	for (const [name, pid] of pidsIn(cwd)) assert.equal(isAlive(pid), false, `${name} (${pid}) still lives`);
 }
 
-/** Resolves once no process of it lives; the test's timeout ends the wait. */
+/** Resolves once no process of it runs; the test's timeout ends the wait. */
 export async function nestIsGone(cwd) {
 	for (const [, pid] of pidsIn(cwd)) {
 		while (isAlive(pid)) await new Promise((wake) => setTimeout(wake, 10));

@@ -1,6 +1,6 @@
-// The model's output in plan mode and the expected result: {name, deltas, stream, plan, agent}. stream are the emitted deltas,
-// "msg" of the message and "plan" of the plan; plan and agent are the completed items, null without one.
-// `items` in place of deltas are the events of the model themselves, an array for each message.
+// Output of the model in plan mode and the expected result: {name, deltas, stream, plan, agent}. `stream` lists the emitted
+// deltas: "msg" belongs to the message, "plan" to the plan. `plan` and `agent` are the completed items, or null.
+// Instead of `deltas`, a row can have `items`: the events of the model, one array for each message.
 
 const OPEN = '<proposed_plan>\n';
 const CLOSE = '</proposed_plan>\n';

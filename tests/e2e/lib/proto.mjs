@@ -1,4 +1,4 @@
-// Drives `codex proto`: submissions in, events out.
+// Drives `codex proto`: writes submissions and reads events.
 //
 //   const proto = startProto(t, model);
 //   proto.submit('1', userInput('hi'));
@@ -16,14 +16,14 @@ export function startProto(t, model, { args = [], config, home, cwd, env } = {})
 	cwd ??= tempDir(t, 'cwd');
 	const program = launch(t, codexBin, ['proto', ...args], { cwd, env: cleanEnv(home, env) });
 	const { child, result, done } = program;
-	let taken = 0; // events that next() has gone past
+	let taken = 0; // events before this index were returned or skipped by next()
 	const events = () => result.stdout.split('\n').slice(0, -1).map((line) => JSON.parse(line));
 	return {
 		home, cwd, child, done, events,
 		stderr: () => result.stderr,
 		write: (bytes) => child.stdin.write(bytes),
 		submit: (id, op) => child.stdin.write(JSON.stringify({ id, op }) + '\n'),
-		/** The next event of that type that was not taken yet; rejects if the program ends before. */
+		/** The next untaken event of that type; rejects if the program ends first. */
 		next: (type) => new Promise((resolve, reject) => {
 			const look = () => {
 				const all = events();
@@ -46,7 +46,7 @@ export function startProto(t, model, { args = [], config, home, cwd, env } = {})
 	};
 }
 
-/** "id type" of all events but those that say how much, or say a thing twice. */
+/** "id type" of all events except counts and duplicates. */
 export function story(events) {
 	const noise = /_delta$|^token_count$|^item_|^user_message$|^turn_diff$|^mcp_startup_/;
 	return events.filter(({ msg }) => !noise.test(msg.type)).map(({ id, msg }) => `${id} ${msg.type}`.trim());

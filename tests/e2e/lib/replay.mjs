@@ -1,8 +1,8 @@
-// Replays a capture of an old Codex against ours: the same lines of the client, the same words of the model, and then
-// the two sequences of events are compared. The README beside the captures describes the recordings.
+// Replays a capture of an older Codex against this program, with the same client lines and the same model output, and compares
+// the two sequences of events. The README next to the captures describes the recordings.
 //
-// A capture was driven in one of two ways. `codex proto` wrote submissions and events as they are; the app-server and
-// the MCP server wrapped them, so their requests are turned back into the Ops that they became.
+// A capture was recorded in one of two ways. For `codex proto` it contains submissions and events as they are; the app-server and
+// the MCP server wrap them, so their requests are converted back to the Ops that they caused.
 
 import fs from 'node:fs';
 import path from 'node:path';
@@ -12,7 +12,7 @@ import { scriptOf } from './replay_model.mjs';
 
 // --- a capture ------------------------------------------------------------------------------------------------------
 
-/** Folder of captures -> the profile that speaks like it, decided by shape where it lies between two. */
+/** Folder of captures -> the matching wire profile; a version between two profiles is assigned by the shape of its events. */
 export const profiles = {
 	'proto-0.1.2505291658': 'legacy2025',
 	'proto-0.8.0': 'legacy2025',
@@ -62,7 +62,7 @@ function answerOp(lines, at) {
 	return { type, id: event.data.id, decision: decisions[result.decision] ?? result.decision };
 }
 
-/** The id that the server gave to the submission: that of the next thing that begins, unless it joined what ran. */
+/** The id that the server gave to the submission: that of the next task that starts, unless the input joined the running one. */
 function idOf(lines, at, op) {
 	const wanted = /^user_/.test(op.type) ? ['task_started'] : ['thread_name_updated', 'thread_rolled_back', 'task_started'];
 	for (const { dir, data } of lines.slice(at + 1)) {
@@ -104,7 +104,7 @@ export function readCapture(root, name) {
 	const asks = steps.some(({ event }) => /_approval_request$/.test(event?.msg.type));
 	const isServed = !old.test(name);
 	const start = steps.find(({ event }) => event?.msg.type === 'session_configured')?.event.msg;
-	if (name.endsWith('/mcpserver')) requests.push({ scenario: 'mcpserver', n: 1 }); // its model kept no record
+	if (name.endsWith('/mcpserver')) requests.push({ scenario: 'mcpserver', n: 1 }); // its model recorded no requests
 	const rejected = lines.filter(({ dir, data }) => dir === 'stderr' && /invalid submission/.test(data)).length;
 	const configures = steps.some(({ submission }) => submission?.op.dynamic_tools);
 	return { name, rejected, configures, folder: name.split('/')[0], steps, requests, isOld: !isServed, isServed, hearsStart: !!start,
@@ -112,7 +112,7 @@ export function readCapture(root, name) {
 		sandbox: start?.sandbox_policy?.type ?? 'danger-full-access' };
 }
 
-// --- our run of it --------------------------------------------------------------------------------------------------
+// --- the replay -----------------------------------------------------------------------------------------------------
 
 const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg==';
 
@@ -143,7 +143,7 @@ const anchors = new RegExp(['session_configured', 'task_started', 'task_complete
 	'exec_command_begin', '.*_approval_request', 'dynamic_tool_call_request', 'agent_message_delta', 'conversation_path',
 	'request_user_input', 'entered_review_mode',
 	'exited_review_mode'].map((type) => `^${type}$`).join('|'));
-const SETTLE_MS = 150; // where the client of the capture waited for nothing that it could hear
+const SETTLE_MS = 150; // used where the recorded client waited without an event
 const PATIENCE_MS = 6000;
 
 const countOf = (events, { id, msg }) => events.filter((it) => it.id === id && it.msg.type === msg.type).length;
@@ -158,7 +158,7 @@ async function waitForAnchor(codex, heard, missed) {
 	if (countOf(codex.events(), anchor) < wanted) missed.add(anchor);
 }
 
-/** A submission with the paths, ports and numbers of today. */
+/** A submission with the paths, ports and ids of this run. */
 function ofToday(text, codex, model) {
 	const history = path.join(codex.home, 'history.jsonl');
 	const inode = fs.existsSync(history) ? fs.statSync(history).ino : 0;
@@ -168,7 +168,7 @@ function ofToday(text, codex, model) {
 
 async function play(codex, model, capture) {
 	const heard = [];
-	const missed = new Set(); // what was waited for in vain is not waited for again
+	const missed = new Set(); // events that did not arrive are not waited for again
 	let last = 0;
 	for (const step of capture.steps) {
 		if (step.event) {
@@ -187,7 +187,7 @@ async function play(codex, model, capture) {
 	await waitForAnchor(codex, heard, missed);
 }
 
-/** A server keeps to itself how a session begins and ends. */
+/** A server does not forward the start and the end of a session. */
 const isHeard = ({ isServed, hearsStart }, { type }) => !isServed || !/^(session_configured|shutdown_complete)$/.test(type)
 	|| (hearsStart && type === 'session_configured');
 

@@ -1,7 +1,7 @@
-// Two sequences of events beside each other: what is missing, what is too much, what has other fields.
+// Compares two sequences of events and lists missing events, extra events and fields that differ.
 //
-// Left out of the comparison are ids, times, paths of records and prose, and the order in which independent things
-// happened to arrive: a response's count raced the tools of that response in one and the same captured version.
+// The comparison ignores ids, times, paths of rollouts, prose, and the order of independent events: in captures of one version the
+// token count of a response comes before or after the tools of that response.
 
 const masked = new Set(['session_id', 'conversation_id', 'thread_id', 'item_id', 'call_id', 'process_id', 'rollout_path',
 	'history_log_id', 'log_id', 'ts', 'duration', 'parsed_cmd', 'unified_diff', 'response_id', 'resets_at',
@@ -45,7 +45,7 @@ function maskMsg(msg) {
 const isTool = ({ type, item }) => /^(exec_|patch_|apply_patch_|plan_update|turn_diff|view_image|mcp_tool|terminal_)/
 	.test(type) || type === 'user_message' || (/^item_/.test(type) && (item.type ?? Object.keys(item)[0]) === 'UserMessage');
 
-/** Counts go before the tools of their response, and what the user said beside them. */
+/** Moves token counts before the tools and the user messages of their response. */
 function settleCounts(events) {
 	const result = [];
 	for (const event of events) {
@@ -57,7 +57,7 @@ function settleCounts(events) {
 	return result;
 }
 
-/** A command's output in one piece per stream, standard output first. */
+/** Merges a command's output deltas into one per stream, standard output first. */
 function joinOutput(events) {
 	const result = [];
 	let group = [];
@@ -106,7 +106,7 @@ function align(a, b) {
 	return pairs;
 }
 
-/** Numbers that follow from one another count as one. */
+/** Merges differences of numbers that depend on each other. */
 function foldUsage(msg) {
 	if (!msg.info) return msg;
 	const { total_token_usage: total, last_token_usage: last, ...info } = msg.info;

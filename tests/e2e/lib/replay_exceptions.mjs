@@ -1,17 +1,17 @@
-// replay-exceptions.json: every difference from the captures that is meant, with its reason.
+// Reads replay-exceptions.json, which lists every intended difference from the captures with its reason.
 //
-//   {"whole": [{"why", "captures": ["folder/name", …]}],          what runs there at all needs what is not here
-//    "versions": [{"why", "folders": […], "what": [pattern, …]}],   holds for all captures of a version
-//    "lines": [{"why", "at": {"folder/name": ["LINE what", …]}}]}   this one line
+//   {"whole": [{"why", "captures": ["folder/name", …]}],          the capture needs a feature that this program lacks
+//    "versions": [{"why", "folders": […], "what": [pattern, …]}],   applies to all captures of a version
+//    "lines": [{"why", "at": {"folder/name": ["LINE what", …]}}]}   applies to one line
 //
-// A row of "versions" with "pending": true is of what is being built: it may stop to occur at any time.
-// A folder is "folder", one of its captures "folder/name", or "*" for all. A pattern is what a difference is called
-// ("extra item_started"), with a * for any text. Nothing is forgiven twice: each line answers for one difference, and
-// an entry that matches no difference is reported as stale.
+// A row of "versions" with "pending": true belongs to a feature in development and may match nothing.
+// A folder is "folder", one of its captures "folder/name", or "*" for all. A pattern is the text of a difference ("extra
+// item_started"), in which * matches any text. Each entry of "lines" excuses one difference, and an entry that matches no
+// difference is reported as stale.
 
 import fs from 'node:fs';
 
-/** With a * for any text; a text that holds a * itself is not hurt by that. */
+/** A pattern in which * matches any text, including a literal *. */
 function matches(pattern, what) {
 	const [first, ...rest] = pattern.split('*');
 	if (!rest.length) return what === pattern;
@@ -25,10 +25,10 @@ export class Exceptions {
 	constructor(file) {
 		const { whole, versions, lines } = JSON.parse(fs.readFileSync(file, 'utf8'));
 		Object.assign(this, { whole, versions, lines });
-		this.used = new Set(); // patterns of versions that answered for something
+		this.used = new Set(); // patterns of versions that matched
 	}
 
-	/** Why that capture is not expected to match at all, or undefined. */
+	/** The reason why the capture as a whole is excluded, or undefined. */
 	wholeOf(name) {
 		return this.whole.find(({ captures }) => captures.includes(name))?.why;
 	}

@@ -1,7 +1,7 @@
-// The recorded model's output as replies of our scripted model (docs/mock-model.md).
+// Converts the recorded output of the model to replies of the scripted model (docs/mock-model.md).
 //
-// A capture names the scene of each request and how many times it was asked before ("exec", 1). The model of the old
-// versions called the tools of their days: `shell` with a list of words, later `shell_command` with a script.
+// A capture identifies each request by its scene and the number of earlier requests of that scene ("exec", 1). The models of the
+// older versions called the tools of their time: `shell` with a list of words, later `shell_command` with a script.
 
 const usage = { usage: { input_tokens: 100, cached_tokens: 20, output_tokens: 10, reasoning_tokens: 4 } };
 const reply = (...steps) => ({ reply: [...steps, usage] });
@@ -29,7 +29,7 @@ const patches = {
 const steps = (...states) => ['one', 'two', 'three'].slice(0, states.length).map((step, i) =>
 	({ step, status: states[i] }));
 
-/** The ways of the versions up to 0.42: everything is a `shell`. */
+/** Tool calls of the versions up to 0.42: all use `shell`. */
 const olden = {
 	run: (key, id) => call('shell', { command: ['bash', '-lc', script[key]] }, id),
 	touch: (file, id) => call('shell', { command: ['touch', file] }, id),
@@ -41,7 +41,7 @@ const olden = {
 	deltas: { reason: ['**Plan', 'ning**\n', 'first', 'second', ' part'] },
 };
 
-/** The ways of 0.55 and 0.93. */
+/** Tool calls of 0.55 and 0.93. */
 const newer = {
 	run: (key, id) => call('shell_command', { command: script[key] }, id),
 	touch: (file, id) => call('shell_command', { command: `touch ${file}` }, id),
@@ -54,7 +54,7 @@ const newer = {
 
 const event = (type, more) => ({ event: { type, ...more } });
 
-/** Two parts of a summary and a raw thought, all of it told while it grows. */
+/** Two parts of a summary and raw reasoning, all streamed as deltas. */
 function thinking({ deltas: { reason } }) {
 	const cut = reason.length > 3 ? 3 : 2;
 	const parts = [reason.slice(0, cut), reason.slice(cut)];
@@ -120,10 +120,10 @@ const scenesOf = (ways) => ({
 	reviewplain: [say('plain text review')],
 });
 
-/** Failures that are not tried again: ours asks once, where old versions asked three times. */
+/** Failures without retries: this program sends one request where older versions sent three. */
 const finals = new Set(['e400', 'e429', 'ctx', 'incomplete']);
 
-/** The script for a capture: its requests in their order, and a plain word to any that it did not have. */
+/** The script for a capture: its requests in order, and a default message for requests that it lacks. */
 export function scriptOf(requests, isOld) {
 	const scenes = scenesOf(isOld ? olden : newer);
 	const replies = requests.filter(({ scenario, n }) => n === 1 || !finals.has(scenario)).map(({ scenario, n }) => {

@@ -1,6 +1,6 @@
-// Two generations of the app-server's JSON Schema side by side: what is missing, what is more, what says something else.
-// Types are compared as what they mean on the wire: references are followed where only one side gave a name, bodies of
-// unions by their tag. Descriptions, formats and defaults are not compared.
+// Compares two generations of the app-server's JSON Schema and lists missing, additional and different definitions.
+// Types are compared by their form on the wire: a reference is resolved if only one side has a name, and the variants of a union
+// are matched by their tag. Descriptions, formats and defaults are ignored.
 
 const MESSAGES = ['ClientRequest', 'ClientNotification', 'ServerRequest', 'ServerNotification'];
 const ANY = { kind: 'any' };
@@ -13,7 +13,7 @@ function flatten({ definitions: { v2, ...rest } }) {
 const refName = (schema) => schema?.$ref?.split('/').at(-1);
 const isNull = (schema) => schema.type === 'null';
 
-/** { schema, nullable }: without wrappers of one, and without null among the choices. */
+/** { schema, nullable }: without wrappers of a single schema, and without null among the choices. */
 function unwrap(schema) {
 	if (schema === true) return { schema: true, nullable: false };
 	if (Array.isArray(schema.type) && schema.type.includes('null')) {
@@ -28,7 +28,7 @@ function unwrap(schema) {
 	return { schema, nullable: false };
 }
 
-/** What a schema says of a value: { kind, name?, item?, words?, fields?, variants? } */
+/** The normal form of a schema: { kind, name?, item?, words?, fields?, variants? } */
 class Reading {
 	constructor(document) {
 		this.types = flatten(document);
@@ -75,7 +75,7 @@ class Reading {
 	union({ oneOf, anyOf, properties: shared, required = [] }) {
 		const variants = {};
 		for (const raw of (oneOf ?? anyOf).map((choice) => this.types[refName(choice)] ?? choice)) {
-			if (Array.isArray(raw.type)) continue; // what comes in later versions
+			if (Array.isArray(raw.type)) continue; // placeholder for later versions
 			const choice = shared
 				? { ...raw, properties: { ...shared, ...raw.properties }, required: [...required, ...(raw.required ?? [])] }
 				: raw;
@@ -109,8 +109,8 @@ export class Comparison {
 	missing = { messages: [], types: [], fields: [], words: [] };
 	more = { messages: [], types: [], fields: [], words: [] };
 	contradictions = [];
-	open = []; // types of which ours says nothing yet
-	loose = []; // fields of which ours says less
+	open = []; // types that our schema leaves open
+	loose = []; // fields that our schema specifies less
 	same = { messages: 0, types: 0, fields: 0 };
 
 	constructor(ours, theirs) {
@@ -151,7 +151,7 @@ export class Comparison {
 		}
 	}
 
-	/** Two values somewhere: nullability, names, then what they are. */
+	/** Compares two values: nullability, names, then structure. */
 	meaning(where, ours, theirs) {
 		if (LOOSE.has(ours.kind) && !ours.name) {
 			if (!LOOSE.has(theirs.kind)) this.loose.push(where);

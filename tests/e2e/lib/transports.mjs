@@ -1,11 +1,11 @@
-// One conversation over any transport: lines of submissions out, events in.
+// A conversation over any transport: lines of submissions out, events in.
 //
 //   const talk = await openTalk(t, 'tcp', home, cwd);
 //   talk.send('{"id":"1","op":{…}}');
 //   const event = await talk.next();      // null at the end
-//   await talk.end();                     // says that this was all, and waits; throws unless it ended well
+//   await talk.end();                     // closes the input and waits; throws if the program fails
 //
-// No session is configured when a conversation begins.
+// A conversation starts without a configured session.
 
 import fs from 'node:fs';
 import net from 'node:net';
@@ -16,7 +16,7 @@ import { cleanEnv, codexBin, launch, tempDir, waitFor } from './codex.mjs';
 const libraryClient = path.join(path.dirname(codexBin), 'tests/e2e/library_client');
 
 export const transports = ['stdio', 'unix', 'tcp', 'library'];
-/** Why this transport cannot be tested here, or false. */
+/** The reason to skip this transport, or false. */
 export const lacks = (transport) =>
 	transport === 'library' && !fs.existsSync(libraryClient) && 'the library client is not built';
 

@@ -1,9 +1,9 @@
-// A WebSocket client that can be rude: it speaks to ports and Unix sockets, sends any header and any frame.
+// A WebSocket client for tests: it connects to ports and Unix sockets, and can send any header and any frame, invalid ones too.
 //
 //   const socket = await dial({ port }, { Authorization: 'Bearer x' }); // rejects with {status, body} if refused
 //   socket.sendText('{}');
 //   await socket.closed; // {code, reason}, code 1006 without a close
-//   const client = await connectRpc(t, { path: '/run/sock' }); // as startAppServer gives, and initialized
+//   const client = await connectRpc(t, { path: '/run/sock' }); // the same client as startAppServer returns, initialized
 
 import crypto from 'node:crypto';
 import net from 'node:net';
@@ -32,7 +32,7 @@ export function http(where, target, headers = {}) {
 
 const mask = (payload, key) => payload.map((byte, i) => byte ^ key[i % 4]);
 
-/** A frame as a client sends it; all of it can be said otherwise. */
+/** A client frame; each part can be overridden. */
 export function frame(opcode, payload, { fin = true, masked = true } = {}) {
 	const bytes = Buffer.from(payload);
 	const key = crypto.randomBytes(4);
@@ -43,7 +43,7 @@ export function frame(opcode, payload, { fin = true, masked = true } = {}) {
 	return Buffer.concat([Buffer.from([(fin ? 0x80 : 0) | opcode]), length, ...(masked ? [key, mask(bytes, key)] : [bytes])]);
 }
 
-/** Cuts frames off bytes: [{opcode, payload}], rest. */
+/** Splits bytes into frames: [{opcode, payload}], rest. */
 function readFrames(bytes) {
 	const frames = [];
 	for (;;) {
