@@ -49,7 +49,7 @@ struct app_server_listen;
 
 struct app_server_address {
 	struct loop *loop;
-	const char *address;         /* ws://IP:PORT or unix://PATH */
+	const char *address;         /* ws://IP:PORT, unix://PATH or fd://N */
 	const struct bearer *bearer; /* NULL: no token is required */
 	const char *const *hosts;    /* host names that clients may use, besides addresses */
 	size_t host_count;

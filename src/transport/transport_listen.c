@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -15,6 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "loop/loop.h"
+#include "transport/inherited_socket.h"
 #include "transport/unix_socket.h"
 
 enum { BACKLOG = 128 };
@@ -175,6 +177,20 @@ static int listen_ip(struct transport_listener *listener, const char *text, stru
 	return bind_ip(listener, text, &address, err);
 }
 
+/* The file of a Unix socket stays: it belongs to the process that has opened the socket. */
+static int listen_inherited(struct transport_listener *listener, const char *text, struct str rest, struct error *err)
+{
+	uint64_t fd;
+	if (!str_to_u64(rest, &fd) || fd > INT_MAX)
+		return error_set(err, ERR_usage, "%s: want fd://NUMBER", text);
+	listener->address = inherited_socket_open((int)fd, err);
+	if (!listener->address)
+		return -(int)err->code;
+	listener->fd = (int)fd;
+	listener->is_remote = !transport_listener_is_local(listener->address);
+	return 0;
+}
+
 static int listen_on(struct transport_listener *listener, const char *address, struct error *err)
 {
 	struct str rest = str_of(address);
@@ -183,6 +199,8 @@ static int listen_on(struct transport_listener *listener, const char *address, s
 		status = listen_unix(listener, rest.ptr, err);
 	else if (str_cut_prefix(&rest, "tcp://") || str_cut_prefix(&rest, "ws://"))
 		status = listen_ip(listener, address, rest, err);
+	else if (str_cut_prefix(&rest, "fd://"))
+		status = listen_inherited(listener, address, rest, err);
 	else
 		status = error_set(err, ERR_usage, "%s: expected unix://PATH or tcp://127.0.0.1:PORT", address);
 	return status;

@@ -1,7 +1,8 @@
 /* transport_listen.h — a Unix or TCP socket that peers connect to.
  *
  * Owns: the listening socket, and the file of a Unix one. Borrows: the loop. Loop thread only. Addresses:
- * unix://PATH (mode 0600), tcp://IP:PORT, tcp://[IP]:PORT, ws:// as tcp://; port 0 takes any that is free. Servers
+ * unix://PATH (mode 0600), tcp://IP:PORT, tcp://[IP]:PORT, ws:// as tcp://; port 0 takes any that is free; fd://N, a
+ * socket that the caller has (inherited_socket.h), which the listener then owns, but not its file. Servers
  * that other machines can connect to must require a token (proto_listen.h, websocket_listen.h). If no descriptor is
  * left, a new connection is closed at once. Errors: ERR_usage for any other address, and the errors of socket calls. */
 #ifndef TRANSPORT_TRANSPORT_LISTEN_H

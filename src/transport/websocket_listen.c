@@ -173,28 +173,34 @@ static void on_connect(int fd, void *self)
 
 /* ---- the listener ---- */
 
+/* An address that other machines reach needs a bearer. */
+static int require_bearer(const struct websocket_listen *listen, const char *address, struct error *err)
+{
+	if (listen->options.bearer || !str_has_prefix(str_of(address), "ws://") || transport_listener_is_local(address))
+		return 0;
+	return error_set(err, ERR_denied,
+	                 "refusing to start non-loopback websocket listener %s without auth; configure `--ws-auth "
+	                 "capability-token` or `--ws-auth signed-bearer-token`",
+	                 address + strlen("ws://"));
+}
+
 static int open_listen(struct websocket_listen *listen, struct error *err)
 {
 	const char *address = listen->options.address;
+	if (require_bearer(listen, address, err) != 0)
+		return -(int)err->code;
 	if (websocket_load(err) != 0) /* Report a missing library now, not to the first client. */
 		return -(int)err->code;
 	listen->listener = transport_listener_create(listen->options.loop, address, on_connect, listen, err);
 	if (!listen->listener)
 		return -(int)err->code;
+	address = transport_listener_address(listen->listener); /* fd:// has become unix:// or ws:// */
 	listen->is_local_file = str_has_prefix(str_of(address), "unix://");
-	return 0;
+	return require_bearer(listen, address, err);
 }
 
 struct websocket_listen *websocket_listen_create(const struct websocket_listen_options *options, struct error *err)
 {
-	if (!options->bearer && str_has_prefix(str_of(options->address), "ws://") &&
-	    !transport_listener_is_local(options->address)) {
-		error_set(err, ERR_denied,
-		          "refusing to start non-loopback websocket listener %s without auth; configure `--ws-auth "
-		          "capability-token` or `--ws-auth signed-bearer-token`",
-		          options->address + strlen("ws://"));
-		return NULL;
-	}
 	struct websocket_listen *listen = xnew(struct websocket_listen);
 	listen->options = *options;
 	listen->clients = pending_clients_create(options->limit);

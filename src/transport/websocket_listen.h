@@ -24,7 +24,7 @@ typedef void (*websocket_connect_fn)(int fd, struct pending_client *pending, voi
 
 struct websocket_listen_options {
 	struct loop *loop;
-	const char *address;         /* ws://IP:PORT or unix://PATH */
+	const char *address;         /* ws://IP:PORT, unix://PATH or fd://N */
 	const struct bearer *bearer; /* NULL: no token is required; never required at a Unix socket */
 	const char *const *hosts;    /* names, besides addresses, that a Host header may contain */
 	size_t host_count;

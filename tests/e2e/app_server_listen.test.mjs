@@ -162,7 +162,7 @@ test('a token is asked for where one is configured', options, async (t) => {
 test('invalid addresses and options are refused at once', options, async (t) => {
 	const cases = [
 		[['--listen', 'http://127.0.0.1:1'], 2, "error: invalid value 'http://127.0.0.1:1' for '--listen <URL>': unsupported "
-			+ '--listen URL `http://127.0.0.1:1`; expected `stdio://`, `unix://`, `unix://PATH`, `ws://IP:PORT`, or `off`'],
+			+ '--listen URL `http://127.0.0.1:1`; expected `stdio://`, `unix://`, `unix://PATH`, `ws://IP:PORT`, `fd://`, or `off`'],
 		[['--listen', 'ws://localhost:1'], 2, "error: invalid value 'ws://localhost:1' for '--listen <URL>': invalid "
 			+ 'websocket --listen URL `ws://localhost:1`; expected `ws://IP:PORT`'],
 		[['--listen', 'bogus'], 2, 'unsupported --listen URL `bogus`'],

@@ -54,3 +54,17 @@ test('a staged installation touches nothing of the system', (t) => {
 	assert.deepEqual(calls, ['']);
 	assert.ok(!stderr.includes(HINT), stderr);
 });
+
+test('the systemd units are valid', (t) => {
+	const dir = tempDir(t, 'units');
+	const read = (name) => fs.readFileSync(path.join(root, 'packaging/systemd', name), 'utf8');
+	const service = read('codex-app-server.service.in').replace('@bindir@/codex', '/bin/true'); // which must exist
+	fs.writeFileSync(path.join(dir, 'codex-app-server.service'), service);
+	fs.writeFileSync(path.join(dir, 'codex-app-server.socket'), read('codex-app-server.socket'));
+	const files = fs.readdirSync(dir).map((name) => path.join(dir, name));
+	const { error, status, stderr } = spawnSync('systemd-analyze', ['verify', '--user', '--man=no', ...files],
+		{ encoding: 'utf8', env: { ...process.env, XDG_RUNTIME_DIR: dir } });
+	if (error) return t.skip('systemd-analyze is not installed');
+	assert.equal(status, 0, stderr);
+	assert.equal(stderr, '');
+});

@@ -21,6 +21,7 @@
 #include "engine/codex/codex.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
+#include "transport/inherited_socket.h"
 #include "transport/transport_listen.h"
 #include "ui/serve/app_server_daemon_command.h"
 #include "ui/serve/app_server_generate_command.h"
@@ -134,6 +135,27 @@ static int listen_default(struct app_server_run *run, struct error *err)
 	return run->listen ? 0 : -(int)err->code;
 }
 
+/* Serves the socket that systemd has passed on. Commands do not inherit the variables that describe it. */
+static int listen_inherited(struct app_server_run *run, struct error *err)
+{
+	int fd = inherited_socket_find(config_env("LISTEN_PID"), config_env("LISTEN_FDS"), err);
+	if (fd < 0)
+		return -(int)err->code;
+	unsetenv("LISTEN_PID");
+	unsetenv("LISTEN_FDS");
+	unsetenv("LISTEN_FDNAMES");
+	auto_free char *address = xasprintf("fd://%d", fd);
+	const struct app_server_address where = {
+		.loop = run->loop,
+		.address = address,
+		.bearer = run->bearer,
+		.hosts = run->options.hosts.items,
+		.host_count = run->options.hosts.count,
+	};
+	run->listen = app_server_listen_create(run->server, &where, err);
+	return run->listen ? 0 : -(int)err->code;
+}
+
 static void print_banner(const struct app_server_run *run)
 {
 	const char *where = app_server_listen_address(run->listen) + strlen("ws://");
@@ -150,6 +172,8 @@ static int listen_at(struct app_server_run *run, struct error *err)
 {
 	if (run->place == APP_SERVER_UNIX_DEFAULT)
 		return listen_default(run, err);
+	if (run->place == APP_SERVER_INHERITED)
+		return listen_inherited(run, err);
 	const struct app_server_address where = {
 		.loop = run->loop,
 		.address = run->options.listen,
@@ -262,7 +286,8 @@ static int start(struct app_server_run *run, struct error *err)
 {
 	if (run->place == APP_SERVER_OFF)
 		return error_set(err, ERR_config, "no transport configured; use --listen");
-	int status = run->place == APP_SERVER_WEB ? bearer_create(&run->options.bearer, &run->bearer, err) : 0;
+	bool has_port = run->place == APP_SERVER_WEB || run->place == APP_SERVER_INHERITED;
+	int status = has_port ? bearer_create(&run->options.bearer, &run->bearer, err) : 0;
 	if (status == 0)
 		status = load(run, err);
 	return status == 0 ? run_loop(run, err) : status;

@@ -20,7 +20,7 @@
 const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT] = {
 	ROW(overrides, "config", 'c', CLI_LIST, "key=value", NULL, "Set a configuration value (TOML); repeatable"),
 	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL,
-            "Address to listen on: stdio:// (default), unix://, unix://PATH, ws://IP:PORT, off"),
+            "Address to listen on: stdio:// (default), unix://, unix://PATH, ws://IP:PORT, fd:// (from systemd), off"),
 	ROW(stdio, "stdio", 0, CLI_FLAG, NULL, NULL, "The same as --listen stdio://"),
 	ROW(bearer.mode, "ws-auth", 0, CLI_TEXT, "MODE", "capability-token|signed-bearer-token",
             "Authentication of WebSocket clients; required if other machines can reach the port"),
@@ -43,6 +43,7 @@ static const struct {
 } places[] = {
 	{"stdio://", APP_SERVER_STDIO},
 	{"unix://", APP_SERVER_UNIX_DEFAULT},
+	{"fd://", APP_SERVER_INHERITED},
 	{"off", APP_SERVER_OFF},
 };
 
@@ -57,7 +58,7 @@ static int find_place(const char *url, enum app_server_place *ret, struct error 
 	if (!str_has_prefix(str_of(url), "ws://") && !str_has_prefix(str_of(url), "unix://"))
 		return error_set(err, ERR_invalid,
 		                 "invalid value '%s' for '--listen <URL>': unsupported --listen URL `%s`; expected "
-		                 "`stdio://`, `unix://`, `unix://PATH`, `ws://IP:PORT`, or `off`",
+		                 "`stdio://`, `unix://`, `unix://PATH`, `ws://IP:PORT`, `fd://`, or `off`",
 		                 url, url);
 	*ret = str_has_prefix(str_of(url), "ws://") ? APP_SERVER_WEB : APP_SERVER_UNIX;
 	if (*ret == APP_SERVER_WEB && !transport_listener_is_address(url))

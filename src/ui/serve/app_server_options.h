@@ -22,7 +22,14 @@ struct app_server_options_read {
 enum { APP_SERVER_OPTION_COUNT = 12 };
 extern const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT];
 
-enum app_server_place { APP_SERVER_STDIO, APP_SERVER_WEB, APP_SERVER_UNIX, APP_SERVER_UNIX_DEFAULT, APP_SERVER_OFF };
+enum app_server_place {
+	APP_SERVER_STDIO,
+	APP_SERVER_WEB,
+	APP_SERVER_UNIX,
+	APP_SERVER_UNIX_DEFAULT,
+	APP_SERVER_INHERITED, /* a socket that systemd passes on */
+	APP_SERVER_OFF,
+};
 
 /* Returns ERR_invalid or ERR_usage, worded for cli_print_error. */
 must_check int app_server_options_place(const struct app_server_options_read *options, enum app_server_place *ret,
