@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+#include <uv.h>
 
 #include "base/error.h"
 #include "base/log.h"
@@ -42,7 +43,10 @@ static int run_word(int argc, char **argv, int at)
 	log_configure(config_env("CODEX_LOG"));
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes an error of write */
 	signal(SIGXFSZ, SIG_IGN); /* and so does an exceeded file size limit */
-	return word->run(argc - 1, argv + 1);
+	int status = word->run(argc - 1, argv + 1);
+	/* The worker threads end here: OpenSSL cannot free a thread's memory after its own exit handler has run. */
+	uv_library_shutdown();
+	return status;
 }
 
 /* If a standard stream is closed, the next opened file would get its descriptor and receive printed output. /dev/null
