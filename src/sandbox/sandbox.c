@@ -4,9 +4,11 @@
 #include "sandbox/sandbox.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
@@ -18,7 +20,7 @@
 
 /* In the order of preference. */
 static const struct sandbox_driver *const drivers[] = {&sandbox_bwrap, &sandbox_landlock};
-enum { DRIVERS = countof(drivers), REASON_MAX = 256 };
+enum { DRIVERS = countof(drivers), REASON_MAX = 256, MOUNT_TABLE_MAX = MIB };
 
 static const size_t chosen[] = {
 	[sandbox_backend_bubblewrap] = 0,
@@ -47,9 +49,6 @@ static _Thread_local struct {
 	struct loop_timer *timer;
 	struct buf complaint;
 } trials;
-
-static const char advice[] = "install bubblewrap (the program bwrap), or choose --sandbox danger-full-access to run "
-			     "commands without one";
 
 /* The drivers to try for a choice are those from first_of up to, but without, end_of. */
 static size_t first_of(enum sandbox_backend backend)
@@ -237,6 +236,38 @@ void sandbox_probe_destroy(struct sandbox_probe *probe)
 		trials_end();
 }
 
+/* ---- advice ---- */
+
+/* True in a chroot whose root is not a mount point, where the kernel forbids user name spaces: no mount is at "/". */
+static bool is_chroot(void)
+{
+	auto_buf struct buf mounts;
+	struct str text, line;
+	buf_init(&mounts, MOUNT_TABLE_MAX);
+	if (file_read("/proc/self/mountinfo", &mounts, NULL) != 0)
+		return false;
+	text = buf_str(&mounts);
+	while (str_next_line(&text, &line)) {
+		struct str field = STR("");
+		for (size_t i = 0; i < 5; i++) /* the fifth one is the mount point */
+			str_next_part(&line, ' ', &field);
+		if (str_is(field, "/"))
+			return false;
+	}
+	return true;
+}
+
+const char *sandbox_remedy(void)
+{
+	if (access("/proc/self", F_OK) != 0)
+		return "mount /proc (mount -t proc proc /proc)";
+	if (is_chroot())
+		return "you are in a chroot, where the kernel forbids user name spaces: use a container or pivot_root";
+	if (!sandbox_bwrap_is_installed())
+		return "install bubblewrap (the program bwrap)";
+	return "see docs/sandbox.md for what each backend needs";
+}
+
 /* ---- results ---- */
 
 static void list_reasons(enum sandbox_backend backend, struct buf *out)
@@ -256,8 +287,10 @@ const char *sandbox_backend_name(enum sandbox_backend backend, struct error *err
 	if (!sandbox_is_probed(backend))
 		error_set(err, ERR_busy, "the check whether commands can run in a sandbox has not finished");
 	else
-		error_set(err, ERR_unsupported, "commands cannot run in a sandbox on this system (%s): %s",
-		          buf_str(&reasons).ptr, advice);
+		error_set(err, ERR_unsupported,
+		          "commands cannot run in a sandbox on this system (%s): %s, or choose --sandbox "
+		          "danger-full-access to run commands without one",
+		          buf_str(&reasons).ptr, sandbox_remedy());
 	return NULL;
 }
 

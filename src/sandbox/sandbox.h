@@ -38,6 +38,8 @@ bool sandbox_is_probed(enum sandbox_backend backend);
 must_check const char *sandbox_backend_name(enum sandbox_backend backend, struct error *err);
 /* Returns how a working backend operates, or why another one fails; "" if it was not tried. */
 const char *sandbox_backend_detail(enum sandbox_backend backend);
+/* Returns the step that makes a sandbox work here, for the case that none does. */
+const char *sandbox_remedy(void);
 
 /* Wraps argv, which must outlive the result. *ret_sandboxed is NULL if the policy needs no sandbox. ERR_unsupported
  * (with a remedy) if no backend works here, ERR_not_found if a root does not exist, ERR_denied if the content of a

@@ -79,6 +79,11 @@ static const char *find_bwrap(void)
 	return path;
 }
 
+bool sandbox_bwrap_is_installed(void)
+{
+	return find_bwrap();
+}
+
 static void add_privileges(struct args *args, const struct variant *variant)
 {
 	if (variant->has_user_namespace)

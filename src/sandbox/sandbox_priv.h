@@ -31,6 +31,9 @@ struct sandbox_driver {
 	            struct error *err);
 };
 
+/* True if the program bwrap is found. */
+bool sandbox_bwrap_is_installed(void);
+
 extern const struct sandbox_driver sandbox_bwrap, sandbox_landlock;
 
 #endif

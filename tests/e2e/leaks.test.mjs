@@ -1,4 +1,4 @@
-// What LeakSanitizer does not see, because it looks before the libraries' exit handlers run: valgrind, on the release build.
+// Memory that LeakSanitizer does not report, because it checks before the exit handlers of libraries run: valgrind, on the release build.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';

@@ -188,22 +188,22 @@ static void check_sandbox(struct doctor *doctor)
 }
 
 /* A backend that fails is a warning only: check_sandbox reports whether one works. */
-static void check_backend(struct doctor *doctor, enum sandbox_backend backend)
+static void check_backend(struct doctor *doctor, enum sandbox_backend backend, const char *(*advice)(void))
 {
 	struct error err;
 	bool works = probe(doctor, backend, &err) != NULL;
-	doctor_report(doctor, works ? DOCTOR_ok : DOCTOR_warning, NULL, "%s%s",
+	doctor_report(doctor, works ? DOCTOR_ok : DOCTOR_warning, works || !advice ? NULL : advice(), "%s%s",
 	              works ? "works " : "does not work: ", sandbox_backend_detail(backend));
 }
 
 static void check_bubblewrap(struct doctor *doctor)
 {
-	check_backend(doctor, sandbox_backend_bubblewrap);
+	check_backend(doctor, sandbox_backend_bubblewrap, sandbox_remedy);
 }
 
 static void check_landlock(struct doctor *doctor)
 {
-	check_backend(doctor, sandbox_backend_landlock);
+	check_backend(doctor, sandbox_backend_landlock, NULL);
 }
 
 static void detail_file(struct doctor *doctor, const char *name, const char *path)
