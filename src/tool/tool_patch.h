@@ -1,6 +1,6 @@
 /* tool_patch.h — applies a patch for a call: planned, approved, committed, reported. Private to tool/.
  *
- * Only worker threads read and write files. A patch takes effect as a whole or not at all.
+ * Only worker threads read and write files. A patch that fails is undone; an undo that fails is reported.
  * Owns: the patch's text and its plan. Finishes the call. */
 #ifndef TOOL_TOOL_PATCH_H
 #define TOOL_TOOL_PATCH_H
