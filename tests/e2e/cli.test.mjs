@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { codexBin, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
 const COMMANDS = ['agents', 'app-server', 'debug-client', 'exec', 'execpolicy', 'export', 'fork', 'login', 'logout', 'mock-model',
-	'proto', 'resume', 'review', 'doctor', 'sandbox', 'completion', 'help'];
+	'proto', 'resume', 'review', 'doctor', 'sandbox', 'completion', 'update', 'help'];
 const KEY = 'sk-proj-abcdefghijklmnop1234';
 
 test('the version is one line', async (t) => {
@@ -169,6 +169,59 @@ test('login works with a broken configuration, and names the error', async (t) =
 	assert.equal(chatgpt.code, 1);
 	assert.match(chatgpt.stderr, /ChatGPT/);
 	assert.ok(!chatgpt.stderr.includes('secret'));
+});
+
+// --- update ---------------------------------------------------------------------------------------------------------
+
+/** Runs `codex update` of a link-free copy at this path of a new folder, beside other files. */
+function update(t, place, files = {}, env = {}) {
+	const root = fs.realpathSync(tempDir(t)), program = path.join(root, place);
+	fs.mkdirSync(path.dirname(program), { recursive: true });
+	try {
+		fs.linkSync(codexBin, program); // a copy takes its time
+	} catch {
+		fs.copyFileSync(codexBin, program);
+	}
+	for (const [name, text] of Object.entries(files)) {
+		fs.mkdirSync(path.dirname(path.join(root, name)), { recursive: true });
+		fs.writeFileSync(path.join(root, name), text.replaceAll('PROGRAM', program));
+	}
+	const clean = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('CODEX_MANAGED_BY')));
+	const { status, stdout, stderr } = spawnSync(program, ['update'], { encoding: 'utf8',
+		env: { ...clean, DPKG_ADMINDIR: path.join(root, 'dpkg'), ...env } });
+	const [first = '', command = ''] = stdout.split('\n');
+	return { status, stderr, root, way: first.split(`(${program}) `)[1], command: command.trim() };
+}
+
+test('update prints the command for each way of installation', (t) => {
+	const vendored = 'node_modules/codex-c-linux-x64/vendor/x86_64-unknown-linux-gnu/bin/codex';
+	const npm = update(t, `lib/${vendored}`);
+	assert.deepEqual([npm.status, npm.way, npm.command],
+		[0, 'was installed with npm. To update it, run:', 'npm install --global codex-c@latest']);
+	const project = update(t, `it's/${vendored}`, { "it's/package.json": '{}' });
+	assert.equal(project.command, `npm install --prefix "${project.root}/it's" codex-c@latest`);
+	assert.equal(update(t, vendored, {}, { CODEX_MANAGED_BY_BUN: '1' }).command, 'bun add --global codex-c@latest');
+	const yarn = update(t, vendored, { 'package.json': '{}' }, { CODEX_MANAGED_BY_YARN: '1' });
+	assert.equal(yarn.command, `yarn --cwd ${yarn.root} add codex-c@latest`);
+
+	const debian = update(t, 'usr/bin/codex', { 'usr/include/codex/codex.h': '',
+		'dpkg/info/other.list': '/.\nPROGRAM.old\n', 'dpkg/info/codex-c:amd64.list': '/.\nPROGRAM\n' });
+	assert.deepEqual([debian.way, debian.command], ['was installed as the Debian package codex-c. To update it, run:',
+		'sudo apt-get update && sudo apt-get install --only-upgrade codex-c']);
+
+	const built = update(t, 'src/build/codex', { 'src/build/build.ninja': '', 'src/dev': '' });
+	assert.equal(built.command, `cd ${built.root}/src && git pull && ./dev build`);
+	const tarball = update(t, 'codex-0.1.0-linux-x64/bin/codex',
+		{ 'codex-0.1.0-linux-x64/THIRD-PARTY': '', 'codex-0.1.0-linux-x64/LICENSE': '' });
+	assert.equal(tarball.command, `tar -C ${tarball.root} -xJf codex-VERSION-linux-ARCHITECTURE.tar.xz`);
+	const installed = update(t, 'bin/codex', { 'include/codex/codex.h': '' });
+	assert.equal(installed.command, `git pull && ./dev install ${installed.root}`);
+});
+
+test('update of a program without a trace fails with a sentence; the variable of a launcher is no trace', (t) => {
+	const { status, stderr, root } = update(t, 'somewhere/codex', {}, { CODEX_MANAGED_BY_NPM: '1' });
+	assert.deepEqual([status, stderr],
+		[1, `codex update: it is unknown how ${root}/somewhere/codex was installed; update it in the same way\n`]);
 });
 
 // --- completion -----------------------------------------------------------------------------------------------------
