@@ -13,7 +13,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const HINT = 'programs that use the library do not find it yet';
 
 /** Runs a copy of ./dev install for this user, on a system whose loader searches these folders. */
-function install(t, { uid, searched, prefix, destdir }) {
+function install(t, { uid, searched, prefix, destdir, files = [] }) {
 	const dir = tempDir(t, 'dev');
 	const calls = path.join(dir, 'calls');
 	const cache = path.join(dir, 'cache');
@@ -22,7 +22,13 @@ function install(t, { uid, searched, prefix, destdir }) {
 	fs.writeFileSync(cache, '');
 	fs.writeFileSync(calls, '');
 	for (const name of ['meson', 'ninja', 'pkg-config', 'apt-get', 'sudo', 'bwrap']) script(name, 'exit 0');
-	script('meson', 'case $1 in setup) mkdir -p "$2" && : >"$2/build.ninja" ;; esac');
+	const log = ['# a comment', ...files].map((line) => `echo '${line}' >>build/meson-logs/install-log.txt`).join('; ');
+	const copies = files.filter((file) => !file.startsWith('/nonexistent'))
+		.map((file) => `mkdir -p '${path.dirname(file)}' && : >'${file}'`).join('; ') || ':';
+	script('meson', `case $1 in
+setup) mkdir -p "$2" && : >"$2/build.ninja" ;;
+install) mkdir -p build/meson-logs && rm -f build/meson-logs/install-log.txt; ${log}; ${copies} ;;
+esac`);
 	script('id', `echo ${uid}`);
 	script('ldconfig', `echo "ldconfig $*" >>${calls}
 case $1 in -p) cat ${cache} ;; *) for folder in ${searched}; do echo "	libcodex.so.0 (libc6) => $folder/libcodex.so.0" >>${cache}; done ;; esac`);
@@ -30,7 +36,8 @@ case $1 in -p) cat ${cache} ;; *) for folder in ${searched}; do echo "	libcodex.
 	const env = { PATH: `${path.join(dir, 'bin')}:${process.env.PATH}`, TMPDIR: dir, ...(destdir && { DESTDIR: destdir }) };
 	const { status, stderr } = spawnSync('sh', [path.join(dir, 'dev'), 'install', prefix], { encoding: 'utf8', env });
 	assert.equal(status, 0, stderr);
-	return { stderr, calls: fs.readFileSync(calls, 'utf8').trim().split('\n') };
+	const uninstall = (from) => spawnSync('sh', [path.join(dir, 'dev'), 'uninstall', from], { encoding: 'utf8', env });
+	return { stderr, uninstall, calls: fs.readFileSync(calls, 'utf8').trim().split('\n') };
 }
 
 test('root registers the library, and there is nothing to say', (t) => {
@@ -67,4 +74,28 @@ test('the systemd units are valid', (t) => {
 	if (error) return t.skip('systemd-analyze is not installed');
 	assert.equal(status, 0, stderr);
 	assert.equal(stderr, '');
+});
+
+test('uninstall removes the files of the installation below the prefix, its own empty folders, and nothing else', (t) => {
+	const prefix = path.join(tempDir(t), "it's here");
+	const shown = prefix.replaceAll("'", "'\\''");
+	const at = (name) => path.join(prefix, name);
+	fs.mkdirSync(at('bin'), { recursive: true });
+	fs.mkdirSync(at('share/doc/codex'), { recursive: true });
+	fs.writeFileSync(at('bin/other'), '');
+	fs.writeFileSync(at('share/doc/codex/notes'), 'mine');
+	const files = ['bin/codex', 'include/codex/codex.h', 'share/man/man1/codex.1', 'share/doc/codex/THIRD-PARTY'];
+	const { uninstall } = install(t, { uid: 1000, searched: '/usr/local/lib', prefix,
+		files: [...files.map((name) => `${shown}/${name}`), '/nonexistent/elsewhere'] });
+	for (const name of files) assert.ok(fs.existsSync(at(name)), name);
+
+	const elsewhere = uninstall('/opt/other');
+	assert.equal(elsewhere.status, 1);
+	assert.match(elsewhere.stderr, /nothing of build\/installed is below \/opt\/other/);
+	const { status, stderr } = uninstall(prefix);
+	assert.deepEqual([status, stderr], [0, `dev: removed 4 files below ${prefix}\n`]);
+	for (const name of files) assert.ok(!fs.existsSync(at(name)), name);
+	assert.ok(!fs.existsSync(at('include/codex')));
+	for (const name of ['bin/other', 'share/doc/codex/notes', 'share/man/man1']) assert.ok(fs.existsSync(at(name)), name);
+	assert.equal(uninstall(prefix).status, 1);
 });
