@@ -47,7 +47,9 @@ def root_file(bench, thread):
 def heard(bench, thread):
     """The agents whose completion is in the root's history, by outcome."""
     ends = {}
-    for line in root_file(bench, thread).read_text().splitlines():
+    # The file is being written: bytes after the last newline are an incomplete line.
+    complete = root_file(bench, thread).read_bytes().rpartition(b"\n")[0]
+    for line in complete.splitlines():
         payload = json.loads(line)["payload"]
         if payload.get("type") != "function_call_output" or not payload["call_id"].startswith("await-"):
             continue
