@@ -270,7 +270,12 @@ class Walks(Tree):
                    "engine/codex/codex.c codex_close call")
 
     def test_a_call_that_the_file_does_not_make(self):
-        self.finds("engine/codex/codex.c does not name exec_main()", *self.STEPS[:3], "ui/exec.c exec_main call")
+        self.finds("codex_submit() of engine/codex/codex.c does not call exec_main()", *self.STEPS[:3],
+                   "ui/exec.c exec_main call")
+
+    def test_a_call_that_stands_in_another_function(self):
+        self.finds("on_event() of ui/exec.c does not call codex_submit()", *self.STEPS,
+                   "engine/codex/codex.c codex_submit call")
 
     def test_a_pointer_that_its_file_does_not_set(self):
         self.finds("engine/codex/codex.c does not name on_event", *self.STEPS[:3],
