@@ -319,7 +319,7 @@ static bool recall(struct rollout_index *index, const char *path, const struct i
 
 static void date(const char *path, const struct stat *st, struct arena *arena, struct rollout_summary *summary)
 {
-	struct rollout_name name;
+	struct rollout_file_name name;
 	summary->path = arena_str(arena, str_of(path));
 	summary->updated_at_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
 	summary->created_at_ms =

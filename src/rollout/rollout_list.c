@@ -66,7 +66,7 @@ static void names_finish(struct names *names)
 
 static void visit_file(struct walk *walk, const char *folder, const char *file_name)
 {
-	struct rollout_name name;
+	struct rollout_file_name name;
 	auto_free char *path = path_join(folder, file_name);
 	if (!rollout_path_parse(path_name(path), &name))
 		return;
@@ -116,7 +116,7 @@ struct search {
 	char *compressed;
 };
 
-static bool on_visit_id(const char *path, const struct rollout_name *name, void *self)
+static bool on_visit_id(const char *path, const struct rollout_file_name *name, void *self)
 {
 	struct search *search = self;
 	if (!str_equal_fold(search->is_segment ? name->rollout_id : name->thread_id, search->id))
@@ -263,7 +263,7 @@ struct candidates {
 	VEC(struct candidate) all;
 };
 
-static bool on_visit_any(const char *path, const struct rollout_name *name, void *self)
+static bool on_visit_any(const char *path, const struct rollout_file_name *name, void *self)
 {
 	struct candidates *candidates = self;
 	struct stat st;

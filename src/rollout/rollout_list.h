@@ -12,10 +12,10 @@
 #include "base/str.h"
 
 struct rollout_meta;
-struct rollout_name;
+struct rollout_file_name;
 
 /* Called for each file; returning true ends the walk. Names are slices of the path, valid during the call. */
-typedef bool (*rollout_list_visit_fn)(const char *path, const struct rollout_name *name, void *self);
+typedef bool (*rollout_list_visit_fn)(const char *path, const struct rollout_file_name *name, void *self);
 /* Visits the files of sessions, or of the archive, in descending order of their names. A folder that does not exist
  * is empty. */
 must_check int rollout_list_walk(const char *home, bool is_archive, rollout_list_visit_fn visit, void *self,

@@ -86,7 +86,7 @@ static void on_folder(const char *path, void *self)
 	vec_push(&listing->stamps, stamp);
 }
 
-static bool on_visit(const char *path, const struct rollout_name *name, void *self)
+static bool on_visit(const char *path, const struct rollout_file_name *name, void *self)
 {
 	struct listing *listing = self;
 	struct str copy = arena_str(&listing->arena, str_of(path));

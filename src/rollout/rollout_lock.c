@@ -90,7 +90,7 @@ static bool is_held_by_living(const char *path)
 
 bool rollout_lock_is_ending(const char *rollout_path)
 {
-	struct rollout_name name;
+	struct rollout_file_name name;
 	auto_free char *home = rollout_path_home(rollout_path);
 	if (is_held_by_living(rollout_path))
 		return false;

@@ -150,7 +150,7 @@ static void pack_file(const struct pass *pass, const char *path)
 	replace(pass, path, from, &st);
 }
 
-static bool on_visit(const char *path, const struct rollout_name *name, void *self)
+static bool on_visit(const char *path, const struct rollout_file_name *name, void *self)
 {
 	const struct pass *pass = self;
 	struct stat st;

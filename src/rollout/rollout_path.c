@@ -36,9 +36,9 @@ static bool take_id(struct str *rest, const char *before, struct str *ret)
 	return str_cut_prefix(rest, before) && take(rest, ID_LEN, ret) && uuid_is_valid(*ret);
 }
 
-bool rollout_path_parse(struct str file_name, struct rollout_name *ret)
+bool rollout_path_parse(struct str file_name, struct rollout_file_name *ret)
 {
-	struct rollout_name name = {.is_compressed = str_has_suffix(file_name, ".zst")};
+	struct rollout_file_name name = {.is_compressed = str_has_suffix(file_name, ".zst")};
 	if (!str_cut_prefix(&file_name, "rollout-") || !take(&file_name, TIME_LEN, &name.time) ||
 	    !take_id(&file_name, "-", &name.thread_id))
 		return false;

@@ -13,7 +13,7 @@
 
 #include "base/str.h"
 
-struct rollout_name {
+struct rollout_file_name {
 	struct str time; /* for example "2026-11-21T01-50-36" */
 	struct str thread_id;
 	struct str rollout_id; /* distinguishes the files of a thread; for the first one it is the thread's id */
@@ -23,7 +23,7 @@ struct rollout_name {
 /* Returns the path, owned by the caller. thread_id must be a UUID. */
 char *rollout_path(const char *home, int64_t started_at_ms, struct str thread_id);
 /* Splits a file name without folders into slices; false if it is not the name of a rollout. */
-bool rollout_path_parse(struct str file_name, struct rollout_name *ret);
+bool rollout_path_parse(struct str file_name, struct rollout_file_name *ret);
 /* Returns the CODEX_HOME of a path inside sessions/ or archived_sessions/, owned by the caller; NULL for other
  * paths. */
 char *rollout_path_home(const char *path);

@@ -390,7 +390,7 @@ bool rollout_reader_find_base(const struct rollout_reader *reader, size_t record
 {
 	const struct rollout_record *last = &reader->records.items[record];
 	const struct rollout_segment *segment = &reader->segments.items[last->segment];
-	struct rollout_name name;
+	struct rollout_file_name name;
 	if (!last->is_numbered || !last->end || segment->is_disordered ||
 	    reader->segments.count - last->segment > LIMIT_ROLLOUT_BASES)
 		return false;

@@ -49,7 +49,7 @@ static int copy_bytes(int from, int to, struct error *err)
 static char *name_for(const char *path, int tries)
 {
 	char id[UUID_TEXT_SIZE];
-	struct rollout_name name;
+	struct rollout_file_name name;
 	if (tries == 0)
 		return xstrdup(path);
 	if (!rollout_path_parse(path_name(path), &name))

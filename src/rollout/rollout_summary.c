@@ -56,7 +56,7 @@ static int64_t name_ms(struct str text)
 }
 
 /* Prefers the time in the id, which is more precise than that in the name, if they agree: clients may choose any id. */
-int64_t rollout_summary_created(const struct rollout_name *name)
+int64_t rollout_summary_created(const struct rollout_file_name *name)
 {
 	int64_t named = name_ms(name->time), exact;
 	if (!uuid_ms(name->rollout_id, &exact) || exact < named - 60 * 1000 || exact > named + 60 * 1000)
@@ -151,7 +151,7 @@ static int read_lines(struct summary_reader *reader, struct rollout_source *sour
 static int read_open(struct summary_reader *reader, struct rollout_source *source, const char *path, uint64_t most,
                      struct error *err)
 {
-	struct rollout_name name;
+	struct rollout_file_name name;
 	const struct stat *st = rollout_source_stat(source);
 	reader->out->updated_at_ms = (int64_t)st->st_mtim.tv_sec * 1000 + st->st_mtim.tv_nsec / 1000000;
 	reader->out->created_at_ms = rollout_path_parse(path_name(path), &name) ? rollout_summary_created(&name)

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "rollout/rollout_meta.h"
 
-struct rollout_name;
+struct rollout_file_name;
 
 struct rollout_summary {
 	struct rollout_meta meta;
@@ -24,6 +24,6 @@ struct rollout_summary {
 must_check int rollout_summary_read(const char *path, struct arena *arena, struct rollout_summary *ret,
                                     struct error *err);
 /* Returns the creation time that the file's name gives, in Unix milliseconds. */
-int64_t rollout_summary_created(const struct rollout_name *name);
+int64_t rollout_summary_created(const struct rollout_file_name *name);
 
 #endif

@@ -146,7 +146,7 @@ static int unpack(struct rollout_writer *writer, struct error *err)
 
 static int open_file(struct rollout_writer *writer, struct error *err)
 {
-	struct rollout_name name;
+	struct rollout_file_name name;
 	writer->home = rollout_path_home(writer->path);
 	if (rollout_path_parse(path_name(writer->path), &name))
 		memcpy(writer->thread_id, name.thread_id.ptr, name.thread_id.len);

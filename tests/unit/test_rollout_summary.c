@@ -76,7 +76,7 @@ static void a_file_without_session_meta_is_refused(void **state)
 static void a_name_contains_the_creation_time(void **state)
 {
 	(void)state;
-	struct rollout_name name;
+	struct rollout_file_name name;
 	setenv("TZ", "UTC", 1);
 	tzset();
 	assert_true(rollout_path_parse(path_name(FILE_A), &name));

@@ -152,7 +152,7 @@ static void names_follow_local_time(void **state)
 	setenv("TZ", "UTC", 1);
 	tzset();
 	assert_string_equal(path, "/h/sessions/2026/11/21/rollout-2026-11-21T08-41-13-" THREAD ".jsonl");
-	struct rollout_name name;
+	struct rollout_file_name name;
 	assert_true(rollout_path_parse(path_name(path), &name));
 	assert_str(name.time, "2026-11-21T08-41-13");
 	assert_str(name.rollout_id, THREAD);

@@ -32,7 +32,7 @@ struct thread_files {
 	VEC(struct str) rollout_ids;
 };
 
-static bool on_visit_own(const char *path, const struct rollout_name *name, void *self)
+static bool on_visit_own(const char *path, const struct rollout_file_name *name, void *self)
 {
 	struct thread_files *files = self;
 	if (str_equal_fold(name->thread_id, files->thread_id)) {
@@ -64,7 +64,7 @@ static int move_into(const char *path, const char *folder, struct error *err)
 /* Returns the session folder for the date in the file's name: "2026-11-21T…" belongs to sessions/2026/11/21. */
 static char *session_folder(const char *home, const char *path)
 {
-	struct rollout_name name;
+	struct rollout_file_name name;
 	rollout_path_parse(path_name(path), &name);
 	return xasprintf("%s/sessions/%.4s/%.2s/%.2s", home, name.time.ptr, name.time.ptr + 5, name.time.ptr + 8);
 }
@@ -175,7 +175,7 @@ struct reference_search {
 };
 
 /* Finds a file of another thread that refers to one of these. */
-static bool on_visit_other(const char *path, const struct rollout_name *name, void *self)
+static bool on_visit_other(const char *path, const struct rollout_file_name *name, void *self)
 {
 	struct reference_search *search = self;
 	auto_arena struct arena arena = {0};

@@ -34,7 +34,7 @@ struct prefix_search {
 	bool is_ambiguous;
 };
 
-static bool on_visit(const char *path, const struct rollout_name *name, void *self)
+static bool on_visit(const char *path, const struct rollout_file_name *name, void *self)
 {
 	struct prefix_search *search = self;
 	struct str id = name->thread_id;
