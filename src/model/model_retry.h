@@ -1,4 +1,4 @@
-/* model_retry.h — computes delays before retries.
+/* model_retry.h — computes delays before retries. The Turn retries (engine/turn/turn.c).
  *
  * Owns: nothing. Thread: any. Times are milliseconds; -1 means that the server requested no delay. */
 #ifndef MODEL_MODEL_RETRY_H

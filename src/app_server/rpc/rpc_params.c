@@ -1,4 +1,5 @@
-/* The position of a mistake in base64 is searched only after base/text.h has failed to decode the text. */
+/* Decodes parameters (rpc_params.h). The position of a mistake in base64 is searched only after base/text.h has failed
+ * to decode the text. */
 #include "app_server/rpc/rpc_params.h"
 
 #include <stdio.h>

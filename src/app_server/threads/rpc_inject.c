@@ -1,6 +1,6 @@
 /* thread/inject_items adds items to the history. The provider validates them; this file checks only the members without
  * which every later request of the thread would fail. Items of unknown types are omitted, as by codex 0.169, but with a
- * warning. */
+ * warning. thread/prepareApprovedPlan is here as well. */
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
