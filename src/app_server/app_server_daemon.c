@@ -18,6 +18,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -64,13 +65,11 @@ static void ask_version(struct app_server_daemon *daemon, int fd)
 /* Connects to the socket and finds the pid of the listener; -1 if no server is running. */
 static int find(struct app_server_daemon *daemon)
 {
-	struct ucred owner;
-	socklen_t size = sizeof(owner);
 	daemon->pid = 0;
 	daemon->version[0] = '\0';
 	int fd = unix_socket_connect(daemon->socket, NULL);
-	if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &owner, &size) == 0)
-		daemon->pid = owner.pid;
+	if (fd >= 0)
+		host_peer_pid(fd, &daemon->pid);
 	return fd;
 }
 
@@ -112,7 +111,6 @@ static int open_log(const struct app_server_daemon *daemon, struct error *err)
 	return fd;
 }
 
-/* Executes /proc/self/exe, which is this program even if its file has been replaced. */
 static int spawn(const struct app_server_daemon *daemon, int log, int ready, pid_t *ret_pid)
 {
 	VEC(const char *) argv = {0};
@@ -134,7 +132,7 @@ static int spawn(const struct app_server_daemon *daemon, int log, int ready, pid
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSID);
 	int failure =
-		posix_spawn(ret_pid, "/proc/self/exe", &actions, &attributes, (char **)(uintptr_t)argv.items, environ);
+		posix_spawn(ret_pid, host_program(), &actions, &attributes, (char **)(uintptr_t)argv.items, environ);
 	posix_spawnattr_destroy(&attributes);
 	posix_spawn_file_actions_destroy(&actions);
 	vec_finish(&argv);
@@ -182,7 +180,7 @@ static int launch(struct app_server_daemon *daemon, struct error *err)
 	auto_close int log = open_log(daemon, err);
 	if (log < 0)
 		return -(int)err->code;
-	if (pipe2(ready, O_CLOEXEC) != 0)
+	if (host_pipe(ready) != 0)
 		return error_sys(err, errno, "cannot make a pipe");
 	move_up(&log);
 	move_up(&ready[1]);

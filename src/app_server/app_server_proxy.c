@@ -15,6 +15,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
@@ -248,7 +249,7 @@ static int pass_lines(int *fd, struct error *err)
 static ssize_t peek_pipe(int fd, char *ret)
 {
 	int ends[2];
-	if (pipe2(ends, O_CLOEXEC) != 0)
+	if (host_pipe(ends) != 0)
 		return -1;
 	ssize_t count = tee(fd, ends[1], 1, 0);
 	if (count == 1)

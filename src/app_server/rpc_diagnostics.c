@@ -9,23 +9,8 @@
 #include "app_server/threads/threads.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/mem.h"
-
-/* Reads the second number of /proc/self/statm, which counts pages. */
-static bool read_resident_bytes(int64_t *ret)
-{
-	auto_buf struct buf text;
-	struct str rest, part;
-	uint64_t pages;
-	buf_init(&text, 4096);
-	if (file_read("/proc/self/statm", &text, NULL) != 0)
-		return false;
-	rest = buf_str(&text);
-	if (!str_next_part(&rest, ' ', &part) || !str_next_part(&rest, ' ', &part) || !str_to_u64(part, &pages))
-		return false;
-	*ret = (int64_t)pages * sysconf(_SC_PAGESIZE);
-	return true;
-}
 
 /* Counts requests: one that waits for the answer to an earlier one is queued; all others are in flight. */
 static void count_requests(const struct app_server *server, int64_t *ret_running, int64_t *ret_queued)
@@ -66,7 +51,7 @@ enum rpc_verdict on_rpc_server_diagnostics(struct rpc_request *request,
 	(void)params;
 	count_requests(request->server, &gauges[0].value, &gauges[1].value);
 	count_threads(request->server, &gauges[2].value, &gauges[3].value);
-	process.has_resident_memory_bytes = read_resident_bytes(&process.resident_memory_bytes);
+	process.has_resident_memory_bytes = host_memory(&process.resident_memory_bytes);
 	struct app_server_diagnostics_response response = {&process, gauges, countof(gauges)};
 	return rpc_reply(request, &response);
 }

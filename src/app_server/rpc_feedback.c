@@ -14,6 +14,7 @@
 #include "app_server/threads/threads.h"
 #include "base/clock.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -75,7 +76,7 @@ static void write_report(const struct report *report, struct buf *out, struct ar
 {
 	struct json_writer w = json_writer(out);
 	uint64_t halves[2];
-	random_bytes(halves, sizeof(halves));
+	host_random(halves, sizeof(halves));
 	jw_object(&w);
 	jw_key(&w, "event_id");
 	jw_strf(&w, "%016" PRIx64 "%016" PRIx64, halves[0], halves[1]);
@@ -166,7 +167,7 @@ static int save(struct report *report, const char *path, struct store_job *job, 
 static struct str make_id(struct arena *arena)
 {
 	uint16_t words[8];
-	random_bytes(words, sizeof(words));
+	host_random(words, sizeof(words));
 	return str_of(arena_printf(arena, "no-active-thread-%04x%04x-%04x-4%03x-%04x-%04x%04x%04x", words[0], words[1],
 	                           words[2], words[3] & 0xfffu, (words[4] & 0x3fffu) | 0x8000u, words[5], words[6],
 	                           words[7]));

@@ -5,21 +5,9 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/random.h>
 
 #include "base/clock.h"
-
-void random_bytes(void *out, size_t len)
-{
-	char *at = out;
-	while (len) {
-		ssize_t got = getrandom(at, len, 0);
-		if (got <= 0)
-			continue;
-		at += got;
-		len -= (size_t)got;
-	}
-}
+#include "base/host.h"
 
 void uuid_v7(char out[UUID_TEXT_SIZE])
 {
@@ -27,7 +15,7 @@ void uuid_v7(char out[UUID_TEXT_SIZE])
 	static _Thread_local unsigned counter;
 	uint64_t now = (uint64_t)clock_unix_ms();
 	unsigned char r[10];
-	random_bytes(r, sizeof(r));
+	host_random(r, sizeof(r));
 	if (now > last_ms) {
 		last_ms = now;
 		counter = ((unsigned)r[0] << 8 | r[1]) & 0x7ff;

@@ -13,7 +13,5 @@ enum { UUID_TEXT_SIZE = 37 };
 void uuid_v7(char out[UUID_TEXT_SIZE]);
 /* True for 8-4-4-4-12 hex digits. */
 bool uuid_is_valid(struct str text);
-/* Fills out with random bytes from the kernel. */
-void random_bytes(void *out, size_t len);
 
 #endif

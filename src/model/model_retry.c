@@ -2,9 +2,9 @@
  * requested by a server are limited: a wrong clock or a malicious header must not stop a task for a day. */
 #include "model/model_retry.h"
 
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/uuid.h"
 
 enum { BACKOFF_FIRST_MS = 200, BACKOFF_DOUBLINGS = 20 };
 
@@ -20,7 +20,7 @@ int64_t model_retry_backoff_ms(unsigned attempt, double random)
 double model_retry_random(void)
 {
 	uint32_t bits;
-	random_bytes(&bits, sizeof(bits));
+	host_random(&bits, sizeof(bits));
 	return bits / 4294967296.0;
 }
 

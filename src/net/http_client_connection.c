@@ -4,17 +4,18 @@
 #include <netinet/in.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "base/mem.h"
 #include "net/http_client_priv.h"
 
 /* --- sockets ------------------------------------------------------------------------------------------------ */
 
-/* Sets SOCK_CLOEXEC, which libcurl does not, so that commands do not inherit the socket. */
+/* Makes the socket close-on-exec, which libcurl does not, so that commands do not inherit the socket. */
 static curl_socket_t on_curl_open(void *self, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct http_client *client = self;
 	(void)purpose;
-	curl_socket_t fd = socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+	curl_socket_t fd = host_socket(address->family, address->socktype, address->protocol);
 	if (fd != CURL_SOCKET_BAD)
 		vec_push(&client->sockets, ((struct http_socket){.fd = fd}));
 	return fd;

@@ -6,11 +6,11 @@
  * only announced. */
 #include "net/websocket.h"
 
-#include <sys/random.h>
 #include <wslay/wslay.h>
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "base/library.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -97,7 +97,8 @@ static ssize_t on_wslay_send(const uint8_t *bytes, size_t len, int flags, void *
 static int on_wslay_mask(uint8_t *bytes, size_t len, void *self)
 {
 	(void)self;
-	return getrandom(bytes, len, 0) == (ssize_t)len ? 0 : -1;
+	host_random(bytes, len);
+	return 0;
 }
 
 static const struct wslay_frame_callbacks wslay_callbacks = {on_wslay_send, on_wslay_recv, on_wslay_mask};

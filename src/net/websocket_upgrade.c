@@ -4,10 +4,10 @@
 
 #include <stdint.h>
 #include <stdio.h>
-#include <sys/random.h>
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/sha.h"
@@ -104,10 +104,8 @@ void websocket_upgrade_accept(struct str key, char ret[WEBSOCKET_ACCEPT_SIZE])
 void websocket_upgrade_request(struct buf *out, const char *host, const char *target, const char *extra,
                                char ret_key[WEBSOCKET_KEY_SIZE])
 {
-	uint8_t nonce[16] = {0};
-	/* a failure is harmless: a predictable nonce is valid, too */
-	ssize_t made = getrandom(nonce, sizeof(nonce), 0);
-	(void)made;
+	uint8_t nonce[16];
+	host_random(nonce, sizeof(nonce));
 	put_base64(nonce, sizeof(nonce), ret_key, WEBSOCKET_KEY_SIZE);
 	buf_printf(out, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n", target, host);
 	buf_printf(out, "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: %s\r\n%s\r\n", ret_key, extra);

@@ -5,9 +5,9 @@
 
 #include <stdint.h>
 
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/uuid.h"
 
 struct side {
 	struct str *lines;
@@ -217,7 +217,7 @@ static void intern_both(struct compare *compare)
 		size *= 2;
 	auto_free uint32_t *slots = xcalloc(size, sizeof(*slots));
 	uint64_t key;
-	random_bytes(&key, sizeof(key));
+	host_random(&key, sizeof(key));
 	intern(compare, &compare->old, 0, slots, size - 1, key);
 	intern(compare, &compare->new, compare->old.count, slots, size - 1, key);
 }

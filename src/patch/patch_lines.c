@@ -3,15 +3,15 @@
  * integers. An id is the number of the first equal line, so no line is copied. */
 #include "patch/patch_lines.h"
 
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/uuid.h"
 
 void patch_lines_init(struct patch_lines *lines, struct str text)
 {
 	*lines = (struct patch_lines){.text = text};
-	random_bytes(&lines->key, sizeof(lines->key));
+	host_random(&lines->key, sizeof(lines->key));
 	for (size_t i = 0; i < countof(lines->folded); i++)
 		buf_init(&lines->folded[i], LIMIT_PATCH_FILE);
 }

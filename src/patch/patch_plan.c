@@ -6,8 +6,8 @@
 
 #include <errno.h>
 
+#include "base/host.h"
 #include "base/mem.h"
-#include "base/uuid.h"
 #include "patch/diff.h"
 #include "patch/patch_error.h"
 #include "patch/patch_plan_priv.h"
@@ -318,7 +318,7 @@ struct patch_plan *patch_plan_create(const struct patch *patch, const char *cwd,
 	struct patch_plan *plan = xnew(struct patch_plan);
 	plan->patch = patch;
 	plan->cwd = arena_cstr(&plan->arena, str_of(cwd));
-	random_bytes(&plan->key, sizeof(plan->key));
+	host_random(&plan->key, sizeof(plan->key));
 	for (size_t i = 0; i < patch->hunks.count; i++) {
 		if (plan_hunk(plan, &patch->hunks.items[i], err) != 0) {
 			patch_plan_destroy(plan);

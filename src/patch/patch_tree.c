@@ -20,8 +20,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/host.h"
 #include "base/mem.h"
-#include "base/uuid.h"
 #include "patch/patch_error.h"
 
 enum { LINKS_MAX = 40 /* Linux follows the same number */ };
@@ -194,7 +194,7 @@ int patch_entry_rename(const char *entry, const char *to)
 char *patch_entry_name(void)
 {
 	uint64_t unique;
-	random_bytes(&unique, sizeof(unique));
+	host_random(&unique, sizeof(unique));
 	return xasprintf(".codex-patch-%016llx", (unsigned long long)unique);
 }
 

@@ -9,6 +9,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "base/mem.h"
 
 /* Takes ownership of fd. */
@@ -24,7 +25,7 @@ static int raise_fd(int fd)
 static int open_pipe(struct process_fds *fds, int at)
 {
 	int ends[2];
-	if (pipe2(ends, O_CLOEXEC) != 0)
+	if (host_pipe(ends) != 0)
 		return -1;
 	fds->child[at] = ends[at == 0 ? 0 : 1];
 	fds->ours[at] = raise_fd(ends[at == 0 ? 1 : 0]);

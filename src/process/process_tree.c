@@ -21,9 +21,9 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/str.h"
-#include "base/uuid.h"
 
 enum { STAT_MAX = 1024, DEPTH_MAX = 4096 };
 
@@ -41,7 +41,7 @@ void process_mark_init(struct process_mark *mark)
 {
 	static _Thread_local uint64_t last_id;
 	while (last_id == 0)
-		random_bytes(&last_id, sizeof(last_id));
+		host_random(&last_id, sizeof(last_id));
 	*mark = (struct process_mark){.id = last_id++, .started = ticks_now(), .alone_until = UINT64_MAX};
 }
 

@@ -20,6 +20,7 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
@@ -298,7 +299,7 @@ static bool raise_fd(int *fd)
 
 static int open_ends(int requests[2], int reports[2], struct error *err)
 {
-	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, requests) != 0 || pipe2(reports, O_CLOEXEC) != 0 ||
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, requests) != 0 || host_pipe(reports) != 0 ||
 	    !raise_fd(&requests[0]) || !raise_fd(&reports[0]))
 		return error_sys(err, errno, "cannot start the process that supervises commands");
 	fcntl(reports[0], F_SETFL, O_NONBLOCK);

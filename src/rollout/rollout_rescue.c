@@ -1,4 +1,4 @@
-/* The copy is complete before it gets its final name. RENAME_NOREPLACE ensures that a file that was created under that
+/* The copy is complete before it gets its final name. host_rename_new ensures that a file that was created under that
  * name in the meantime is kept. */
 #include "rollout/rollout_rescue.h"
 
@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
@@ -59,10 +60,10 @@ static char *name_for(const char *path, int tries)
 	                 STR_ARG(name.thread_id), id);
 }
 
-/* Renames without overwriting, on file systems without RENAME_NOREPLACE. */
+/* Renames without overwriting, on file systems that cannot do both in one step. */
 static int rename_to_free(const char *from, const char *to)
 {
-	if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
+	if (host_rename_new(from, to) == 0)
 		return 0;
 	if (errno != EINVAL && errno != ENOSYS)
 		return -1;

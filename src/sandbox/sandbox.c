@@ -4,11 +4,10 @@
 #include "sandbox/sandbox.h"
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "base/file.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
@@ -20,7 +19,7 @@
 
 /* In the order of preference. */
 static const struct sandbox_driver *const drivers[] = {&sandbox_bwrap, &sandbox_landlock};
-enum { DRIVERS = countof(drivers), REASON_MAX = 256, MOUNT_TABLE_MAX = MIB };
+enum { DRIVERS = countof(drivers), REASON_MAX = 256 };
 
 static const size_t chosen[] = {
 	[sandbox_backend_bubblewrap] = 0,
@@ -238,30 +237,11 @@ void sandbox_probe_destroy(struct sandbox_probe *probe)
 
 /* ---- advice ---- */
 
-/* True in a chroot whose root is not a mount point, where the kernel forbids user name spaces: no mount is at "/". */
-static bool is_chroot(void)
-{
-	auto_buf struct buf mounts;
-	struct str text, line;
-	buf_init(&mounts, MOUNT_TABLE_MAX);
-	if (file_read("/proc/self/mountinfo", &mounts, NULL) != 0)
-		return false;
-	text = buf_str(&mounts);
-	while (str_next_line(&text, &line)) {
-		struct str field = STR("");
-		for (size_t i = 0; i < 5; i++) /* the fifth one is the mount point */
-			str_next_part(&line, ' ', &field);
-		if (str_is(field, "/"))
-			return false;
-	}
-	return true;
-}
-
 const char *sandbox_remedy(void)
 {
-	if (access("/proc/self", F_OK) != 0)
+	if (!host_has_proc())
 		return "mount /proc (mount -t proc proc /proc)";
-	if (is_chroot())
+	if (host_is_chroot())
 		return "you are in a chroot, where the kernel forbids user name spaces: use a container or pivot_root";
 	if (!sandbox_bwrap_is_installed())
 		return "install bubblewrap (the program bwrap)";

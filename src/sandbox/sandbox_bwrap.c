@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "command/env_policy.h"
 #include "sandbox/sandbox_filter.h"
@@ -120,7 +121,7 @@ static int filter_open(const struct sandbox_plan *plan, struct error *err)
 	int ends[2];
 	if (count == 0)
 		return error_set(err, ERR_unsupported, "the system call numbers of this processor are unknown");
-	if (pipe2(ends, O_CLOEXEC) != 0)
+	if (host_pipe(ends) != 0)
 		return error_sys(err, errno, "cannot pass on the filter of system calls");
 	auto_close int in = ends[1], out = ends[0];
 	int status = fd_write_all(in, code, count * sizeof(*code), err);

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -18,7 +19,7 @@
 /* Returns a connected socket, or -errno. */
 static int connect_socket(int family, const struct sockaddr *address, socklen_t len)
 {
-	auto_close int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	auto_close int fd = host_socket(family, SOCK_STREAM, 0);
 	const struct timeval limit = {.tv_sec = LIMIT_CONNECT_MS / 1000};
 	if (fd < 0)
 		return -errno;

@@ -13,6 +13,7 @@
 #include <uv.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "loop/loop.h"
@@ -41,7 +42,7 @@ static void refuse_one(struct transport_listener *listener)
 	if (listener->spare_fd < 0)
 		return;
 	close(listener->spare_fd);
-	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC);
+	int fd = host_accept(listener->fd);
 	if (fd >= 0)
 		close(fd);
 	listener->spare_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -59,7 +60,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 {
 	struct transport_listener *listener = container_of(poll, struct transport_listener, poll);
 	(void)status, (void)events;
-	int fd = accept4(listener->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+	int fd = host_accept(listener->fd);
 	if (fd >= 0 && listener->is_remote)
 		watch_peer(fd);
 	if (fd >= 0)
@@ -70,7 +71,7 @@ static void on_readable(uv_poll_t *poll, int status, int events)
 
 static int socket_open(struct transport_listener *listener, int family, struct error *err)
 {
-	listener->fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	listener->fd = host_socket_nonblocking(family, SOCK_STREAM);
 	return listener->fd >= 0 ? 0 : error_sys(err, errno, "cannot make a socket");
 }
 

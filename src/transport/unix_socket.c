@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/mem.h"
 
 struct unix_address {
@@ -50,7 +51,7 @@ static void address_close(struct unix_address *address)
 
 static int open_socket(struct error *err)
 {
-	int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int fd = host_socket_nonblocking(AF_UNIX, SOCK_STREAM);
 	if (fd < 0)
 		error_sys(err, errno, "cannot make a socket");
 	return fd;

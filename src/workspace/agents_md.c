@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -119,10 +120,8 @@ static size_t find_root(const struct agents_md_options *options, const char *pat
 /* Returns the real path of the open file, owned by the caller; its name may refer to another file by now. */
 static char *real_path(int fd, const char *path)
 {
-	char link[32], real[PATH_MAX];
-	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-	ssize_t len = readlink(link, real, sizeof(real));
-	return len > 0 && (size_t)len < sizeof(real) ? xstrndup(real, (size_t)len) : realpath(path, NULL);
+	char real[PATH_MAX];
+	return host_fd_path(fd, real, sizeof(real)) ? xstrdup(real) : realpath(path, NULL);
 }
 
 /* Returns why the file must not be read, or NULL. A project below CODEX_HOME (a work tree) may have links within

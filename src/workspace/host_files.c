@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -61,25 +62,19 @@ int host_folder_make(const char *path, bool recursive, struct error *err)
 	return error_sys(err, errno, "cannot create folder %s", path);
 }
 
-static int64_t stamp_ms(const struct statx_timestamp *stamp)
-{
-	return stamp->tv_sec * 1000 + stamp->tv_nsec / 1000000;
-}
-
 int host_info_read(const char *path, struct host_info *ret, struct error *err)
 {
-	struct statx own, led;
-	const unsigned wanted = STATX_BASIC_STATS | STATX_BTIME;
+	struct host_status own, led;
 	*ret = (struct host_info){0};
-	if (statx(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, wanted, &own) != 0)
+	if (host_status_read(path, false, &own) != 0)
 		return error_sys(err, errno, "cannot read the status of %s", path);
-	ret->is_link = S_ISLNK(own.stx_mode);
-	if (!ret->is_link || statx(AT_FDCWD, path, 0, wanted, &led) != 0)
+	ret->is_link = S_ISLNK(own.mode);
+	if (!ret->is_link || host_status_read(path, true, &led) != 0)
 		led = own;
-	ret->is_folder = S_ISDIR(led.stx_mode);
-	ret->is_file = S_ISREG(led.stx_mode);
-	ret->created_ms = led.stx_mask & STATX_BTIME ? stamp_ms(&led.stx_btime) : 0;
-	ret->changed_ms = stamp_ms(&led.stx_mtime);
+	ret->is_folder = S_ISDIR(led.mode);
+	ret->is_file = S_ISREG(led.mode);
+	ret->created_ms = led.created_ms;
+	ret->changed_ms = led.changed_ms;
 	return 0;
 }
 

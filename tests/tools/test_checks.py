@@ -150,6 +150,15 @@ class House(Tree):
         self.finds(self.source("void f(void)\n{\n\texit(1);\n}\n"), "exit(): the library never ends")
         self.finds(self.source('void f(void)\n{\n\tgetenv("X");\n}\n'), "getenv(): the environment")
 
+    def test_what_only_linux_has_stays_in_its_files(self):
+        call = self.source("/* pipe2() */\nvoid f(void)\n{\n\tpipe2(ends, 0);\n}\n")
+        self.finds(call, "text.c:6: pipe2: only Linux has it")
+        self.finds(self.source('void f(void)\n{\n\topen("/proc/self/exe");\n}\n'), "text.c:5: \"/proc/s")
+        row = {"docs/porting.md": "| file |\n| `src/base/text.c` | x |\n"}
+        self.assertEqual(self.check("check-house", {**call, **row}).returncode, 0)
+        self.finds({**self.source("void f(void);\n"), **row}, "src/base/text.c has nothing that only Linux")
+        self.finds({"docs/porting.md": "| `src/base/gone.c` | x |\n"}, "there is no src/base/gone.c")
+
     def test_what_ends_itself_has_begun(self):
         begun = "void f(void)\n{\n\tauto_buf struct buf a, b;\n\tbuf_init(&a, 1);\n%s\tbuf_init(&b, 1);\n\treturn;\n}\n"
         self.finds(self.source(begun % "\tif (x)\n\t\treturn;\n"), "text.c:8: returns before `b`, declared in line 5,")

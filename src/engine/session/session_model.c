@@ -3,13 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <linux/magic.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 
 #include "agent/agent_tree.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -198,11 +197,10 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 static bool may_hold_keys(const struct config *config, int fd)
 {
 	struct stat file, keys;
-	struct statfs system;
 	auto_free char *path = path_join(config_home(config), "auth.json");
 	bool is_auth = fstat(fd, &file) == 0 && stat(path, &keys) == 0 && file.st_dev == keys.st_dev &&
 	               file.st_ino == keys.st_ino;
-	return is_auth || (fstatfs(fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC);
+	return is_auth || host_is_proc_file(fd);
 }
 
 int session_read_prompt_file(const struct config *config, const char *key, const char *path, struct buf *out,

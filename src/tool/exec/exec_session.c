@@ -7,10 +7,10 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/uuid.h"
 #include "loop/loop.h"
 #include "tool/exec/exec_gate.h"
 #include "tool/exec/exec_session_priv.h"
@@ -67,7 +67,7 @@ static int64_t pick_id(struct exec_sessions *sessions)
 {
 	for (;;) {
 		uint32_t random;
-		random_bytes(&random, sizeof(random));
+		host_random(&random, sizeof(random));
 		int64_t id = EXEC_ID_FIRST + random % EXEC_ID_COUNT;
 		if (!lookup(sessions, id))
 			return id;
@@ -343,7 +343,7 @@ static void write_answer(struct exec_session *session, struct buf *out)
 {
 	auto_buf struct buf text;
 	uint32_t chunk;
-	random_bytes(&chunk, sizeof(chunk));
+	host_random(&chunk, sizeof(chunk));
 	buf_init(&text, EXEC_TEXT_MAX);
 	take_unread(session, &text);
 	double seconds = (double)(clock_now_ns() - session->wait_started_ns) / 1e9;

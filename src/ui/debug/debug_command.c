@@ -8,6 +8,7 @@
 #include <uv.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "net/access_token.h"
@@ -141,7 +142,7 @@ static int start(struct debug_run *run, const struct cli_list *where, struct err
 	struct debug_client_options options = {
 		.loop = run->loop,
 		.address = is_address ? where->items[0] : NULL,
-		.path = where->count ? NULL : "/proc/self/exe",
+		.path = where->count ? NULL : host_program(),
 		.argv = argv,
 		.token = token,
 		.is_script = !isatty(STDIN_FILENO),

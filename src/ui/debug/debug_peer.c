@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "loop/child.h"
 #include "loop/loop.h"
@@ -64,10 +65,10 @@ int debug_peer_spawn(struct debug_peer *peer, struct loop *loop, const char *pat
                      const struct transport_events *events, void *self, struct error *err)
 {
 	int to[2], from[2];
-	if (pipe2(to, O_CLOEXEC) != 0)
+	if (host_pipe(to) != 0)
 		return error_sys(err, errno, "cannot make a pipe");
 	auto_close int to_read = to[0], to_write = to[1];
-	if (pipe2(from, O_CLOEXEC) != 0)
+	if (host_pipe(from) != 0)
 		return error_sys(err, errno, "cannot make a pipe");
 	auto_close int from_read = from[0], from_write = from[1];
 	int status = spawn(peer, path, argv, to_read, from_write, err);

@@ -19,6 +19,7 @@
 #include "app_server/store/store_index.h"
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/auth.h"
@@ -41,13 +42,12 @@ static void check_installation(struct doctor *doctor)
 {
 	char path[4096];
 	struct utsname system;
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path) - 1);
-	path[len < 0 ? 0 : len] = '\0';
-	doctor_detail(doctor, "program", "%s", path);
+	bool is_known = host_program_path(path, sizeof(path));
+	doctor_detail(doctor, "program", "%s", is_known ? path : "unknown (/proc is not mounted)");
 	doctor_detail(doctor, "version", "%s", CODEX_VERSION);
 	if (uname(&system) == 0)
 		doctor_detail(doctor, "system", "%s %s %s", system.sysname, system.release, system.machine);
-	if (strstr(path, " (deleted)"))
+	if (is_known && strstr(path, " (deleted)"))
 		doctor_report(doctor, DOCTOR_warning, "start codex again", "the program was replaced while it ran");
 	else
 		doctor_report(doctor, DOCTOR_ok, NULL, "codex %s", CODEX_VERSION);
@@ -97,7 +97,7 @@ static void check_credentials(struct doctor *doctor)
 /* Returns a connected socket, or -1 and errno. Blocks, because the program has nothing else to do. */
 static int dial(const struct addrinfo *address)
 {
-	auto_close int fd = socket(address->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	auto_close int fd = host_socket_nonblocking(address->ai_family, SOCK_STREAM);
 	int sys = 0;
 	socklen_t len = sizeof(sys);
 	if (fd < 0 || (connect(fd, address->ai_addr, address->ai_addrlen) != 0 && errno != EINPROGRESS))

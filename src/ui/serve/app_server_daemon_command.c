@@ -11,6 +11,7 @@
 #include "app_server/app_server_proxy.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -54,7 +55,7 @@ static int print(const struct app_server_daemon *daemon, const char *status)
 {
 	char path[PATH_MAX];
 	auto_buf struct buf out;
-	ssize_t len = readlink("/proc/self/exe", path, sizeof(path));
+	bool is_known = host_program_path(path, sizeof(path));
 	buf_init(&out, 64 * KIB);
 	struct json_writer w = json_writer(&out);
 	jw_object(&w);
@@ -63,7 +64,7 @@ static int print(const struct app_server_daemon *daemon, const char *status)
 		jw_member_cstr(&w, "backend", "pid");
 		jw_member_i64(&w, "pid", daemon->pid);
 	}
-	jw_member_str(&w, "managedCodexPath", len > 0 ? str_n(path, (size_t)len) : STR_NONE);
+	jw_member_str(&w, "managedCodexPath", is_known ? str_of(path) : STR_NONE);
 	jw_member_cstr(&w, "managedCodexVersion", CODEX_VERSION);
 	jw_member_cstr(&w, "socketPath", daemon->socket);
 	jw_member_cstr(&w, "cliVersion", CODEX_VERSION);

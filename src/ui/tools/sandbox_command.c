@@ -8,12 +8,12 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
@@ -278,7 +278,7 @@ static int run_on_loop(struct run *run)
 		return -(int)run->err.code;
 	if (sandbox_is_needed(run->policy.mode))
 		try_backend(run);
-	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	host_adopt_orphans();
 	int status = run_sandbox(run);
 	process_reaper_stop();
 	loop_destroy(run->loop);

@@ -1,0 +1,163 @@
+/* A port to another system replaces this file. Flags such as SOCK_CLOEXEC set the property in the same call, because
+ * another thread may start a process between two calls. */
+#include "base/host.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/magic.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/socket.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/str.h"
+
+enum { STATM_MAX = 4 * KIB, MOUNT_TABLE_MAX = MIB, MOUNT_POINT = 5 /* its field in a line */ };
+
+void host_random(void *ret, size_t len)
+{
+	char *at = ret;
+	while (len) {
+		ssize_t got = getrandom(at, len, 0);
+		if (got <= 0)
+			continue;
+		at += got;
+		len -= (size_t)got;
+	}
+}
+
+int host_pipe(int ret_ends[2])
+{
+	return pipe2(ret_ends, O_CLOEXEC);
+}
+
+int host_socket(int family, int type, int protocol)
+{
+	return socket(family, type | SOCK_CLOEXEC, protocol);
+}
+
+int host_socket_nonblocking(int family, int type)
+{
+	return socket(family, type | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+int host_accept(int listener)
+{
+	return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+}
+
+bool host_peer_pid(int fd, pid_t *ret)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0)
+		return false;
+	*ret = peer.pid;
+	return true;
+}
+
+static bool read_link(const char *link, char *ret, size_t ret_size)
+{
+	ssize_t len = readlink(link, ret, ret_size);
+	bool fits = len > 0 && (size_t)len < ret_size;
+	if (fits)
+		ret[len] = '\0';
+	return fits;
+}
+
+bool host_fd_path(int fd, char *ret, size_t ret_size)
+{
+	char link[32];
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	return read_link(link, ret, ret_size);
+}
+
+static int64_t stamp_ms(const struct statx_timestamp *stamp)
+{
+	return stamp->tv_sec * 1000 + stamp->tv_nsec / 1000000;
+}
+
+int host_status_read(const char *path, bool follows_links, struct host_status *ret)
+{
+	struct statx found;
+	int flags = follows_links ? 0 : AT_SYMLINK_NOFOLLOW;
+	if (statx(AT_FDCWD, path, flags, STATX_BASIC_STATS | STATX_BTIME, &found) != 0)
+		return -1;
+	*ret = (struct host_status){
+		.mode = found.stx_mode,
+		.created_ms = found.stx_mask & STATX_BTIME ? stamp_ms(&found.stx_btime) : 0,
+		.changed_ms = stamp_ms(&found.stx_mtime),
+	};
+	return 0;
+}
+
+int host_rename_new(const char *from, const char *to)
+{
+	return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+}
+
+bool host_is_proc_file(int fd)
+{
+	struct statfs system;
+	return fstatfs(fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
+}
+
+const char *host_program(void)
+{
+	return "/proc/self/exe";
+}
+
+bool host_program_path(char *ret, size_t ret_size)
+{
+	return read_link(host_program(), ret, ret_size);
+}
+
+/* The second number of statm counts pages. */
+bool host_memory(int64_t *ret_bytes)
+{
+	auto_buf struct buf text;
+	struct str rest, part;
+	uint64_t pages;
+	buf_init(&text, STATM_MAX);
+	if (file_read("/proc/self/statm", &text, NULL) != 0)
+		return false;
+	rest = buf_str(&text);
+	if (!str_next_part(&rest, ' ', &part) || !str_next_part(&rest, ' ', &part) || !str_to_u64(part, &pages))
+		return false;
+	*ret_bytes = (int64_t)pages * sysconf(_SC_PAGESIZE);
+	return true;
+}
+
+void host_adopt_orphans(void)
+{
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+bool host_has_proc(void)
+{
+	return access("/proc/self", F_OK) == 0;
+}
+
+/* In such a chroot no mount of the table is at "/". */
+bool host_is_chroot(void)
+{
+	auto_buf struct buf mounts;
+	struct str text, line;
+	buf_init(&mounts, MOUNT_TABLE_MAX);
+	if (file_read("/proc/self/mountinfo", &mounts, NULL) != 0)
+		return false;
+	text = buf_str(&mounts);
+	while (str_next_line(&text, &line)) {
+		struct str field = STR("");
+		for (size_t i = 0; i < MOUNT_POINT; i++)
+			str_next_part(&line, ' ', &field);
+		if (str_is(field, "/"))
+			return false;
+	}
+	return true;
+}
