@@ -3,7 +3,6 @@
 #include "ui/tools/update_command.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "command/shell.h"
@@ -189,13 +189,10 @@ static int update(void)
 	char program[PATH_MAX];
 	auto_buf struct buf text;
 	buf_init(&text, 64 * KIB);
-	ssize_t len = readlink("/proc/self/exe", program, sizeof(program) - 1);
-	if (len < 0) {
-		fprintf(stderr, "codex update: cannot find the program's own path: /proc/self/exe: %s\n",
-		        strerror(errno));
+	if (!host_program_path(program, sizeof(program))) {
+		fprintf(stderr, "codex update: cannot find the program's own path; is /proc mounted?\n");
 		return 1;
 	}
-	program[len] = '\0';
 	buf_printf(&text, "codex " CODEX_VERSION " (%s) ", program);
 	for (size_t i = 0; i < countof(recognizers); i++) {
 		if (recognizers[i](program, &text))
