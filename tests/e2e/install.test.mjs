@@ -22,8 +22,8 @@ function install(t, { uid, searched, prefix, destdir, files = [] }) {
 	fs.writeFileSync(cache, '');
 	fs.writeFileSync(calls, '');
 	for (const name of ['meson', 'ninja', 'pkg-config', 'apt-get', 'sudo', 'bwrap']) script(name, 'exit 0');
-	const log = ['# a comment', ...files].map((line) => `echo '${line}' >>build/meson-logs/install-log.txt`).join('; ');
-	const copies = files.filter((file) => !file.startsWith('/nonexistent'))
+	const log = ['# a comment', ...files].map((line) => `echo '${line.replace(/\/$/, '')}' >>build/meson-logs/install-log.txt`).join('; ');
+	const copies = files.filter((file) => !/^\/nonexistent|\/$/.test(file))
 		.map((file) => `mkdir -p '${path.dirname(file)}' && : >'${file}'`).join('; ') || ':';
 	script('meson', `case $1 in
 setup) mkdir -p "$2" && : >"$2/build.ninja" ;;
@@ -76,7 +76,7 @@ test('the systemd units are valid', (t) => {
 	assert.equal(stderr, '');
 });
 
-test('uninstall removes the files of the installation below the prefix, its own empty folders, and nothing else', (t) => {
+test('uninstall removes files and empty folders of the installation below the prefix, and nothing else', (t) => {
 	const prefix = path.join(tempDir(t), "it's here");
 	const shown = prefix.replaceAll("'", "'\\''");
 	const at = (name) => path.join(prefix, name);
@@ -85,8 +85,9 @@ test('uninstall removes the files of the installation below the prefix, its own 
 	fs.writeFileSync(at('bin/other'), '');
 	fs.writeFileSync(at('share/doc/codex/notes'), 'mine');
 	const files = ['bin/codex', 'include/codex/codex.h', 'share/man/man1/codex.1', 'share/doc/codex/THIRD-PARTY'];
-	const { uninstall } = install(t, { uid: 1000, searched: '/usr/local/lib', prefix,
-		files: [...files.map((name) => `${shown}/${name}`), '/nonexistent/elsewhere'] });
+	const folders = ['include/codex', 'include', 'share/doc/codex', 'share/man/man1', 'share/man', 'share', '']; // as meson lists them
+	const { uninstall } = install(t, { uid: 1000, searched: '/usr/local/lib', prefix, files: [
+		...[...files, ...folders.map((name) => `${name}/`)].map((name) => `${shown}/${name}`), '/nonexistent/elsewhere'] });
 	for (const name of files) assert.ok(fs.existsSync(at(name)), name);
 
 	const elsewhere = uninstall('/opt/other');
@@ -95,7 +96,7 @@ test('uninstall removes the files of the installation below the prefix, its own 
 	const { status, stderr } = uninstall(prefix);
 	assert.deepEqual([status, stderr], [0, `dev: removed 4 files below ${prefix}\n`]);
 	for (const name of files) assert.ok(!fs.existsSync(at(name)), name);
-	assert.ok(!fs.existsSync(at('include/codex')));
-	for (const name of ['bin/other', 'share/doc/codex/notes', 'share/man/man1']) assert.ok(fs.existsSync(at(name)), name);
+	for (const name of ['include', 'share/man']) assert.ok(!fs.existsSync(at(name)), name);
+	for (const name of ['bin/other', 'share/doc/codex/notes']) assert.ok(fs.existsSync(at(name)), name);
 	assert.equal(uninstall(prefix).status, 1);
 });
