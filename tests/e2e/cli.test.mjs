@@ -203,6 +203,12 @@ test('update prints the command for each way of installation', (t) => {
 	assert.equal(update(t, vendored, {}, { CODEX_MANAGED_BY_BUN: '1' }).command, 'bun add --global codex-c@latest');
 	const yarn = update(t, vendored, { 'package.json': '{}' }, { CODEX_MANAGED_BY_YARN: '1' });
 	assert.equal(yarn.command, `yarn --cwd ${yarn.root} add codex-c@latest`);
+	const inside = 'node_modules/.pnpm/codex-c-linux-x64@0.1.0/node_modules/codex-c-linux-x64/vendor/x/bin/codex';
+	assert.equal(update(t, `pnpm/global/5/${inside}`, { 'pnpm/global/5/package.json': '{}' }).command,
+		'pnpm add --global codex-c@latest');
+	const pnpm = update(t, inside, { 'package.json': '{}' });
+	assert.equal(pnpm.command, `pnpm add --dir ${pnpm.root} codex-c@latest`);
+	assert.equal(update(t, `_npx/1f/${vendored}`, { '_npx/1f/package.json': '{}' }).command, 'npx codex-c@latest');
 
 	const debian = update(t, 'usr/bin/codex', { 'usr/include/codex/codex.h': '',
 		'dpkg/info/other.list': '/.\nPROGRAM.old\n', 'dpkg/info/codex-c:amd64.list': '/.\nPROGRAM\n' });
@@ -285,6 +291,11 @@ test('every option of --help is completed', has('bash'), async (t) => {
 		const options = [...help.matchAll(/^  (?:-\w, |    )(--[\w-]+)/gm)].map((match) => match[1]).sort();
 		assert.deepEqual(complete(file, '/', 'codex', command, '--'), options, command);
 	}
+});
+
+test('every script has the options of the program itself', async (t) => {
+	for (const shell of ['bash', 'zsh', 'fish', 'elvish', 'powershell'])
+		assert.match(fs.readFileSync(await script(t, shell), 'utf8'), /(--|-l )verbose/, shell);
 });
 
 test('fish and zsh load their scripts', async (t) => {

@@ -190,6 +190,12 @@ static void write_fish(const struct cli_command *program, struct buf *out)
 	                  "complete -c codex -f\n"
 	                  "complete -c codex -s h -l help -d 'Show this text'\n"
 	                  "complete -c codex -s V -l version -d 'Show the version'\n");
+	for (size_t i = 0; i < program->option_count; i++) {
+		if (!program->options[i].doc)
+			continue;
+		buf_printf(out, "complete -c codex -n __fish_use_subcommand -l %s", program->options[i].name);
+		fish_append_doc(out, program->options[i].doc);
+	}
 	for (size_t i = 0; i < program->word_count; i++) {
 		const struct cli_word *word = &program->words[i];
 		if (!word->doc)
@@ -310,6 +316,10 @@ static void write_zsh(const struct cli_command *program, struct buf *out)
 	buf_append_c(out, zsh_head);
 	zsh_append_words(out, program);
 	buf_append_c(out, "))' '*:: :->argument'");
+	for (size_t i = 0; i < program->option_count; i++) {
+		if (program->options[i].doc)
+			zsh_append_option(out, &program->options[i]);
+	}
 	buf_append_c(out, builtin);
 	buf_append_c(out, "\n\t[[ $state == argument ]] || return\n\tcase $words[1] in\n");
 	for (size_t i = 0; i < program->word_count; i++)

@@ -46,19 +46,24 @@ static bool has_file(struct str folder, const char *name)
 
 struct manager {
 	const char *variable; /* set by the launcher of the npm package */
+	const char *mark;     /* part of the paths of its installations; NULL: none */
 	const char *name, *global, *local;
 };
 
 static const struct manager managers[] = {
-	{"CODEX_MANAGED_BY_PNPM", "pnpm", "pnpm add --global ", "pnpm add --dir "},
-	{"CODEX_MANAGED_BY_YARN", "yarn", "yarn global add ", "yarn --cwd "},
-	{"CODEX_MANAGED_BY_BUN", "bun", "bun add --global ", "bun add --cwd "},
-	{"CODEX_MANAGED_BY_NPM", "npm", "npm install --global ", "npm install --prefix "},
+	{"CODEX_MANAGED_BY_PNPM", "pnpm/", "pnpm", "pnpm add --global ", "pnpm add --dir "},
+	{"CODEX_MANAGED_BY_BUN", "/.bun/", "bun", "bun add --global ", "bun add --cwd "},
+	{"CODEX_MANAGED_BY_YARN", NULL, "yarn", "yarn global add ", "yarn --cwd "},
+	{"CODEX_MANAGED_BY_NPM", NULL, "npm", "npm install --global ", "npm install --prefix "},
 };
 
 /* The variable alone proves nothing: commands that an npm installation runs inherit it. */
-static const struct manager *find_manager(void)
+static const struct manager *find_manager(const char *program)
 {
+	for (size_t i = 0; i < countof(managers); i++) {
+		if (managers[i].mark && strstr(program, managers[i].mark))
+			return &managers[i];
+	}
 	for (size_t i = 0; i + 1 < countof(managers); i++) {
 		if (config_env(managers[i].variable))
 			return &managers[i];
@@ -66,21 +71,29 @@ static const struct manager *find_manager(void)
 	return &managers[countof(managers) - 1];
 }
 
+/* folder has node_modules: a project, or the folder that holds what is installed for all projects. */
+static void append_npm_command(struct buf *out, const struct manager *manager, struct str folder)
+{
+	bool is_shared = str_find(folder, STR("/global/")) >= 0 || str_has_suffix(folder, "/global");
+	if (str_find(folder, STR("/_npx/")) >= 0) {
+		buf_append_c(out, "npx ");
+	} else if (is_shared || !has_file(folder, "package.json")) {
+		buf_append_c(out, manager->global);
+	} else {
+		append_quoted(out, manager->local, folder);
+		buf_append_c(out, strcmp(manager->name, "yarn") == 0 ? " add " : " ");
+	}
+	buf_append_c(out, NPM_PACKAGE "@latest\n");
+}
+
 static bool recognize_npm(const char *program, struct buf *out)
 {
 	const char *modules = strstr(program, "/node_modules/");
-	const struct manager *manager = find_manager();
 	if (!modules)
 		return false;
-	struct str folder = str_n(program, (size_t)(modules - program));
+	const struct manager *manager = find_manager(program);
 	buf_printf(out, "was installed with %s. To update it, run:\n  ", manager->name);
-	if (has_file(folder, "package.json")) {
-		append_quoted(out, manager->local, folder);
-		buf_append_c(out, strcmp(manager->name, "yarn") == 0 ? " add " : " ");
-	} else {
-		buf_append_c(out, manager->global);
-	}
-	buf_append_c(out, NPM_PACKAGE "@latest\n");
+	append_npm_command(out, manager, str_n(program, (size_t)(modules - program)));
 	return true;
 }
 
