@@ -550,7 +550,7 @@ test('a subagent that another process writes fails to reopen, and its parent get
 	});
 	assert.equal(sent.agent_id, 1);
 	assert.equal(ends.length, 2);
-	assert.match(ends[1].Failed.message, /^agent_id 1 cannot be opened again: .*is being written by/);
+	assert.match(ends[1].Failed.message, /^agent_id 1 cannot be resumed: .*is being written by/);
 });
 
 both('17. a watchdog pings, and does not pile up', async (t, start) => {

@@ -143,7 +143,7 @@ test('a subagent that cannot be launched leaves no trace, one that fails reports
 		ok,
 	]);
 	assert.equal((await codex.end()).code, 0);
-	assert.match(output(model, 'unknown'), /^subagent launch failed: invalid model `nonsense-9`; there are /);
+	assert.match(output(model, 'unknown'), /^subagent launch failed: invalid model `nonsense-9`; available models: /);
 	assert.deepEqual(lifecycle(codex, 1), ['created', 'deleted']);
 	assert.equal(output(model, 's').agent_id, 2);
 	assert.match(output(model, 'w').completion.Failed.message, /no such thing/);
