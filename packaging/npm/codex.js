@@ -35,8 +35,9 @@ function remedy(by) {
 	const isShared = folder.includes('/global/');
 	if (by === 'pnpm' || by === 'bun') return `${by} add ${isShared ? '--global ' : ''}${what}`;
 	const isProject = fs.existsSync(path.join(folder, 'package.json')) && !folder.includes('/_npx/');
-	if (by === 'yarn' && isProject) return `yarn add ${what}`;
-	return `npm install ${isProject ? `--prefix '${folder}'` : '--global'} --include=optional ${what}`;
+	if (by === 'yarn') return `yarn ${isProject ? '' : 'global '}add ${what}`;
+	const where = isProject ? `--prefix '${folder.replace(/'/g, `'\\''`)}'` : '--global';
+	return `npm install ${where} --include=optional ${what}`;
 }
 
 function usesGlibc() {

@@ -106,6 +106,19 @@ test('the npm packages', { skip }, async (suite) => {
 		assert.match(names, /^package\/vendor\/(x86_64|aarch64)-unknown-linux-gnu\/bin\/codex$/m);
 	});
 
+	await suite.test('a program for another machine is refused', (t) => {
+		const out = tempDir(t, 'npm-out');
+		const bytes = Buffer.alloc(64);
+		bytes.write('\x7fELF', 'latin1');
+		bytes[18] = 243; // RISC-V
+		fs.writeFileSync(path.join(out, 'codex'), bytes);
+		const env = { ...process.env, CODEX_PACKAGE_PROGRAM: path.join(out, 'codex') };
+		const { status, stdout, stderr } = spawnSync(path.join(root, 'tools/package-npm'), [out], { encoding: 'utf8', env });
+		assert.equal(status, 1);
+		assert.equal(stdout, '');
+		assert.match(stderr, /is not a program for (x86_64|aarch64)/);
+	});
+
 	await suite.test('npm installs it globally from two files, without a network', async (t) => {
 		const prefix = tempDir(t, 'prefix');
 		const installed = await npm(t, prefix,
@@ -114,11 +127,14 @@ test('the npm packages', { skip }, async (suite) => {
 		const { code, stdout } = await exec(t, path.join(prefix, 'bin/codex'), prefix, ['--help']).done;
 		assert.equal(code, 0);
 		assert.match(stdout, /^Usage: codex exec/im);
+		const update = await launch(t, path.join(prefix, 'bin/codex'), ['update'], { env: cleanEnv(prefix) }).done;
+		assert.match(update.stdout, /installed with npm\. To update it, run:\n  npm install --global codex-c@latest\n/);
 	});
 
 	for (const [where, flags] of [['a global installation', ['--global']], ['a project', []]]) {
 		await suite.test(`without its platform package, ${where} names the command that installs it`, async (t) => {
-			const prefix = tempDir(t, 'prefix');
+			const prefix = path.join(tempDir(t, 'prefix'), "it's here");
+			fs.mkdirSync(prefix);
 			const registry = await startRegistry(t, tarballs);
 			if (!flags.length) fs.writeFileSync(path.join(prefix, 'package.json'), '{"name":"project","private":true}');
 			const env = { npm_config_prefix: prefix };
