@@ -408,7 +408,7 @@ size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct s
 		return 0;
 	list_for_each(agent, &root->agents->agents, link) {
 		struct session *session = asks_through_root(agent);
-		count += session && session_find_request(session, kind, id);
+		count += session && pending_find(&session->requests, kind, id);
 	}
 	return count;
 }

@@ -130,53 +130,7 @@ int session_change_settings(struct session *session, const struct settings_chang
 	return 0;
 }
 
-/* ---- pending requests ---- */
-
-/* The list is searched linearly: it has one entry per waiting call, at most LIMIT_TOOLS_RUNNING. */
-struct session_request {
-	struct list link;
-	enum pending_kind kind;
-	struct tool_call *call;
-	tool_answer_fn answer;
-};
-
-static void request_destroy(struct session_request *request)
-{
-	list_remove(&request->link);
-	free(request);
-}
-
-enum pending_kind pending_kind_of(enum event_tag event)
-{
-	switch (event) {
-	case EV_request_user_input:
-		return PENDING_question;
-	case EV_dynamic_tool_call_request:
-		return PENDING_client_tool;
-	default:
-		return PENDING_approval;
-	}
-}
-
-static struct session_request *find_request(const struct session *session, enum pending_kind kind, struct str id)
-{
-	struct session_request *it;
-	list_for_each(it, &session->requests, link) {
-		if (it->kind == kind && str_eq(it->call->call_id, id))
-			return it;
-	}
-	list_for_each(it, &session->requests, link) {
-		if (it->kind == kind && kind != PENDING_client_tool && str_eq(it->call->turn_id, id))
-			return it;
-	}
-	return NULL;
-}
-
-const struct tool_call *session_find_request(const struct session *session, enum pending_kind kind, struct str id)
-{
-	const struct session_request *request = find_request(session, kind, id);
-	return request ? request->call : NULL;
-}
+/* ---- answers to pending requests ---- */
 
 /* Marks a denied item in the journal, which writes it as declined when the item ends. */
 static void record_decision(struct session *session, const struct tool_call *call,
@@ -188,25 +142,12 @@ static void record_decision(struct session *session, const struct tool_call *cal
 
 bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer)
 {
-	struct session_request *request = find_request(session, kind, id);
-	if (!request || loop_deferred_is_waiting(&session->interrupt)) /* the answer to another one was "abort" */
+	const struct tool_call *call = pending_find(&session->requests, kind, id);
+	if (!call || loop_deferred_is_waiting(&session->interrupt)) /* the answer to another one was "abort" */
 		return false;
-	struct tool_call *call = request->call;
-	tool_answer_fn on_answer = request->answer;
-	request_destroy(request);
 	if (kind == PENDING_approval)
 		record_decision(session, call, answer);
-	on_answer(call, answer);
-	return true;
-}
-
-void session_drop_requests(struct session *session, const struct tool_call *call)
-{
-	struct session_request *it;
-	list_for_each(it, &session->requests, link) {
-		if (it->call == call)
-			request_destroy(it);
-	}
+	return pending_answer(&session->requests, kind, id, answer);
 }
 
 /* ---- the host of its tool calls ---- */
@@ -225,15 +166,13 @@ static void host_ask(struct tool_host *host, struct tool_call *call, enum event_
                      tool_answer_fn answer)
 {
 	struct session *session = session_of(host);
-	struct session_request *request = xnew(struct session_request);
-	*request = (struct session_request){.kind = pending_kind_of(tag), .call = call, .answer = answer};
-	list_append(&session->requests, &request->link);
+	pending_add(&session->requests, tag, call, answer);
 	session_emit(session, call->turn_id, tag, body);
 }
 
 static void host_unask(struct tool_host *host, struct tool_call *call)
 {
-	session_drop_requests(session_of(host), call);
+	pending_drop(&session_of(host)->requests, call);
 }
 
 static void host_patched(struct tool_host *host, const struct patch_plan *plan)
@@ -356,9 +295,7 @@ void session_lend_host(struct session *session, struct str turn_id, const struct
 
 void session_host_finish(struct session *session)
 {
-	struct session_request *request;
-	while ((request = list_first(&session->requests, struct session_request, link)))
-		request_destroy(request);
+	pending_drop(&session->requests, NULL);
 	exec_sessions_destroy(session->exec);
 	loop_deferred_finish(&session->interrupt);
 	exec_rules_finish(&session->rules);

@@ -11,6 +11,7 @@
 #include "base/uuid.h"
 #include "engine/history/context.h"
 #include "engine/session/exec_rules.h"
+#include "engine/session/pending.h"
 #include "engine/session/session_env.h"
 #include "engine/session/settings.h"
 #include "loop/loop.h"
@@ -57,7 +58,7 @@ struct session {
 	struct settings *settings;           /* settings of the next task */
 	struct conversation conversation;    /* the user's conversation */
 	struct task *task;                   /* the running task, or NULL */
-	struct list requests;                /* to the user and the client, unanswered: struct session_request */
+	struct list requests;                /* to the user and the client, unanswered (pending.h) */
 	struct dynamic_tools *dynamic_tools; /* tools provided by the client; NULL: none */
 	struct exec_rules rules;
 	struct session_skills *skills;   /* NULL until skills are first used */
@@ -107,29 +108,9 @@ void session_warn(struct session *session, struct str sub_id, const char *format
 must_check int session_change_settings(struct session *session, const struct settings_change *change,
                                        struct error *err);
 
-/* ---- pending requests: calls of tools that wait for an answer of the user or of the client ----
- *
- * A request is registered before its event is emitted, so no answer can come too early. A kind has at most one request
- * per call id, because the calls of a response have different ids (engine/turn/turn.c) and a Session runs one Task at
- * a time. The calls are borrowed; their requests are dropped before they are destroyed. */
-
-enum pending_kind {
-	PENDING_approval,    /* request to the user to approve a command or a patch; the answer is a struct
-	                      * review_decision */
-	PENDING_question,    /* question to the user; the answer is a struct user_input_answers */
-	PENDING_client_tool, /* call to the client that provides the tool; the answer is a struct dynamic_tool_answer */
-};
-
-/* Returns the kind of the request that this event emits. The event must be a request. */
-enum pending_kind pending_kind_of(enum event_tag event);
-/* Returns the call of the request with this id, or NULL. id is that of the call, or of the task, which means its
- * oldest request. A call of a client's tool is found by its own id only. */
-const struct tool_call *session_find_request(const struct session *session, enum pending_kind kind, struct str id);
-/* Removes the request and runs its answer function. False, and the answer has no effect, if there is no such request,
- * or if the answer to another one is about to abort the Task. */
+/* Answers a pending request (pending.h). False, and the answer has no effect, if there is no such request, or if the
+ * answer to another one is about to abort the Task. */
 must_check bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer);
-/* Removes the requests of this call. */
-void session_drop_requests(struct session *session, const struct tool_call *call);
 
 /* ---- the host of its tool calls (tool_host.h) ---- */
 

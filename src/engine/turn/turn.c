@@ -123,7 +123,7 @@ static void record_follow_ups(struct turn *turn)
 static void drop_tools(struct turn *turn)
 {
 	vec_for_each(tool, &turn->tools) {
-		session_drop_requests(turn->env->session, *tool);
+		pending_drop(&turn->env->session->requests, *tool);
 		tool_call_destroy(*tool);
 	}
 	turn->tools.count = 0;

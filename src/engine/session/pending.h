@@ -1,0 +1,35 @@
+/* pending.h — the pending requests of a Session: calls of tools that wait for an answer of the user or of the client.
+ *
+ * A request is added before its event is emitted, so no answer can come too early. A kind has at most one request per
+ * call id, because the calls of a response have different ids (engine/turn/turn.c) and a Session runs one Task at a
+ * time. The calls are borrowed; their requests are dropped before they are destroyed. The list is searched linearly: it
+ * has one entry per waiting call, at most LIMIT_TOOLS_RUNNING. Owns: the entries. Thread: the loop's. */
+#ifndef ENGINE_SESSION_PENDING_H
+#define ENGINE_SESSION_PENDING_H
+
+#include "base/error.h"
+#include "base/list.h"
+#include "protocol/message/message.h"
+#include "tool/tool.h"
+
+enum pending_kind {
+	PENDING_approval,    /* request to the user to approve a command or a patch; the answer is a struct
+	                      * review_decision */
+	PENDING_question,    /* question to the user; the answer is a struct user_input_answers */
+	PENDING_client_tool, /* call to the client that provides the tool; the answer is a struct dynamic_tool_answer */
+};
+
+/* Returns the kind of the request that this event emits. The event must be a request. */
+enum pending_kind pending_kind_of(enum event_tag event);
+
+/* requests is the list of the Session. answer runs in pending_answer. */
+void pending_add(struct list *requests, enum event_tag event, struct tool_call *call, tool_answer_fn answer);
+/* Returns the call of the request with this id, or NULL. id is that of the call, or of the task, which means its
+ * oldest request. A call of a client's tool is found by its own id only. */
+const struct tool_call *pending_find(const struct list *requests, enum pending_kind kind, struct str id);
+/* Removes the request and runs its answer function. False if there is no such request. */
+must_check bool pending_answer(struct list *requests, enum pending_kind kind, struct str id, const void *answer);
+/* Removes the requests of this call, or all of them if call is NULL. No answer function runs. */
+void pending_drop(struct list *requests, const struct tool_call *call);
+
+#endif
