@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "config/model_provider.h"
 #include "loop/loop.h"
-#include "model/model_retry.h"
+#include "model/model_backoff.h"
 #include "model/model_secrets.h"
 #include "net/http_client.h"
 #include "net/http_url.h"
@@ -143,7 +143,7 @@ static void call_settle(struct model_call *call, const struct error *cause)
 		call_end(call, NULL);
 	} else if (outcome == MODEL_OUTCOME_repeat && call->tries <= call->client->provider->request_max_retries) {
 		call->state = CALL_WAITING;
-		loop_timer_start(call->timer, (uint64_t)model_retry_backoff_ms(call->tries, model_retry_random()));
+		loop_timer_start(call->timer, (uint64_t)model_backoff_ms(call->tries, model_backoff_random()));
 	} else {
 		call_fail(call, &error);
 	}

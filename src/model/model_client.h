@@ -2,7 +2,7 @@
  *
  * One call is one response. Requests that fail before the response begins are repeated here without notice, at most
  * request_max_retries times; all other failures end the call with an error that says whether the turn may call again
- * (is_retryable) and when (retry_after_ms, else model_retry_backoff_ms).
+ * (is_retryable) and when (retry_after_ms, else model_backoff_ms).
  *
  * Owns: its calls. Borrows: loop, HTTP client and provider. Thread: loop only. Functions of this module do not invoke
  * callbacks before they return. */

@@ -10,7 +10,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "model/model_retry.h"
+#include "model/model_backoff.h"
 #include "net/http_head.h"
 
 /* Number of bytes that are quoted of a response's body, after its status and URL. */
@@ -193,9 +193,9 @@ static void set_too_many_requests(struct model_error *error, const struct model_
 	append_status(&more, answer->status);
 	append_named(&more, ", request id: ", answer->request_id);
 	model_error_set(error, MODEL_ERROR_retry_limit, buf_str(&more));
-	error->retry_after_ms = model_retry_after_ms(answer->retry_after, answer->now_unix_ms);
+	error->retry_after_ms = model_backoff_after_ms(answer->retry_after, answer->now_unix_ms);
 	if (error->retry_after_ms < 0)
-		error->retry_after_ms = model_retry_message_ms(body_message(json, answer->body));
+		error->retry_after_ms = model_backoff_message_ms(body_message(json, answer->body));
 }
 
 static bool is_about_previous(const struct json *failure)
@@ -222,7 +222,7 @@ void model_error_from_answer(struct model_error *error, const struct model_answe
 	default:
 		set_unexpected_status(error, answer, json);
 		if (answer->status == 503)
-			error->retry_after_ms = model_retry_after_ms(answer->retry_after, answer->now_unix_ms);
+			error->retry_after_ms = model_backoff_after_ms(answer->retry_after, answer->now_unix_ms);
 	}
 	error->http_status = answer->status;
 	error->lacks_response = is_about_previous(json_get(json, "error"));
@@ -257,7 +257,7 @@ void model_error_from_failure(struct model_error *error, const struct json *fail
 		if (error->kind == MODEL_ERROR_quota_exceeded)
 			set_detail(error, json_get_str(failure, "message"));
 		if (error->kind == MODEL_ERROR_rate_limited)
-			error->retry_after_ms = model_retry_message_ms(message);
+			error->retry_after_ms = model_backoff_message_ms(message);
 		return;
 	}
 	model_error_set(error, MODEL_ERROR_stream_lost, message);

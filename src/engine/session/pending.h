@@ -4,8 +4,8 @@
  * call id, because the calls of a response have different ids (engine/turn/turn.c) and a Session runs one Task at a
  * time. The calls are borrowed; their requests are dropped before they are destroyed. The list is searched linearly: it
  * has one entry per waiting call, at most LIMIT_TOOLS_RUNNING. Owns: the entries. Thread: the loop's. */
-#ifndef ENGINE_SESSION_PENDING_H
-#define ENGINE_SESSION_PENDING_H
+#ifndef ENGINE_PENDING_H
+#define ENGINE_PENDING_H
 
 #include "base/error.h"
 #include "base/list.h"

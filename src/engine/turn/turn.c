@@ -20,7 +20,7 @@
 #include "engine/session/session_model.h"
 #include "model/model_client.h"
 #include "model/model_error.h"
-#include "model/model_retry.h"
+#include "model/model_backoff.h"
 #include "tool/tool.h"
 
 /* ---- the calls of the response ---- */
@@ -297,7 +297,7 @@ static void on_stream_broken(struct turn *turn, const struct model_error *error)
 	turn->retries++;
 	emit_retry(turn, error, max);
 	int64_t delay_ms = error->retry_after_ms >= 0 ? error->retry_after_ms
-	                                              : model_retry_backoff_ms(turn->retries, model_retry_random());
+	                                              : model_backoff_ms(turn->retries, model_backoff_random());
 	log_debug("stream broken (%s), retry %u in %lld ms", error->text, turn->retries, (long long)delay_ms);
 	loop_timer_start(turn->retry, (uint64_t)delay_ms);
 }

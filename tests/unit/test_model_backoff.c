@@ -2,31 +2,31 @@
 #include "test.h"
 
 #include "base/limits.h"
-#include "model/model_retry.h"
+#include "model/model_backoff.h"
 
 static void backoff_doubles_with_jitter(void **state)
 {
 	(void)state;
-	assert_int_equal(model_retry_backoff_ms(1, 0.5), 200);
-	assert_int_equal(model_retry_backoff_ms(2, 0.5), 400);
-	assert_int_equal(model_retry_backoff_ms(5, 0.5), 3200);
-	assert_int_equal(model_retry_backoff_ms(1, 0), 180);
-	assert_in_range(model_retry_backoff_ms(1, 0.999), 219, 220);
+	assert_int_equal(model_backoff_ms(1, 0.5), 200);
+	assert_int_equal(model_backoff_ms(2, 0.5), 400);
+	assert_int_equal(model_backoff_ms(5, 0.5), 3200);
+	assert_int_equal(model_backoff_ms(1, 0), 180);
+	assert_in_range(model_backoff_ms(1, 0.999), 219, 220);
 }
 
 static void backoff_is_bounded(void **state)
 {
 	(void)state;
-	assert_int_equal(model_retry_backoff_ms(0, 0.5), 200);
-	assert_int_equal(model_retry_backoff_ms(100, 0), LIMIT_RETRY_BACKOFF_MS);
-	assert_int_equal(model_retry_backoff_ms(0xffffffffu, 1), LIMIT_RETRY_BACKOFF_MS);
+	assert_int_equal(model_backoff_ms(0, 0.5), 200);
+	assert_int_equal(model_backoff_ms(100, 0), LIMIT_RETRY_BACKOFF_MS);
+	assert_int_equal(model_backoff_ms(0xffffffffu, 1), LIMIT_RETRY_BACKOFF_MS);
 }
 
 static void random_gives_a_fraction(void **state)
 {
 	(void)state;
 	for (int i = 0; i < 100; i++) {
-		double random = model_retry_random();
+		double random = model_backoff_random();
 		assert_true(random >= 0 && random < 1);
 	}
 }
@@ -60,9 +60,9 @@ static void retry_after_header(void **state)
 	};
 	int64_t now = 784111777000; /* Sun, 06 Nov 1994 08:49:37 GMT */
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (model_retry_after_ms(str_of(cases[i].value), now) != cases[i].ms)
+		if (model_backoff_after_ms(str_of(cases[i].value), now) != cases[i].ms)
 			fail_msg("\"%s\" gives %lld", cases[i].value,
-			         (long long)model_retry_after_ms(str_of(cases[i].value), now));
+			         (long long)model_backoff_after_ms(str_of(cases[i].value), now));
 	}
 }
 
@@ -88,9 +88,9 @@ static void delay_in_a_message(void **state)
 		{"try again in 999999999999s", LIMIT_RETRY_AFTER_MS},
 	};
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		if (model_retry_message_ms(str_of(cases[i].message)) != cases[i].ms)
+		if (model_backoff_message_ms(str_of(cases[i].message)) != cases[i].ms)
 			fail_msg("\"%s\" gives %lld", cases[i].message,
-			         (long long)model_retry_message_ms(str_of(cases[i].message)));
+			         (long long)model_backoff_message_ms(str_of(cases[i].message)));
 	}
 }
 

@@ -1,6 +1,6 @@
 /* Delays are pure functions of their arguments, including the random number, so that tests can check them. Delays
  * requested by a server are limited: a wrong clock or a malicious header must not stop a task for a day. */
-#include "model/model_retry.h"
+#include "model/model_backoff.h"
 
 #include "base/host.h"
 #include "base/limits.h"
@@ -8,7 +8,7 @@
 
 enum { BACKOFF_FIRST_MS = 200, BACKOFF_DOUBLINGS = 20 };
 
-int64_t model_retry_backoff_ms(unsigned attempt, double random)
+int64_t model_backoff_ms(unsigned attempt, double random)
 {
 	unsigned doublings = attempt > 1 ? attempt - 1 : 0;
 	if (doublings > BACKOFF_DOUBLINGS)
@@ -17,7 +17,7 @@ int64_t model_retry_backoff_ms(unsigned attempt, double random)
 	return ms < LIMIT_RETRY_BACKOFF_MS ? (int64_t)ms : LIMIT_RETRY_BACKOFF_MS;
 }
 
-double model_retry_random(void)
+double model_backoff_random(void)
 {
 	uint32_t bits;
 	host_random(&bits, sizeof(bits));
@@ -81,7 +81,7 @@ static int64_t unix_of_http_date(struct str s)
 	return ((days_of((int64_t)year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
 }
 
-int64_t model_retry_after_ms(struct str value, int64_t now_unix_ms)
+int64_t model_backoff_after_ms(struct str value, int64_t now_unix_ms)
 {
 	double seconds;
 	value = str_trim(value);
@@ -129,7 +129,7 @@ static int64_t duration_ms(struct str s)
 	return -1;
 }
 
-int64_t model_retry_message_ms(struct str message)
+int64_t model_backoff_message_ms(struct str message)
 {
 	static const struct str phrase = {"try again in", 12};
 	for (size_t at = 0; at + phrase.len <= message.len; at++) {
