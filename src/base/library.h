@@ -26,6 +26,19 @@ struct library {
 	struct error failure;
 };
 
+/* Records in the section .note.dlopen that the program opens a library when it needs it: packaging tools read this note
+ * (the ELF notes of uapi-group.org), because the dynamic section does not name the library. Priority is "required",
+ * "recommended" or "suggested". */
+#define LIBRARY_NOTE(soname, priority, feature, description)                                              \
+	__asm__(".pushsection .note.dlopen, \"a\", %note\n"                                               \
+	        ".balign 4\n"                                                                             \
+	        ".long 4, 92f - 91f, 0x407c0c0a\n"                                                        \
+	        ".asciz \"FDO\"\n"                                                                        \
+	        "91: .asciz \"[{\\\"feature\\\":\\\"" feature "\\\",\\\"description\\\":\\\"" description \
+	        "\\\",\\\"priority\\\":\\\"" priority "\\\",\\\"soname\\\":[\\\"" soname "\\\"]}]\"\n"    \
+	        "92: .balign 4\n"                                                                         \
+	        ".popsection\n")
+
 /* Defines `static struct library NAME` for a struct FUNCTIONS made from the same table as NAMES. */
 #define LIBRARY(name, function_struct, name_list, ...)                                                       \
 	_Static_assert(sizeof(function_struct) == sizeof(name_list) / sizeof(*(name_list)) * sizeof(void *), \

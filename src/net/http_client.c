@@ -148,6 +148,7 @@ static int initialise(struct error *err)
 	return error_set(err, ERR_unsupported, "the installed libcurl cannot be initialised: reinstall libcurl4");
 }
 
+LIBRARY_NOTE("libcurl.so.4", "required", "http", "requests to the model");
 LIBRARY(libcurl, library, names, .file = "libcurl.so.4", .package = "libcurl4",
         .purpose = "libcurl, which implements HTTP", .on_loaded = initialise);
 
