@@ -27,7 +27,7 @@ struct start {
 	int report; /* as returned by spawn_begin */
 	void *stack;
 	struct spawn_plan plan;
-	struct arena arena; /* memory of the plan */
+	struct arena arena; /* holds the strings and arrays of the plan */
 };
 
 void detached_init(struct detached *detached)

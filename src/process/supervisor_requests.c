@@ -21,7 +21,7 @@
 struct request {
 	struct list link;
 	int fds[SUPERVISOR_FDS];
-	size_t fd_count; /* descriptors that were not sent yet */
+	size_t fd_count; /* descriptors still to be sent */
 	uint32_t id;     /* id of a command whose request is pending; else 0 */
 	size_t len, sent;
 	char bytes[];

@@ -199,7 +199,7 @@ static void write_words(const char *kind, struct str words, size_t most, struct 
 	jw_object_end(w);
 }
 
-/* Writes the statuses, cut so that all of them fit into a line that a client accepts. */
+/* The messages share half of LIMIT_LINE and are shortened in the middle, to leave room for JSON escapes. */
 static void write_statuses(const struct rollout_collab_item *item, struct json_writer *w)
 {
 	size_t most = LIMIT_LINE / 2 / (item->count ? item->count : 1);

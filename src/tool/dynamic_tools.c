@@ -29,7 +29,7 @@ void dynamic_tools_destroy(struct dynamic_tools *tools)
 	free(tools);
 }
 
-/* ---- what may be said ---- */
+/* ---- validation of names ---- */
 
 static bool is_name(struct str text)
 {
@@ -42,7 +42,7 @@ static bool is_name(struct str text)
 	return true;
 }
 
-/* what is "dynamic tool name" or "dynamic tool namespace". */
+/* Checks the name of a tool or of a namespace; `what` is the word for it in the error message. */
 static int check_name(struct str name, const char *what, size_t max, struct error *err)
 {
 	if (!str_trim(name).len)

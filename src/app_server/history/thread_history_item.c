@@ -1,5 +1,5 @@
-/* Messages and reasoning are decoded by the tables. Commands and patches are decoded by hand, because another program
- * wrote their lines and a table row would also define how this one writes them. */
+/* Messages and reasoning are decoded by protocol/record/types.def. Commands and patches are decoded by hand: their
+ * lines have the form of codex 0.169, which rollout_tool_item.c writes by hand as well. */
 #include "app_server/history/thread_history_item.h"
 
 #include "app_server/history/item_view.h"

@@ -1,5 +1,5 @@
-/* The files are few and small, so the first command of a session reads them on the loop. A new rule is appended as one
- * line in one write, so that the lines of two engines do not mix. */
+/* Files of rules are few and small, so they are read on the loop before the first command of a session. A new rule is
+ * appended as one line in one write, so that the lines of two engines do not mix. */
 #include "engine/session/exec_rules.h"
 
 #include <dirent.h>

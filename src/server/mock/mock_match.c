@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "net/http_head.h"
 
-enum { SHOWN_MAX = 200 }; /* bytes of a request's value that are quoted in messages */
+enum { SHOWN_MAX = 200 }; /* most bytes of a request's value in the message about a mismatch */
 
 /* The test that any_node applies to each node on a path. */
 struct probe {

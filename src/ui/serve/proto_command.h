@@ -1,4 +1,4 @@
-/* proto_command.h — `codex proto`: the event protocol on standard input and output. */
+/* proto_command.h — `codex proto`: the event protocol on standard streams, or for many clients with --listen. */
 #ifndef UI_PROTO_COMMAND_H
 #define UI_PROTO_COMMAND_H
 
