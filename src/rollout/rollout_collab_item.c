@@ -199,7 +199,8 @@ static void write_words(const char *kind, struct str words, size_t most, struct 
 	jw_object_end(w);
 }
 
-/* The messages share half of LIMIT_LINE and are shortened in the middle, to leave room for JSON escapes. */
+/* The messages share half of LIMIT_LINE and are shortened in the middle. The rest is for keys and for JSON escapes of
+ * two bytes; a message of control characters, which take six, can still make a longer line. */
 static void write_statuses(const struct rollout_collab_item *item, struct json_writer *w)
 {
 	size_t most = LIMIT_LINE / 2 / (item->count ? item->count : 1);
