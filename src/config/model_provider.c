@@ -66,6 +66,7 @@ static bool find_entry(struct provider_resolve *r, const char *id)
 		return false;
 	p->id = arena_cstr(&p->arena, str_of(id ? id : r->entry.name ? r->entry.name : "client"));
 	p->name = r->entry.name ? r->entry.name : r->builtin ? r->builtin->name : p->id;
+	p->wire = r->entry.wire_api;
 	p->oss_model = r->builtin ? r->builtin->oss_model : NULL;
 	p->start = r->builtin ? r->builtin->start : NULL;
 	p->is_openai = r->builtin == &provider_rows[PROVIDER_openai];

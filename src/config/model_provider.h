@@ -1,7 +1,7 @@
 /* model_provider.h — the provider that answers requests to the model: URL, headers, key and timeouts.
  *
  * Resolved once from the built-in rows (provider.def), [model_providers] and the environment; then immutable. Owns all
- * it points to. Thread: any. `responses_url`, `headers` and `authorization` may contain secrets: they are sent to the
+ * it points to. Thread: any. `url`, `headers` and `authorization` may contain secrets: they are sent to the
  * provider and nowhere else. Errors (ERR_config) name the setting to change and contain no secret. */
 #ifndef CONFIG_MODEL_PROVIDER_H
 #define CONFIG_MODEL_PROVIDER_H
@@ -13,16 +13,18 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "protocol/record/enum.h"
 
 struct config;
 struct toml;
 
 struct model_provider {
 	/* read-only */
-	const char *id;            /* its key in [model_providers] */
-	const char *name;          /* shown in messages */
-	const char *base_url;      /* without a trailing slash */
-	const char *responses_url; /* with all query parameters */
+	const char *id;       /* its key in [model_providers] */
+	const char *name;     /* shown in messages */
+	const char *base_url; /* without a trailing slash */
+	const char *url;      /* of a request to the model, with all query parameters */
+	enum wire_api wire;
 	const struct str *headers; /* "Name: value", without Authorization; NUL-terminated */
 	size_t header_count;
 	const char *authorization; /* "Authorization: Bearer …", or NULL */

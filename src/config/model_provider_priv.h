@@ -31,7 +31,7 @@ struct provider_resolve {
 	struct error *err;
 };
 
-/* Sets base_url and responses_url (model_provider_url.c). */
+/* Sets base_url and url (model_provider_url.c). */
 bool model_provider_find_url(struct provider_resolve *r);
 
 #endif

@@ -72,12 +72,16 @@ static void append_encoded(struct buf *out, struct str text)
 	}
 }
 
-/* Appends BASE/responses?QUERY, where BASE may have a query of its own. */
-static void append_url(struct buf *out, struct str base, struct str query, const struct config_pairs *params)
+/* Appends BASE/responses?QUERY, or the path of another wire; BASE may have a query of its own. */
+static void append_url(struct buf *out, struct str base, enum wire_api wire, struct str query,
+                       const struct config_pairs *params)
 {
+	static const char *const paths[] = {
+		[wire_api_responses] = "/responses",
+	};
 	char separator = query.len ? '&' : '?';
 	buf_append_str(out, base);
-	buf_append_c(out, "/responses");
+	buf_append_c(out, paths[wire]);
 	buf_append_str(out, query);
 	for (size_t i = 0; i < params->count; i++, separator = '&') {
 		buf_append_char(out, separator);
@@ -115,9 +119,9 @@ bool model_provider_find_url(struct provider_resolve *r)
 		base.len--;
 	auto_buf struct buf url;
 	buf_init(&url, LIMIT_HTTP_HEAD);
-	append_url(&url, base, query, &r->entry.query_params);
+	append_url(&url, base, p->wire, query, &r->entry.query_params);
 	p->base_url = arena_cstr(&p->arena, base);
-	p->responses_url = arena_cstr(&p->arena, buf_str(&url));
+	p->url = arena_cstr(&p->arena, buf_str(&url));
 	r->is_elsewhere = r->builtin && !str_is(base, r->builtin->base_url);
 	if (url.over)
 		error_set(r->err, ERR_limit, "the URL of model provider `%s` is longer than %d bytes", p->id,

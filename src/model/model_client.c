@@ -194,7 +194,7 @@ static void call_try(struct model_call *call)
 	const struct model_provider *provider = call->client->provider;
 	struct http_request request = {
 		.method = "POST",
-		.url = provider->responses_url,
+		.url = provider->url,
 		.headers = call->request.headers.items,
 		.header_count = call->request.headers.count,
 		.body = call->request.body.items,
@@ -202,7 +202,8 @@ static void call_try(struct model_call *call)
 		.connect_timeout_ms = LIMIT_CONNECT_MS,
 	};
 	model_exchange_finish(&call->exchange);
-	model_exchange_init(&call->exchange, &call->client->secrets, call->handler->on_event, call->self);
+	model_exchange_init(&call->exchange, call->client->provider->wire, &call->client->secrets,
+	                    call->handler->on_event, call->self);
 	call->state = CALL_TRYING;
 	call->tries++;
 	call->heard = 0;
@@ -293,6 +294,8 @@ static int call_prepare(struct model_call *call, const struct model_prompt *prom
 {
 	struct error err;
 	struct model_prompt stored = *prompt;
+	stored.wire = call->client->provider->wire;
+	stored.provider = str_of(call->client->provider->id);
 	stored.is_stored = !prompt->is_private && (prompt->is_stored || call->client->provider->stores_responses);
 	if (model_request_init(&call->request, &stored, &err) < 0) {
 		model_error_set(ret_error, MODEL_ERROR_setup, str_of(err.text));
@@ -312,7 +315,7 @@ struct model_call *model_client_stream(struct model_client *client, const struct
 	call->timer = loop_timer_create(client->loop, on_timer, call);
 	list_append(&client->calls, &call->link);
 	buf_init(&call->url, LIMIT_HTTP_HEAD);
-	http_url_append_public(&call->url, str_of(client->provider->responses_url));
+	http_url_append_public(&call->url, str_of(client->provider->url));
 	if (call_prepare(call, prompt, &call->refusal) < 0)
 		loop_timer_start(call->timer, 0);
 	else

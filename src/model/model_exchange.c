@@ -1,116 +1,25 @@
-/* A long session sends megabytes of history with each tool call. Only the few hundred bytes around it are written here;
- * the history is sent from the caller's buffer without a copy. The order of keys is that of codex 0.169, because prompt
- * caches compare bytes.
- *
- * The outcome is determined at the end from the status, the content type, the events and the end of the connection.
+/* The outcome is determined at the end from the status, the content type, the events and the end of the connection.
  * This code is independent of sockets and timers, so that tests can cover all combinations. */
 #include "model/model_exchange.h"
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "model/model_catalog.h"
 #include "model/model_secrets.h"
 #include "model/model_usage.h"
 #include "net/http_head.h"
 #include "protocol/record/types.h"
 
+static const struct model_wire *wire_of(enum wire_api wire)
+{
+	static const struct model_wire *const wires[] = {
+		[wire_api_responses] = &model_wire_responses,
+	};
+	return wires[wire];
+}
+
 /* ---- the request ---- */
-
-static void write_reasoning(struct json_writer *w, const struct model_prompt *prompt)
-{
-	enum reasoning_effort effort = prompt->effort ? prompt->effort : prompt->info->default_effort;
-	bool has_summary = prompt->info->has_reasoning && prompt->summary != reasoning_summary_none;
-	if (effort == reasoning_effort_unset && !has_summary)
-		return;
-	jw_key(w, "reasoning");
-	jw_object(w);
-	if (effort != reasoning_effort_unset)
-		jw_member_cstr(w, "effort", enum_wire(&enum_reasoning_effort, effort));
-	if (has_summary)
-		jw_member_cstr(w, "summary", enum_wire(&enum_reasoning_summary, prompt->summary));
-	jw_object_end(w);
-}
-
-static void write_format(struct json_writer *w, struct str schema)
-{
-	jw_key(w, "format");
-	jw_object(w);
-	jw_member_cstr(w, "type", "json_schema");
-	jw_member_bool(w, "strict", true);
-	jw_member_raw(w, "schema", schema);
-	jw_member_cstr(w, "name", "codex_output_schema");
-	jw_object_end(w);
-}
-
-static void write_text(struct json_writer *w, const struct model_prompt *prompt)
-{
-	enum verbosity verbosity = prompt->verbosity ? prompt->verbosity : prompt->info->default_verbosity;
-	bool has_verbosity = prompt->info->has_verbosity && verbosity != verbosity_unset;
-	if (!has_verbosity && !prompt->output_schema.len)
-		return;
-	jw_key(w, "text");
-	jw_object(w);
-	if (has_verbosity)
-		jw_member_cstr(w, "verbosity", enum_wire(&enum_verbosity, verbosity));
-	if (prompt->output_schema.len)
-		write_format(w, prompt->output_schema);
-	jw_object_end(w);
-}
-
-static void write_include(struct json_writer *w, const struct model_prompt *prompt)
-{
-	jw_key(w, "include");
-	jw_array(w);
-	if (prompt->info->has_reasoning || prompt->effort != reasoning_effort_unset)
-		jw_cstr(w, "reasoning.encrypted_content");
-	jw_array_end(w);
-}
-
-/* Writes `{"model":…,"instructions":…,"input":[`. */
-static void write_head(struct buf *out, const struct model_prompt *prompt)
-{
-	struct json_writer w = json_writer(out);
-	jw_object(&w);
-	jw_member_str(&w, "model", prompt->info->slug);
-	if (prompt->instructions.ptr)
-		jw_member_str(&w, "instructions", prompt->instructions);
-	jw_key(&w, "input");
-	jw_array(&w);
-}
-
-/* Writes the members that follow the tools. */
-static void write_tail(struct buf *out, const struct model_prompt *prompt)
-{
-	struct json_writer w = json_writer(out);
-	w.comma = true;
-	jw_member_cstr(&w, "tool_choice", "auto");
-	jw_member_bool(&w, "parallel_tool_calls", prompt->info->has_parallel_calls && !prompt->is_serial);
-	write_reasoning(&w, prompt);
-	jw_member_bool(&w, "store", prompt->is_stored);
-	jw_member_bool(&w, "stream", true);
-	write_include(&w, prompt);
-	jw_member_str(&w, "prompt_cache_key", prompt->thread_id);
-	write_text(&w, prompt);
-	if (prompt->previous_response_id.len)
-		jw_member_str(&w, "previous_response_id", prompt->previous_response_id);
-	jw_object_end(&w);
-}
-
-static void add_input(struct model_request *request, const struct model_prompt *prompt)
-{
-	bool is_first = true;
-	for (size_t i = 0; i < prompt->input_count; i++) {
-		if (!prompt->input[i].len)
-			continue;
-		if (!is_first)
-			vec_push(&request->body, STR(","));
-		vec_push(&request->body, prompt->input[i]);
-		is_first = false;
-	}
-}
 
 void model_request_add_header(struct model_request *request, const char *name, struct str value)
 {
@@ -149,16 +58,9 @@ int model_request_init(struct model_request *request, const struct model_prompt 
 	*request = (struct model_request){0};
 	buf_init(&request->head, LIMIT_REQUEST_FRAME);
 	buf_init(&request->tail, LIMIT_REQUEST_FRAME);
-	write_head(&request->head, prompt);
-	write_tail(&request->tail, prompt);
-	if (request->head.over || request->tail.over)
-		return error_set(err, ERR_limit, "instructions or output schema are longer than %d MiB; shorten them",
-		                 LIMIT_REQUEST_FRAME / MIB);
-	vec_push(&request->body, buf_str(&request->head));
-	add_input(request, prompt);
-	vec_push(&request->body, STR("],\"tools\":"));
-	vec_push(&request->body, prompt->tools.len ? prompt->tools : STR("[]"));
-	vec_push(&request->body, buf_str(&request->tail));
+	int status = wire_of(prompt->wire)->write_body(request, prompt, err);
+	if (status < 0)
+		return status;
 	add_headers(request, prompt);
 	return 0;
 }
@@ -186,11 +88,11 @@ static bool on_sse(const struct sse_event *event, void *self)
 	return model_stream_feed(&exchange->stream, event->event, event->data) && !exchange->is_stopped;
 }
 
-void model_exchange_init(struct model_exchange *exchange, const struct model_secrets *secrets,
+void model_exchange_init(struct model_exchange *exchange, enum wire_api wire, const struct model_secrets *secrets,
                          response_event_fn on_event, void *self)
 {
 	*exchange = (struct model_exchange){.on_event = on_event, .self = self, .secrets = secrets};
-	model_stream_init(&exchange->stream, on_event, self);
+	model_stream_init(&exchange->stream, wire_of(wire)->reader, on_event, self);
 	sse_init(&exchange->sse, on_sse, exchange);
 	buf_init(&exchange->body, LIMIT_HTTP_ERROR_BODY);
 }
@@ -306,6 +208,8 @@ static enum model_outcome end_stream(struct model_exchange *exchange, const stru
 	struct error limit;
 	if (!exchange->is_stopped && sse_end(&exchange->sse, &limit) < 0 && !cause)
 		cause = &limit;
+	if (!exchange->is_stopped && !cause)
+		model_stream_end(&exchange->stream, false);
 	if (exchange->stream.state == MODEL_STREAM_COMPLETED)
 		return MODEL_OUTCOME_completed;
 	if (exchange->stream.state == MODEL_STREAM_FAILED)

@@ -1,4 +1,4 @@
-/* model_exchange.h — one request of the Responses API and its response: the body and headers of the request; the events
+/* model_exchange.h — one request to a model and its response: the body and headers of the request; the events
  * and the outcome of the response, and whether to repeat the request at once.
  *
  * Independent of loops and sockets: the caller sends the request and feeds the received bytes to the exchange. The body
@@ -16,49 +16,14 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
-#include "base/vec.h"
 #include "model/model_stream.h"
+#include "model/model_wire.h"
 #include "model/sse.h"
-#include "protocol/record/enum.h"
 
 struct http_head;
-struct model_info;
 struct model_secrets;
 
 /* ---- the request ---- */
-
-/* The contents of one request. Slices may be STR_NONE where noted. */
-struct model_prompt {
-	const struct model_info *info;
-	struct str instructions; /* may be absent */
-	/* The history: each slice holds one or more items as JSON, separated by commas. Empty slices are skipped.
-	 */
-	const struct str *input;
-	size_t input_count;
-	struct str tools;               /* a JSON array; may be absent */
-	enum reasoning_effort effort;   /* unset: the model's default */
-	enum reasoning_summary summary; /* none: not requested */
-	enum verbosity verbosity;       /* unset: the model's default */
-	bool is_serial;                 /* disables parallel tool calls */
-	/* the server must not store the response, even if the provider is configured to */
-	bool is_private;
-	bool is_stored;           /* the server stores the response; set by the client from the provider's settings */
-	struct str output_schema; /* JSON Schema of the answer; may be absent */
-	struct str thread_id;
-	struct str root_thread_id, parent_thread_id; /* set for a subagent; else absent */
-	struct str previous_response_id;             /* may be absent */
-	struct str turn_state;                       /* from an earlier response of this turn; may be absent */
-	struct str subagent; /* the kind of subagent that sends the request; absent for the user's thread */
-};
-
-struct model_request {
-	/* read-only */
-	VEC(struct str) body;    /* slices in order */
-	VEC(struct str) headers; /* "name: value" */
-	/* private */
-	struct buf head, tail;
-	struct arena arena;
-};
 
 /* Initialises request; model_request_finish is required even after a failure. */
 must_check int model_request_init(struct model_request *request, const struct model_prompt *prompt, struct error *err);
@@ -92,7 +57,7 @@ struct model_exchange {
 };
 
 /* secrets are borrowed and are masked where the response is quoted. */
-void model_exchange_init(struct model_exchange *exchange, const struct model_secrets *secrets,
+void model_exchange_init(struct model_exchange *exchange, enum wire_api wire, const struct model_secrets *secrets,
                          response_event_fn on_event, void *self);
 /* Suppresses further events. May be called in on_event. */
 void model_exchange_stop(struct model_exchange *exchange);

@@ -170,10 +170,10 @@ void model_secrets_init(struct model_secrets *secrets, const struct model_provid
 		add_header(secrets, str_of(provider->authorization));
 	for (size_t i = 0; i < provider->header_count; i++)
 		add_header(secrets, provider->headers[i]);
-	if (!provider->responses_url)
+	if (!provider->url)
 		return;
-	add_query(secrets, str_of(provider->responses_url));
-	add_userinfo(secrets, str_of(provider->responses_url));
+	add_query(secrets, str_of(provider->url));
+	add_userinfo(secrets, str_of(provider->url));
 }
 
 void model_secrets_finish(struct model_secrets *secrets)

@@ -1,4 +1,4 @@
-/* model_stream.h — decodes the events of a model's response to struct response_event.
+/* model_stream.h — decodes the events of a model's response to struct response_event, by the reader of its wire.
  *
  * Owns: a scratch arena. Data of an event is borrowed until on_event returns. Thread: any, one at a time.
  * Tolerates differences between servers: text that is not JSON, unknown types and missing members are ignored. */
@@ -42,6 +42,17 @@ typedef void (*response_event_fn)(const struct response_event *event, void *self
 
 enum model_stream_state { MODEL_STREAM_OPEN, MODEL_STREAM_COMPLETED, MODEL_STREAM_FAILED };
 
+struct model_stream;
+
+/* The part of a wire that reads a response. */
+struct model_reader {
+	/* Reads one event; name is its SSE name, for servers that send the type only there. */
+	void (*read)(struct model_stream *stream, struct str name, const struct json *root);
+	/* Called when an open stream ends; is_marked: by "[DONE]". The stream stays open if the response is not
+	 * complete. NULL: only an event completes a response. */
+	void (*end)(struct model_stream *stream, bool is_marked);
+};
+
 struct model_stream {
 	/* read-only */
 	enum model_stream_state state;
@@ -50,14 +61,29 @@ struct model_stream {
 	/* private */
 	response_event_fn on_event;
 	void *self;
+	const struct model_reader *reader;
 	struct arena arena;
 };
 
 /* on_event receives all events except failed, incomplete and error, which set `error` instead. */
-void model_stream_init(struct model_stream *stream, response_event_fn on_event, void *self);
+void model_stream_init(struct model_stream *stream, const struct model_reader *reader, response_event_fn on_event,
+                       void *self);
 /* Feeds the data of one event. name is its SSE name, for servers that send the type only there. False after the
  * stream has completed or failed; further events are ignored. */
 bool model_stream_feed(struct model_stream *stream, struct str name, struct str data);
+/* Reports that no event follows; is_marked: because of "[DONE]", which model_stream_feed reports itself. */
+void model_stream_end(struct model_stream *stream, bool is_marked);
 void model_stream_finish(struct model_stream *stream);
+
+/* ---- for readers ---- */
+
+void model_stream_emit(struct model_stream *stream, const struct response_event *event);
+/* Emits item_added or item_done; ignored if the item is not an object. */
+void model_stream_emit_item(struct model_stream *stream, enum response_event_type type, const struct json *item);
+/* Ends the stream with a complete response; usage may be NULL. */
+void model_stream_complete(struct model_stream *stream, struct str id, const struct token_usage *usage);
+/* End the stream with an error: that of an `error` object (NULL if it is missing), or an incomplete response. */
+void model_stream_fail(struct model_stream *stream, const struct json *failure);
+void model_stream_fail_incomplete(struct model_stream *stream, struct str reason);
 
 #endif

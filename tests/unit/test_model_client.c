@@ -189,7 +189,7 @@ static int setup(void **state)
 		.name = "mock",
 		.authorization = "Authorization: Bearer k",
 		.key_source = "MOCK_KEY",
-		.responses_url = f->url,
+		.url = f->url,
 		.headers = headers,
 		.header_count = 1,
 		.request_max_retries = 1,
@@ -401,7 +401,7 @@ static void no_secret_is_quoted(void **state)
 	};
 	char address[128];
 	snprintf(address, sizeof(address), "%s?api-key=qu3ry-5d2a&api-version=2025-04-01", f->url);
-	f->provider.responses_url = address;
+	f->provider.url = address;
 	f->provider.authorization = "Authorization: Bearer sk-4b1d9e77";
 	f->provider.headers = headers;
 	f->provider.header_count = countof(headers);
@@ -436,7 +436,7 @@ static void no_decoded_secret_is_quoted(void **state)
 	char address[160];
 	snprintf(address, sizeof(address), "http://me:pass%%405d2a@%s?api-key=ab%%2Bcd%%2F5d2a%%3D%%3Dx",
 	         f->url + strlen("http://"));
-	f->provider.responses_url = address;
+	f->provider.url = address;
 	f->provider.authorization = "Authorization: Basic eW91OnN0YXItNGIxZA==";
 	f->provider.request_max_retries = 0;
 	renew_client(f);
@@ -476,7 +476,7 @@ static void the_model_that_answers_is_named_in_utf8(void **state)
 static void a_url_that_cannot_be_used_is_final(void **state)
 {
 	struct fixture *f = *state;
-	f->provider.responses_url = "htp://x/responses";
+	f->provider.url = "htp://x/responses";
 	run(f);
 	assert_log(f, "failed");
 	assert_false(f->error.is_retryable);

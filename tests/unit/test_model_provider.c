@@ -68,7 +68,7 @@ static void openai_is_the_default(void **state)
 	assert_string_equal(p->id, "openai");
 	assert_string_equal(p->name, "OpenAI");
 	assert_string_equal(p->base_url, "https://api.openai.com/v1");
-	assert_string_equal(p->responses_url, "https://api.openai.com/v1/responses");
+	assert_string_equal(p->url, "https://api.openai.com/v1/responses");
 	assert_string_equal(p->authorization, "Authorization: Bearer sk-env");
 	assert_string_equal(p->key_source, "OPENAI_API_KEY");
 	assert_int_equal(p->header_count, 2);
@@ -137,7 +137,7 @@ static void openai_may_be_reached_elsewhere(void **state)
 	assert_true(p->is_openai);
 	model_provider_destroy(p);
 	p = resolve("openai_base_url = \"http://127.0.0.1:2/v1\"", NULL);
-	assert_string_equal(p->responses_url, "http://127.0.0.1:2/v1/responses");
+	assert_string_equal(p->url, "http://127.0.0.1:2/v1/responses");
 	model_provider_destroy(p);
 	p = resolve("openai_base_url = \"http://a\"\nmodel_providers.openai.base_url = \"http://127.0.0.1:3\"", NULL);
 	assert_string_equal(p->base_url, "http://127.0.0.1:3");
@@ -161,7 +161,7 @@ static void own_providers_are_read_in_full(void **state)
 	                NULL);
 	assert_string_equal(p->name, "My provider");
 	assert_string_equal(p->base_url, "https://h/v1");
-	assert_string_equal(p->responses_url, "https://h/v1/responses?fixed=1&api%20version=2024%2F10%26x&b=%C3%A9");
+	assert_string_equal(p->url, "https://h/v1/responses?fixed=1&api%20version=2024%2F10%26x&b=%C3%A9");
 	assert_string_equal(p->authorization, "Authorization: Bearer k");
 	assert_int_equal(p->header_count, 2);
 	assert_true(has_header(p, "X-One: 1"));
@@ -199,7 +199,7 @@ static void local_providers_need_no_key(void **state)
 {
 	(void)state;
 	struct model_provider *p = resolve("", "ollama");
-	assert_string_equal(p->responses_url, "http://localhost:11434/v1/responses");
+	assert_string_equal(p->url, "http://localhost:11434/v1/responses");
 	assert_string_equal(p->oss_model, "gpt-oss:20b");
 	assert_true(p->is_local);
 	model_provider_destroy(p);

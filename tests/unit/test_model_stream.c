@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "model/model_stream.h"
+#include "model/model_wire.h"
 #include "model/sse.h"
 #include "protocol/record/types.h"
 
@@ -46,7 +46,7 @@ static bool on_sse(const struct sse_event *event, void *self)
 
 static void reader_init(struct reader *reader)
 {
-	model_stream_init(&reader->stream, on_response, reader);
+	model_stream_init(&reader->stream, model_wire_responses.reader, on_response, reader);
 	sse_init(&reader->sse, on_sse, reader);
 	buf_init(&reader->log, MIB);
 }

@@ -1,0 +1,226 @@
+/* The Responses API: the history is already in its form.
+ *
+ * A long session sends megabytes of history with each tool call. Only the few hundred bytes around it are written here;
+ * the history is sent from the caller's buffer without a copy. The order of keys is that of codex 0.169, because prompt
+ * caches compare bytes. In the response nothing is copied, and only the final state is kept. */
+#include "model/model_wire.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "model/model_catalog.h"
+#include "model/model_usage.h"
+#include "protocol/record/types.h"
+
+/* ---- the request ---- */
+
+static void write_reasoning(struct json_writer *w, const struct model_prompt *prompt)
+{
+	enum reasoning_effort effort = prompt->effort ? prompt->effort : prompt->info->default_effort;
+	bool has_summary = prompt->info->has_reasoning && prompt->summary != reasoning_summary_none;
+	if (effort == reasoning_effort_unset && !has_summary)
+		return;
+	jw_key(w, "reasoning");
+	jw_object(w);
+	if (effort != reasoning_effort_unset)
+		jw_member_cstr(w, "effort", enum_wire(&enum_reasoning_effort, effort));
+	if (has_summary)
+		jw_member_cstr(w, "summary", enum_wire(&enum_reasoning_summary, prompt->summary));
+	jw_object_end(w);
+}
+
+static void write_format(struct json_writer *w, struct str schema)
+{
+	jw_key(w, "format");
+	jw_object(w);
+	jw_member_cstr(w, "type", "json_schema");
+	jw_member_bool(w, "strict", true);
+	jw_member_raw(w, "schema", schema);
+	jw_member_cstr(w, "name", "codex_output_schema");
+	jw_object_end(w);
+}
+
+static void write_text(struct json_writer *w, const struct model_prompt *prompt)
+{
+	enum verbosity verbosity = prompt->verbosity ? prompt->verbosity : prompt->info->default_verbosity;
+	bool has_verbosity = prompt->info->has_verbosity && verbosity != verbosity_unset;
+	if (!has_verbosity && !prompt->output_schema.len)
+		return;
+	jw_key(w, "text");
+	jw_object(w);
+	if (has_verbosity)
+		jw_member_cstr(w, "verbosity", enum_wire(&enum_verbosity, verbosity));
+	if (prompt->output_schema.len)
+		write_format(w, prompt->output_schema);
+	jw_object_end(w);
+}
+
+static void write_include(struct json_writer *w, const struct model_prompt *prompt)
+{
+	jw_key(w, "include");
+	jw_array(w);
+	if (prompt->info->has_reasoning || prompt->effort != reasoning_effort_unset)
+		jw_cstr(w, "reasoning.encrypted_content");
+	jw_array_end(w);
+}
+
+/* Writes `{"model":…,"instructions":…,"input":[`. */
+static void write_head(struct buf *out, const struct model_prompt *prompt)
+{
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	jw_member_str(&w, "model", prompt->info->slug);
+	if (prompt->instructions.ptr)
+		jw_member_str(&w, "instructions", prompt->instructions);
+	jw_key(&w, "input");
+	jw_array(&w);
+}
+
+/* Writes the members that follow the tools. */
+static void write_tail(struct buf *out, const struct model_prompt *prompt)
+{
+	struct json_writer w = json_writer(out);
+	w.comma = true;
+	jw_member_cstr(&w, "tool_choice", "auto");
+	jw_member_bool(&w, "parallel_tool_calls", prompt->info->has_parallel_calls && !prompt->is_serial);
+	write_reasoning(&w, prompt);
+	jw_member_bool(&w, "store", prompt->is_stored);
+	jw_member_bool(&w, "stream", true);
+	write_include(&w, prompt);
+	jw_member_str(&w, "prompt_cache_key", prompt->thread_id);
+	write_text(&w, prompt);
+	if (prompt->previous_response_id.len)
+		jw_member_str(&w, "previous_response_id", prompt->previous_response_id);
+	jw_object_end(&w);
+}
+
+static void add_input(struct model_request *request, const struct model_prompt *prompt)
+{
+	bool is_first = true;
+	for (size_t i = 0; i < prompt->input_count; i++) {
+		if (!prompt->input[i].len)
+			continue;
+		if (!is_first)
+			vec_push(&request->body, STR(","));
+		vec_push(&request->body, prompt->input[i]);
+		is_first = false;
+	}
+}
+
+static int write_body(struct model_request *request, const struct model_prompt *prompt, struct error *err)
+{
+	write_head(&request->head, prompt);
+	write_tail(&request->tail, prompt);
+	if (request->head.over || request->tail.over)
+		return error_set(err, ERR_limit, "instructions or output schema are longer than %d MiB; shorten them",
+		                 LIMIT_REQUEST_FRAME / MIB);
+	vec_push(&request->body, buf_str(&request->head));
+	add_input(request, prompt);
+	vec_push(&request->body, STR("],\"tools\":"));
+	vec_push(&request->body, prompt->tools.len ? prompt->tools : STR("[]"));
+	vec_push(&request->body, buf_str(&request->tail));
+	return 0;
+}
+
+/* ---- the response ---- */
+
+static const struct str types[] = {
+#define RESPONSE_EVENT(name, wire) [RESPONSE_##name] = {wire, sizeof(wire) - 1},
+#include "model/response_event.def"
+#undef RESPONSE_EVENT
+};
+
+static void emit_response(struct model_stream *stream, enum response_event_type type, const struct json *root)
+{
+	const struct json *response = json_get(root, "response");
+	struct token_usage usage;
+	struct response_event event = {.type = type, .id = json_get_str(response, "id")};
+	if (model_usage_read(json_get(response, "usage"), &usage))
+		event.usage = &usage;
+	if (type == RESPONSE_completed)
+		model_stream_complete(stream, event.id, event.usage);
+	else
+		model_stream_emit(stream, &event);
+}
+
+static void emit_delta(struct model_stream *stream, enum response_event_type type, const struct json *root,
+                       const char *index_key)
+{
+	struct response_event event = {.type = type, .id = json_get_str(root, "item_id")};
+	if (type != RESPONSE_summary_part && !json_to_str(json_get(root, "delta"), &event.text))
+		return;
+	if (index_key)
+		event.index = json_get_i64(root, index_key, 0);
+	model_stream_emit(stream, &event);
+}
+
+static void fail_incomplete(struct model_stream *stream, const struct json *root)
+{
+	struct str reason = STR("unknown");
+	json_to_str(json_path(root, "response.incomplete_details.reason"), &reason);
+	model_stream_fail_incomplete(stream, reason);
+}
+
+/* Handles an `error` event; its members are at the top level or in `error`. */
+static void fail_error(struct model_stream *stream, const struct json *root)
+{
+	const struct json *inner = json_get(root, "error");
+	model_stream_fail(stream, inner && inner->type != JSON_null ? inner : root);
+}
+
+static enum response_event_type type_named(struct str name)
+{
+	for (size_t i = 0; i < countof(types); i++) {
+		if (str_eq(name, types[i]))
+			return (enum response_event_type)i;
+	}
+	return RESPONSE_count;
+}
+
+static enum response_event_type type_of(const struct json *root, struct str name)
+{
+	struct str type = json_get_str(root, "type");
+	if (type.ptr)
+		return type_named(type);
+	enum response_event_type named = type_named(name);
+	return named == RESPONSE_count && json_get(root, "error") ? RESPONSE_error : named;
+}
+
+static void read_event(struct model_stream *stream, struct str name, const struct json *root)
+{
+	enum response_event_type type = type_of(root, name);
+	switch (type) {
+	case RESPONSE_text_delta:
+		emit_delta(stream, type, root, NULL);
+		break;
+	case RESPONSE_summary_part:
+	case RESPONSE_summary_delta:
+		emit_delta(stream, type, root, "summary_index");
+		break;
+	case RESPONSE_reasoning_delta:
+		emit_delta(stream, type, root, "content_index");
+		break;
+	case RESPONSE_item_added:
+	case RESPONSE_item_done:
+		model_stream_emit_item(stream, type, json_get(root, "item"));
+		break;
+	case RESPONSE_created:
+	case RESPONSE_completed:
+		emit_response(stream, type, root);
+		break;
+	case RESPONSE_failed:
+		model_stream_fail(stream, json_path(root, "response.error"));
+		break;
+	case RESPONSE_incomplete:
+		fail_incomplete(stream, root);
+		break;
+	case RESPONSE_error:
+		fail_error(stream, root);
+		break;
+	default:
+		break;
+	}
+}
+
+static const struct model_reader reader = {.read = read_event};
+
+const struct model_wire model_wire_responses = {.write_body = write_body, .reader = &reader};
