@@ -19,7 +19,7 @@ const char config_text_intro[] =
 	"`collaboration_mode = \"plan\"`, every tool or feature that you turned off (`multi_agent = false` includes\n"
 	"`collab` and `subagent_tools`), and the limits of subagents that you set;\n"
 	"`project_doc_max_bytes`, `history.persistence = \"none\"` and the settings in `skills`, if you set them;\n"
-	"further `skills.extra_roots`. `trusted_hashes` of\n"
+	"further `skills.extra_roots`; MCP servers, except that it may disable one. `trusted_hashes` of\n"
 	"`[projects.\"FOLDER\"]` lists files that are exempt. Keys that select providers, keys or programs are\n"
 	"ignored in project files.\n"
 	"\n"
@@ -36,7 +36,7 @@ static const char *const types[CONFIG_kind_count] = {
 	[CONFIG_strings] = "list of strings",
 	[CONFIG_paths] = "list of paths",
 	[CONFIG_pairs] = "table of strings",
-	[CONFIG_table] = "table",
+	[CONFIG_any] = "any",
 };
 
 const char *config_text_inert(const struct config_row *row)

@@ -17,6 +17,7 @@
 #include "config/config_env.h"
 #include "config/config_narrow.h"
 #include "config/config_project.h"
+#include "config/mcp_server.h"
 
 struct loaded {
 	struct config config; /* the part that other modules see */
@@ -203,6 +204,8 @@ static int bind(struct loaded *l, struct error *err)
 	binder.is_quiet = false;
 	l->tree = config_layer_merge(&l->layers);
 	int status = config_bind(&binder, &config_keys, l->tree, "", &l->config, err);
+	if (status == 0)
+		status = mcp_servers_check(l->config.mcp_servers, err);
 	if (status == 0) {
 		warn_unknown(l, &binder);
 		set_trust_defaults(l);

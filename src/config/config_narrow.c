@@ -235,6 +235,16 @@ static bool persistence_widens(const struct config_allowed *allowed, const struc
 	return is_word(user, "none") && !is_word(value, "none");
 }
 
+/* A project may disable a server of the user, no more: servers run without the sandbox, and their approval modes
+ * decide what runs without a question. */
+static bool server_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	const struct toml *enabled = toml_get(value, "enabled");
+	(void)allowed;
+	return !user || !toml_is(value, TOML_table) || value->count != 1 || !toml_is(enabled, TOML_bool) ||
+	       enabled->boolean;
+}
+
 static bool always_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	(void)allowed;
@@ -271,6 +281,7 @@ static const struct row {
 	{"skills", "extra_roots", roots_widen},
 	{"skills", "include_instructions", true_again_widens},
 	{"skills", "config", replacing_widens},
+	{"mcp_servers", NULL, server_widens},
 	{"tools", NULL, on_again_widens},
 	{"features", NULL, on_again_widens},
 };

@@ -347,10 +347,8 @@ static bool take_section(const struct taker *t)
 	return bind_table(t->binder, t->row->inner, t->node, t->place, t->to, t->err);
 }
 
-static bool take_table(const struct taker *t)
+static bool take_any(const struct taker *t)
 {
-	if (t->node->kind != TOML_table)
-		return complain_kind(t, t->node, "a table");
 	if (t->to)
 		*(const struct toml **)t->to = t->node;
 	return true;
@@ -358,8 +356,8 @@ static bool take_table(const struct taker *t)
 
 static bool take_named(const struct taker *t)
 {
-	if (!take_table(t))
-		return false;
+	if (t->node->kind != TOML_table)
+		return complain_kind(t, t->node, "a table");
 	toml_for_each(it, t->node) {
 		struct place place = {t->place, it->key};
 		struct taker inner = *t;
@@ -369,7 +367,7 @@ static bool take_named(const struct taker *t)
 		if (!take_section(&inner))
 			return false;
 	}
-	return true;
+	return take_any(t);
 }
 
 static bool take_tables(const struct taker *t)
@@ -400,7 +398,7 @@ static bool (*const take[CONFIG_kind_count])(const struct taker *t) = {
 	[CONFIG_string] = take_string,   [CONFIG_path] = take_path,       [CONFIG_choice] = take_choice,
 	[CONFIG_strings] = take_strings, [CONFIG_paths] = take_paths,     [CONFIG_pairs] = take_pairs,
 	[CONFIG_switch] = take_switch,   [CONFIG_section] = take_section, [CONFIG_named] = take_named,
-	[CONFIG_table] = take_table,     [CONFIG_inert] = take_inert,     [CONFIG_one_of] = take_one_of,
+	[CONFIG_any] = take_any,         [CONFIG_inert] = take_inert,     [CONFIG_one_of] = take_one_of,
 	[CONFIG_list] = take_tables,
 };
 

@@ -65,7 +65,7 @@ enum config_kind {
 	CONFIG_section,
 	CONFIG_named,
 	CONFIG_list,
-	CONFIG_table,
+	CONFIG_any,
 	CONFIG_inert,
 	CONFIG_kind_count
 };

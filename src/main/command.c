@@ -12,6 +12,7 @@
 #include "ui/doctor/doctor.h"
 #include "ui/exec/exec.h"
 #include "ui/exec/exec_options.h"
+#include "ui/mcp/mcp_command.h"
 #include "ui/serve/app_server_command.h"
 #include "ui/serve/mock_command.h"
 #include "ui/serve/proto_command.h"

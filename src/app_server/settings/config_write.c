@@ -6,14 +6,10 @@
  * client that has left. The folder is locked, because each change replaces the file. */
 #include "app_server/settings/config_write.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/file.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "app_server/rpc/server.h"
@@ -24,6 +20,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/config_file.h"
 #include "config/toml/toml_edit.h"
 #include "config/toml/toml_text.h"
 #include "loop/loop.h"
@@ -291,22 +288,6 @@ static void on_cancel(struct rpc_request *request)
 	write->request = NULL;
 }
 
-/* Locks the folder on a worker, while a small file is written. On a file system without locks this succeeds. */
-static int lock_folder(const char *folder, struct error *err)
-{
-	const struct timespec pause = {.tv_nsec = 5 * 1000 * 1000};
-	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return error_sys(err, errno, "cannot open %s", folder);
-	for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; waited_ms += 5) {
-		if (waited_ms >= LIMIT_CONFIG_LOCK_MS)
-			return error_set(err, ERR_busy, "another process has locked %s for %d seconds; try again",
-			                 folder, LIMIT_CONFIG_LOCK_MS / 1000);
-		nanosleep(&pause, NULL);
-	}
-	return steal_fd(&fd);
-}
-
 static bool has_changed(const struct config_write *write)
 {
 	auto_buf struct buf now;
@@ -321,7 +302,7 @@ static void on_work(void *self)
 	auto_free char *dir = str_dup(path_dir(write->target));
 	if (dir_make(dir, 0700, &write->err) != 0)
 		return;
-	auto_close int lock = lock_folder(dir, &write->err);
+	auto_close int lock = config_file_lock(dir, &write->err);
 	if (lock < 0)
 		return;
 	write->is_stale = has_changed(write);
