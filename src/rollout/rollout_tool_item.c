@@ -99,7 +99,8 @@ static void end_patch(const char *status, struct str out, struct str err, struct
 void rollout_tool_item_patch(const struct ev_patch_end *event, bool is_declined, struct json_writer *w)
 {
 	begin_patch(event->call_id, event->changes_keys, event->changes, event->changes_count, w);
-	end_patch(status_of(is_declined && !event->success, event->success), event->stdout, event->stderr, w);
+	end_patch(status_of(is_declined && !event->success, event->success), event->standard_output,
+	          event->standard_error, w);
 }
 
 void rollout_tool_item_patch_begun(struct str call_id, const struct str *paths, const struct file_change *changes,

@@ -250,7 +250,7 @@ static bool release_patch(struct wire *wire, const struct ev_patch_end *end)
 	if (!wire->style->holds_patch)
 		return true;
 	wire->style->holds_patch = false;
-	if (!end->success && str_is(end->stderr, "patch rejected by user"))
+	if (!end->success && str_is(end->standard_error, "patch rejected by user"))
 		return false;
 	write_msg(wire, EV_patch_apply_begin, &begin);
 	return true;

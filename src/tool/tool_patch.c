@@ -144,8 +144,8 @@ static void emit_end(struct patch_run *run, bool success, struct str out, struct
 	struct ev_patch_end event = {
 		.call_id = call->call_id,
 		.turn_id = call->turn_id,
-		.stdout = out,
-		.stderr = err,
+		.standard_output = out,
+		.standard_error = err,
 		.success = success,
 		.changes = view.changes,
 		.changes_keys = view.paths,

@@ -433,7 +433,7 @@ static void patches_and_images_are_items(void **state)
 		       .call_id = STR("p1"), .changes = &new_file, .changes_keys = &new_path, .changes_count = 1});
 	append(EV_patch_apply_end, &(struct ev_patch_end){.call_id = STR("p1"),
 	                                                  .turn_id = STR("t1"),
-	                                                  .stdout = STR("fine"),
+	                                                  .standard_output = STR("fine"),
 	                                                  .success = true,
 	                                                  .changes = &new_file,
 	                                                  .changes_keys = &new_path,

@@ -29,8 +29,8 @@ static void on_end(struct client_command *command, const struct client_command_e
 {
 	struct app_command_exec_response response = {
 		.exit_code = end->exit_code,
-		.stdout = end->text[exec_stream_stdout],
-		.stderr = end->text[exec_stream_stderr],
+		.standard_output = end->text[exec_stream_stdout],
+		.standard_error = end->text[exec_stream_stderr],
 	};
 	rpc_reply(command->request, &response);
 }

@@ -33,9 +33,9 @@ static void on_end(struct client_command *command, const struct client_command_e
 		.exit_code = end->exit_code,
 		.has_output_drain_timed_out = true,
 		.output_drain_timed_out = end->is_cut,
-		.stdout = end->text[exec_stream_stdout],
+		.standard_output = end->text[exec_stream_stdout],
 		.stdout_cap_reached = end->is_capped[exec_stream_stdout],
-		.stderr = end->text[exec_stream_stderr],
+		.standard_error = end->text[exec_stream_stderr],
 		.stderr_cap_reached = end->is_capped[exec_stream_stderr],
 	};
 	connection_notify(command->client, NOTIFY_process_exited, &exited);

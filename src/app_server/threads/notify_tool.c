@@ -114,7 +114,7 @@ void on_event_terminal_interaction(struct thread *thread, const struct event *ev
 {
 	const struct ev_terminal_interaction *body = event->msg.terminal_interaction;
 	struct app_terminal_interaction_notification interaction = {str_of(thread->id), event->id, body->call_id,
-	                                                            body->process_id, body->stdin};
+	                                                            body->process_id, body->standard_input};
 	thread_notify(thread, NOTIFY_item_command_execution_terminal_interaction, &interaction);
 }
 

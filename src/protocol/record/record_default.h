@@ -15,6 +15,9 @@
 #ifndef STRING
 #define STRING(...)
 #endif
+#ifndef STRING_NAMED
+#define STRING_NAMED(...)
+#endif
 #ifndef STRING_ALIAS
 #define STRING_ALIAS(...)
 #endif

@@ -47,6 +47,7 @@
 #define AT(f) offsetof(Self, f)
 #define HAS_KEYS(f) (AT(f) - AT(f##_keys) == sizeof(struct str *))
 #define STRING(f, p, doc) {#f "\0" doc, NULL, FIELD_str, p, AT(f), 0, 0},
+#define STRING_NAMED(f, name, p, doc) {name "\0" doc, NULL, FIELD_str, p, AT(f), 0, 0},
 #define STRING_ALIAS(f, alias, doc) {alias "\0" doc, NULL, FIELD_str, OPT | ALIAS_NAME, AT(f), 0, 0},
 #define PATH(f, p, doc) {#f "\0" doc, NULL, FIELD_path, p, AT(f), 0, 0},
 #define BOOL(f, p, doc) {#f "\0" doc, NULL, FIELD_bool, p, AT(f), 0, 0},

@@ -5,6 +5,8 @@
 #define RECORD(name, doc) struct name {
 #define RECORD_END(name) };
 #define STRING(field, presence, doc) struct str field;
+/* A wire name that C reserves: stdin, stdout and stderr are macros in some C libraries. */
+#define STRING_NAMED(field, name, presence, doc) struct str field;
 #define STRING_ALIAS(field, alias, doc)
 #define PATH(field, presence, doc) struct str field;
 #define BOOL(field, presence, doc) bool field;

@@ -9,6 +9,7 @@
 #undef STRINGS_OF
 #undef JSON_AS
 #undef JSON_OF
+#undef STRING_NAMED
 #undef STRING_ALIAS
 #undef PATH
 #undef BOOL

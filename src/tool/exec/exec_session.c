@@ -225,7 +225,7 @@ static void emit_typed(struct exec_session *session)
 	struct ev_terminal_interaction event = {
 		.call_id = command->call_id,
 		.process_id = str_of(session->id_text),
-		.stdin = session->typed,
+		.standard_input = session->typed,
 	};
 	if (session->typed.len == 0)
 		return;

@@ -230,7 +230,7 @@ static void on_patch_end(struct exec_human *human, const struct event *event)
 	if (ended->success)
 		return;
 	heading(human, STYLE_red, "the patch was not applied:");
-	paragraph(human, ended->stderr);
+	paragraph(human, ended->standard_error);
 }
 
 static void print_thinking(struct exec_human *human, const struct reasoning_item *item)
