@@ -4,13 +4,20 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <linux/fs.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/random.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
+#ifndef STATX_BTIME /* musl before 1.2.5 has neither the struct nor the call */
+#include <linux/stat.h>
+#endif
 
 #include "base/buf.h"
 #include "base/file.h"
@@ -61,6 +68,14 @@ bool host_peer_pid(int fd, pid_t *ret)
 	return true;
 }
 
+void host_close_on_exec(int first)
+{
+	if (syscall(SYS_close_range, first, ~0u, CLOSE_RANGE_CLOEXEC) == 0)
+		return;
+	for (long fd = first, end = sysconf(_SC_OPEN_MAX); fd < end; fd++)
+		fcntl((int)fd, F_SETFD, FD_CLOEXEC);
+}
+
 static bool read_link(const char *link, char *ret, size_t ret_size)
 {
 	ssize_t len = readlink(link, ret, ret_size);
@@ -77,28 +92,30 @@ bool host_fd_path(int fd, char *ret, size_t ret_size)
 	return read_link(link, ret, ret_size);
 }
 
-static int64_t stamp_ms(const struct statx_timestamp *stamp)
+/* Takes numbers, because the struct that holds them has no name in older releases of musl. */
+static int64_t stamp_ms(int64_t seconds, uint32_t nanoseconds)
 {
-	return stamp->tv_sec * 1000 + stamp->tv_nsec / 1000000;
+	return seconds * 1000 + nanoseconds / 1000000;
 }
 
 int host_status_read(const char *path, bool follows_links, struct host_status *ret)
 {
 	struct statx found;
 	int flags = follows_links ? 0 : AT_SYMLINK_NOFOLLOW;
-	if (statx(AT_FDCWD, path, flags, STATX_BASIC_STATS | STATX_BTIME, &found) != 0)
+	if (syscall(SYS_statx, AT_FDCWD, path, flags, STATX_BASIC_STATS | STATX_BTIME, &found) != 0)
 		return -1;
 	*ret = (struct host_status){
 		.mode = found.stx_mode,
-		.created_ms = found.stx_mask & STATX_BTIME ? stamp_ms(&found.stx_btime) : 0,
-		.changed_ms = stamp_ms(&found.stx_mtime),
+		.created_ms =
+			found.stx_mask & STATX_BTIME ? stamp_ms(found.stx_btime.tv_sec, found.stx_btime.tv_nsec) : 0,
+		.changed_ms = stamp_ms(found.stx_mtime.tv_sec, found.stx_mtime.tv_nsec),
 	};
 	return 0;
 }
 
 int host_rename_new(const char *from, const char *to)
 {
-	return renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
+	return (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE);
 }
 
 bool host_is_proc_file(int fd)

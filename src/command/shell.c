@@ -6,8 +6,8 @@
  * it. */
 #include "command/shell.h"
 
-#include <pwd.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include "base/mem.h"
@@ -56,20 +56,41 @@ static bool is_usable(const char *path)
 	return path && path[0] == '/' && shell_is_known(path) && access(path, X_OK) == 0;
 }
 
-/* Returns the shell in this user's line of /etc/passwd, owned by the caller, or NULL. */
+/* Returns the shell in a line of passwd(5), NAME:PASSWORD:UID:GID:COMMENT:HOME:SHELL, if the line is the user's. */
+static const char *shell_in_entry(char *line, uid_t user)
+{
+	char *field[7] = {line};
+	for (size_t i = 1; i < countof(field); i++) {
+		char *colon = strchr(field[i - 1], ':');
+		if (!colon)
+			return NULL;
+		*colon = '\0';
+		field[i] = colon + 1;
+	}
+	char *end;
+	unsigned long uid = strtoul(field[2], &end, 10);
+	return *end == '\0' && end != field[2] && uid == user ? field[6] : NULL;
+}
+
+/* Returns the shell in this user's line of /etc/passwd, owned by the caller, or NULL. No function of all C libraries
+ * reads that file from any thread. */
 static char *passwd_shell(void)
 {
 	FILE *file = fopen("/etc/passwd", "re");
 	if (!file)
 		return NULL;
-	char line[4096], *shell = NULL;
-	struct passwd entry, *found;
-	while (!shell && fgetpwent_r(file, &entry, line, sizeof(line), &found) == 0) {
-		if (found->pw_uid == getuid())
-			shell = xstrdup(found->pw_shell);
+	char line[4096];
+	const char *shell = NULL;
+	while (!shell && fgets(line, sizeof(line), file)) {
+		char *end = strchr(line, '\n');
+		if (!end && !feof(file))
+			break;
+		if (end)
+			*end = '\0';
+		shell = shell_in_entry(line, getuid());
 	}
 	fclose(file);
-	return shell;
+	return shell ? xstrdup(shell) : NULL;
 }
 
 const char *shell_user(void)

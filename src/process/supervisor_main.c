@@ -1,11 +1,11 @@
 /* The supervisor is a fork of the engine that executes no program, so an application that embeds the
  * engine needs no helper program. Memory stays shared with the engine while neither writes to it, so the
  * supervisor allocates nothing while it waits, and each request has a mapping that is freed with it. When it
- * terminates commands it may allocate: glibc makes that safe after a fork of a process with threads. */
+ * terminates commands it may allocate: glibc, and musl since 1.2.2, make that safe after a fork of a process with
+ * threads. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/close_range.h>
 #include <poll.h>
 #include <signal.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -62,7 +63,7 @@ static void leave_engine(int requests, int exits)
 	dup2(high[0], REQUESTS);
 	dup2(high[1], EXITS);
 	setsid();
-	if (close_range(CHILDREN, ~0u, 0) != 0) {
+	if (syscall(SYS_close_range, CHILDREN, ~0u, 0) != 0) {
 		for (long fd = CHILDREN, end = sysconf(_SC_OPEN_MAX); fd < end; fd++)
 			close((int)fd);
 	}

@@ -186,7 +186,7 @@ static int spawn_sandboxed(struct run *run, struct sandboxed_command *sandboxed,
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
 	if (extra_fd)
 		posix_spawn_file_actions_adddup2(&actions, extra_fd, SPAWN_EXTRA_FD);
-	posix_spawn_file_actions_addclosefrom_np(&actions, extra_fd ? SPAWN_EXTRA_FD + 1 : SPAWN_EXTRA_FD);
+	host_close_on_exec(SPAWN_EXTRA_FD);
 	int sys = posix_spawnp(ret_pid, argv[0], &actions, &attributes, (char *const *)argv, (char *const *)env);
 	posix_spawn_file_actions_destroy(&actions);
 	posix_spawnattr_destroy(&attributes);
