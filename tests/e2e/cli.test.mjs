@@ -7,7 +7,7 @@ import { test } from 'node:test';
 
 import { codexBin, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
-const COMMANDS = ['agents', 'app-server', 'debug-client', 'exec', 'execpolicy', 'export', 'fork', 'login', 'logout', 'mock-model',
+const COMMANDS = ['agents', 'app-server', 'debug-client', 'exec', 'execpolicy', 'export', 'fork', 'login', 'logout', 'mcp', 'mock-model',
 	'proto', 'resume', 'review', 'doctor', 'sandbox', 'completion', 'update', 'help'];
 const KEY = 'sk-proj-abcdefghijklmnop1234';
 
@@ -280,7 +280,7 @@ test('bash completes commands, options, values, files and folders', has('bash'),
 	assert.deepEqual(offers('codex', 'exec', '-m', ''), []);
 	assert.deepEqual(offers('codex', 'exec', 're'), ['resume', 'review']);
 	assert.deepEqual(offers('codex', 'login', 's'), ['status']);
-	assert.deepEqual(offers('codex', 'help', 'm'), ['mock-model']);
+	assert.deepEqual(offers('codex', 'help', 'mo'), ['mock-model']);
 	assert.deepEqual(offers('codex', 'completion', ''), ['bash', 'elvish', 'fish', 'powershell', 'zsh']);
 });
 
