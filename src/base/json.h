@@ -39,6 +39,9 @@ must_check const struct json *json_parse(struct arena *arena, struct str text, s
 /* As json_parse, on a copy of text that is made in the arena. */
 must_check const struct json *json_parse_copy(struct arena *arena, struct str text, struct error *err);
 
+/* As json_parse, for the first value of a list: cuts the value, and a comma after it, off *rest. */
+must_check const struct json *json_parse_next(struct arena *arena, struct str *rest, struct error *err);
+
 #define json_for_each(it, parent) for (const struct json *it = (parent) ? (parent)->child : NULL; it; it = it->next)
 
 /* Member of an object; NULL if parent is NULL, not an object, or lacks the member (a null value is returned as

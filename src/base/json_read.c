@@ -379,6 +379,21 @@ const struct json *json_parse(struct arena *arena, struct str text, struct error
 	return root;
 }
 
+const struct json *json_parse_next(struct arena *arena, struct str *rest, struct error *err)
+{
+	struct reader r = {
+		.arena = arena, .err = err, .start = rest->ptr, .at = rest->ptr, .end = rest->ptr + rest->len};
+	struct json *value = arena_new(arena, struct json);
+	skip_blanks(&r);
+	if (!read_value(&r, value))
+		return NULL;
+	skip_blanks(&r);
+	if (r.at != r.end && *r.at == ',')
+		r.at++;
+	*rest = str_n(r.at, (size_t)(r.end - r.at));
+	return value;
+}
+
 const struct json *json_parse_copy(struct arena *arena, struct str text, struct error *err)
 {
 	return json_parse(arena, arena_str(arena, text), err);

@@ -242,6 +242,15 @@ static unsigned capped(int64_t retries)
 	return retries < LIMIT_RETRIES ? (unsigned)retries : LIMIT_RETRIES;
 }
 
+/* Returns the configured tier in the words of the API. */
+static const char *service_tier_of(const struct config *config, struct arena *arena)
+{
+	const char *tier = config->service_tier;
+	if (!tier || !*tier)
+		return NULL;
+	return strcmp(tier, "fast") == 0 ? "priority" : arena_cstr(arena, str_of(tier));
+}
+
 static bool resolve(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
@@ -250,6 +259,8 @@ static bool resolve(struct provider_resolve *r, const char *id)
 	p->request_max_retries = capped(r->entry.request_max_retries);
 	p->stream_max_retries = capped(r->entry.stream_max_retries);
 	p->stream_idle_timeout_ms = (uint64_t)r->entry.stream_idle_timeout_ms;
+	p->max_output_tokens = r->config->model_max_output_tokens;
+	p->service_tier = service_tier_of(r->config, &p->arena);
 	p->chains_responses = r->entry.is_set.stores_responses && r->entry.stores_responses;
 	p->stores_responses = r->entry.is_set.stores_responses ? r->entry.stores_responses : is_azure(p->base_url);
 	return true;

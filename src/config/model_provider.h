@@ -29,6 +29,8 @@ struct model_provider {
 	size_t header_count;
 	const char *authorization; /* "Authorization: Bearer …", or NULL */
 	const char *key_source;    /* where the key comes from ("OPENAI_API_KEY", "auth.json", …), or NULL */
+	int64_t max_output_tokens; /* of one response; 0: not configured */
+	const char *service_tier;  /* as it is sent, or NULL */
 	const char *oss_model;     /* the default model of --oss, or NULL */
 	const char *start;         /* explains how to start a local server; NULL for other providers */
 	unsigned request_max_retries;

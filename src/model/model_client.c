@@ -45,10 +45,10 @@ struct model_call {
 	unsigned tries;
 	struct http_call *http; /* non-NULL iff an attempt is running */
 	struct model_exchange exchange;
-	uint64_t heard;    /* value of exchange.events at the last check */
-	uint64_t heard_at; /* loop time of the last event */
+	uint64_t heard_at; /* loop time of the last byte */
 	struct loop_timer *timer;
 	bool is_paused;
+	bool is_closed; /* lingering after the end mark of the stream */
 	unsigned depth; /* depth of functions that call the handler; the call is freed when the outermost one returns */
 	bool is_over;   /* the handler is no longer called */
 	struct model_error refusal;
@@ -110,6 +110,7 @@ static void call_fail(struct model_call *call, struct model_error *error)
 		.provider = str_of(call->client->provider->name),
 		.key = str_of(call->client->provider->key_source),
 		.start = str_of(call->client->provider->start),
+		.api = str_of(model_exchange_api(&call->exchange)),
 	};
 	model_secrets_mask(&call->client->secrets, error->text, MODEL_ERROR_TEXT_MAX);
 	model_secrets_mask(&call->client->secrets, error->detail, MODEL_ERROR_DETAIL_MAX);
@@ -170,13 +171,13 @@ static void on_http_data(struct str bytes, void *self)
 		call_settle(call, &err);
 		return;
 	}
-	if (call->heard != call->exchange.events) {
-		call->heard = call->exchange.events;
-		call->heard_at = uv_now(loop_uv(call->client->loop));
-	}
-	if (call->exchange.stream.state != MODEL_STREAM_OPEN && call->state == CALL_TRYING) {
+	call->heard_at = uv_now(loop_uv(call->client->loop)); /* comments and pings count as well */
+	bool is_closed = call->exchange.stream.state != MODEL_STREAM_OPEN;
+	bool is_new = call->state == CALL_TRYING || (is_closed && !call->is_closed);
+	if ((is_closed || call->exchange.stream.is_ending) && is_new) {
 		call->state = CALL_LINGERING;
-		loop_timer_start(call->timer, LIMIT_ANSWER_LINGER_MS);
+		call->is_closed = is_closed;
+		loop_timer_start(call->timer, is_closed ? LIMIT_ANSWER_LINGER_MS : LIMIT_USAGE_LINGER_MS);
 	}
 }
 
@@ -202,11 +203,11 @@ static void call_try(struct model_call *call)
 		.connect_timeout_ms = LIMIT_CONNECT_MS,
 	};
 	model_exchange_finish(&call->exchange);
-	model_exchange_init(&call->exchange, call->client->provider->wire, &call->client->secrets,
-	                    call->handler->on_event, call->self);
+	model_exchange_init(&call->exchange, &call->request, &call->client->secrets, call->handler->on_event,
+	                    call->self);
 	call->state = CALL_TRYING;
 	call->tries++;
-	call->heard = 0;
+	call->is_closed = false;
 	call->heard_at = uv_now(loop_uv(call->client->loop));
 	call->http = http_call_start(call->client->http, &request, &http_handler, call);
 	if (call->is_paused)
@@ -296,6 +297,8 @@ static int call_prepare(struct model_call *call, const struct model_prompt *prom
 	struct model_prompt stored = *prompt;
 	stored.wire = call->client->provider->wire;
 	stored.provider = str_of(call->client->provider->id);
+	stored.max_output_tokens = call->client->provider->max_output_tokens;
+	stored.service_tier = str_of(call->client->provider->service_tier);
 	stored.is_stored = !prompt->is_private && (prompt->is_stored || call->client->provider->stores_responses);
 	if (model_request_init(&call->request, &stored, &err) < 0) {
 		model_error_set(ret_error, MODEL_ERROR_setup, str_of(err.text));

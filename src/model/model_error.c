@@ -8,9 +8,11 @@
 
 #include "base/error.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "model/model_backoff.h"
+#include "model/model_error_priv.h"
 #include "net/http_head.h"
 
 /* Number of bytes that are quoted of a response's body, after its status and URL. */
@@ -68,7 +70,7 @@ void model_error_set(struct model_error *error, enum model_error_kind kind, stru
 	memcpy(error->text, buf_str(&text).ptr, text.len + 1);
 }
 
-static void set_detail(struct model_error *error, struct str detail)
+void model_error_set_detail(struct model_error *error, struct str detail)
 {
 	auto_buf struct buf text;
 	buf_init(&text, MODEL_ERROR_DETAIL_MAX);
@@ -78,13 +80,19 @@ static void set_detail(struct model_error *error, struct str detail)
 
 /* ---- answers with an error status ---- */
 
-/* Returns the error message in a body: error.message of JSON, or the body itself. */
-static struct str body_message(const struct json *json, struct str body)
+/* Returns the error message in a body: error.message of JSON, or the body itself. Servers of APIs other than Responses
+ * have it in other places as well. */
+static struct str body_message(const struct json *json, const struct model_answer *answer)
 {
-	struct str message = STR_NONE;
+	struct model_refusal refusal;
+	struct str message = STR_NONE, body = str_trim(answer->body);
 	if (json_to_str(json_path(json, "error.message"), &message))
 		return message;
-	body = str_trim(body);
+	if (answer->says_message && model_error_read_refusal(json, &refusal) && refusal.message.ptr)
+		return refusal.message;
+	if (answer->says_message &&
+	    (json_to_str(json_get(json, "message"), &message) || json_to_str(json_get(json, "detail"), &message)))
+		return message;
 	return body.len ? body : STR("Unknown error");
 }
 
@@ -124,7 +132,7 @@ static void set_unexpected_status(struct model_error *error, const struct model_
 	} else {
 		append_status(&more, answer->status);
 		buf_append_c(&more, ": ");
-		append_cut(&more, body_message(json, answer->body), QUOTE_MAX);
+		append_cut(&more, body_message(json, answer), QUOTE_MAX);
 	}
 	buf_append_c(&more, ", url: ");
 	append_cut(&more, answer->url, 512);
@@ -172,6 +180,36 @@ static void set_usage_limit(struct model_error *error, const struct json *json, 
 	model_error_set(error, MODEL_ERROR_usage_limit_reached, str_of(more));
 }
 
+/* retry-after-ms is more exact than Retry-After. */
+static int64_t requested_delay_ms(const struct model_answer *answer)
+{
+	int64_t ms;
+	if (str_to_i64(str_trim(answer->retry_after_ms), &ms) && ms >= 0)
+		return ms < LIMIT_RETRY_AFTER_MS ? ms : LIMIT_RETRY_AFTER_MS;
+	return model_backoff_after_ms(answer->retry_after, answer->now_unix_ms);
+}
+
+static enum model_error_kind kind_of_body(const struct json *json)
+{
+	struct model_refusal refusal;
+	return model_error_read_refusal(json, &refusal) ? model_error_kind_of(&refusal) : MODEL_ERROR_none;
+}
+
+/* Sets the error for a request that the server refuses for good. Its body may say that the history is too long. */
+static void set_refused(struct model_error *error, const struct model_answer *answer, const struct json *json)
+{
+	enum model_error_kind kind = kind_of_body(json);
+	if (kind == MODEL_ERROR_context_window_exceeded || kind == MODEL_ERROR_quota_exceeded) {
+		model_error_set(error, kind, STR_NONE);
+		model_error_set_detail(error, body_message(json, answer));
+	} else if (answer->status == 400) {
+		model_error_set(error, MODEL_ERROR_invalid_request,
+		                answer->says_message ? body_message(json, answer) : str_trim(answer->body));
+	} else {
+		set_unexpected_status(error, answer, json);
+	}
+}
+
 static void set_too_many_requests(struct model_error *error, const struct model_answer *answer, const struct json *json)
 {
 	struct str type = json_get_str(json_get(json, "error"), "type");
@@ -183,9 +221,9 @@ static void set_too_many_requests(struct model_error *error, const struct model_
 		model_error_set(error, MODEL_ERROR_usage_not_included, STR_NONE);
 		return;
 	}
-	if (has_code(json_get(json, "error"), "insufficient_quota")) {
+	if (kind_of_body(json) == MODEL_ERROR_quota_exceeded) {
 		model_error_set(error, MODEL_ERROR_quota_exceeded, STR_NONE);
-		set_detail(error, body_message(json, answer->body));
+		model_error_set_detail(error, body_message(json, answer));
 		return;
 	}
 	auto_buf struct buf more;
@@ -193,9 +231,9 @@ static void set_too_many_requests(struct model_error *error, const struct model_
 	append_status(&more, answer->status);
 	append_named(&more, ", request id: ", answer->request_id);
 	model_error_set(error, MODEL_ERROR_retry_limit, buf_str(&more));
-	error->retry_after_ms = model_backoff_after_ms(answer->retry_after, answer->now_unix_ms);
+	error->retry_after_ms = requested_delay_ms(answer);
 	if (error->retry_after_ms < 0)
-		error->retry_after_ms = model_backoff_message_ms(body_message(json, answer->body));
+		error->retry_after_ms = model_backoff_message_ms(body_message(json, answer));
 }
 
 static bool is_about_previous(const struct json *failure)
@@ -204,27 +242,42 @@ static bool is_about_previous(const struct json *failure)
 	       str_is(json_get_str(failure, "param"), "previous_response_id");
 }
 
+/* True for a status that the same request would get again. */
+static bool is_final(int status)
+{
+	static const int statuses[] = {400, 401, 403, 404, 405, 413, 415, 422};
+	for (size_t i = 0; i < countof(statuses); i++) {
+		if (statuses[i] == status)
+			return true;
+	}
+	return false;
+}
+
 void model_error_from_answer(struct model_error *error, const struct model_answer *answer)
 {
 	auto_arena struct arena arena = {0};
 	const struct json *json = json_parse(&arena, answer->body, NULL);
 	switch (answer->status) {
 	case 400:
-		model_error_set(error, MODEL_ERROR_invalid_request, str_trim(answer->body));
+	case 413:
+	case 422:
+		set_refused(error, answer, json);
 		break;
 	case 429:
 		set_too_many_requests(error, answer, json);
 		break;
 	case 500:
 		model_error_set(error, MODEL_ERROR_server_error, STR_NONE);
-		set_detail(error, body_message(json, answer->body));
+		model_error_set_detail(error, body_message(json, answer));
 		break;
 	default:
 		set_unexpected_status(error, answer, json);
-		if (answer->status == 503)
-			error->retry_after_ms = model_backoff_after_ms(answer->retry_after, answer->now_unix_ms);
+		if (answer->status == 503 || answer->status == 529)
+			error->retry_after_ms = requested_delay_ms(answer);
 	}
 	error->http_status = answer->status;
+	if (is_final(answer->status))
+		error->is_retryable = false;
 	error->lacks_response = is_about_previous(json_get(json, "error"));
 }
 
@@ -255,7 +308,7 @@ void model_error_from_failure(struct model_error *error, const struct json *fail
 			continue;
 		model_error_set(error, failure_codes[i].kind, failure_codes[i].says_message ? message : STR_NONE);
 		if (error->kind == MODEL_ERROR_quota_exceeded)
-			set_detail(error, json_get_str(failure, "message"));
+			model_error_set_detail(error, json_get_str(failure, "message"));
 		if (error->kind == MODEL_ERROR_rate_limited)
 			error->retry_after_ms = model_backoff_message_ms(message);
 		return;
@@ -272,13 +325,13 @@ void model_error_from_silence(struct model_error *error, uint64_t waited_ms)
 	model_error_set(error, MODEL_ERROR_stream_lost, STR("idle timeout waiting for SSE"));
 	snprintf(detail, sizeof(detail), "no event for %g s; if the server is that slow, raise stream_idle_timeout_ms",
 	         (double)waited_ms / 1000);
-	set_detail(error, str_of(detail));
+	model_error_set_detail(error, str_of(detail));
 }
 
 void model_error_from_absence(struct model_error *error, const struct error *cause)
 {
 	model_error_set(error, MODEL_ERROR_not_started, STR("error sending request"));
-	set_detail(error, str_of(cause->text));
+	model_error_set_detail(error, str_of(cause->text));
 }
 
 void model_error_from_transport(struct model_error *error, const struct error *cause, bool has_head)
@@ -301,7 +354,7 @@ void model_error_from_transport(struct model_error *error, const struct error *c
 		model_error_set(error, MODEL_ERROR_setup, str_of(cause->text));
 	}
 	if (str_find(str_of(error->text), str_of(cause->text)) < 0)
-		set_detail(error, str_of(cause->text));
+		model_error_set_detail(error, str_of(cause->text));
 }
 
 /* ---- text ---- */
@@ -324,6 +377,8 @@ static void append_advice(struct buf *out, const char *advice, const struct mode
 			append_cut(out, place->provider.len ? place->provider : STR("the model"), 64);
 		} else if (str_cut_prefix(&rest, "{key}")) {
 			append_cut(out, place->key.len ? place->key : STR("the provider's settings"), 64);
+		} else if (str_cut_prefix(&rest, "{api}")) {
+			append_cut(out, place->api.len ? place->api : STR("Responses API"), 64);
 		} else if (str_cut_prefix(&rest, "{start}")) {
 			append_cut(out, place->start.len ? place->start : STR("start it"), 128);
 		} else {

@@ -50,11 +50,25 @@ struct model_answer {
 	struct str cf_ray;
 	struct str url;
 	int64_t now_unix_ms;
+	struct str retry_after_ms; /* header value */
+	bool says_message;         /* quote the message of a refused request, not its whole body */
 };
 void model_error_from_answer(struct model_error *error, const struct model_answer *answer);
 
 /* Sets the error from the `error` object of response.failed or of an `error` event; NULL if it is missing. */
 void model_error_from_failure(struct model_error *error, const struct json *failure);
+
+/* A failure as servers of other APIs describe it. Slices may be STR_NONE. */
+struct model_refusal {
+	int status;      /* HTTP, or a number given as the code; 0: unknown */
+	struct str type; /* words such as "overloaded_error" or "insufficient_quota" */
+	struct str code;
+	struct str message;
+};
+/* Sets the error for a failure in a stream; one that may be temporary is retryable. */
+void model_error_from_refusal(struct model_error *error, const struct model_refusal *refusal);
+/* Reads a refusal from JSON: {"error":{…}}, {"error":"…"}, or {"object":"error","message":…}. False for other JSON. */
+bool model_error_read_refusal(const struct json *root, struct model_refusal *ret_refusal);
 
 /* Sets a transport failure before or after the head of the response. */
 void model_error_from_transport(struct model_error *error, const struct error *cause, bool has_head);
@@ -69,6 +83,7 @@ struct model_place {
 	struct str provider; /* the provider's name */
 	struct str key;      /* the source of the key: "OPENAI_API_KEY", … */
 	struct str start;    /* explains how to start the server */
+	struct str api;      /* the API that the server should speak */
 };
 /* Writes the advice. Call it when kind, status and detail are set. */
 void model_error_advise(struct model_error *error, const struct model_place *place);

@@ -2,6 +2,8 @@
  * This code is independent of sockets and timers, so that tests can cover all combinations. */
 #include "model/model_exchange.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -15,6 +17,7 @@ static const struct model_wire *wire_of(enum wire_api wire)
 {
 	static const struct model_wire *const wires[] = {
 		[wire_api_responses] = &model_wire_responses,
+		[wire_api_chat] = &model_wire_chat,
 	};
 	return wires[wire];
 }
@@ -55,8 +58,9 @@ static void add_headers(struct model_request *request, const struct model_prompt
 
 int model_request_init(struct model_request *request, const struct model_prompt *prompt, struct error *err)
 {
-	*request = (struct model_request){0};
-	buf_init(&request->head, LIMIT_REQUEST_FRAME);
+	*request = (struct model_request){.wire = prompt->wire};
+	request->provider = arena_str(&request->arena, prompt->provider);
+	buf_init(&request->head, prompt->wire == wire_api_responses ? LIMIT_REQUEST_FRAME : LIMIT_REQUEST_BODY);
 	buf_init(&request->tail, LIMIT_REQUEST_FRAME);
 	int status = wire_of(prompt->wire)->write_body(request, prompt, err);
 	if (status < 0)
@@ -69,8 +73,10 @@ void model_request_finish(struct model_request *request)
 {
 	vec_finish(&request->body);
 	vec_finish(&request->headers);
+	vec_finish(&request->names);
 	buf_finish(&request->head);
 	buf_finish(&request->tail);
+	buf_finish(&request->own);
 	arena_finish(&request->arena);
 }
 
@@ -88,11 +94,14 @@ static bool on_sse(const struct sse_event *event, void *self)
 	return model_stream_feed(&exchange->stream, event->event, event->data) && !exchange->is_stopped;
 }
 
-void model_exchange_init(struct model_exchange *exchange, enum wire_api wire, const struct model_secrets *secrets,
-                         response_event_fn on_event, void *self)
+void model_exchange_init(struct model_exchange *exchange, const struct model_request *request,
+                         const struct model_secrets *secrets, response_event_fn on_event, void *self)
 {
-	*exchange = (struct model_exchange){.on_event = on_event, .self = self, .secrets = secrets};
-	model_stream_init(&exchange->stream, wire_of(wire)->reader, on_event, self);
+	*exchange = (struct model_exchange){
+		.on_event = on_event, .self = self, .secrets = secrets, .wire = wire_of(request->wire)};
+	model_stream_init(&exchange->stream, exchange->wire->reader, on_event, self);
+	exchange->stream.request = request;
+	exchange->stream.provider = request->provider;
 	sse_init(&exchange->sse, on_sse, exchange);
 	buf_init(&exchange->body, LIMIT_HTTP_ERROR_BODY);
 }
@@ -103,6 +112,11 @@ void model_exchange_finish(struct model_exchange *exchange)
 	model_stream_finish(&exchange->stream);
 	buf_finish(&exchange->body);
 	arena_finish(&exchange->arena);
+}
+
+const char *model_exchange_api(const struct model_exchange *exchange)
+{
+	return exchange->wire ? exchange->wire->api : NULL;
 }
 
 void model_exchange_stop(struct model_exchange *exchange)
@@ -147,7 +161,10 @@ void model_exchange_head(struct model_exchange *exchange, int status, const stru
 	exchange->status = status;
 	exchange->content_type = shown(exchange, http_head_get(head, "content-type"));
 	exchange->retry_after = keep_header(exchange, head, "retry-after");
+	exchange->retry_after_ms = keep_header(exchange, head, "retry-after-ms");
 	exchange->request_id = shown(exchange, http_head_get(head, "x-request-id"));
+	if (!exchange->request_id.len)
+		exchange->request_id = shown(exchange, http_head_get(head, "request-id"));
 	exchange->cf_ray = shown(exchange, http_head_get(head, "cf-ray"));
 	struct str type = exchange->content_type;
 	if (type.len > strlen("text/event-stream"))
@@ -171,14 +188,20 @@ static void keep_body(struct model_exchange *exchange, struct str bytes, size_t 
 	buf_append_str(&exchange->body, bytes);
 }
 
+/* True if a body that was announced as a stream begins as JSON. */
+static bool is_json_body(const struct model_exchange *exchange, struct str bytes)
+{
+	return !exchange->stream.has_events && (exchange->body.len || str_has_prefix(str_trim_start(bytes), "{"));
+}
+
 bool model_exchange_data(struct model_exchange *exchange, struct str bytes, struct error *err)
 {
 	if (!is_success(exchange)) {
 		keep_body(exchange, bytes, LIMIT_HTTP_ERROR_BODY);
 		return true;
 	}
-	if (!exchange->is_event_stream)
-		keep_body(exchange, bytes, GLIMPSE_MAX);
+	if (!exchange->is_event_stream || is_json_body(exchange, bytes))
+		keep_body(exchange, bytes, LIMIT_HTTP_ERROR_BODY);
 	return sse_feed(&exchange->sse, bytes, err) == 0;
 }
 
@@ -193,7 +216,9 @@ static void set_not_a_stream(const struct model_exchange *exchange, struct model
 	size_t start = more.len;
 	if (exchange->body.len) {
 		buf_append_c(&more, ": ");
-		model_secrets_append_masked(exchange->secrets, buf_str(&exchange->body), &more);
+		struct str body = buf_str(&exchange->body);
+		body.len = body.len < GLIMPSE_MAX ? body.len : GLIMPSE_MAX;
+		model_secrets_append_masked(exchange->secrets, body, &more);
 	}
 	for (size_t i = start; i < more.len; i++) {
 		if ((unsigned char)more.data[i] < ' ')
@@ -202,12 +227,30 @@ static void set_not_a_stream(const struct model_exchange *exchange, struct model
 	model_error_set(ret_error, MODEL_ERROR_not_a_stream, buf_str(&more));
 }
 
+static void set_cut(const struct model_exchange *exchange, struct model_error *ret_error)
+{
+	char text[128];
+	snprintf(text, sizeof(text), "stream closed before %s", exchange->wire->end_mark);
+	model_error_set(ret_error, MODEL_ERROR_stream_lost, str_of(text));
+}
+
+/* Reads a body that is JSON where a stream was expected: an error with status 200, or the whole response at once. */
+static void read_whole_body(struct model_exchange *exchange)
+{
+	struct str body = str_trim(buf_str(&exchange->body));
+	bool is_known = exchange->wire != &model_wire_responses;
+	if (is_known && !exchange->stream.has_events && !exchange->is_stopped && str_has_prefix(body, "{"))
+		model_stream_feed(&exchange->stream, STR(""), body);
+}
+
 static enum model_outcome end_stream(struct model_exchange *exchange, const struct error *cause,
                                      struct model_error *ret_error)
 {
 	struct error limit;
 	if (!exchange->is_stopped && sse_end(&exchange->sse, &limit) < 0 && !cause)
 		cause = &limit;
+	if (!cause)
+		read_whole_body(exchange);
 	if (!exchange->is_stopped && !cause)
 		model_stream_end(&exchange->stream, false);
 	if (exchange->stream.state == MODEL_STREAM_COMPLETED)
@@ -219,8 +262,13 @@ static enum model_outcome end_stream(struct model_exchange *exchange, const stru
 	else if (!exchange->is_event_stream && !exchange->stream.has_events)
 		set_not_a_stream(exchange, ret_error);
 	else
-		model_error_set(ret_error, MODEL_ERROR_stream_lost, STR("stream closed before response.completed"));
+		set_cut(exchange, ret_error);
 	return MODEL_OUTCOME_failed;
+}
+
+static bool is_repeated(int status)
+{
+	return status >= 500 || status == 408 || status == 409;
 }
 
 enum model_outcome model_exchange_end(struct model_exchange *exchange, const struct error *cause, struct str url,
@@ -240,12 +288,14 @@ enum model_outcome model_exchange_end(struct model_exchange *exchange, const str
 	struct model_answer answer = {
 		.status = exchange->status,
 		.body = buf_str(&body),
+		.says_message = exchange->wire != &model_wire_responses,
 		.retry_after = exchange->retry_after,
+		.retry_after_ms = exchange->retry_after_ms,
 		.request_id = exchange->request_id,
 		.cf_ray = exchange->cf_ray,
 		.url = url,
 		.now_unix_ms = clock_unix_ms(),
 	};
 	model_error_from_answer(ret_error, &answer);
-	return exchange->status >= 500 ? MODEL_OUTCOME_repeat : MODEL_OUTCOME_failed;
+	return is_repeated(exchange->status) ? MODEL_OUTCOME_repeat : MODEL_OUTCOME_failed;
 }

@@ -48,17 +48,21 @@ struct model_exchange {
 	response_event_fn on_event;
 	void *self;
 	const struct model_secrets *secrets;
+	const struct model_wire *wire;
 	struct sse sse;
 	struct buf body; /* the beginning of a response that is not a stream */
 	struct arena arena;
-	struct str content_type, retry_after, request_id, cf_ray;
+	struct str content_type, retry_after, retry_after_ms, request_id, cf_ray;
 	bool is_event_stream;
 	bool is_stopped;
 };
 
-/* secrets are borrowed and are masked where the response is quoted. */
-void model_exchange_init(struct model_exchange *exchange, enum wire_api wire, const struct model_secrets *secrets,
-                         response_event_fn on_event, void *self);
+/* Reads the response to this request. The request is borrowed; so are secrets, which are masked where the response is
+ * quoted. */
+void model_exchange_init(struct model_exchange *exchange, const struct model_request *request,
+                         const struct model_secrets *secrets, response_event_fn on_event, void *self);
+/* Returns the name of the API that the server should speak; NULL before model_exchange_init. */
+const char *model_exchange_api(const struct model_exchange *exchange);
 /* Suppresses further events. May be called in on_event. */
 void model_exchange_stop(struct model_exchange *exchange);
 void model_exchange_head(struct model_exchange *exchange, int status, const struct http_head *head);

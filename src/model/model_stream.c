@@ -10,11 +10,16 @@ void model_stream_init(struct model_stream *stream, const struct model_reader *r
                        void *self)
 {
 	*stream = (struct model_stream){.reader = reader, .on_event = on_event, .self = self};
+	if (reader->open)
+		stream->reading = reader->open();
 }
 
 void model_stream_finish(struct model_stream *stream)
 {
 	arena_finish(&stream->arena);
+	if (stream->reading)
+		stream->reader->close(stream->reading);
+	stream->reading = NULL;
 }
 
 void model_stream_emit(struct model_stream *stream, const struct response_event *event)
@@ -46,6 +51,18 @@ void model_stream_fail_incomplete(struct model_stream *stream, struct str reason
 {
 	stream->state = MODEL_STREAM_FAILED;
 	model_error_set(&stream->error, MODEL_ERROR_incomplete, reason);
+}
+
+void model_stream_refuse(struct model_stream *stream, const struct model_refusal *refusal)
+{
+	stream->state = MODEL_STREAM_FAILED;
+	model_error_from_refusal(&stream->error, refusal);
+}
+
+void model_stream_fail_long(struct model_stream *stream)
+{
+	stream->state = MODEL_STREAM_FAILED;
+	model_error_set(&stream->error, MODEL_ERROR_too_long, STR_NONE);
 }
 
 /* Parses again with invalid bytes replaced by U+FFFD, so that a single wrong byte does not lose a long message. */

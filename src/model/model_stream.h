@@ -42,6 +42,7 @@ typedef void (*response_event_fn)(const struct response_event *event, void *self
 
 enum model_stream_state { MODEL_STREAM_OPEN, MODEL_STREAM_COMPLETED, MODEL_STREAM_FAILED };
 
+struct model_request;
 struct model_stream;
 
 /* The part of a wire that reads a response. */
@@ -51,13 +52,21 @@ struct model_reader {
 	/* Called when an open stream ends; is_marked: by "[DONE]". The stream stays open if the response is not
 	 * complete. NULL: only an event completes a response. */
 	void (*end)(struct model_stream *stream, bool is_marked);
+	/* Make and free the state of a reader that has one. */
+	void *(*open)(void);
+	void (*close)(void *reading);
 };
 
 struct model_stream {
 	/* read-only */
 	enum model_stream_state state;
 	bool has_events;          /* at least one JSON object was received */
+	bool is_ending;           /* the response is complete, but usage or an end mark may follow */
 	struct model_error error; /* in state FAILED: the server's error */
+	/* for the reader */
+	const struct model_request *request; /* that is answered; NULL: unknown */
+	struct str provider;                 /* the provider's id */
+	void *reading;                       /* its state */
 	/* private */
 	response_event_fn on_event;
 	void *self;
@@ -85,5 +94,9 @@ void model_stream_complete(struct model_stream *stream, struct str id, const str
 /* End the stream with an error: that of an `error` object (NULL if it is missing), or an incomplete response. */
 void model_stream_fail(struct model_stream *stream, const struct json *failure);
 void model_stream_fail_incomplete(struct model_stream *stream, struct str reason);
+/* Ends the stream with an error of a wire other than Responses, as struct model_refusal describes it. */
+void model_stream_refuse(struct model_stream *stream, const struct model_refusal *refusal);
+/* Ends the stream because the response exceeds a limit. */
+void model_stream_fail_long(struct model_stream *stream);
 
 #endif

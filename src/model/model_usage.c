@@ -39,6 +39,25 @@ bool model_usage_read(const struct json *usage, struct token_usage *ret_usage)
 	return true;
 }
 
+bool model_usage_read_chat(const struct json *usage, struct token_usage *ret_usage)
+{
+	if (!json_is(usage, JSON_object))
+		return false;
+	struct token_usage read = {
+		.input_tokens = count_of(usage, "prompt_tokens"),
+		.cached_input_tokens = count_of(usage, "prompt_tokens_details.cached_tokens"),
+		.output_tokens = count_of(usage, "completion_tokens"),
+		.reasoning_output_tokens = count_of(usage, "completion_tokens_details.reasoning_tokens"),
+		.total_tokens = count_of(usage, "total_tokens"),
+	};
+	if (read.cached_input_tokens == 0)
+		read.cached_input_tokens = count_of(usage, "prompt_cache_hit_tokens"); /* DeepSeek */
+	if (read.total_tokens == 0)
+		read.total_tokens = plus(read.input_tokens, read.output_tokens);
+	*ret_usage = read;
+	return true;
+}
+
 void model_usage_add(struct token_usage *total, const struct token_usage *more)
 {
 	total->input_tokens = plus(total->input_tokens, more->input_tokens);

@@ -16,6 +16,8 @@ struct json;
 
 /* Reads `response.usage`; false if it is absent or null. A missing total is the sum of input and output. */
 bool model_usage_read(const struct json *usage, struct token_usage *ret_usage);
+/* As model_usage_read, for the usage of a chunk of Chat Completions. */
+bool model_usage_read_chat(const struct json *usage, struct token_usage *ret_usage);
 void model_usage_add(struct token_usage *total, const struct token_usage *more);
 
 /* Reads the x-codex-… headers into records in the arena. False if the response has none; nothing is allocated then. */

@@ -17,6 +17,7 @@
 #include "model/model_stream.h"
 #include "protocol/record/enum.h"
 
+struct json;
 struct model_info;
 
 /* The contents of one request. Slices may be STR_NONE where noted. */
@@ -43,26 +44,69 @@ struct model_prompt {
 	struct str subagent; /* the kind of subagent that sends the request; absent for the user's thread */
 	/* Set by the client from the provider's settings: */
 	enum wire_api wire;
-	struct str provider; /* its id */
+	struct str provider;       /* its id */
+	int64_t max_output_tokens; /* 0: not configured */
+	struct str service_tier;   /* as it is sent; STR_NONE: not configured */
+};
+
+/* The name of a tool on a wire without namespaces. */
+struct model_name {
+	struct str flat; /* of [A-Za-z0-9_-], at most WIRE_NAME_MAX bytes, unique in the request */
+	struct str namespace, name;
 };
 
 struct model_request {
 	/* read-only */
 	VEC(struct str) body;    /* slices in order */
 	VEC(struct str) headers; /* "name: value" */
+	enum wire_api wire;
+	struct str provider;
+	VEC(struct model_name) names; /* of the tools, if the wire has no namespaces */
 	/* private to the wire */
-	struct buf head, tail;
+	struct buf head, tail, own;
 	/* private */
 	struct arena arena;
 };
 
 struct model_wire {
+	const char *api;      /* its name, for errors */
+	const char *end_mark; /* what a stream that was cut lacks, for errors */
 	/* Adds the slices of the body to the request, whose buffers are initialised. */
 	int (*write_body)(struct model_request *request, const struct model_prompt *prompt, struct error *err);
 	const struct model_reader *reader;
 };
 
 /* The implementations, one for each value of enum wire_api. */
-extern const struct model_wire model_wire_responses;
+extern const struct model_wire model_wire_responses, model_wire_chat;
+
+/* ---- for wires: tools ---- */
+
+enum { WIRE_NAME_MAX = 64 };
+
+struct wire_tool {
+	struct str name; /* flat */
+	struct str description;
+	struct str parameters; /* the JSON Schema of an object */
+	bool is_strict;
+};
+
+/* Returns the functions in a list of tools: free-form tools become functions with a string `input`, namespaces are
+ * flattened, and tools that the server would run are left out. Sets names of the request, in whose arena the result
+ * is. */
+const struct wire_tool *wire_read_tools(struct model_request *request, struct str tools, size_t *ret_count);
+/* Returns the flat name of a call in the history; from the request's arena. */
+struct str wire_call_name(struct model_request *request, const struct json *call);
+/* Returns the tool that the model calls by a flat name; NULL: it is not in the list. */
+const struct model_name *wire_find_name(const struct model_request *request, struct str flat);
+/* Returns the arguments of a call as the text of a JSON object; "{}" if they are broken. From the call or the arena. */
+struct str wire_arguments(struct arena *arena, const struct json *call);
+
+/* ---- for wires: content ---- */
+
+/* Appends the texts of a message's content, or of a call's output, with this separator between them. */
+void wire_append_text(struct buf *out, const struct json *content, const char *separator);
+/* Returns the URL of an image part; STR_NONE: the part is not an image. */
+struct str wire_image_url(const struct json *part);
+bool wire_has_image(const struct json *content);
 
 #endif

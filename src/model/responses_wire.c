@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "model/model_catalog.h"
+#include "model/model_history.h"
 #include "model/model_usage.h"
 #include "protocol/record/types.h"
 
@@ -88,14 +89,67 @@ static void write_tail(struct buf *out, const struct model_prompt *prompt)
 	write_include(&w, prompt);
 	jw_member_str(&w, "prompt_cache_key", prompt->thread_id);
 	write_text(&w, prompt);
+	if (prompt->max_output_tokens)
+		jw_member_i64(&w, "max_output_tokens", prompt->max_output_tokens);
+	if (prompt->service_tier.len)
+		jw_member_str(&w, "service_tier", prompt->service_tier);
 	if (prompt->previous_response_id.len)
 		jw_member_str(&w, "previous_response_id", prompt->previous_response_id);
 	jw_object_end(&w);
 }
 
-static void add_input(struct model_request *request, const struct model_prompt *prompt)
+/* True if an item of the history has a member that only another wire knows. Within strings the quotes are escaped. */
+static bool has_foreign(const struct model_prompt *prompt)
+{
+	for (size_t i = 0; i < prompt->input_count; i++) {
+		if (str_find(prompt->input[i], STR("\"" HISTORY_WIRE "\":{\"name\":\"")) >= 0)
+			return true;
+	}
+	return false;
+}
+
+static void write_item(struct json_writer *w, const struct json *item)
+{
+	if (json_get(item, HISTORY_WIRE) && str_is(json_get_str(item, "type"), "reasoning"))
+		return;
+	jw_object(w);
+	json_for_each(member, item) {
+		if (str_is(member->key, HISTORY_WIRE))
+			continue;
+		jw_key_str(w, member->key);
+		jw_value(w, member);
+	}
+	jw_object_end(w);
+}
+
+/* Writes the history without the reasoning of other wires, and without what they have added to items. */
+static int write_own_input(struct model_request *request, const struct model_prompt *prompt, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	struct json_writer w = json_writer(&request->own);
+	buf_init(&request->own, LIMIT_REQUEST_BODY);
+	for (size_t i = 0; i < prompt->input_count; i++) {
+		struct str rest = prompt->input[i];
+		while (!str_is_blank(rest)) {
+			const struct json *item = json_parse_next(&arena, &rest, err);
+			if (!item)
+				return error_wrap(err, "the history cannot be read");
+			write_item(&w, item);
+			arena_reset(&arena);
+		}
+	}
+	if (request->own.over)
+		return error_set(err, ERR_limit, "the history is longer than %d MiB; start a new thread",
+		                 LIMIT_REQUEST_BODY / MIB);
+	vec_push(&request->body, buf_str(&request->own));
+	return 0;
+}
+
+static int add_input(struct model_request *request, const struct model_prompt *prompt, struct error *err)
 {
 	bool is_first = true;
+	if (has_foreign(prompt))
+		return write_own_input(request, prompt, err);
 	for (size_t i = 0; i < prompt->input_count; i++) {
 		if (!prompt->input[i].len)
 			continue;
@@ -104,6 +158,7 @@ static void add_input(struct model_request *request, const struct model_prompt *
 		vec_push(&request->body, prompt->input[i]);
 		is_first = false;
 	}
+	return 0;
 }
 
 static int write_body(struct model_request *request, const struct model_prompt *prompt, struct error *err)
@@ -114,7 +169,8 @@ static int write_body(struct model_request *request, const struct model_prompt *
 		return error_set(err, ERR_limit, "instructions or output schema are longer than %d MiB; shorten them",
 		                 LIMIT_REQUEST_FRAME / MIB);
 	vec_push(&request->body, buf_str(&request->head));
-	add_input(request, prompt);
+	if (add_input(request, prompt, err) < 0)
+		return -(int)err->code;
 	vec_push(&request->body, STR("],\"tools\":"));
 	vec_push(&request->body, prompt->tools.len ? prompt->tools : STR("[]"));
 	vec_push(&request->body, buf_str(&request->tail));
@@ -223,4 +279,9 @@ static void read_event(struct model_stream *stream, struct str name, const struc
 
 static const struct model_reader reader = {.read = read_event};
 
-const struct model_wire model_wire_responses = {.write_body = write_body, .reader = &reader};
+const struct model_wire model_wire_responses = {
+	.api = "Responses API",
+	.end_mark = "response.completed",
+	.write_body = write_body,
+	.reader = &reader,
+};

@@ -78,6 +78,7 @@ static void feed_answer(struct model_exchange *exchange, struct str input, const
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static const struct model_provider provider = {.authorization = "Authorization: Bearer " KEY};
+	struct model_request request = {.wire = wire_api_responses};
 	struct model_secrets secrets;
 	struct model_exchange exchange;
 	struct error broken;
@@ -86,7 +87,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	model_secrets_init(&secrets, &provider);
 	error_set(&broken, ERR_transport, "the connection was lost");
-	model_exchange_init(&exchange, wire_api_responses, &secrets, on_event, &events);
+	model_exchange_init(&exchange, &request, &secrets, on_event, &events);
 	feed_answer(&exchange, str_n((const char *)data + 1, size - 1), data[0] & 1 ? &broken : NULL);
 	model_exchange_finish(&exchange);
 	model_secrets_finish(&secrets);

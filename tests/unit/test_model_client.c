@@ -332,8 +332,8 @@ static void refusals_are_not_repeated(void **state)
 		bool is_retryable;
 	} cases[] = {
 		{400, "no (POST ", "check the model's name", false},
-		{401, "unexpected status 401 Unauthorized: no, url: ", "check MOCK_KEY", true},
-		{404, "unexpected status 404 Not Found: no, url: ", "base_url of provider mock", true},
+		{401, "unexpected status 401 Unauthorized: no, url: ", "check MOCK_KEY", false},
+		{404, "unexpected status 404 Not Found: no, url: ", "base_url of provider mock", false},
 		{429, "exceeded retry limit, last status: 429 Too Many Requests (POST ", "wait", true},
 	};
 	for (size_t i = 0; i < countof(cases); i++) {

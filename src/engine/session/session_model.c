@@ -64,7 +64,8 @@ struct session_kin session_kin(const struct session *session)
 
 bool session_is_chained(const struct session *session)
 {
-	return session->provider->chains_responses && !session->is_private;
+	return session->provider->chains_responses && session->provider->wire == wire_api_responses &&
+	       !session->is_private;
 }
 
 bool session_lacks_tool(const struct session *session, const struct tool_type *type)

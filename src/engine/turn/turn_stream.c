@@ -10,6 +10,7 @@
 #include "base/uuid.h"
 #include "config/config.h"
 #include "engine/history/history_item.h"
+#include "config/model_provider.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/conversation.h"
@@ -237,9 +238,12 @@ static void on_summary_delta(struct turn *turn, const struct response_event *eve
 	emit(turn, EV_reasoning_content_delta, &delta);
 }
 
+/* Other wires have no summaries of reasoning, so their reasoning itself is shown. */
 static bool shows_raw(const struct turn *turn)
 {
-	return turn->env->session->env->config->show_raw_agent_reasoning;
+	const struct session *session = turn->env->session;
+	bool has_summaries = session->provider->wire == wire_api_responses;
+	return session->env->config->show_raw_agent_reasoning || !has_summaries;
 }
 
 static void on_raw_delta(struct turn *turn, const struct response_event *event)

@@ -228,10 +228,12 @@ static void on_reasoning(struct exec_json *json, const struct reasoning_item *re
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_SSE_EVENT);
-	for (size_t i = 0; i < reasoning->summary_text_count; i++) {
+	bool has_summary = reasoning->summary_text_count; /* without one, the reasoning itself is shown */
+	size_t count = has_summary ? reasoning->summary_text_count : reasoning->raw_content_count;
+	for (size_t i = 0; i < count; i++) {
 		if (i)
 			buf_append_char(&text, '\n');
-		buf_append_str(&text, reasoning->summary_text[i]);
+		buf_append_str(&text, has_summary ? reasoning->summary_text[i] : reasoning->raw_content[i]);
 	}
 	if (text.len)
 		write_text_item(json, "reasoning", "text", buf_str(&text));

@@ -1,0 +1,347 @@
+/* Chat Completions: the chunks of a response.
+ *
+ * Servers disagree about how the fragments of a call belong together (an index, an id, neither), about the end of a
+ * response, and about the name of reasoning; the rules here accept all forms that are known. Calls are emitted when the
+ * response is complete, because only then no fragment can follow. */
+#include "model/chat.h"
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "model/chat_details.h"
+#include "model/model_assembly.h"
+#include "model/model_usage.h"
+#include "protocol/record/types.h"
+
+const char *const chat_thought_fields[CHAT_THOUGHT_FIELDS] = {"reasoning_content", "reasoning"};
+
+struct chat_call {
+	int64_t index;
+	bool has_index;
+	struct buf id, name, arguments;
+	struct str extra; /* extra_content as JSON, owned */
+};
+
+struct chat_reading {
+	struct model_assembly assembly;
+	struct chat_details details;
+	VEC(struct chat_call *) calls;
+	size_t call_bytes;
+	const char *field; /* the name under which reasoning came; NULL: none */
+	struct str id;     /* of the response, owned */
+	struct token_usage usage;
+	bool has_usage;
+};
+
+static void *open_reading(void)
+{
+	struct chat_reading *reading = xnew(struct chat_reading);
+	model_assembly_init(&reading->assembly, CHAT_WIRE);
+	return reading;
+}
+
+static void call_destroy(struct chat_call *call)
+{
+	buf_finish(&call->id);
+	buf_finish(&call->name);
+	buf_finish(&call->arguments);
+	str_free(&call->extra);
+	free(call);
+}
+
+static void close_reading(void *self)
+{
+	struct chat_reading *reading = self;
+	vec_for_each(call, &reading->calls)
+		call_destroy(*call);
+	vec_finish(&reading->calls);
+	chat_details_finish(&reading->details);
+	model_assembly_finish(&reading->assembly);
+	str_free(&reading->id);
+	free(reading);
+}
+
+/* ---- fragments of calls ---- */
+
+struct chat_fragment {
+	int64_t index;
+	bool has_index;
+	struct str id, name;
+	struct str arguments; /* text, or an object as JSON */
+};
+
+static struct chat_fragment fragment_of(const struct json *json)
+{
+	const struct json *function = json_get(json, "function"), *arguments = json_get(function, "arguments");
+	struct chat_fragment fragment = {.id = json_get_str(json, "id"), .name = json_get_str(function, "name")};
+	fragment.has_index = json_to_i64(json_get(json, "index"), &fragment.index);
+	if (json_is(arguments, JSON_object))
+		fragment.arguments = arguments->span;
+	else
+		json_to_str(arguments, &fragment.arguments);
+	return fragment;
+}
+
+static bool is_whole_object(struct str text)
+{
+	auto_arena struct arena arena = {0};
+	return str_has_suffix(str_trim(text), "}") && json_is(json_parse(&arena, text, NULL), JSON_object);
+}
+
+/* True if a fragment with the index of a call begins another one. Gemini sends index 0 for all calls. Some gateways
+ * make a new id for each fragment, but name the function only once. */
+static bool begins_another(const struct chat_call *call, const struct chat_fragment *fragment)
+{
+	if (fragment->name.len == 0)
+		return false;
+	if (fragment->id.len)
+		return call->id.len && !str_eq(buf_str(&call->id), fragment->id);
+	return call->id.len == 0 && str_has_prefix(str_trim(fragment->arguments), "{") &&
+	       is_whole_object(buf_str(&call->arguments));
+}
+
+static struct chat_call *find_indexed(const struct chat_reading *reading, const struct chat_fragment *fragment)
+{
+	struct chat_call *last = NULL;
+	vec_for_each(call, &reading->calls) {
+		if (!(*call)->has_index || (*call)->index != fragment->index)
+			continue;
+		if (fragment->id.len && str_eq(buf_str(&(*call)->id), fragment->id))
+			return *call;
+		last = *call;
+	}
+	return last && !begins_another(last, fragment) ? last : NULL;
+}
+
+static struct chat_call *find_call(const struct chat_reading *reading, const struct chat_fragment *fragment)
+{
+	if (fragment->has_index)
+		return find_indexed(reading, fragment);
+	if (fragment->id.len == 0 && fragment->name.len == 0)
+		return reading->calls.count ? reading->calls.items[reading->calls.count - 1] : NULL;
+	vec_for_each(call, &reading->calls) {
+		if (fragment->id.len && str_eq(buf_str(&(*call)->id), fragment->id))
+			return *call;
+	}
+	return NULL;
+}
+
+static struct chat_call *add_call(struct chat_reading *reading, const struct chat_fragment *fragment)
+{
+	struct chat_call *call = xnew(struct chat_call);
+	call->index = fragment->index;
+	call->has_index = fragment->has_index;
+	buf_init(&call->id, LIMIT_SSE_EVENT);
+	buf_init(&call->name, LIMIT_SSE_EVENT);
+	buf_init(&call->arguments, LIMIT_SSE_EVENT);
+	vec_push(&reading->calls, call);
+	return call;
+}
+
+static void read_fragment(struct model_stream *stream, const struct json *json)
+{
+	struct chat_reading *reading = stream->reading;
+	struct chat_fragment fragment = fragment_of(json);
+	const struct json *extra = json_get(json, "extra_content");
+	struct chat_call *call = find_call(reading, &fragment);
+	reading->call_bytes += json->span.len;
+	if (reading->call_bytes > LIMIT_SSE_EVENT || (!call && reading->calls.count >= LIMIT_TOOL_CALLS)) {
+		model_stream_fail_long(stream);
+		return;
+	}
+	if (!call)
+		call = add_call(reading, &fragment);
+	if (call->id.len == 0)
+		buf_append_str(&call->id, fragment.id);
+	if (call->name.len == 0)
+		buf_append_str(&call->name, fragment.name);
+	buf_append_str(&call->arguments, fragment.arguments);
+	if (json_is(extra, JSON_object)) {
+		str_free(&call->extra);
+		call->extra = str_copy(extra->span);
+	}
+}
+
+/* ---- text ---- */
+
+static void add_text(struct model_stream *stream, enum assembly_kind kind, struct str text)
+{
+	struct chat_reading *reading = stream->reading;
+	auto_buf struct buf own = {0};
+	if (text.len && reading->assembly.open == ASSEMBLY_thought && kind == ASSEMBLY_message) {
+		buf_init(&own, KIB);
+		if (reading->field)
+			buf_printf(&own, "\"field\":\"%s\"", reading->field);
+		model_assembly_close(&reading->assembly, stream, buf_str(&own));
+	}
+	model_assembly_add(&reading->assembly, stream, kind, text);
+}
+
+/* Reasoning may come under two names with the same text: the first that is not empty counts. */
+static void read_thought(struct model_stream *stream, const struct json *delta)
+{
+	struct chat_reading *reading = stream->reading;
+	for (size_t i = 0; i < CHAT_THOUGHT_FIELDS; i++) {
+		struct str text = json_get_str(delta, chat_thought_fields[i]);
+		if (text.ptr && !reading->field)
+			reading->field = chat_thought_fields[i];
+		if (text.len == 0)
+			continue;
+		if (!reading->calls.count && reading->assembly.open == ASSEMBLY_none)
+			reading->field = chat_thought_fields[i];
+		add_text(stream, ASSEMBLY_thought, text);
+		break;
+	}
+	chat_details_add(&reading->details, json_get(delta, "reasoning_details"));
+}
+
+/* Mistral sends a thought as a part with parts of its own. */
+static void read_thinking_part(struct model_stream *stream, const struct json *thinking)
+{
+	struct str text;
+	if (json_to_str(thinking, &text))
+		add_text(stream, ASSEMBLY_thought, text);
+	json_for_each(part, thinking)
+		add_text(stream, ASSEMBLY_thought, json_get_str(part, "text"));
+}
+
+static void read_content(struct model_stream *stream, const struct json *content)
+{
+	struct str text;
+	if (json_to_str(content, &text)) {
+		add_text(stream, ASSEMBLY_message, text);
+		return;
+	}
+	json_for_each(part, content) {
+		if (str_is(json_get_str(part, "type"), "thinking"))
+			read_thinking_part(stream, json_get(part, "thinking"));
+		else
+			add_text(stream, ASSEMBLY_message, json_get_str(part, "text"));
+	}
+}
+
+/* ---- the end ---- */
+
+/* Writes what the wire needs to send an item again. With all: the details, and the field even if it was empty. */
+static void write_own(const struct chat_reading *reading, bool all, struct str extra, struct buf *out)
+{
+	struct json_writer w = json_writer(out);
+	if (reading->field && all)
+		jw_member_cstr(&w, "field", reading->field);
+	if (reading->details.list.count && all) {
+		jw_key(&w, "details");
+		chat_details_write(&reading->details, &w);
+	}
+	if (extra.len)
+		jw_member_raw(&w, "extra_content", extra);
+}
+
+static bool is_id_taken(const struct chat_reading *reading, size_t index)
+{
+	for (size_t i = 0; i < index; i++) {
+		if (str_eq(buf_str(&reading->calls.items[i]->id), buf_str(&reading->calls.items[index]->id)))
+			return true;
+	}
+	return false;
+}
+
+static void emit_calls(struct model_stream *stream, bool has_own)
+{
+	struct chat_reading *reading = stream->reading;
+	for (size_t i = 0; i < reading->calls.count && stream->state == MODEL_STREAM_OPEN; i++) {
+		const struct chat_call *call = reading->calls.items[i];
+		auto_buf struct buf own;
+		buf_init(&own, LIMIT_RESPONSE_ITEM);
+		write_own(reading, i == 0 && has_own, call->extra, &own);
+		struct assembly_call emit = {
+			.id = is_id_taken(reading, i) ? STR_NONE : buf_str(&call->id),
+			.name = buf_str(&call->name),
+			.arguments = buf_str(&call->arguments),
+			.own = buf_str(&own),
+		};
+		model_assembly_call(&reading->assembly, stream, &emit);
+	}
+}
+
+static void complete(struct model_stream *stream)
+{
+	struct chat_reading *reading = stream->reading;
+	auto_buf struct buf own = {0};
+	buf_init(&own, LIMIT_RESPONSE_ITEM);
+	write_own(reading, true, STR_NONE, &own);
+	bool has_open = reading->assembly.open == ASSEMBLY_thought ||
+	                (reading->assembly.open == ASSEMBLY_message && reading->details.list.count);
+	model_assembly_close(&reading->assembly, stream, has_open ? buf_str(&own) : STR_NONE);
+	emit_calls(stream, !has_open);
+	if (stream->state == MODEL_STREAM_OPEN)
+		model_stream_complete(stream, reading->id, reading->has_usage ? &reading->usage : NULL);
+}
+
+static void end(struct model_stream *stream, bool is_marked)
+{
+	if (stream->is_ending || (is_marked && stream->has_events))
+		complete(stream);
+}
+
+static void read_finish(struct model_stream *stream, struct str reason)
+{
+	if (str_is(reason, "length") || str_is(reason, "max_tokens"))
+		model_stream_fail_incomplete(stream, STR("max_output_tokens"));
+	else if (str_is(reason, "content_filter"))
+		model_stream_fail_incomplete(stream, STR("content_filter"));
+	else if (reason.len)
+		stream->is_ending = true;
+}
+
+/* ---- chunks ---- */
+
+static void read_choice(struct model_stream *stream, const struct json *choice)
+{
+	const struct json *delta = json_get(choice, "delta");
+	if (!json_is(delta, JSON_object))
+		delta = json_get(choice, "message");
+	read_thought(stream, delta);
+	read_content(stream, json_get(delta, "content"));
+	json_for_each(fragment, json_get(delta, "tool_calls")) {
+		if (fragment->type == JSON_object && stream->state == MODEL_STREAM_OPEN)
+			read_fragment(stream, fragment);
+	}
+	if (stream->state == MODEL_STREAM_OPEN)
+		read_finish(stream, json_get_str(choice, "finish_reason"));
+}
+
+static void read_usage(struct chat_reading *reading, const struct json *usage)
+{
+	struct token_usage read;
+	if (!model_usage_read_chat(usage, &read))
+		return;
+	reading->usage = read;
+	reading->has_usage = true;
+}
+
+static void read_chunk(struct model_stream *stream, struct str name, const struct json *root)
+{
+	struct chat_reading *reading = stream->reading;
+	struct model_refusal refusal;
+	struct str id = json_get_str(root, "id");
+	(void)name;
+	if (model_error_read_refusal(root, &refusal)) {
+		model_stream_refuse(stream, &refusal);
+		return;
+	}
+	if (!reading->id.ptr && id.len && id.len <= LIMIT_CALL_ID)
+		reading->id = str_copy(id);
+	read_usage(reading, json_get(root, "usage"));
+	json_for_each(choice, json_get(root, "choices")) {
+		read_usage(reading, json_get(choice, "usage")); /* where Moonshot puts it */
+		if (stream->state == MODEL_STREAM_OPEN && json_get_i64(choice, "index", 0) == 0)
+			read_choice(stream, choice);
+	}
+}
+
+const struct model_reader chat_reader = {
+	.read = read_chunk,
+	.end = end,
+	.open = open_reading,
+	.close = close_reading,
+};
