@@ -84,7 +84,9 @@ static bool set_key(struct provider_resolve *r, struct str value, const char *so
 		          "the API key from %s is empty or contains whitespace or control characters", source);
 		return false;
 	}
-	r->to->secret = xasprintf("Authorization: Bearer %.*s", (int)key.len, key.ptr);
+	bool is_x_api_key = r->to->wire == wire_api_messages && r->entry.env_key;
+	r->to->secret =
+		xasprintf("%s%.*s", is_x_api_key ? "x-api-key: " : "Authorization: Bearer ", (int)key.len, key.ptr);
 	r->to->authorization = r->to->secret;
 	r->to->key_source = arena_cstr(&r->to->arena, str_of(source));
 	return true;
@@ -129,10 +131,10 @@ static bool set_openai_key(struct provider_resolve *r)
 	return r->is_elsewhere || fail_keyless(r, auth.kind == AUTH_chatgpt);
 }
 
-static bool names_authorization(const struct config_pairs *headers)
+static bool names_header(const struct config_pairs *headers, struct str name)
 {
 	for (size_t i = 0; i < headers->count; i++)
-		if (str_equal_fold(headers->items[i].key, STR("authorization")))
+		if (str_equal_fold(headers->items[i].key, name))
 			return true;
 	return false;
 }
@@ -143,7 +145,8 @@ static bool find_key(struct provider_resolve *r)
 		return set_env_key(r);
 	if (r->entry.experimental_bearer_token)
 		return set_key(r, str_of(r->entry.experimental_bearer_token), "experimental_bearer_token");
-	if (names_authorization(&r->entry.http_headers) || names_authorization(&r->entry.env_http_headers))
+	if (names_header(&r->entry.http_headers, STR("authorization")) ||
+	    names_header(&r->entry.env_http_headers, STR("authorization")))
 		return true;
 	return !(r->to->is_openai || r->entry.requires_openai_auth) || set_openai_key(r);
 }
@@ -205,6 +208,8 @@ static bool add_headers(struct provider_resolve *r, struct header_list *list)
 		is_fine = add_header(r, list, STR("version"), STR(CODEX_VERSION)) &&
 		          add_env_header(r, list, STR("OpenAI-Organization"), "OPENAI_ORGANIZATION") &&
 		          add_env_header(r, list, STR("OpenAI-Project"), "OPENAI_PROJECT");
+	if (r->to->wire == wire_api_messages && !names_header(fixed, STR("anthropic-version")))
+		is_fine = is_fine && add_header(r, list, STR("anthropic-version"), STR("2023-06-01"));
 	for (size_t i = 0; i < fixed->count && is_fine; i++)
 		is_fine = add_header(r, list, fixed->items[i].key, fixed->items[i].value);
 	for (size_t i = 0; i < from_env->count && is_fine; i++)

@@ -79,6 +79,7 @@ static void append_url(struct buf *out, struct str base, enum wire_api wire, str
 	static const char *const paths[] = {
 		[wire_api_responses] = "/responses",
 		[wire_api_chat] = "/chat/completions",
+		[wire_api_messages] = "/messages",
 	};
 	char separator = query.len ? '&' : '?';
 	buf_append_str(out, base);

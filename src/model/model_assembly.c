@@ -1,5 +1,5 @@
 /* An item is written as JSON and parsed again, so that the engine gets the same kind of node from every wire. That
- * costs one pass over the text for each item, not for each delta. */
+ * costs reading the text of each item once more, not for each delta. */
 #include "model/model_assembly.h"
 
 #include "base/host.h"
@@ -29,7 +29,7 @@ static void emit_json(struct model_stream *stream, enum response_event_type type
 		model_stream_emit_item(stream, type, json_parse(&arena, buf_str(json), NULL));
 }
 
-static void open_item(struct model_assembly *assembly, struct model_stream *stream, enum assembly_kind kind)
+void model_assembly_open(struct model_assembly *assembly, struct model_stream *stream, enum assembly_kind kind)
 {
 	auto_buf struct buf json = {0};
 	if (assembly->open == kind)
@@ -51,7 +51,7 @@ void model_assembly_add(struct model_assembly *assembly, struct model_stream *st
 	};
 	if (text.len == 0 || stream->state != MODEL_STREAM_OPEN)
 		return;
-	open_item(assembly, stream, kind);
+	model_assembly_open(assembly, stream, kind);
 	buf_append_str(&assembly->text, text);
 	if (assembly->text.over)
 		model_stream_fail_long(stream);
@@ -76,10 +76,12 @@ static void write_content(struct json_writer *w, const char *type, struct str te
 {
 	jw_key(w, "content");
 	jw_array(w);
-	jw_object(w);
-	jw_member_cstr(w, "type", type);
-	jw_member_str(w, "text", text);
-	jw_object_end(w);
+	if (text.len) {
+		jw_object(w);
+		jw_member_cstr(w, "type", type);
+		jw_member_str(w, "text", text);
+		jw_object_end(w);
+	}
 	jw_array_end(w);
 }
 

@@ -30,6 +30,8 @@ void model_assembly_finish(struct model_assembly *assembly);
 /* Adds text to the open item of this kind, or opens one. */
 void model_assembly_add(struct model_assembly *assembly, struct model_stream *stream, enum assembly_kind kind,
                         struct str text);
+/* Opens an item of this kind, even if no text follows. */
+void model_assembly_open(struct model_assembly *assembly, struct model_stream *stream, enum assembly_kind kind);
 /* Completes the open item. own: members that the wire needs to send the item again, as JSON without braces; may be
  * empty. No-op without an open item. */
 void model_assembly_close(struct model_assembly *assembly, struct model_stream *stream, struct str own);
@@ -40,7 +42,8 @@ struct assembly_call {
 	struct str arguments; /* blank: none */
 	struct str own;       /* as in model_assembly_close */
 };
-/* Emits a call; a name of the request is translated back to a namespace and a name. Makes an id if there is none. */
+/* Emits a call; a name of the request is translated back to a namespace and a name. Makes an id if the server sent
+ * none. */
 void model_assembly_call(const struct model_assembly *assembly, struct model_stream *stream,
                          const struct assembly_call *call);
 

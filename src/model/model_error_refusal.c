@@ -1,5 +1,6 @@
 /* Servers of the same API use different words for the same failure, so the type, the code and the message are compared
- * with a table (model_phrase.def). What no row knows is final, unless its status says that a retry may help. */
+ * with a table (model_phrase.def). A failure that no row knows is final, unless its status says that a retry may help.
+ */
 #include "model/model_error_priv.h"
 
 #include "base/json.h"

@@ -18,6 +18,7 @@ static const struct model_wire *wire_of(enum wire_api wire)
 	static const struct model_wire *const wires[] = {
 		[wire_api_responses] = &model_wire_responses,
 		[wire_api_chat] = &model_wire_chat,
+		[wire_api_messages] = &model_wire_messages,
 	};
 	return wires[wire];
 }

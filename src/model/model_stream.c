@@ -36,7 +36,8 @@ void model_stream_emit_item(struct model_stream *stream, enum response_event_typ
 
 void model_stream_complete(struct model_stream *stream, struct str id, const struct token_usage *usage)
 {
-	struct response_event event = {.type = RESPONSE_completed, .id = id, .usage = usage};
+	struct response_event event = {
+		.type = RESPONSE_completed, .id = id, .usage = usage, .is_paused = stream->is_paused};
 	stream->state = MODEL_STREAM_COMPLETED;
 	model_stream_emit(stream, &event);
 }

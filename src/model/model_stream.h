@@ -36,6 +36,7 @@ struct response_event {
 	const struct json *item;          /* for item_added and item_done; item->span is its JSON as sent */
 	const struct token_usage *usage;  /* for completed; NULL if the server did not report it */
 	const struct rate_limits *limits; /* for rate_limits */
+	bool is_paused;                   /* for completed: the server wants to be asked to continue */
 };
 
 typedef void (*response_event_fn)(const struct response_event *event, void *self);
@@ -61,6 +62,7 @@ struct model_stream {
 	/* read-only */
 	enum model_stream_state state;
 	bool has_events;          /* at least one JSON object was received */
+	bool is_paused;           /* the response is complete, but the server wants to be asked to continue */
 	bool is_ending;           /* the response is complete, but usage or an end mark may follow */
 	struct model_error error; /* in state FAILED: the server's error */
 	/* for the reader */

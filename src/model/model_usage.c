@@ -58,6 +58,36 @@ bool model_usage_read_chat(const struct json *usage, struct token_usage *ret_usa
 	return true;
 }
 
+void model_usage_read_messages(const struct json *usage, struct messages_usage *to)
+{
+	const struct {
+		const char *key;
+		int64_t *count;
+	} fields[] = {
+		{"input_tokens", &to->input},
+		{"cache_read_input_tokens", &to->cache_read},
+		{"cache_creation_input_tokens", &to->cache_creation},
+		{"output_tokens", &to->output},
+	};
+	to->is_set |= json_is(usage, JSON_object);
+	for (size_t i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		int64_t count = count_of(usage, fields[i].key);
+		if (count)
+			*fields[i].count = count;
+	}
+}
+
+bool model_usage_of_messages(const struct messages_usage *usage, struct token_usage *ret_usage)
+{
+	*ret_usage = (struct token_usage){
+		.input_tokens = plus(usage->input, plus(usage->cache_read, usage->cache_creation)),
+		.cached_input_tokens = usage->cache_read,
+		.output_tokens = usage->output,
+	};
+	ret_usage->total_tokens = plus(ret_usage->input_tokens, ret_usage->output_tokens);
+	return usage->is_set;
+}
+
 void model_usage_add(struct token_usage *total, const struct token_usage *more)
 {
 	total->input_tokens = plus(total->input_tokens, more->input_tokens);

@@ -18,6 +18,15 @@ struct json;
 bool model_usage_read(const struct json *usage, struct token_usage *ret_usage);
 /* As model_usage_read, for the usage of a chunk of Chat Completions. */
 bool model_usage_read_chat(const struct json *usage, struct token_usage *ret_usage);
+/* The usage of Anthropic Messages, which comes in parts. */
+struct messages_usage {
+	int64_t input, cache_read, cache_creation, output;
+	bool is_set;
+};
+/* Takes the counts of one event; one that is missing or 0 keeps its value. */
+void model_usage_read_messages(const struct json *usage, struct messages_usage *to);
+/* Returns false if no event had usage. */
+bool model_usage_of_messages(const struct messages_usage *usage, struct token_usage *ret_usage);
 void model_usage_add(struct token_usage *total, const struct token_usage *more);
 
 /* Reads the x-codex-… headers into records in the arena. False if the response has none; nothing is allocated then. */

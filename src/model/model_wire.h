@@ -77,7 +77,7 @@ struct model_wire {
 };
 
 /* The implementations, one for each value of enum wire_api. */
-extern const struct model_wire model_wire_responses, model_wire_chat;
+extern const struct model_wire model_wire_responses, model_wire_chat, model_wire_messages;
 
 /* ---- for wires: tools ---- */
 

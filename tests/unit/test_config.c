@@ -217,7 +217,7 @@ static void wrong_types_name_file_line_and_key(void **state)
 		{"debug.clock_scale = nan", "`debug.clock_scale` must be between 0.001 and 100000, not nan"},
 		{"shell_environment_policy.set = { A = 1 }", "`shell_environment_policy.set.A` must be a string"},
 		{"[model_providers.x]\nwire_api = \"soap\"",
-	         "`model_providers.x.wire_api` must be `responses` or `chat`, not `soap`"},
+	         "`model_providers.x.wire_api` must be one of `responses`, `chat`, `messages`, not `soap`"},
 		{"model_providers.x = 1", "`model_providers.x` must be a table"},
 		{"[profiles.p]\n\nmodel = []", "config.toml:3: `profiles.p.model` must be a string, not an array"},
 		{"projects.\"/x\".trust_level = \"yes\"", "`projects./x.trust_level` must be `trusted` or `untrusted`"},

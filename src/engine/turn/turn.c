@@ -211,7 +211,7 @@ static void on_next(void *self)
 	else if (turn->tools.count)
 		run_tools(turn);
 	else
-		turn->env->events->on_end(turn->env->self, false);
+		turn->env->events->on_end(turn->env->self, turn->is_paused);
 }
 
 static void on_retry(void *self)

@@ -38,6 +38,8 @@ void turn_shown_finish(struct turn_shown *shown);
 /* Returns the part of a delta that was not emitted yet: everything from the first difference on. Borrowed from text. */
 struct str turn_shown_add(struct turn_shown *shown, struct str text);
 
+enum { TURN_PAUSES = 16 }; /* responses of one task that may ask to be continued */
+
 /* Callbacks to the owner of a turn, which may destroy it in both. */
 struct turn_events {
 	/* The response is complete and recorded. needs_turn: the model has not read the outputs of its calls. */
@@ -79,6 +81,7 @@ struct turn_env {
 	size_t last_message;   /* index of the model's last message in the history */
 	bool has_last_message;
 	bool is_rerouted; /* model_reroute was emitted */
+	unsigned pauses;  /* responses that asked to be continued */
 	enum turn_plan plan;
 	struct str plan_id; /* STR_NONE: no plan was proposed yet */
 	struct turn_shown plan_shown;
@@ -116,6 +119,7 @@ struct turn {
 	struct loop_deferred next; /* the step after the stream, which must not run inside its callbacks */
 	unsigned retries;
 	bool is_complete; /* response.completed was received */
+	bool is_paused;   /* the response asks for another request */
 	bool is_chained;  /* the request named a previous response */
 	bool has_limits;  /* the response head had the account's rate limits */
 	struct turn_open_item open;

@@ -397,6 +397,7 @@ static void on_completed(struct turn *turn, const struct response_event *event)
 	free(turn->response_id);
 	turn->response_id = str_dup(event->id);
 	turn->is_complete = true;
+	turn->is_paused = event->is_paused && ++turn->env->pauses <= TURN_PAUSES;
 	context_mark_response(&turn->env->conversation->context, event->id);
 	turn_complete_unfinished(turn); /* the provider does not have that message: a chained request sends it */
 	conversation_add_usage(turn->env->conversation, turn->env->id, turn->env->settings, event->usage);
