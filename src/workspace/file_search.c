@@ -1,6 +1,7 @@
 /* All paths are in one buffer, so a million of them are one allocation and a scan reads memory sequentially. Scores
- * are computed for every path, alignments only for the few that are shown. A query that extends the previous one can
- * only match paths that the previous one matched, so only those are matched again. */
+ * are computed for the paths that have the query's letters in any order, alignments only for the few that are shown. A
+ * query that extends the previous one can only match paths that the previous one matched, so only those are matched
+ * again. */
 #include "workspace/file_search.h"
 
 #include "base/arena.h"
@@ -30,6 +31,7 @@ struct file_search {
 	struct file_walk *walk;  /* NULL between two roots */
 	struct buf texts;
 	VEC(struct entry) entries;
+	VEC(uint64_t) letters; /* of each entry: see fuzzy_letters */
 	struct fuzzy *fuzzy;
 	char *query;
 	size_t matched; /* number of entries that were matched */
@@ -39,6 +41,7 @@ struct file_search {
 	size_t fit_count, retry_at;
 	struct hit hits[LIMIT_SEARCH_RESULTS];
 	size_t hit_count;
+	size_t scored; /* entries of this slice that were scored */
 	bool is_changed;
 	struct arena shown; /* holds the results */
 };
@@ -67,6 +70,7 @@ void file_search_destroy(struct file_search *search)
 	vec_finish(&search->fitting);
 	buf_finish(&search->texts);
 	vec_finish(&search->entries);
+	vec_finish(&search->letters);
 	arena_finish(&search->arena);
 	arena_finish(&search->shown);
 	free(search);
@@ -115,8 +119,10 @@ static void add_entry(struct file_search *search, const struct file_walk_entry *
 		.is_folder = found->is_folder,
 	};
 	buf_append_str(&search->texts, found->path);
-	if (!search->texts.over)
-		vec_push(&search->entries, entry);
+	if (search->texts.over)
+		return;
+	vec_push(&search->entries, entry);
+	vec_push(&search->letters, fuzzy_letters(found->path));
 }
 
 /* Reads one entry; true when everything has been walked. */
@@ -169,8 +175,12 @@ static void keep_hit(struct file_search *search, struct hit hit)
 
 static bool match_entry(struct file_search *search, uint32_t number)
 {
+	if (!fuzzy_may_match(search->fuzzy, search->letters.items[number]))
+		return false;
 	bool is_folder = search->entries.items[number].is_folder;
-	uint32_t score = fuzzy_score(search->fuzzy, path_of(search, number), is_folder);
+	uint32_t least = search->hit_count == LIMIT_SEARCH_RESULTS ? search->hits[LIMIT_SEARCH_RESULTS - 1].score : 0;
+	uint32_t score = fuzzy_score(search->fuzzy, path_of(search, number), is_folder, least);
+	search->scored++;
 	if (score)
 		keep_hit(search, (struct hit){score, number});
 	return score > 0;
@@ -204,7 +214,8 @@ bool file_search_step(struct file_search *search, const atomic_bool *stop)
 			return false;
 		is_walked = walk_one(search);
 	}
-	for (size_t i = 0; i < LIMIT_SEARCH_SLICE && may_be_more; i++) {
+	search->scored = 0;
+	while (search->scored < LIMIT_SEARCH_SLICE && may_be_more) {
 		if (atomic_load(stop))
 			return false;
 		may_be_more = match_one(search);

@@ -33,8 +33,9 @@ void file_search_destroy(struct file_search *search); /* NULL is fine */
 
 /* An empty query matches nothing. */
 void file_search_set_query(struct file_search *search, struct str query);
-/* Reads LIMIT_SEARCH_SLICE further names and matches as many paths, so that other jobs can use the worker in
- * between. Setting stop from any thread ends it at the next name. True when everything has been walked and matched. */
+/* Reads LIMIT_SEARCH_SLICE further names and scores as many paths, so that other jobs can use the worker in
+ * between. Paths without a letter of the query are not scored. Setting stop from any thread ends it at the next name.
+ * True when everything has been walked and matched. */
 bool file_search_step(struct file_search *search, const atomic_bool *stop);
 /* Returns the best matches, best first; true if they have changed since the last call. Borrowed until the next step
  * or query. */

@@ -1,6 +1,10 @@
 /* Finds the best alignment row by row, one row per letter: best[j] is the score of all letters so far with the last
  * one at j, and run[j] the bonus of a run that ends at j. The positions are recorded only for the few paths that are
- * shown. */
+ * shown.
+ *
+ * Most paths do not match, and most that do are not among the best. Both are recognised without an alignment: the
+ * letters of an ASCII query are first looked for in the bytes of the path, and a path whose name does not match cannot
+ * score BONUS_NAME. */
 #include "workspace/fuzzy.h"
 
 #include <stdlib.h>
@@ -33,6 +37,8 @@ struct fuzzy {
 	uint32_t query[QUERY]; /* case-folded, without blanks */
 	struct word words[QUERY];
 	size_t query_len, word_count;
+	uint64_t letters; /* of the ASCII characters of the query */
+	bool is_ascii;
 	uint32_t text[PATH]; /* case-folded */
 	uint8_t bonus[PATH];
 	size_t len, name_at; /* name_at: where the last component begins */
@@ -66,6 +72,12 @@ static uint32_t next_point(struct str s, size_t *ret_len)
 static uint32_t fold(uint32_t point)
 {
 	return point >= 'A' && point <= 'Z' ? point + ('a' - 'A') : point;
+}
+
+/* Returns the bit of an ASCII character in a set of letters: the same for both cases. */
+static uint64_t letter_bit(uint32_t c)
+{
+	return (uint64_t)1 << ((c & 0x1f) | (c & 0x40) >> 1);
 }
 
 static bool is_upper(uint32_t c)
@@ -185,6 +197,29 @@ static int match_word(struct fuzzy *fuzzy, const struct word *word, size_t begin
 
 /* ---- a query ---- */
 
+static bool all_occur(const struct fuzzy *fuzzy, size_t begin)
+{
+	for (size_t i = 0; i < fuzzy->word_count; i++) {
+		if (!occurs(fuzzy, &fuzzy->words[i], begin))
+			return false;
+	}
+	return true;
+}
+
+/* As all_occur for the whole path, which need not have been read. In UTF-8 no byte of another character is ASCII. */
+static bool all_occur_in_bytes(const struct fuzzy *fuzzy, struct str path)
+{
+	for (size_t n = 0; n < fuzzy->word_count; n++) {
+		const struct word *word = &fuzzy->words[n];
+		size_t i = 0;
+		for (size_t j = 0; j < path.len && i < word->len; j++)
+			i += fold((unsigned char)path.ptr[j]) == fuzzy->query[word->at + i];
+		if (i < word->len)
+			return false;
+	}
+	return true;
+}
+
 static uint32_t match_words(struct fuzzy *fuzzy, size_t begin)
 {
 	uint32_t sum = 0;
@@ -204,11 +239,19 @@ static bool is_name(const struct fuzzy *fuzzy)
 	       memcmp(fuzzy->text + fuzzy->name_at, fuzzy->query, fuzzy->query_len * sizeof(*fuzzy->query)) == 0;
 }
 
-static uint32_t match_path(struct fuzzy *fuzzy, struct str path, bool is_folder)
+/* True if the path's score is below BONUS_NAME. */
+static bool scores_low(const struct fuzzy *fuzzy, bool is_folder)
 {
-	if (!fuzzy->word_count)
+	return is_folder ? !is_name(fuzzy) : !all_occur(fuzzy, fuzzy->name_at);
+}
+
+static uint32_t match_path(struct fuzzy *fuzzy, struct str path, bool is_folder, uint32_t least)
+{
+	if (!fuzzy->word_count || (fuzzy->is_ascii && !all_occur_in_bytes(fuzzy, path)))
 		return 0;
 	read_path(fuzzy, path);
+	if (least >= BONUS_NAME && scores_low(fuzzy, is_folder))
+		return all_occur(fuzzy, 0);
 	uint32_t score = match_words(fuzzy, fuzzy->name_at);
 	if (score && is_name(fuzzy))
 		return score + BONUS_EXACT + (is_folder ? 0 : BONUS_NAME);
@@ -217,10 +260,23 @@ static uint32_t match_path(struct fuzzy *fuzzy, struct str path, bool is_folder)
 	return score ? score : match_words(fuzzy, 0);
 }
 
-uint32_t fuzzy_score(struct fuzzy *fuzzy, struct str path, bool is_folder)
+uint64_t fuzzy_letters(struct str path)
+{
+	uint64_t letters = 0;
+	for (size_t i = 0; i < path.len; i++)
+		letters |= letter_bit((unsigned char)path.ptr[i]);
+	return letters;
+}
+
+bool fuzzy_may_match(const struct fuzzy *fuzzy, uint64_t letters)
+{
+	return fuzzy->word_count && (fuzzy->letters & ~letters) == 0;
+}
+
+uint32_t fuzzy_score(struct fuzzy *fuzzy, struct str path, bool is_folder, uint32_t least)
 {
 	fuzzy->is_traced = false;
-	return match_path(fuzzy, path, is_folder);
+	return match_path(fuzzy, path, is_folder, least);
 }
 
 static int compare_indices(const void *a, const void *b)
@@ -234,7 +290,7 @@ uint32_t fuzzy_match(struct fuzzy *fuzzy, struct str path, bool is_folder, const
 {
 	size_t kept = 0;
 	fuzzy->is_traced = true;
-	uint32_t score = match_path(fuzzy, path, is_folder);
+	uint32_t score = match_path(fuzzy, path, is_folder, 0);
 	if (!score)
 		fuzzy->index_count = 0;
 	qsort(fuzzy->indices, fuzzy->index_count, sizeof(*fuzzy->indices), compare_indices);
@@ -254,6 +310,8 @@ struct fuzzy *fuzzy_create(struct str query)
 	size_t len;
 	bool is_inside = false;
 	fuzzy->query_len = fuzzy->word_count = fuzzy->index_count = 0;
+	fuzzy->letters = 0;
+	fuzzy->is_ascii = true;
 	for (; query.len; query = str_skip(query, len)) {
 		uint32_t c = next_point(query, &len);
 		if (c != ' ' && fuzzy->query_len == QUERY) {
@@ -265,6 +323,8 @@ struct fuzzy *fuzzy_create(struct str query)
 		is_inside = c != ' ';
 		if (!is_inside)
 			continue;
+		fuzzy->letters |= c < 0x80 ? letter_bit(c) : 0;
+		fuzzy->is_ascii &= c < 0x80;
 		fuzzy->query[fuzzy->query_len++] = fold(c);
 		fuzzy->words[fuzzy->word_count - 1].len++;
 	}

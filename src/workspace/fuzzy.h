@@ -20,8 +20,13 @@ struct fuzzy;
 struct fuzzy *fuzzy_create(struct str query);
 void fuzzy_destroy(struct fuzzy *fuzzy); /* NULL is fine */
 
-/* Returns the score of a path; 0: no match. Only its first LIMIT_FUZZY_PATH characters are used. */
-uint32_t fuzzy_score(struct fuzzy *fuzzy, struct str path, bool is_folder);
+/* Returns the set of characters of a path, for fuzzy_may_match. Several characters can share a bit. */
+uint64_t fuzzy_letters(struct str path);
+/* False if a path with these characters cannot match. */
+bool fuzzy_may_match(const struct fuzzy *fuzzy, uint64_t letters);
+/* Returns the score of a path; 0: no match. Only its first LIMIT_FUZZY_PATH characters are used. A score below `least`
+ * may be replaced by a lower one that is not 0: the caller needs to know only that the path matches. */
+uint32_t fuzzy_score(struct fuzzy *fuzzy, struct str path, bool is_folder, uint32_t least);
 /* As fuzzy_score, and sets *ret to the indices of the matched characters (not bytes), in ascending order; borrowed
  * until the next call. */
 uint32_t fuzzy_match(struct fuzzy *fuzzy, struct str path, bool is_folder, const uint32_t **ret_indices,

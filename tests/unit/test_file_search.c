@@ -165,7 +165,7 @@ static uint32_t score(const char *query, const char *path)
 	struct fuzzy *fuzzy = fuzzy_create(str_of(query));
 	const uint32_t *indices;
 	size_t count;
-	uint32_t result = fuzzy_score(fuzzy, str_of(path), false);
+	uint32_t result = fuzzy_score(fuzzy, str_of(path), false, 0);
 	assert_int_equal(fuzzy_match(fuzzy, str_of(path), false, &indices, &count), result);
 	for (size_t i = 1; i < count; i++)
 		assert_true(indices[i - 1] < indices[i]);
@@ -241,6 +241,66 @@ static void a_long_path_is_looked_at_in_part(void **state)
 	assert_true(score("xx", path) > 0);
 }
 
+static size_t random_text(unsigned *seed, char *out, size_t most)
+{
+	static const char alphabet[] = "aabbcCdD/._-0 \xc3\xb6\xff";
+	size_t len = (size_t)rand_r(seed) % most;
+	for (size_t i = 0; i < len; i++)
+		out[i] = alphabet[(size_t)rand_r(seed) % (sizeof(alphabet) - 1)];
+	return len;
+}
+
+static void short_cuts_do_not_change_what_is_found(void **state)
+{
+	(void)state;
+	const uint32_t name = 1 << 16; /* the least score of a file whose name matches */
+	size_t low = 0, high = 0;
+	unsigned seed = 7;
+	for (int i = 0; i < 20000; i++) {
+		char path_text[40], query_text[5];
+		struct str path = str_n(path_text, random_text(&seed, path_text, sizeof(path_text)));
+		struct str query = str_n(query_text, random_text(&seed, query_text, sizeof(query_text)));
+		bool is_folder = rand_r(&seed) % 4 == 0;
+		struct fuzzy *fuzzy = fuzzy_create(query);
+		uint32_t full = fuzzy_score(fuzzy, path, is_folder, 0);
+		uint32_t cut = fuzzy_score(fuzzy, path, is_folder, name);
+		assert_int_equal(full > 0, cut > 0);
+		assert_true(full < name ? cut <= full : cut == full);
+		assert_true(!full || fuzzy_may_match(fuzzy, fuzzy_letters(path)));
+		low += full > 0 && full < name;
+		high += full >= name;
+		fuzzy_destroy(fuzzy);
+	}
+	assert_true(low > 100 && high > 100);
+}
+
+/* A path that only matches by its folders does not displace one that matches by its name, and is found again by the
+ * longer query. */
+static void a_path_that_was_not_among_the_best_is_found_later(void **state)
+{
+	(void)state;
+	atomic_bool stop = false;
+	const struct file_search_result *results;
+	size_t count;
+	char name[32];
+	for (int i = 0; i < LIMIT_SEARCH_RESULTS; i++) {
+		snprintf(name, sizeof(name), "q/abc-%03d", i);
+		put(name, "");
+	}
+	put("q/abcz/other", "");
+	struct file_search_root roots[] = {{STR("q"), temp_path("q")}};
+	struct file_search *search = file_search_create(roots, countof(roots));
+	static const char *const typed[] = {"abc", "abcz"};
+	for (size_t i = 0; i < countof(typed); i++) {
+		file_search_set_query(search, str_of(typed[i]));
+		assert_true(file_search_step(search, &stop));
+		file_search_results(search, &results, &count);
+		assert_int_equal(count, i ? 2 : LIMIT_SEARCH_RESULTS);
+	}
+	assert_str(results[1].path, "abcz/other");
+	file_search_destroy(search);
+}
+
 /* ---- the search ---- */
 
 static void a_search_continues_with_another_query(void **state)
@@ -309,6 +369,8 @@ int main(void)
 		cmocka_unit_test(better_fits_score_more),
 		cmocka_unit_test(indices_count_characters),
 		cmocka_unit_test(a_long_path_is_looked_at_in_part),
+		cmocka_unit_test(short_cuts_do_not_change_what_is_found),
+		TEST(a_path_that_was_not_among_the_best_is_found_later),
 		TEST(a_search_continues_with_another_query),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
