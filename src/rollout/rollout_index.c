@@ -48,6 +48,7 @@ static const char *const sql[STATEMENTS] = {
 	[LACK_CHARS] = LACK "text LIKE ?1 ESCAPE '\\') ORDER BY path",
 	[PATHS] = "SELECT id, path FROM file",
 	[DROP] = "DELETE FROM file WHERE id = ?1",
+	[COMPLETE] = "SELECT 1 FROM complete WHERE with_text >= ?1 AND folders = ?2",
 	[COUNT] = "SELECT count(*), sum(has_text) FROM file",
 };
 

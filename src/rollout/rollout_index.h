@@ -54,6 +54,11 @@ void rollout_index_learn(struct rollout_index *index, const char *path);
 void rollout_index_learn_text(struct rollout_index *index, const char *path, const struct stat *st, struct str text);
 /* Removes the rows of files that no longer exist. */
 void rollout_index_sweep(struct rollout_index *index);
+/* Records that all files of the folders with this state (rollout_listing.h) were looked at, so that the next process
+ * need not do so again. Files that change afterwards are added when a request has read them. */
+void rollout_index_set_complete(struct rollout_index *index, bool with_text, uint64_t folders);
+/* True if that was recorded for the same state of the folders, which is not 0. */
+bool rollout_index_is_complete(struct rollout_index *index, bool with_text, uint64_t folders);
 
 /* ---- for people ---- */
 

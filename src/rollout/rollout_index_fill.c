@@ -250,6 +250,50 @@ void rollout_index_sweep(struct rollout_index *index)
 	vec_finish(&gone.ids);
 }
 
+/* ---- completeness ---- */
+
+static const char *const complete_table = "CREATE TABLE IF NOT EXISTS complete(with_text INTEGER PRIMARY KEY, "
+					  "folders INTEGER NOT NULL)";
+
+void rollout_index_set_complete(struct rollout_index *index, bool with_text, uint64_t folders)
+{
+	auto_free char *put =
+		xasprintf("INSERT OR REPLACE INTO complete VALUES(%d, %lld)", with_text, (long long)folders);
+	pthread_mutex_lock(&index->lock);
+	if (index->db && exec(index, complete_table))
+		exec(index, put);
+	pthread_mutex_unlock(&index->lock);
+}
+
+/* Databases of earlier versions have no such table: not an error, which would close them. */
+static bool has_complete_table(struct rollout_index *index)
+{
+	sqlite3_stmt *it = NULL;
+	int status = index->lib->prepare_v3(index->db, "SELECT 1 FROM sqlite_schema WHERE name = 'complete'", -1, 0,
+	                                    &it, NULL);
+	bool has = index_is_done(index, status) && index_step(index, it);
+	index->lib->finalize(it);
+	return has;
+}
+
+static bool reads_complete(struct rollout_index *index, bool with_text, uint64_t folders)
+{
+	sqlite3_stmt *it = has_complete_table(index) ? index_statement(index, COMPLETE) : NULL;
+	if (!it || !index_is_done(index, index->lib->bind_int64(it, 1, with_text)) ||
+	    !index_is_done(index, index->lib->bind_int64(it, 2, (int64_t)folders)) || !index_step(index, it))
+		return false;
+	index->lib->reset(it);
+	return true;
+}
+
+bool rollout_index_is_complete(struct rollout_index *index, bool with_text, uint64_t folders)
+{
+	pthread_mutex_lock(&index->lock);
+	bool is_complete = folders && index_is_open(index) && reads_complete(index, with_text, folders);
+	pthread_mutex_unlock(&index->lock);
+	return is_complete;
+}
+
 /* ---- for codex doctor ---- */
 
 /* Runs SQLite's integrity check and compares the full-text table with the texts. */

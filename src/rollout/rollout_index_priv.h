@@ -22,6 +22,7 @@ enum statement {
 	LACK_CHARS, /* as LACK_WORDS, for phrases that are too short for a trigram */
 	PATHS,      /* all paths with their ids */
 	DROP,       /* removes a row: id */
+	COMPLETE,   /* a row if complete: with_text, state of the folders */
 	COUNT,      /* number of rows, and of rows with text */
 	STATEMENTS,
 };

@@ -115,19 +115,62 @@ static int by_age(const void *a, const void *b)
 	return str_compare(left->thread_id, right->thread_id);
 }
 
+/* Sorts, unless the files are in order already: ids contain the time, so that both orders are usually that of the
+ * folders. */
+static void sort(struct listing *listing, size_t count, int (*compare)(const void *, const void *))
+{
+	struct rollout_listed *files = listing->files.items;
+	for (size_t i = 1; i < count; i++) {
+		if (compare(&files[i - 1], &files[i]) > 0) {
+			qsort(files, count, sizeof(*files), compare);
+			return;
+		}
+	}
+}
+
+/* The walk has found the newest files first. */
+static void reverse(struct listing *listing)
+{
+	for (size_t i = 0, k = listing->files.count; i + 1 < k; i++) {
+		struct rollout_listed it = listing->files.items[i];
+		listing->files.items[i] = listing->files.items[--k];
+		listing->files.items[k] = it;
+	}
+}
+
 static void keep_newest(struct listing *listing)
 {
 	size_t kept = 0;
 	if (!listing->files.count)
 		return;
-	qsort(listing->files.items, listing->files.count, sizeof(*listing->files.items), by_id);
+	reverse(listing);
+	sort(listing, listing->files.count, by_id);
 	for (size_t i = 0; i < listing->files.count; i++) {
 		if (!kept || !str_eq(listing->files.items[kept - 1].thread_id, listing->files.items[i].thread_id))
 			listing->files.items[kept++] = listing->files.items[i];
 	}
 	listing->files.count = kept;
-	qsort(listing->files.items, kept, sizeof(*listing->files.items), by_age);
-	listing->seen = (struct rollout_listing){listing->files.items, kept};
+	sort(listing, kept, by_age);
+	listing->seen = (struct rollout_listing){.files = listing->files.items, .count = kept};
+}
+
+/* Mixes a number into a hash (FNV-1a over 64 bits, with a shift because the low bits alone would not reach the high
+ * ones). */
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x100000001b3u;
+	return hash ^ hash >> 29;
+}
+
+static uint64_t identify(const struct listing *listing)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	vec_for_each(it, &listing->stamps) {
+		hash = mix(mix(hash, it->device), it->inode);
+		hash = mix(mix(hash, (uint64_t)it->changed.tv_sec), (uint64_t)it->changed.tv_nsec);
+		hash = mix(mix(hash, (uint64_t)it->moved.tv_sec), (uint64_t)it->moved.tv_nsec);
+	}
+	return listing->is_settled ? hash | 1 : 0;
 }
 
 static struct listing *read_listing(const char *home, bool is_archive, struct error *err)
@@ -138,6 +181,7 @@ static struct listing *read_listing(const char *home, bool is_archive, struct er
 	int status = rollout_list_walk_folders(home, is_archive, on_folder, on_visit, listing, err);
 	if (status == 0) {
 		keep_newest(listing);
+		listing->seen.folders = identify(listing);
 		return listing;
 	}
 	rollout_listing_unref(&listing->seen);

@@ -26,6 +26,8 @@ struct rollout_listed {
 struct rollout_listing {
 	const struct rollout_listed *files; /* oldest first; by id if the ages are equal */
 	size_t count;
+	/* Identifies the state of the folders: their times and inodes. 0: a folder changed within the last seconds. */
+	uint64_t folders;
 };
 
 struct rollout_listings *rollout_listings_create(const char *home);

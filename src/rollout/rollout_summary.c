@@ -55,13 +55,37 @@ static int64_t name_ms(struct str text)
 	return (int64_t)mktime(&tm) * 1000;
 }
 
+/* Reads two digits; false if there are others. */
+static bool two_digits(struct str text, size_t at, int *ret)
+{
+	unsigned tens = (unsigned char)text.ptr[at] - '0', ones = (unsigned char)text.ptr[at + 1] - '0';
+	*ret = (int)(tens * 10 + ones);
+	return tens < 10 && ones < 10;
+}
+
+/* True if the name is that of a file which was created at this time. Lists check thousands of names, and mktime is the
+ * larger part of reading one: so the time is converted, and the name compared with it up to the minute. */
+static bool is_named_after(struct str text, int64_t ms)
+{
+	struct tm tm;
+	time_t seconds = (time_t)(ms / 1000);
+	int century, year, month, day, hour, minute;
+	return text.len >= 16 && localtime_r(&seconds, &tm) && two_digits(text, 0, &century) &&
+	       two_digits(text, 2, &year) && two_digits(text, 5, &month) && two_digits(text, 8, &day) &&
+	       two_digits(text, 11, &hour) && two_digits(text, 14, &minute) &&
+	       century * 100 + year == tm.tm_year + 1900 && month == tm.tm_mon + 1 && day == tm.tm_mday &&
+	       hour == tm.tm_hour && minute == tm.tm_min;
+}
+
 /* Prefers the time in the id, which is more precise than that in the name, if they agree: clients may choose any id. */
 int64_t rollout_summary_created(const struct rollout_file_name *name)
 {
-	int64_t named = name_ms(name->time), exact;
-	if (!uuid_ms(name->rollout_id, &exact) || exact < named - 60 * 1000 || exact > named + 60 * 1000)
-		return named;
-	return exact;
+	int64_t exact;
+	bool is_timed = uuid_ms(name->rollout_id, &exact);
+	if (is_timed && is_named_after(name->time, exact))
+		return exact;
+	int64_t named = name_ms(name->time);
+	return is_timed && exact >= named - 60 * 1000 && exact <= named + 60 * 1000 ? exact : named;
 }
 
 /* ---- content ---- */

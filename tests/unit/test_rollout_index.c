@@ -6,7 +6,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app_server/store/store_index.h"
 #include "base/limits.h"
+#include "loop/loop.h"
 #include "rollout/rollout_index.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_listing.h"
@@ -347,6 +349,106 @@ static void a_listing_is_kept_as_long_as_it_is_true(void **state)
 	rollout_listings_unref(listings);
 }
 
+static uint64_t folders_now(void)
+{
+	struct rollout_listings *listings = rollout_listings_create(temp_root);
+	const struct rollout_listing *listing = rollout_listings_get(listings, false, NULL);
+	uint64_t folders = listing->folders;
+	rollout_listing_unref(listing);
+	rollout_listings_unref(listings);
+	return folders;
+}
+
+static void the_state_of_the_folders_changes_with_their_names(void **state)
+{
+	(void)state;
+	put_sessions();
+	assert_int_equal(folders_now(), 0); /* the folders were changed just now */
+	age_folders();
+	uint64_t before = folders_now();
+	assert_true(before != 0);
+	assert_int_equal(folders_now(), before);
+	assert_int_equal(unlink(temp_path(path_of(3))), 0);
+	assert_int_equal(folders_now(), 0);
+	age("sessions/2026/11/13");
+	assert_true(folders_now() != 0 && folders_now() != before);
+}
+
+static void a_complete_index_is_complete_until_the_folders_change(void **state)
+{
+	(void)state;
+	struct rollout_index *index = rollout_index_create(temp_root);
+	assert_false(rollout_index_is_complete(index, false, 5)); /* there is no database yet */
+	put_sessions();
+	assert_true(fill(index));
+	assert_false(rollout_index_is_complete(index, false, 5)); /* as an earlier version left it */
+	assert_true(rollout_index_begin(index));
+	rollout_index_set_complete(index, false, 5);
+	assert_true(rollout_index_end(index));
+	rollout_index_unref(index);
+	index = rollout_index_create(temp_root);
+	assert_true(rollout_index_is_complete(index, false, 5));
+	assert_false(rollout_index_is_complete(index, true, 5));
+	assert_false(rollout_index_is_complete(index, false, 6));
+	assert_false(rollout_index_is_complete(index, false, 0));
+	assert_true(rollout_index_begin(index));
+	rollout_index_set_complete(index, true, 7);
+	assert_true(rollout_index_end(index));
+	assert_true(rollout_index_is_complete(index, true, 7));
+	assert_true(rollout_index_is_complete(index, false, 7)); /* a fill with text reads the summaries, too */
+	assert_no_difference(index);
+	rollout_index_unref(index);
+}
+
+/* ---- the fill ---- */
+
+static void fill_in_the_background(void)
+{
+	struct loop *loop = loop_create(NULL);
+	struct store_index *store = store_index_create(loop, temp_root);
+	store_index_fill(store, NULL, 0, false);
+	loop_run(loop); /* returns when the fill has ended */
+	assert_null(store->running);
+	store_index_destroy(store);
+	loop_destroy(loop);
+}
+
+static uint64_t rows(void)
+{
+	struct rollout_index_state seen;
+	struct rollout_index *index = rollout_index_create(temp_root);
+	rollout_index_examine(index, &seen);
+	rollout_index_unref(index);
+	return seen.files;
+}
+
+static void remove_a_row(void)
+{
+	const struct rollout_sqlite *sqlite = rollout_sqlite_load(NULL);
+	sqlite3 *db;
+	assert_int_equal(rollout_sqlite_open(sqlite, temp_path(ROLLOUT_INDEX_NAME), &db), SQLITE_OK);
+	assert_int_equal(sqlite->exec(db, "DELETE FROM file WHERE path LIKE '%7.jsonl'", NULL, NULL, NULL), SQLITE_OK);
+	sqlite->close_v2(db);
+}
+
+static void files_are_looked_at_again_only_when_folders_have_changed(void **state)
+{
+	(void)state;
+	put_sessions();
+	age_folders();
+	fill_in_the_background();
+	assert_int_equal(rows(), FILES);
+	remove_a_row(); /* the next process trusts the index and does not notice */
+	uint64_t left = rows();
+	assert_true(left < FILES);
+	fill_in_the_background();
+	assert_int_equal(rows(), left);
+	assert_int_equal(unlink(temp_path(path_of(4))), 0);
+	fill_in_the_background();
+	assert_int_equal(rows(), FILES - 1);
+	assert_harmless();
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -358,6 +460,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_damaged_index_is_ignored, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(rows_of_deleted_files_are_removed, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_listing_is_kept_as_long_as_it_is_true, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(the_state_of_the_folders_changes_with_their_names, temp_make,
+	                                        temp_remove),
+		cmocka_unit_test_setup_teardown(a_complete_index_is_complete_until_the_folders_change, temp_make,
+	                                        temp_remove),
+		cmocka_unit_test_setup_teardown(files_are_looked_at_again_only_when_folders_have_changed, temp_make,
+	                                        temp_remove),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,8 @@
 /* A fill is a series of short jobs on the pool, each a transaction of SLICE_MS, so that neither the pool's threads
- * nor other processes wait long. The first fill of a process looks at all files, later ones at files that a request
- * has read. A file that was just written will change again: it is left for a later fill and read meanwhile. Words are
- * indexed after the first search only, because that requires reading whole files. */
+ * nor other processes wait long. The first fill of a process looks at all files, unless an earlier one did and the
+ * folders have not changed since; later ones look at files that a request has read. A file that was just written will
+ * change again: it is left for a later fill and read meanwhile. Words are indexed after the first search only, because
+ * that requires reading whole files. */
 #include "app_server/store/store_index.h"
 
 #include <stdatomic.h>
@@ -31,6 +32,7 @@ struct index_fill {
 	bool takes_all; /* include files that were just written */
 	VEC(char *) paths;
 	size_t at;
+	uint64_t folders; /* the state of the folders that paths came from; 0: they are changing */
 };
 
 /* ---- on a worker ---- */
@@ -41,6 +43,29 @@ static void add_kind(struct index_fill *fill, bool is_archive)
 	for (size_t i = listing ? listing->count : 0; i > 0; i--)
 		vec_push(&fill->paths, xstrdup(listing->files[i - 1].path));
 	rollout_listing_unref(listing);
+}
+
+/* Returns the state of the folders of both listings; 0 if one of them is changing or cannot be read. */
+static uint64_t state_of_folders(struct index_fill *fill)
+{
+	uint64_t folders[2] = {0};
+	for (int is_archive = 0; is_archive < 2; is_archive++) {
+		const struct rollout_listing *listing = rollout_listings_get(fill->listings, is_archive, NULL);
+		folders[is_archive] = listing ? listing->folders : 0;
+		rollout_listing_unref(listing);
+	}
+	return folders[0] && folders[1] ? folders[0] ^ folders[1] << 1 : 0;
+}
+
+/* Lists all files, unless the index has them; false if it has. */
+static bool list_all(struct index_fill *fill)
+{
+	fill->folders = state_of_folders(fill);
+	if (rollout_index_is_complete(fill->index, fill->with_words, fill->folders))
+		return false;
+	add_kind(fill, false);
+	add_kind(fill, true);
+	return true;
 }
 
 static bool is_rested(const char *path)
@@ -69,6 +94,14 @@ static void learn(struct index_fill *fill, const char *path)
 		rollout_index_learn(fill->index, path);
 }
 
+/* The state of the folders is recorded only if it did not change during the fill. */
+static void end_full(struct index_fill *fill)
+{
+	rollout_index_sweep(fill->index);
+	if (fill->folders && state_of_folders(fill) == fill->folders)
+		rollout_index_set_complete(fill->index, fill->with_words, fill->folders);
+}
+
 static void run_slice(struct index_fill *fill)
 {
 	uint64_t end = clock_now_ms() + SLICE_MS;
@@ -79,18 +112,18 @@ static void run_slice(struct index_fill *fill)
 	while (fill->at < fill->paths.count && clock_now_ms() < end && !atomic_load(&fill->stop))
 		learn(fill, fill->paths.items[fill->at++]);
 	if (fill->at == fill->paths.count && fill->is_full)
-		rollout_index_sweep(fill->index);
+		end_full(fill);
 	fill->is_over = !rollout_index_end(fill->index) || fill->at == fill->paths.count;
 }
 
 static void on_work(void *self)
 {
 	struct index_fill *fill = self;
-	if (fill->is_full && !fill->has_listed) {
-		add_kind(fill, false);
-		add_kind(fill, true);
-		fill->has_listed = true;
+	if (fill->is_full && !fill->has_listed && !list_all(fill)) {
+		fill->is_over = true;
+		return;
 	}
+	fill->has_listed = true;
 	run_slice(fill);
 }
 
@@ -186,6 +219,7 @@ void store_index_destroy(struct store_index *store)
 static int fill_all(struct index_fill *fill, struct error *err)
 {
 	struct rollout_index_state state;
+	fill->folders = state_of_folders(fill);
 	add_kind(fill, false);
 	add_kind(fill, true);
 	while (!fill->is_over)
