@@ -192,6 +192,16 @@ enum {
 	                                         * an error */
 	LIMIT_DYNAMIC_TOOLS = 1024,             /* tools of one client */
 	LIMIT_DYNAMIC_CALL_MS = 60 * 60 * 1000, /* for a client to answer a call of its tool */
+	LIMIT_MCP_SERVERS = 256,                /* MCP servers of one session */
+	LIMIT_MCP_MESSAGE = 16 * MIB,           /* a message of an MCP server; a longer one is skipped */
+	LIMIT_MCP_REQUESTS = 256,               /* requests that one MCP server has not answered */
+	LIMIT_MCP_ELICITATIONS = 16,            /* questions of one MCP server that the user has not answered */
+	LIMIT_MCP_PAGES = 1000,                 /* pages of one list of an MCP server */
+	LIMIT_MCP_LIST = 16 * MIB,              /* the tools of one MCP server as JSON */
+	LIMIT_MCP_TOOLS = 4096,                 /* tools of one MCP server; further ones are not offered */
+	LIMIT_MCP_OFFER = 2 * MIB,              /* the tools of all MCP servers in a request */
+	LIMIT_MCP_CACHE = 16 * MIB,             /* the stored tool list of one MCP server */
+	LIMIT_MCP_DRAIN_MS = 100,               /* for the last output of a server that has exited */
 	LIMIT_TOOL_NAME = 128,                  /* characters of a tool's name that providers accept */
 	LIMIT_TOOL_NAMESPACE = 64,
 	LIMIT_TOOLS_JSON = 4 * MIB,        /* the tools array of a request */

@@ -1,0 +1,230 @@
+/* An entry lives as long as its client. It keeps the config whose settings its transport borrows. */
+#include "mcp/mcp_pool.h"
+
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "config/config.h"
+#include "config/config_env.h"
+#include "config/mcp_server.h"
+#include "mcp/mcp_client.h"
+#include "mcp/mcp_link_stdio.h"
+
+struct mcp_pool {
+	struct loop *loop;
+	struct http_client *http;
+	struct list entries;
+	struct list ending; /* closed stdio links whose process has not ended */
+};
+
+struct pool_entry {
+	struct list link;
+	struct mcp_pool *pool;
+	struct arena arena;
+	struct config *config;
+	struct mcp_server server; /* the settings */
+	struct str key;           /* equal for equal settings */
+	const char *cwd;
+	const char *const *argv, *const *env; /* of a stdio server */
+	struct mcp_client *client;
+};
+
+struct mcp_pool *mcp_pool_create(struct loop *loop, struct http_client *http)
+{
+	struct mcp_pool *pool = xnew(struct mcp_pool);
+	pool->loop = loop;
+	pool->http = http;
+	list_init(&pool->entries);
+	list_init(&pool->ending);
+	return pool;
+}
+
+void mcp_pool_destroy(struct mcp_pool *pool)
+{
+	if (!pool)
+		return;
+	mcp_link_stdio_kill_all(&pool->ending);
+	free(pool);
+}
+
+static void entry_destroy(void *self)
+{
+	struct pool_entry *entry = self;
+	list_remove(&entry->link);
+	config_unref(entry->config);
+	arena_finish(&entry->arena);
+	free(entry);
+}
+
+/* ---- the environment of a stdio server ---- */
+
+/* The variables that every server gets; others, such as keys and CODEX_HOME, only if its settings name them. */
+static const char *const inherited[] = {
+	"HOME", "LOGNAME", "PATH", "SHELL", "USER", "LANG", "LC_ALL", "TERM", "TMPDIR", "TZ",
+};
+
+static bool is_set_by(const struct config_pairs *pairs, struct str name)
+{
+	for (size_t i = 0; i < pairs->count; i++) {
+		if (str_eq(pairs->items[i].key, name))
+			return true;
+	}
+	return false;
+}
+
+static void make_env(struct pool_entry *entry)
+{
+	const struct config_pairs *own = &entry->server.keys.env;
+	const struct config_strings *named = &entry->server.env_vars;
+	const char **env = arena_array(&entry->arena, const char *, countof(inherited) + named->count + own->count + 1);
+	size_t count = 0;
+	for (size_t i = 0; i < countof(inherited) + named->count; i++) {
+		struct str name = i < countof(inherited) ? str_of(inherited[i]) : named->items[i - countof(inherited)];
+		const char *value = config_env(name.ptr);
+		if (value && !is_set_by(own, name))
+			env[count++] = arena_printf(&entry->arena, "%s=%s", name.ptr, value);
+	}
+	for (size_t i = 0; i < own->count; i++)
+		env[count++] = arena_printf(&entry->arena, "%s=%s", own->items[i].key.ptr, own->items[i].value.ptr);
+	entry->env = env;
+}
+
+static void make_argv(struct pool_entry *entry)
+{
+	const struct config_mcp_server *keys = &entry->server.keys;
+	const char **argv = arena_array(&entry->arena, const char *, keys->args.count + 2);
+	argv[0] = keys->command;
+	for (size_t i = 0; i < keys->args.count; i++)
+		argv[i + 1] = keys->args.items[i].ptr;
+	entry->argv = argv;
+}
+
+/* ---- equal settings ---- */
+
+static void write_words(struct json_writer *w, const char *const *words)
+{
+	jw_array(w);
+	for (size_t i = 0; words && words[i]; i++)
+		jw_cstr(w, words[i]);
+	jw_array_end(w);
+}
+
+static void write_pairs(struct json_writer *w, const struct config_pairs *pairs)
+{
+	jw_array(w);
+	for (size_t i = 0; i < pairs->count; i++) {
+		jw_str(w, pairs->items[i].key);
+		jw_str(w, pairs->items[i].value);
+	}
+	jw_array_end(w);
+}
+
+static void write_http(struct json_writer *w, const struct config_mcp_server *keys)
+{
+	jw_cstr(w, keys->url);
+	jw_cstr(w, keys->bearer_token_env_var);
+	jw_cstr(w, keys->bearer_token_env_var ? config_env(keys->bearer_token_env_var) : NULL);
+	write_pairs(w, &keys->http_headers);
+	write_pairs(w, &keys->env_http_headers);
+	jw_cstr(w, keys->http_headers_helper);
+}
+
+static struct str make_key(struct pool_entry *entry)
+{
+	auto_buf struct buf key;
+	buf_init(&key, LIMIT_SPAWN);
+	struct json_writer w = json_writer(&key);
+	jw_array(&w);
+	jw_str(&w, entry->server.name);
+	jw_u64(&w, entry->server.startup_timeout_ms);
+	if (entry->server.transport == MCP_TRANSPORT_stdio) {
+		jw_cstr(&w, entry->cwd);
+		write_words(&w, entry->argv);
+		write_words(&w, entry->env);
+	} else {
+		write_http(&w, &entry->server.keys);
+	}
+	jw_array_end(&w);
+	return arena_str(&entry->arena, buf_str(&key));
+}
+
+static struct pool_entry *find_equal(const struct mcp_pool *pool, struct str key)
+{
+	struct pool_entry *it;
+	list_for_each(it, &pool->entries, link) {
+		if (str_eq(it->key, key))
+			return it;
+	}
+	return NULL;
+}
+
+/* ---- clients ---- */
+
+static struct mcp_link *open_link(void *self, const struct mcp_link_events *events, void *events_self,
+                                  struct error *err)
+{
+	struct pool_entry *entry = self;
+	if (entry->server.transport == MCP_TRANSPORT_stdio) {
+		const struct mcp_stdio_spec spec = {
+			.argv = entry->argv,
+			.env = entry->env,
+			.cwd = entry->cwd,
+			.ending = &entry->pool->ending,
+		};
+		return mcp_link_stdio_open(entry->pool->loop, &spec, events, events_self, err);
+	}
+	error_set(err, ERR_unsupported, "servers that are reached by HTTP are not supported yet");
+	return NULL;
+}
+
+/* Fills the entry with its own copy of the settings. */
+static int fill(struct pool_entry *entry, struct config *config, const struct mcp_server *server, const char *cwd,
+                struct error *err)
+{
+	size_t count = 0;
+	entry->config = config_ref(config);
+	struct config_binder binder = config_binder(config, &entry->arena);
+	const struct mcp_server *servers = mcp_servers_bind(&binder, config->mcp_servers, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (str_eq(servers[i].name, server->name))
+			entry->server = servers[i];
+	}
+	if (!entry->server.name.ptr)
+		return error_set(err, ERR_not_found, "unknown MCP server '%.*s'", STR_ARG(server->name));
+	entry->cwd = arena_cstr(&entry->arena, str_of(server->keys.cwd ? server->keys.cwd : cwd));
+	if (entry->server.transport == MCP_TRANSPORT_stdio) {
+		make_env(entry);
+		make_argv(entry);
+	}
+	entry->key = make_key(entry);
+	return 0;
+}
+
+struct mcp_client *mcp_pool_get(struct mcp_pool *pool, struct config *config, const struct mcp_server *server,
+                                const char *cwd, struct error *err)
+{
+	struct pool_entry *entry = xnew(struct pool_entry), *equal;
+	entry->pool = pool;
+	list_init(&entry->link);
+	if (fill(entry, config, server, cwd, err) != 0) {
+		entry_destroy(entry);
+		return NULL;
+	}
+	if ((equal = find_equal(pool, entry->key))) {
+		entry_destroy(entry);
+		return mcp_client_ref(equal->client);
+	}
+	const struct mcp_client_options options = {
+		.name = entry->server.name.ptr,
+		.startup_timeout_ms = entry->server.startup_timeout_ms,
+		.open = open_link,
+		.on_destroy = entry_destroy,
+		.self = entry,
+	};
+	entry->client = mcp_client_create(pool->loop, &options, NULL);
+	list_append(&pool->entries, &entry->link);
+	return entry->client;
+}
