@@ -247,6 +247,26 @@ static int on_dynamic_end(struct rollout_journal *journal, const struct ev_dynam
 	return status;
 }
 
+static void on_mcp_begin(struct rollout_journal *journal, struct str turn_id, const struct ev_mcp_call_begin *event)
+{
+	struct open_item *item = item_begin(journal, turn_id, event->call_id);
+	if (!item)
+		return;
+	struct json_writer w = json_writer(&item->item);
+	rollout_tool_item_mcp_begun(event, &w);
+}
+
+static int on_mcp_end(struct rollout_journal *journal, struct str turn_id, const struct ev_mcp_call_end *event,
+                      struct error *err)
+{
+	struct open_item *item = item_find(journal, event->call_id);
+	struct json_writer w = line_begin(journal, turn_id, item);
+	rollout_tool_item_mcp(event, &w);
+	int status = line_end(journal, &w, err);
+	item_destroy(journal, item);
+	return status;
+}
+
 static void on_collab_begin(struct rollout_journal *journal, struct str turn_id, const struct rollout_collab_item *call)
 {
 	struct open_item *item = item_begin(journal, turn_id, call->id);
@@ -415,6 +435,11 @@ static int on_tool_event(struct rollout_journal *journal, struct str turn_id, co
 		return 0;
 	case EV_dynamic_tool_call_response:
 		return on_dynamic_end(journal, event->dynamic_tool_call_response, err);
+	case EV_mcp_tool_call_begin:
+		on_mcp_begin(journal, turn_id, event->mcp_tool_call_begin);
+		return 0;
+	case EV_mcp_tool_call_end:
+		return on_mcp_end(journal, turn_id, event->mcp_tool_call_end, err);
 	case EV_view_image_tool_call:
 		return on_image(journal, turn_id, event->view_image_tool_call, err);
 	default:

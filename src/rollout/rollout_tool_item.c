@@ -137,3 +137,43 @@ void rollout_tool_item_dynamic(const struct ev_dynamic_tool_done *event, struct 
 	record_encode(&record_duration, event->duration, w);
 	jw_object_end(w);
 }
+
+/* ---- MCP servers ---- */
+
+static void begin_mcp(struct str call_id, const struct mcp_invocation *invocation, const char *status,
+                      struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_cstr(w, "type", "McpToolCall");
+	jw_member_str(w, "id", call_id);
+	jw_member_str(w, "server", invocation->server);
+	jw_member_str(w, "tool", invocation->tool);
+	jw_member_raw(w, "arguments", invocation->arguments.ptr ? invocation->arguments : STR("null"));
+	jw_member_cstr(w, "status", status);
+}
+
+void rollout_tool_item_mcp_begun(const struct ev_mcp_call_begin *event, struct json_writer *w)
+{
+	begin_mcp(event->call_id, event->invocation, "failed", w);
+	jw_object_end(w);
+}
+
+void rollout_tool_item_mcp(const struct ev_mcp_call_end *event, struct json_writer *w)
+{
+	const struct mcp_result *result = event->result;
+	auto_arena struct arena arena = {0};
+	const struct json *answer = result->tag == mcp_result_ok ? json_parse(&arena, result->ok->answer, NULL) : NULL;
+	bool is_ok = answer && !json_get_bool(answer, "isError", false);
+	begin_mcp(event->call_id, event->invocation, is_ok ? "completed" : "failed", w);
+	if (answer) {
+		jw_member_raw(w, "result", answer->span);
+	} else if (result->tag == mcp_result_err) {
+		jw_key(w, "error");
+		jw_object(w);
+		jw_member_str(w, "message", result->err->reason);
+		jw_object_end(w);
+	}
+	jw_key(w, "duration");
+	record_encode(&record_duration, event->duration, w);
+	jw_object_end(w);
+}

@@ -13,6 +13,9 @@ void rollout_tool_item_patch(const struct ev_patch_end *event, bool is_declined,
 void rollout_tool_item_patch_begun(struct str call_id, const struct str *paths, const struct file_change *changes,
                                    size_t count, struct json_writer *w);
 void rollout_tool_item_image(const struct ev_view_image *event, struct json_writer *w);
+void rollout_tool_item_mcp(const struct ev_mcp_call_end *event, struct json_writer *w);
+/* Writes a call of an MCP tool whose end is not known. */
+void rollout_tool_item_mcp_begun(const struct ev_mcp_call_begin *event, struct json_writer *w);
 /* Writes the answer or the failure of a client tool. */
 void rollout_tool_item_dynamic(const struct ev_dynamic_tool_done *event, struct json_writer *w);
 

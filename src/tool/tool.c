@@ -64,6 +64,8 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
 	call->type = find_type(host, words);
 	if (!call->type && !call->is_custom)
 		call->dynamic = dynamic_tools_find(host->dynamic, words->namespace, words->name);
+	if (!call->type && !call->is_custom && !call->dynamic && host->bind_mcp)
+		host->bind_mcp(host, call, words->namespace);
 	call->on_done = on_done;
 	call->self = self;
 	buf_init(&call->output, LIMIT_TOOL_OUTPUT);
@@ -119,6 +121,8 @@ void tool_call_start(struct tool_call *call)
 	call->started_ns = clock_now_ns();
 	if (call->dynamic)
 		tool_dynamic_start(call);
+	else if (call->mcp.start)
+		call->mcp.start(call);
 	else if (!call->type && call->is_custom)
 		tool_call_finishf(call, false, "unsupported custom tool call: %.*s", STR_ARG(call->name));
 	else if (!call->type || (call->is_custom && !(call->type->flags & TOOL_FREEFORM)))
@@ -128,6 +132,14 @@ void tool_call_start(struct tool_call *call)
 		                  call->type->flags & TOOL_NAMES_ARGUMENTS ? call->type->wire : "function", err.text);
 	else
 		call->type->start(call);
+}
+
+/* Clients order the calls of their own tools. */
+bool tool_call_is_parallel(const struct tool_call *call)
+{
+	if (call->mcp.start)
+		return call->mcp.is_parallel;
+	return !call->type || (call->type->flags & TOOL_PARALLEL);
 }
 
 void tool_call_destroy(struct tool_call *call)

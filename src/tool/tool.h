@@ -46,6 +46,11 @@ struct tool_call {
 	/* read-only */
 	const struct tool_type *type;       /* NULL: no such tool */
 	const struct dynamic_tool *dynamic; /* the client's tool that is called; else NULL */
+	struct {
+		const struct mcp_offered *offered;     /* the MCP server's tool that is called */
+		void (*start)(struct tool_call *call); /* NULL: another kind of tool is called */
+		bool is_parallel;
+	} mcp;
 	struct tool_host *host;
 	struct str turn_id; /* id of the task that made the call */
 	struct str call_id;
@@ -87,6 +92,8 @@ struct tool_call_words {
 struct tool_call *tool_call_create(struct tool_host *host, const struct tool_call_words *words, tool_done_fn on_done,
                                    void *self);
 void tool_call_start(struct tool_call *call);
+/* True if the call may run at the same time as others of its response. */
+bool tool_call_is_parallel(const struct tool_call *call);
 /* Cancels the call if it still runs, without on_done. NULL is fine. */
 void tool_call_destroy(struct tool_call *call);
 

@@ -21,7 +21,7 @@ struct sandbox_policy;
 struct tool_call;
 
 /* Receives the answer to a request of the call: the record of the Op that answers this kind of request, borrowed during
- * the call (struct review_decision, user_input_answers, dynamic_tool_answer). */
+ * the call (struct review_decision, user_input_answers, dynamic_tool_answer, op_resolve_elicitation). */
 typedef void (*tool_answer_fn)(struct tool_call *call, const void *answer);
 
 struct tool_host {
@@ -53,10 +53,12 @@ struct tool_host {
 	/* Puts an event on the queue, copied. turn_id: the task that it belongs to, which may have ended. */
 	void (*emit)(struct tool_host *host, struct str turn_id, enum event_tag tag, const void *body);
 	/* Registers the request, then emits its event: EV_exec_approval_request, EV_apply_patch_approval_request,
-	 * EV_request_user_input or EV_dynamic_tool_call_request. `answer` runs later, at most once, and never after the
-	 * call was cancelled. */
+	 * EV_request_user_input, EV_dynamic_tool_call_request or EV_elicitation_request. `answer` runs later, at most
+	 * once, and never after the call was cancelled. */
 	void (*ask)(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
 	            tool_answer_fn answer);
+	/* Removes the request with this id, if it is pending. */
+	void (*withdraw)(struct tool_host *host, struct str id);
 	/* Removes the call's requests: their answer functions are not called. */
 	void (*unask)(struct tool_host *host, struct tool_call *call);
 	/* Called after a patch was written; the plan is borrowed. */
@@ -69,6 +71,11 @@ struct tool_host {
 	/* Returns the session's node in the tree of agents. by_thread: for tools that identify agents by thread id.
 	 * NULL if the session does not have these tools. */
 	struct agent *(*agent)(struct tool_host *host, bool by_thread);
+	/* Sets call->mcp if call->name names a tool of an MCP server that the model was offered. NULL: there are no
+	 * servers. */
+	void (*bind_mcp)(struct tool_host *host, struct tool_call *call, struct str namespace);
+	/* Stores in the user's configuration that this tool needs no approval. */
+	void (*approve_mcp)(struct tool_host *host, struct str server, struct str tool);
 	/* Returns the user's rules for commands, which are read when first needed. amend stores a rule that allows
 	 * commands with these first words. */
 	const struct exec_policy *(*rules)(struct tool_host *host);

@@ -345,3 +345,30 @@ struct app_collab_agent_state item_view_collab_state(const struct agent_status *
 		state.message = status->errored->message;
 	return state;
 }
+
+/* ---- MCP tool calls ---- */
+
+static struct str span_of(const struct json *json, const char *key)
+{
+	const struct json *member = json_get(json, key);
+	return member && member->type != JSON_null ? member->span : STR_NONE;
+}
+
+void item_view_mcp_answer(struct app_thread_item_mcp_tool_call *call, const struct json *answer, struct arena *arena)
+{
+	struct app_mcp_tool_call_result *result = arena_new(arena, struct app_mcp_tool_call_result);
+	struct str content = span_of(answer, "content");
+	result->content = content.ptr ? content : STR("[]");
+	result->_meta = span_of(answer, "_meta");
+	result->structured_content = span_of(answer, "structuredContent");
+	call->result = result;
+	call->status = json_get_bool(answer, "isError", false) ? app_mcp_tool_call_status_failed
+	                                                       : app_mcp_tool_call_status_completed;
+}
+
+void item_view_mcp_error(struct app_thread_item_mcp_tool_call *call, struct str message, struct arena *arena)
+{
+	call->error = arena_new(arena, struct app_mcp_tool_call_error);
+	call->error->message = message;
+	call->status = app_mcp_tool_call_status_failed;
+}

@@ -31,6 +31,9 @@ struct app_codex_error_info *item_view_error_info(struct str info, struct arena 
 /* Returns the content parts of a client tool's answer that can be decoded. */
 struct app_dynamic_tool_call_output_content_item *item_view_dynamic_parts(const struct json *list, struct arena *arena,
                                                                           size_t *ret_count);
+/* Set the result and the status of an MCP tool call: from a CallToolResult, or from the text of an error. */
+void item_view_mcp_answer(struct app_thread_item_mcp_tool_call *call, const struct json *answer, struct arena *arena);
+void item_view_mcp_error(struct app_thread_item_mcp_tool_call *call, struct str message, struct arena *arena);
 struct app_collab_agent_state item_view_collab_state(const struct agent_status *status);
 
 #endif

@@ -193,6 +193,28 @@ static bool decode_dynamic(const struct json *item, struct arena *arena, struct 
 	return to->id.ptr && to->tool.ptr;
 }
 
+static bool decode_mcp(const struct json *item, struct arena *arena, struct app_thread_item *ret)
+{
+	struct app_thread_item_mcp_tool_call *to = arena_new(arena, struct app_thread_item_mcp_tool_call);
+	const struct json *arguments = json_get(item, "arguments"), *duration = json_get(item, "duration");
+	const struct json *result = json_get(item, "result");
+	*to = (struct app_thread_item_mcp_tool_call){
+		.id = json_get_str(item, "id"),
+		.server = json_get_str(item, "server"),
+		.tool = json_get_str(item, "tool"),
+		.arguments = arguments ? arguments->span : STR("null"),
+		.status = app_mcp_tool_call_status_failed,
+		.has_duration_ms = json_is(duration, JSON_object),
+		.duration_ms = ms_of(duration),
+	};
+	if (json_is(result, JSON_object))
+		item_view_mcp_answer(to, result, arena);
+	else if (json_get_str(json_get(item, "error"), "message").ptr)
+		item_view_mcp_error(to, json_get_str(json_get(item, "error"), "message"), arena);
+	*ret = (struct app_thread_item){.tag = app_thread_item_mcp_tool_call, .mcp_tool_call = to};
+	return to->id.ptr && to->server.ptr && to->tool.ptr;
+}
+
 /* ---- subagents ---- */
 
 static void decode_receivers(const struct json *ids, struct app_item_collab_agent_tool_call *to, struct arena *arena)
@@ -258,13 +280,10 @@ static const struct {
 	const char *wire;
 	bool (*decode)(const struct json *item, struct arena *arena, struct app_thread_item *ret);
 } kinds[] = {
-	{"CommandExecution", decode_command},
-	{"FileChange", decode_patch},
-	{"ImageView", decode_image},
-	{"DynamicToolCall", decode_dynamic},
-	{"CollabAgentToolCall", decode_collab},
-	{"EnteredReviewMode", decode_entered},
-	{"ExitedReviewMode", decode_exited},
+	{"CommandExecution", decode_command},  {"FileChange", decode_patch},
+	{"ImageView", decode_image},           {"DynamicToolCall", decode_dynamic},
+	{"McpToolCall", decode_mcp},           {"CollabAgentToolCall", decode_collab},
+	{"EnteredReviewMode", decode_entered}, {"ExitedReviewMode", decode_exited},
 };
 
 bool history_item_decode(const struct json *json, struct arena *arena, struct app_thread_item *ret)

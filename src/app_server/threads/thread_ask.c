@@ -25,6 +25,8 @@ static enum event_tag event_of(const struct rpc_ask *ask)
 		return EV_request_user_input;
 	case ASK_item_tool_call:
 		return EV_dynamic_tool_call_request;
+	case ASK_mcp_server_elicitation_request:
+		return EV_elicitation_request;
 	default:
 		return EV_exec_approval_request;
 	}
@@ -148,6 +150,28 @@ static bool answer_question(struct thread *thread, const struct rpc_ask *ask,
 	return answer_engine(thread, ask, &answers);
 }
 
+/* Without a usable answer, the server hears that the user does not want to answer. */
+static bool answer_elicitation(struct thread *thread, const struct rpc_ask *ask,
+                               const struct app_mcp_server_elicitation_request_response *response)
+{
+	static const enum elicitation_action actions[] = {
+		[app_mcp_server_elicitation_action_accept] = elicitation_action_accept,
+		[app_mcp_server_elicitation_action_decline] = elicitation_action_decline,
+		[app_mcp_server_elicitation_action_cancel] = elicitation_action_cancel,
+	};
+	auto_buf struct buf id;
+	struct op_resolve_elicitation answer = {.decision = elicitation_action_decline};
+	buf_init(&id, LIMIT_LINE);
+	json_quote(&id, ask->key);
+	answer.request_id = buf_str(&id);
+	if (response) {
+		answer.decision = actions[response->action];
+		answer.content = response->content;
+		answer._meta = response->_meta;
+	}
+	return answer_engine(thread, ask, &answer);
+}
+
 static bool answer_failure(struct thread *thread, const struct rpc_ask *ask, const char *why)
 {
 	struct dynamic_tool_answer answer = {.output = str_of(why), .success = false};
@@ -184,8 +208,10 @@ static bool on_answer(const struct rpc_ask *ask, enum rpc_ask_outcome outcome, c
 	struct thread *thread = ask->owner;
 	if (ask->tag == ASK_item_tool_call)
 		return answer_tool(thread, ask, outcome, result);
-	bool is_question = ask->tag == ASK_item_tool_request_user_input;
-	if (!(is_question ? answer_question(thread, ask, result) : answer_decision(thread, ask, result)))
+	bool is_taken = ask->tag == ASK_item_tool_request_user_input     ? answer_question(thread, ask, result)
+	                : ask->tag == ASK_mcp_server_elicitation_request ? answer_elicitation(thread, ask, result)
+	                                                                 : answer_decision(thread, ask, result);
+	if (!is_taken)
 		return false;
 	notify_resolved(thread, ask);
 	if (thread->turn)
@@ -200,6 +226,24 @@ void thread_asks_forget_call(struct thread *thread, struct str call_id)
 	struct rpc_ask *ask = find_ask(thread, ASK_item_tool_call, call_id);
 	if (ask)
 		rpc_ask_withdraw(ask);
+}
+
+/* The key of an elicitation is the id of its call, or that id, a colon and a number. */
+static bool is_about_call(struct str key, struct str call_id)
+{
+	return key.len >= call_id.len && memcmp(key.ptr, call_id.ptr, call_id.len) == 0 &&
+	       (key.len == call_id.len || key.ptr[call_id.len] == ':');
+}
+
+void thread_asks_forget_elicitations(struct thread *thread, struct str call_id)
+{
+	for (struct rpc_ask *next = next_ask(thread, NULL), *ask; (ask = next);) {
+		next = next_ask(thread, ask);
+		if (ask->tag != ASK_mcp_server_elicitation_request || !is_about_call(ask->key, call_id))
+			continue;
+		notify_resolved(thread, ask);
+		rpc_ask_withdraw(ask);
+	}
 }
 
 void thread_asks_abandon(struct thread *thread)
@@ -420,4 +464,36 @@ void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *e
 	put(thread, ASK_item_tool_call, event->callId, &params);
 	if (!thread->subscribers.count)
 		thread_asks_abandon(thread);
+}
+
+static void write_elicitation(const struct thread *thread, const struct ev_elicitation_request *event,
+                              struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_cstr(w, "threadId", thread->id);
+	jw_member_str(w, "turnId", event->turn_id.len ? event->turn_id : STR_NONE);
+	jw_member_str(w, "serverName", event->server_name);
+	jw_member_str(w, "mode", event->mode);
+	jw_member_raw(w, "_meta", event->_meta.ptr ? event->_meta : STR("null"));
+	jw_member_str(w, "message", event->message);
+	if (event->url.ptr) {
+		jw_member_str(w, "url", event->url);
+		jw_member_str(w, "elicitationId", event->elicitation_id);
+	} else {
+		jw_member_raw(w, "requestedSchema", event->requested_schema);
+	}
+	jw_object_end(w);
+}
+
+void thread_ask_elicitation(struct thread *thread, const struct ev_elicitation_request *event)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf json;
+	struct str id = STR_NONE;
+	buf_init(&json, LIMIT_LINE);
+	struct json_writer w = json_writer(&json);
+	write_elicitation(thread, event, &w);
+	json_to_str(json_parse(&arena, event->id, NULL), &id);
+	struct app_mcp_server_elicitation_request_params_open params = {buf_str(&json)};
+	put(thread, ASK_mcp_server_elicitation_request, id, &params);
 }

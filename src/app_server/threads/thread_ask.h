@@ -14,6 +14,9 @@ struct thread;
 
 void thread_ask_patch(struct thread *thread, const struct ev_patch_approval *event);
 void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *event);
+void thread_ask_elicitation(struct thread *thread, const struct ev_elicitation_request *event);
+/* Closes the questions of an MCP server about a call that has ended. */
+void thread_asks_forget_elicitations(struct thread *thread, struct str call_id);
 /* To be called when the last subscriber has left: open calls of clients' tools fail. */
 void thread_asks_abandon(struct thread *thread);
 /* Closes the request of a client's tool call that has ended. */

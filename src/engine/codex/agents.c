@@ -366,7 +366,7 @@ static void follow(struct codex *child, const struct event *event)
 static bool is_question(enum event_tag tag)
 {
 	return tag == EV_exec_approval_request || tag == EV_apply_patch_approval_request ||
-	       tag == EV_request_user_input || tag == EV_request_user_input_expired;
+	       tag == EV_request_user_input || tag == EV_request_user_input_expired || tag == EV_elicitation_request;
 }
 
 /* Called when an agent becomes inactive: agents that wait for the limit can start now. */

@@ -16,6 +16,7 @@
 #include "engine/session/conversation.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
+#include "mcp/mcp_pool.h"
 #include "net/http_client.h"
 #include "rollout/rollout_writer.h"
 #include "tool/exec/exec_session.h"
@@ -29,6 +30,7 @@ struct services *services_create(struct loop *loop, const char *originator)
 	services->loop = loop;
 	services->originator = xstrdup(originator);
 	services->http = http_client_create(loop, &options);
+	services->mcp = mcp_pool_create(loop, services->http);
 	return services;
 }
 
@@ -57,6 +59,7 @@ void services_destroy(struct services *services)
 {
 	if (!services)
 		return;
+	mcp_pool_destroy(services->mcp);
 	http_client_destroy(services->http);
 	clear_skill_roots(services);
 	vec_finish(&services->skill_roots.paths);
@@ -233,6 +236,7 @@ static struct session_env env_of(struct codex *codex, const struct codex_options
 		.self = codex,
 		.loop = options->services->loop,
 		.http = options->services->http,
+		.mcp = options->services->mcp,
 		.config = config_ref(options->config),
 		.skill_roots = &options->services->skill_roots,
 		.source = options->source,

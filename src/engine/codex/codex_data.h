@@ -18,12 +18,14 @@
 struct agent_tree;
 struct error;
 struct http_client;
+struct mcp_pool;
 struct settle_job;
 
 /* Shared by all Codexes of a process. */
 struct services {
 	struct loop *loop;
 	struct http_client *http; /* created for the first request */
+	struct mcp_pool *mcp;     /* MCP servers that the Codexes share */
 	char *originator;         /* the program that drives the engine: "codex_exec", … */
 	struct skill_roots skill_roots;
 };

@@ -18,6 +18,7 @@
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
+#include "engine/session/session_mcp.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_skills.h"
 #include "model/model_client.h"
@@ -174,6 +175,7 @@ static void destroy_session(struct session *session)
 {
 	/* cannot fail silently: a full disk was reported when it became full */
 	best_effort(session_flush_rollout(session, NULL));
+	session_mcp_destroy(session->mcp);
 	session_skills_destroy(session->skills);
 	resume_load_destroy(session->resumed);
 	rollout_journal_destroy(session->journal);
@@ -218,7 +220,7 @@ static struct session *create_session(const struct session_env *env, const struc
 static void announce(struct session *session, struct str sub_id)
 {
 	emit_configured(session, sub_id);
-	session_emit(session, STR(""), EV_mcp_startup_complete, &(struct ev_mcp_startup_complete){0});
+	session_mcp_open(session);
 	session_resume_warn(session);
 }
 

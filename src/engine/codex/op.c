@@ -6,7 +6,9 @@
 #include <stdio.h>
 
 #include "agent/agent_tree.h"
+#include "base/arena.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "config/config.h"
 #include "engine/codex/agents.h"
@@ -146,6 +148,19 @@ void on_op_dynamic_tool_response(struct codex *codex, const struct submission *s
 {
 	const struct op_dynamic_tool_response *op = submission->op.dynamic_tool_response;
 	codex->ops->answer(codex, EV_dynamic_tool_call_request, op->id, op->response);
+}
+
+/* The id is that of the event, which is a string. */
+void on_op_resolve_elicitation(struct codex *codex, const struct submission *submission)
+{
+	auto_arena struct arena arena = {0};
+	const struct op_resolve_elicitation *op = submission->op.resolve_elicitation;
+	struct str id = STR_NONE;
+	if (!json_to_str(json_parse(&arena, op->request_id, NULL), &id) ||
+	    codex->ops->answer(codex, EV_elicitation_request, id, op) == ANSWER_unknown)
+		session_warn(codex->session, submission->id,
+		             "No question of an MCP server is pending under %.*s; the answer was ignored.",
+		             STR_ARG(op->request_id));
 }
 
 /* ---- interrupt, shutdown, lists ---- */

@@ -166,8 +166,13 @@ static void host_ask(struct tool_host *host, struct tool_call *call, enum event_
                      tool_answer_fn answer)
 {
 	struct session *session = session_of(host);
-	pending_add(&session->requests, tag, call, answer);
+	pending_add(&session->requests, tag, body, call, answer);
 	session_emit(session, call->turn_id, tag, body);
+}
+
+static void host_withdraw(struct tool_host *host, struct str id)
+{
+	pending_withdraw(&session_of(host)->requests, id);
 }
 
 static void host_unask(struct tool_host *host, struct tool_call *call)
@@ -265,6 +270,7 @@ void session_host_init(struct session *session)
 		.question_timeout_ms = (uint64_t)session->env->config->request_user_input_timeout_ms,
 		.ask = host_ask,
 		.unask = host_unask,
+		.withdraw = host_withdraw,
 		.patched = host_patched,
 		.interrupt = host_interrupt,
 		.is_approved = host_is_approved,

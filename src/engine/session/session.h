@@ -28,6 +28,7 @@ struct model_provider;
 struct rollout_journal;
 struct resume_load;
 struct rollout_writer;
+struct session_mcp;
 struct session_skills;
 struct task;
 
@@ -62,6 +63,7 @@ struct session {
 	struct dynamic_tools *dynamic_tools; /* tools provided by the client; NULL: none */
 	struct exec_rules rules;
 	struct session_skills *skills;   /* NULL until skills are first used */
+	struct session_mcp *mcp;         /* MCP servers; NULL: none is configured */
 	struct rollout_writer *rollout;  /* NULL: the session is ephemeral */
 	struct rollout_journal *journal; /* converts events to lines of the rollout */
 	struct resume_load *resumed;     /* NULL after the warnings of a resume were emitted */

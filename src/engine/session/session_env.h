@@ -14,6 +14,7 @@ struct agent;
 struct config;
 struct http_client;
 struct loop;
+struct mcp_pool;
 struct patch_plan;
 struct session;
 
@@ -44,6 +45,7 @@ struct session_env {
 	void *self;
 	struct loop *loop;
 	struct http_client *http;
+	struct mcp_pool *mcp; /* the MCP servers of the process */
 	struct config *config;
 	const struct skill_roots *skill_roots;
 	struct agent *agent; /* this session's place in its tree; NULL while there is no tree */

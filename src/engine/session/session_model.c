@@ -16,6 +16,7 @@
 #include "config/model_provider.h"
 #include "config/toml/toml.h"
 #include "engine/session/session.h"
+#include "engine/session/session_mcp.h"
 #include "model/model_client.h"
 #include "model/prompt.h"
 #include "tool/dynamic_tools.h"
@@ -189,6 +190,8 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 	if (!conversation->voice)
 		dynamic_tools_write_specs(session->host.dynamic,
 		                          session->host.has_collab ? is_built_in_collab : is_built_in, &w);
+	if (!conversation->voice)
+		session_mcp_write_tools(session->mcp, &w);
 	write_web_search(conversation, &w);
 	jw_array_end(&w);
 	return buf_str(&conversation->tools);

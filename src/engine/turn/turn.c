@@ -17,6 +17,7 @@
 #include "engine/session/conversation.h"
 #include "engine/session/conversation_usage.h"
 #include "engine/session/session.h"
+#include "engine/session/session_mcp.h"
 #include "engine/session/session_model.h"
 #include "model/model_client.h"
 #include "model/model_error.h"
@@ -69,11 +70,6 @@ void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
 		call->type = NULL;
 	refuse_excess(turn, call);
 	vec_push(&turn->tools, call);
-}
-
-static bool runs_beside_others(const struct tool_call *call)
-{
-	return !call->type || (call->type->flags & TOOL_PARALLEL); /* tools of clients run in parallel */
 }
 
 /* Writes {"type":"function_call_output","call_id":…,"output":…}; for a custom tool, custom_tool_call_output. */
@@ -136,7 +132,7 @@ static void start_ready(struct turn *turn)
 	bool is_held = turn->env->session->host.is_held;
 	while (turn->started < turn->tools.count && !turn->is_exclusive && !is_held) {
 		struct tool_call *call = turn->tools.items[turn->started];
-		bool alone = !runs_beside_others(call);
+		bool alone = !tool_call_is_parallel(call);
 		if (call->is_finished) { /* the call was refused */
 			turn->started++;
 			continue;
@@ -380,7 +376,9 @@ struct turn *turn_ask(struct turn_env *env, const struct turn_question *question
 	turn->question = *question;
 	turn->retry = loop_timer_create(loop, on_retry, turn);
 	loop_deferred_init(&turn->next, loop, on_next, turn);
-	send_request(turn);
+	bool needs_tools = !question->item.ptr && !env->conversation->voice;
+	if (!needs_tools || !session_mcp_wait(env->session->mcp, on_retry, turn))
+		send_request(turn);
 	return turn;
 }
 
@@ -414,6 +412,7 @@ void turn_destroy(struct turn *turn)
 {
 	if (!turn)
 		return;
+	session_mcp_forget(turn->env->session->mcp);
 	drop_call(turn);
 	drop_tools(turn);
 	vec_finish(&turn->tools);

@@ -248,6 +248,13 @@ static void deny_patch(struct exec *exec, struct str call_id)
 	submit(exec, "refuse", OP_patch_approval, &answer);
 }
 
+static void deny_elicitation(struct exec *exec, const struct ev_elicitation_request *event)
+{
+	struct op_resolve_elicitation answer = {
+		.server_name = event->server_name, .request_id = event->id, .decision = elicitation_action_decline};
+	submit(exec, "refuse", OP_resolve_elicitation, &answer);
+}
+
 /* Keeps the plan, which is the result that was asked for; the agent's message only comments on it. */
 static void keep_plan(struct exec *exec, const struct turn_item *item)
 {
@@ -296,6 +303,9 @@ static void on_event(const struct event *event, void *self)
 		return;
 	case EV_apply_patch_approval_request:
 		deny_patch(exec, event->msg.apply_patch_approval_request->call_id);
+		return;
+	case EV_elicitation_request:
+		deny_elicitation(exec, event->msg.elicitation_request);
 		return;
 	case EV_item_completed:
 		keep_plan(exec, event->msg.item_completed->item);

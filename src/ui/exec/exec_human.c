@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -177,6 +178,61 @@ static void on_exec_end(struct exec_human *human, const struct event *event)
 	append_text(human, ended->aggregated_output, OUTPUT_LINES_SHOWN);
 	human->running -= human->running > 0;
 	status_line_set(human->status, human->running ? "Running commands" : "Waiting for the model", STR(""));
+}
+
+static void on_mcp_begin(struct exec_human *human, const struct event *event)
+{
+	const struct mcp_invocation *call = event->msg.mcp_tool_call_begin->invocation;
+	heading(human, STYLE_magenta, "tool");
+	terminal_text_append(&human->text, call->server);
+	buf_append_char(&human->text, '.');
+	terminal_text_append(&human->text, call->tool);
+	buf_append_char(&human->text, '(');
+	terminal_text_append(&human->text, call->arguments);
+	buf_append_c(&human->text, ")\n");
+	status_line_set(human->status, "Calling ", call->tool);
+}
+
+/* Prints the texts of the result, or the error. */
+static void append_mcp_result(struct exec_human *human, const struct mcp_result *result, const struct json *answer)
+{
+	const struct json *data = json_get(answer, "structuredContent");
+	if (result->tag == mcp_result_err) {
+		append_text(human, result->err->reason, OUTPUT_LINES_SHOWN);
+		return;
+	}
+	json_for_each(it, json_get(answer, "content"))
+		append_text(human, json_get_str(it, "text"), OUTPUT_LINES_SHOWN);
+	if (data && !json_get(answer, "content")->count)
+		append_text(human, data->span, OUTPUT_LINES_SHOWN);
+}
+
+static void on_mcp_end(struct exec_human *human, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_mcp_call_end *ended = event->msg.mcp_tool_call_end;
+	const struct mcp_result *result = ended->result;
+	const struct json *answer = result->tag == mcp_result_ok ? json_parse(&arena, result->ok->answer, NULL) : NULL;
+	bool is_ok = answer && !json_get_bool(answer, "isError", false);
+	terminal_text_append(&human->text, ended->invocation->server);
+	buf_append_char(&human->text, '.');
+	terminal_text_append(&human->text, ended->invocation->tool);
+	buf_printf(&human->text, "%s %s in %lldms:%s\n", style(human, is_ok ? STYLE_green : STYLE_red),
+	           is_ok ? "succeeded" : "failed",
+	           (long long)(ended->duration->secs * 1000 + ended->duration->nanos / 1000000),
+	           style(human, STYLE_plain));
+	append_mcp_result(human, result, answer);
+	status_line_set(human->status, "Waiting for the model", STR(""));
+}
+
+/* Servers that are ready are not worth a line. */
+static void on_mcp_startup(struct exec_human *human, const struct event *event)
+{
+	const struct ev_mcp_startup_update *update = event->msg.mcp_startup_update;
+	if (update->status->tag != mcp_startup_status_failed)
+		return;
+	heading(human, STYLE_red, "mcp");
+	append_text(human, update->status->failed->error, OUTPUT_LINES_SHOWN);
 }
 
 static enum style diff_style(struct str line)
@@ -378,6 +434,9 @@ static const event_fn handlers[EV_count] = {
 	[EV_exec_command_end] = on_exec_end,
 	[EV_patch_apply_begin] = on_patch_begin,
 	[EV_patch_apply_end] = on_patch_end,
+	[EV_mcp_startup_update] = on_mcp_startup,
+	[EV_mcp_tool_call_begin] = on_mcp_begin,
+	[EV_mcp_tool_call_end] = on_mcp_end,
 	[EV_plan_update] = on_plan_update,
 	[EV_warning] = on_warning,
 	[EV_error] = on_error,

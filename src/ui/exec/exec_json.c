@@ -204,6 +204,63 @@ static void on_patch_end(struct exec_json *json, const struct event *event)
 	end_item(json, &w);
 }
 
+/* ---- MCP servers ---- */
+
+static struct json_writer begin_mcp(struct exec_json *json, const char *type, unsigned number,
+                                    const struct mcp_invocation *invocation)
+{
+	struct json_writer w = begin_item(json, type, number, "mcp_tool_call");
+	jw_member_str(&w, "server", invocation->server);
+	jw_member_str(&w, "tool", invocation->tool);
+	jw_member_raw(&w, "arguments", invocation->arguments.ptr ? invocation->arguments : STR("null"));
+	return w;
+}
+
+static void on_mcp_begin(struct exec_json *json, const struct event *event)
+{
+	const struct ev_mcp_call_begin *begun = event->msg.mcp_tool_call_begin;
+	struct json_writer w =
+		begin_mcp(json, "item.started", open_item(json, begun->call_id, STR("")), begun->invocation);
+	jw_member_raw(&w, "result", STR("null"));
+	jw_member_raw(&w, "error", STR("null"));
+	jw_member_cstr(&w, "status", "in_progress");
+	end_item(json, &w);
+}
+
+static void write_mcp_result(const struct json *answer, struct json_writer *w)
+{
+	const struct json *content = json_get(answer, "content"), *data = json_get(answer, "structuredContent");
+	jw_key(w, "result");
+	jw_object(w);
+	jw_member_raw(w, "content", content ? content->span : STR("[]"));
+	jw_member_raw(w, "structured_content", data ? data->span : STR("null"));
+	jw_object_end(w);
+	jw_member_raw(w, "error", STR("null"));
+	jw_member_cstr(w, "status", json_get_bool(answer, "isError", false) ? "failed" : "completed");
+}
+
+static void write_mcp_error(struct str message, struct json_writer *w)
+{
+	jw_member_raw(w, "result", STR("null"));
+	jw_key(w, "error");
+	jw_object(w);
+	jw_member_str(w, "message", message);
+	jw_object_end(w);
+	jw_member_cstr(w, "status", "failed");
+}
+
+static void on_mcp_end(struct exec_json *json, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_mcp_call_end *ended = event->msg.mcp_tool_call_end;
+	struct json_writer w = begin_mcp(json, "item.completed", close_item(json, ended->call_id), ended->invocation);
+	if (ended->result->tag == mcp_result_ok)
+		write_mcp_result(json_parse(&arena, ended->result->ok->answer, NULL), &w);
+	else
+		write_mcp_error(ended->result->err->reason, &w);
+	end_item(json, &w);
+}
+
 static void write_text_item(struct exec_json *json, const char *type, const char *member, struct str text)
 {
 	struct json_writer w = begin_item(json, "item.completed", json->next_item++, type);
@@ -405,6 +462,8 @@ static const event_fn handlers[EV_count] = {
 	[EV_exec_command_end] = on_exec_end,
 	[EV_patch_apply_begin] = on_patch_begin,
 	[EV_patch_apply_end] = on_patch_end,
+	[EV_mcp_tool_call_begin] = on_mcp_begin,
+	[EV_mcp_tool_call_end] = on_mcp_end,
 	[EV_plan_update] = on_plan_update,
 	[EV_warning] = on_warning,
 	[EV_error] = on_error,

@@ -1,0 +1,346 @@
+/* The tools are collected when a request to the model is made, so that a call finds the tool that the request has
+ * described, even if the server has changed its list meanwhile. */
+#include "engine/session/session_mcp.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "config/config.h"
+#include "config/config_file.h"
+#include "config/mcp_server.h"
+#include "config/toml/toml_edit.h"
+#include "engine/session/session.h"
+#include "mcp/mcp_catalog.h"
+#include "mcp/mcp_client.h"
+#include "mcp/mcp_pool.h"
+#include "tool/mcp/mcp_offer.h"
+#include "tool/mcp/tool_mcp.h"
+
+struct session_server {
+	struct list link;
+	struct session_mcp *mcp;
+	const struct mcp_server *config;
+	struct mcp_client *client; /* NULL: its settings cannot be used */
+	struct mcp_watcher watcher;
+	enum mcp_startup_status_tag status; /* as reported last */
+	char *failure;
+	const struct mcp_catalog *offered; /* the catalog at the last offer; only compared */
+};
+
+struct session_mcp {
+	struct session *session;
+	struct config *config;
+	struct arena arena; /* holds the settings of the servers */
+	struct list servers;
+	size_t pending;   /* servers that are starting */
+	bool is_complete; /* mcp_startup_complete was emitted */
+	bool has_warned;  /* of tools that are left out */
+	struct list jobs; /* struct approve_job */
+	struct mcp_offer *offer;
+	uint64_t deadline_ms; /* until then the first request waits */
+	struct loop_timer *grace;
+	struct loop_deferred go;
+	loop_run_fn ready; /* NULL: no request waits */
+	void *ready_self;
+};
+
+/* Stores an approval. A worker writes the file, because another process may hold its lock; it may outlive the Session.
+ */
+struct approve_job {
+	struct list link;
+	struct session_mcp *mcp; /* NULL: the Session has ended */
+	char *home, *server, *tool;
+	struct error err;
+	int status;
+};
+
+/* ---- events ---- */
+
+static void emit_update(struct session_server *server)
+{
+	struct mcp_start_error error = {.error = str_of(server->failure ? server->failure : "")};
+	struct mcp_startup_status status = {.tag = server->status};
+	if (status.tag == mcp_startup_status_failed)
+		status.failed = &error;
+	struct ev_mcp_startup_update event = {.server = server->config->name, .status = &status};
+	session_emit(server->mcp->session, STR(""), EV_mcp_startup_update, &event);
+}
+
+static void emit_complete(struct session_mcp *mcp)
+{
+	auto_arena struct arena arena = {0};
+	struct session_server *it;
+	size_t count = 0;
+	list_for_each(it, &mcp->servers, link)
+		count++;
+	struct str *ready = arena_array(&arena, struct str, count);
+	struct mcp_startup_failure *failed = arena_array(&arena, struct mcp_startup_failure, count);
+	struct ev_mcp_startup_complete event = {.ready = ready, .failed = failed};
+	list_for_each(it, &mcp->servers, link) {
+		if (it->status == mcp_startup_status_failed)
+			failed[event.failed_count++] =
+				(struct mcp_startup_failure){it->config->name, str_of(it->failure)};
+		else
+			ready[event.ready_count++] = it->config->name;
+	}
+	mcp->is_complete = true;
+	session_emit(mcp->session, STR(""), EV_mcp_startup_complete, &event);
+}
+
+/* ---- the start ---- */
+
+static void on_go(void *self)
+{
+	struct session_mcp *mcp = self;
+	loop_run_fn ready = mcp->ready;
+	loop_timer_stop(mcp->grace);
+	mcp->deadline_ms = 0;
+	mcp->ready = NULL;
+	if (ready)
+		ready(mcp->ready_self);
+}
+
+static void on_grace(void *self)
+{
+	on_go(self);
+}
+
+static void set_status(struct session_server *server, enum mcp_startup_status_tag status, const char *failure)
+{
+	struct session_mcp *mcp = server->mcp;
+	if (server->status == status)
+		return;
+	mcp->pending += status == mcp_startup_status_starting;
+	mcp->pending -= server->status == mcp_startup_status_starting;
+	server->status = status;
+	free(server->failure);
+	server->failure = failure ? xstrdup(failure) : NULL;
+	emit_update(server);
+	if (mcp->pending)
+		return;
+	if (!mcp->is_complete)
+		emit_complete(mcp);
+	loop_defer(&mcp->go);
+}
+
+static void on_change(struct mcp_watcher *watcher)
+{
+	struct session_server *server = container_of(watcher, struct session_server, watcher);
+	struct session *session = server->mcp->session;
+	bool needs_login;
+	if (mcp_client_catalog(server->client) != server->offered) /* describe the tools again */
+		free(steal(session->conversation.tools_model));
+	switch (mcp_client_state(server->client)) {
+	case MCP_READY:
+		set_status(server, mcp_startup_status_ready, NULL);
+		break;
+	case MCP_FAILED:
+		set_status(server, mcp_startup_status_failed, mcp_client_failure(server->client, &needs_login));
+		break;
+	default:
+		break; /* a later start of a server that was ready is not reported */
+	}
+}
+
+static void add_server(struct session_mcp *mcp, const struct mcp_server *config)
+{
+	struct error err;
+	struct session *session = mcp->session;
+	struct session_server *server = xnew(struct session_server);
+	*server = (struct session_server){.mcp = mcp, .config = config, .watcher.on_change = on_change};
+	server->status = mcp_startup_status_starting;
+	list_init(&server->link);
+	list_init(&server->watcher.link);
+	list_append(&mcp->servers, &server->link);
+	mcp->pending++;
+	emit_update(server);
+	server->client = mcp_pool_get(session->env->mcp, mcp->config, config, session->settings->cwd, &err);
+	if (!server->client) {
+		set_status(server, mcp_startup_status_failed, err.text);
+		return;
+	}
+	mcp_client_watch(server->client, &server->watcher);
+	mcp_client_start(server->client);
+	on_change(&server->watcher); /* another session may have started it */
+}
+
+/* ---- the first request waits ---- */
+
+/* True if a required server is starting: requests wait for it without a limit but that of its start. */
+static bool awaits_required(const struct session_mcp *mcp)
+{
+	const struct session_server *it;
+	list_for_each(it, &mcp->servers, link) {
+		if (it->config->keys.required && it->status == mcp_startup_status_starting)
+			return true;
+	}
+	return false;
+}
+
+bool session_mcp_wait(struct session_mcp *mcp, loop_run_fn ready, void *self)
+{
+	uint64_t now = clock_now_ms();
+	if (!mcp || !mcp->pending)
+		return false;
+	bool is_required = awaits_required(mcp);
+	if (!is_required && mcp->deadline_ms <= now)
+		return false;
+	mcp->ready = ready;
+	mcp->ready_self = self;
+	if (!is_required)
+		loop_timer_start(mcp->grace, mcp->deadline_ms - now);
+	return true;
+}
+
+void session_mcp_forget(struct session_mcp *mcp)
+{
+	if (!mcp)
+		return;
+	mcp->ready = NULL;
+	loop_timer_stop(mcp->grace);
+}
+
+/* ---- the offer ---- */
+
+static void make_offer(struct session_mcp *mcp)
+{
+	auto_arena struct arena arena = {0};
+	struct session_server *it;
+	size_t count = 0;
+	list_for_each(it, &mcp->servers, link)
+		count++;
+	struct mcp_offer_source *sources = arena_array(&arena, struct mcp_offer_source, count);
+	count = 0;
+	list_for_each(it, &mcp->servers, link) {
+		struct mcp_catalog *catalog = it->client ? mcp_client_catalog(it->client) : NULL;
+		it->offered = catalog;
+		if (catalog)
+			sources[count++] = (struct mcp_offer_source){it->config, it->client, catalog};
+	}
+	mcp_offer_destroy(mcp->offer);
+	mcp->offer = mcp_offer_create(sources, count);
+}
+
+void session_mcp_write_tools(struct session_mcp *mcp, struct json_writer *w)
+{
+	if (!mcp || list_empty(&mcp->servers))
+		return;
+	make_offer(mcp);
+	size_t omitted = mcp_offer_write(mcp->offer, w);
+	if (!omitted || mcp->has_warned)
+		return;
+	mcp->has_warned = true;
+	session_warn(
+		mcp->session, STR(""),
+		"%zu tools of MCP servers are not offered to the model: all of them would have more than %d MiB. Use "
+		"enabled_tools to choose.",
+		omitted, LIMIT_MCP_OFFER / MIB);
+}
+
+/* ---- "always" ---- */
+
+static int change_file(struct toml_edit *edit, void *self, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	const struct approve_job *job = self;
+	const struct str path[] = {STR("mcp_servers"), str_of(job->server), STR("tools"), str_of(job->tool),
+	                           STR("approval_mode")};
+	struct toml *value = toml_new(&arena, TOML_string, "", 0);
+	value->text = STR("approve");
+	return toml_edit_set(edit, path, countof(path), value, err);
+}
+
+static void run_approve(void *self)
+{
+	struct approve_job *job = self;
+	job->status = config_file_change(job->home, change_file, job, &job->err);
+}
+
+static void on_approved(void *self)
+{
+	struct approve_job *job = self;
+	if (job->status != 0 && job->mcp)
+		session_warn(job->mcp->session, STR(""), "the approval counts for this session only: %s",
+		             job->err.text);
+	list_remove(&job->link);
+	free(job->home);
+	free(job->server);
+	free(job->tool);
+	free(job);
+}
+
+static void host_approve_mcp(struct tool_host *host, struct str server, struct str tool)
+{
+	struct session *session = container_of(host, struct session, host);
+	struct approve_job *job = xnew(struct approve_job);
+	job->mcp = session->mcp;
+	job->home = xstrdup(config_home(session->env->config));
+	job->server = str_dup(server);
+	job->tool = str_dup(tool);
+	list_init(&job->link);
+	list_append(&session->mcp->jobs, &job->link);
+	worker_run(session->env->loop, run_approve, on_approved, job);
+}
+
+/* ---- open and close ---- */
+
+static void host_bind_mcp(struct tool_host *host, struct tool_call *call, struct str namespace)
+{
+	const struct session *session = container_of(host, struct session, host);
+	const struct mcp_offered *offered = mcp_offer_find(session->mcp->offer, namespace, call->name);
+	if (offered)
+		tool_mcp_bind(call, offered);
+}
+
+void session_mcp_open(struct session *session)
+{
+	size_t count = 0, added = 0;
+	struct config *config = session->env->config;
+	struct session_mcp *mcp = xnew(struct session_mcp);
+	*mcp = (struct session_mcp){.session = session, .config = config_ref(config)};
+	mcp->grace = loop_timer_create(session->env->loop, on_grace, mcp);
+	mcp->deadline_ms = clock_now_ms() + (uint64_t)config->mcp_optional_startup_grace_ms;
+	loop_deferred_init(&mcp->go, session->env->loop, on_go, mcp);
+	list_init(&mcp->servers);
+	list_init(&mcp->jobs);
+	session->mcp = mcp;
+	session->host.bind_mcp = host_bind_mcp;
+	session->host.approve_mcp = host_approve_mcp;
+	struct config_binder binder = config_binder(config, &mcp->arena);
+	const struct mcp_server *servers = mcp_servers_bind(&binder, config->mcp_servers, &count);
+	mcp->pending = 1; /* complete is emitted after all have begun */
+	for (size_t i = 0; i < count && added < LIMIT_MCP_SERVERS; i++) {
+		if (!servers[i].keys.enabled)
+			continue;
+		added++;
+		add_server(mcp, &servers[i]);
+	}
+	if (--mcp->pending == 0)
+		emit_complete(mcp);
+}
+
+void session_mcp_destroy(struct session_mcp *mcp)
+{
+	struct session_server *it;
+	struct approve_job *job;
+	if (!mcp)
+		return;
+	list_for_each(job, &mcp->jobs, link) {
+		list_remove(&job->link);
+		job->mcp = NULL;
+	}
+	mcp_offer_destroy(mcp->offer);
+	list_for_each(it, &mcp->servers, link) {
+		mcp_client_unwatch(&it->watcher);
+		mcp_client_unref(it->client);
+		free(it->failure);
+		free(it);
+	}
+	loop_timer_destroy(mcp->grace);
+	loop_deferred_finish(&mcp->go);
+	arena_finish(&mcp->arena);
+	config_unref(mcp->config);
+	free(mcp);
+}

@@ -1,0 +1,32 @@
+/* session_mcp.h — the MCP servers of a Session: their start, and the tools that they offer to its model.
+ *
+ * The servers belong to the process (mcp/mcp_pool.h) and start when the first Session that uses them is opened. The
+ * first request to the model waits for them, but only for mcp_optional_startup_grace_ms in all; the tools of a server
+ * that is ready later are offered in the next request. Private to engine/. Loop thread only. */
+#ifndef ENGINE_SESSION_MCP_H
+#define ENGINE_SESSION_MCP_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+#include "base/str.h"
+#include "loop/loop.h"
+
+struct json_writer;
+struct session;
+struct session_mcp;
+
+/* Completes the session's host, starts the configured servers and emits the events of their start, at once and later.
+ */
+void session_mcp_open(struct session *session);
+void session_mcp_destroy(struct session_mcp *mcp); /* NULL is fine */
+
+/* False if a request to the model can be made now. Otherwise calls ready(self) when it can, unless session_mcp_forget
+ * is called before. At most one request of a Session waits. */
+bool session_mcp_wait(struct session_mcp *mcp, loop_run_fn ready, void *self);
+void session_mcp_forget(struct session_mcp *mcp);
+
+/* Writes elements of a request's tools array. The tools are callable under these names until the next call. */
+void session_mcp_write_tools(struct session_mcp *mcp, struct json_writer *w);
+
+#endif
