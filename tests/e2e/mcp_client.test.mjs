@@ -1,0 +1,421 @@
+// The MCP client: servers over stdio, their tools in requests to the model, calls, and what clients see of them.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { startAppServer, text } from './lib/app_server.mjs';
+import { startProto, userInput } from './lib/proto.mjs';
+import { isAlive, until } from './lib/nest.mjs';
+import { call, codexExec, itemsOf, makeHome, needs, outputOf, readLines, reply, rollouts, say, startModel, tempDir } from './lib/codex.mjs';
+
+const exec = needs('exec');
+const appServer = needs('app-server');
+const SERVER = fileURLToPath(new URL('lib/mcp_server.mjs', import.meta.url));
+const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
+const ECHO = { name: 'echo', description: 'Says it again.', inputSchema: { type: 'object',
+	properties: { say: { type: 'string' } } }, annotations: { readOnlyHint: true } };
+
+const toml = (value) => JSON.stringify(value);
+
+/** The configuration of scripted servers {NAME: SCRIPT}; keys: further lines of each table. */
+function configOf(servers, keys = '') {
+	return Object.entries(servers).map(([name, script]) => `[mcp_servers.${toml(name)}]
+command = ${toml(process.execPath)}
+args = [${toml(SERVER)}, ${toml(JSON.stringify(script))}]
+${keys}
+`).join('');
+}
+
+const itemCall = (tool, args, id = 'c1', server = 's') => ({ item: { type: 'function_call', name: tool,
+	namespace: `mcp__${server}`, arguments: typeof args === 'string' ? args : JSON.stringify(args), call_id: id } });
+
+/** Runs exec with one call of a tool; returns the run, the requests to the model, and the server's log. */
+async function callOnce(t, script, step, { keys, json = true } = {}) {
+	const model = await startModel(t, [reply(step), say('done')]);
+	const log = path.join(tempDir(t, 'log'), 'log');
+	const result = await codexExec(t, model, ['go'], { json, config: configOf({ s: { log, ...script } }, keys) });
+	return { result, requests: model.requests(), log: readLines(log) };
+}
+
+test('a tool is offered in a namespace, called, and its output given to the model', exec, async (t) => {
+	const { result, requests, log } = await callOnce(t, { tools: [ECHO], initialize: { instructions: 'Use it.' } },
+		itemCall('echo', { say: 'hi' }));
+	assert.equal(result.code, 0, result.stderr);
+	assert.deepEqual(requests[0].body.tools.find(({ name }) => name === 'mcp__s'), { type: 'namespace', name: 'mcp__s',
+		description: 'Use it.', tools: [{ type: 'function', name: 'echo', description: 'Says it again.', strict: false,
+			parameters: ECHO.inputSchema }] });
+	const { output } = requests[1].body.input.find(({ type }) => type === 'function_call_output');
+	assert.match(output[0].text, /^Wall time: \d+\.\d{4} seconds\nOutput:$/);
+	assert.deepEqual(output.slice(1), [{ type: 'input_text', text: '{"say":"hi"}' }]);
+	assert.deepEqual(log.slice(1).map(({ method }) => method),
+		['initialize', 'notifications/initialized', 'tools/list', 'tools/call']);
+	const items = result.events.filter(({ item }) => item?.type === 'mcp_tool_call');
+	assert.deepEqual(items.map(({ type, item }) => [type, item.server, item.tool, item.arguments, item.status]), [
+		['item.started', 's', 'echo', { say: 'hi' }, 'in_progress'],
+		['item.completed', 's', 'echo', { say: 'hi' }, 'completed']]);
+	assert.deepEqual(items[1].item.result, { content: [{ type: 'text', text: '{"say":"hi"}' }], structured_content: null });
+});
+
+test('each kind of result reaches the model in its form', exec, async (t) => {
+	const part = (type, more) => ({ type, ...more });
+	const rows = [
+		['structured', { content: [part('text', { text: 'no' })], structuredContent: { answer: 42 } },
+			/^Wall time: \S+ seconds\nOutput:\n\{"answer":42\}$/, 'completed'],
+		['nothing', { content: [] }, /^Wall time: \S+ seconds\nOutput:$/, 'completed'],
+		['image', { content: [part('image', { data: 'AAAA', mimeType: 'image/gif' })] },
+			[{ type: 'input_image', image_url: 'data:image/gif;base64,AAAA', detail: 'high' }], 'completed'],
+		['audio', { content: [part('audio', { data: 'AAAA', mimeType: 'audio/wav' })] },
+			[{ type: 'input_text', text: '<audio content omitted because you do not support audio input>' }], 'completed'],
+		['link', { content: [part('resource_link', { uri: 'x://y', name: 'n' })] },
+			[{ type: 'input_text', text: '{"type":"resource_link","uri":"x://y","name":"n"}' }], 'completed'],
+		['bad', { content: [part('text', { text: 'broke' })], isError: true },
+			[{ type: 'input_text', text: 'broke' }], 'failed'],
+		['error', { error: { code: -32602, message: 'wrong' } },
+			/\nOutput:\ntool call error: tool call failed for `s\/error`\n\nCaused by:\n {4}Mcp error: -32602: wrong$/, 'failed'],
+		['odd', { result: { content: 'text' } }, /Unexpected response type$/, 'failed'],
+		['twice', { result: { content: [part('text', { text: 'first' })] } }, [{ type: 'input_text', text: 'first' }], 'completed'],
+	];
+	const tools = rows.map(([name]) => ({ ...ECHO, name }));
+	const answers = Object.fromEntries(rows.map(([name, what]) => [name, what]));
+	answers.twice = { raw: ['first', 'second'].map((word) => `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text",` +
+		`"text":"${word}"}]}}\n`).join('') };
+	const model = await startModel(t, [reply(...rows.map(([name]) => itemCall(name, {}, name))), say('done')]);
+	const result = await codexExec(t, model, ['go'], { json: true, config: configOf({ s: { tools, answers } }) });
+	const outputs = model.requests()[1].body.input.filter(({ type }) => type === 'function_call_output');
+	const items = itemsOf(result.events, 'mcp_tool_call');
+	assert.deepEqual(outputs.map(({ call_id }) => call_id), rows.map(([name]) => name));
+	for (const [index, [name, , expected, status]] of rows.entries()) {
+		const { output } = outputs[index];
+		if (expected instanceof RegExp) assert.match(output, expected, name);
+		else assert.deepEqual(output.slice(1), expected, name);
+		assert.equal(items.find(({ tool }) => tool === name).status, status, name);
+	}
+});
+
+test('arguments that are no JSON or no object are not sent', exec, async (t) => {
+	const model = await startModel(t, [reply(itemCall('echo', '{"x":', 'a'), itemCall('echo', '[1]', 'b'),
+		itemCall('echo', '', 'c')), say('done')]);
+	const log = path.join(tempDir(t, 'log'), 'log');
+	const result = await codexExec(t, model, ['go'], { json: true, config: configOf({ s: { log, tools: [ECHO] } }) });
+	const request = model.requests()[1];
+	assert.match(outputOf(request, 'a'), /\nOutput:\nerr: /);
+	assert.match(outputOf(request, 'b'), /MCP tool arguments must be a JSON object, got \[1\]$/);
+	const items = itemsOf(result.events, 'mcp_tool_call');
+	assert.deepEqual(items.map(({ status, arguments: args }) => [status, args]), [['failed', [1]], ['completed', null]]);
+	const calls = readLines(log).filter(({ method }) => method === 'tools/call');
+	assert.equal(calls.length, 1);
+	assert.equal('arguments' in calls[0].params, false);
+});
+
+test('names are made of letters, digits and _, and stay different', exec, async (t) => {
+	const named = (...names) => ({ tools: names.map((name) => ({ ...ECHO, name })) });
+	const long = 'x'.repeat(200);
+	const model = await startModel(t, [say('done')]);
+	await codexExec(t, model, ['go'], { config: configOf({ 'my-server': named('a-b', 'a.b', 'plain', long, 'plain', 'ünï'),
+		'my_server': named('t') }) });
+	const offered = model.requests()[0].body.tools.filter(({ type, name }) => type === 'namespace' && name.startsWith('mcp__'));
+	assert.equal(offered.length, 2);
+	for (const { name } of offered) assert.match(name, /^mcp__my_server_[0-9a-f]{12}$/);
+	const names = offered.find(({ tools }) => tools.length > 1).tools.map(({ name }) => name);
+	assert.equal(names.length, 5);
+	assert.equal(new Set(names).size, 5);
+	assert.deepEqual(names, [...names].sort());
+	assert.equal(names.filter((name) => /^a_b_[0-9a-f]{12}$/.test(name)).length, 2);
+	assert.ok(names.includes('_n_') && names.includes('plain'));
+	const cut = names.find((name) => name.startsWith('xxx'));
+	assert.equal(`${offered[0].name}__${cut}`.length, 128);
+});
+
+test('enabled_tools and disabled_tools select by the names of the server', exec, async (t) => {
+	const tools = ['a-1', 'b-1', 'c-1'].map((name) => ({ ...ECHO, name }));
+	const model = await startModel(t, [say('done')]);
+	await codexExec(t, model, ['go'], { config: configOf({ s: { tools } },
+		'enabled_tools = ["a-1", "b-1"]\ndisabled_tools = ["b-1"]') });
+	const offered = model.requests()[0].body.tools.find(({ name }) => name === 'mcp__s');
+	assert.deepEqual(offered.tools.map(({ name }) => name), ['a_1']);
+});
+
+test('the server gets a small environment and the configured variables', exec, async (t) => {
+	const model = await startModel(t, [say('done')]);
+	const log = path.join(tempDir(t, 'log'), 'log');
+	await codexExec(t, model, ['go'], { env: { OPENAI_API_KEY: 'k', WANTED: 'w', ASAN_OPTIONS: process.env.ASAN_OPTIONS ?? '' },
+		config: configOf({ s: { log, tools: [] } }, 'env_vars = ["WANTED", "ABSENT"]\nenv = { OWN = "o" }') });
+	const { env } = readLines(log)[0];
+	for (const name of ['WANTED', 'OWN', 'HOME', 'PATH']) assert.ok(env.includes(name), name);
+	for (const name of ['OPENAI_API_KEY', 'CODEX_HOME', 'ABSENT']) assert.ok(!env.includes(name), name);
+});
+
+test('failures of the start are reported with their reason, and the turn goes on', exec, async (t) => {
+	const rows = {
+		exits: [{ initialize: { exit: 3 }, stderr: 'no such\nlicence' },
+			/connection closed: initialize response .*status 3; its error output ends with: no such\\nlicence/],
+		refuses: [{ initialize: { error: { code: -32000, message: 'not today' } } }, /JSON-RPC error: -32000: not today/],
+		lists: [{ list: { error: { code: -32000, message: 'no list' } } }, /Mcp error: -32000: no list/],
+		hangs: [{ initialize: { hang: true } }, /MCP client for `hangs` timed out after 1 seconds\. Add or adjust `startup_timeout_sec`/],
+		silent: [{ list: { hang: true } }, /timed out awaiting tools\/list after 1000ms/],
+		circles: [{ endless: 'same' }, /tools\/list returned a repeated pagination cursor/],
+		endless: [{ endless: 'new' }, /tools\/list returned more than 1000 pages|timed out awaiting tools\/list/],
+		stateless: [{ initialize: { protocolVersion: '2026-07-28' } }, /speaks MCP 2026-07-28 only/],
+	};
+	const model = await startModel(t, [say('done')]);
+	const servers = Object.fromEntries(Object.entries(rows).map(([name, [script]]) => [name, script]));
+	const config = configOf(servers, 'startup_timeout_sec = 1.0') + '[mcp_servers.absent]\ncommand = "/no/such/program"\n';
+	const result = await codexExec(t, model, ['go'], { config: `mcp_optional_startup_grace_ms = 30000\n${config}` });
+	assert.equal(result.code, 0, result.stderr);
+	for (const [name, [, reason]] of Object.entries(rows)) {
+		assert.match(result.stderr, reason, name);
+	}
+	assert.match(result.stderr, /MCP client for `absent` failed to start: .*No such file/);
+	assert.equal(model.requests().length, 1);
+});
+
+test('lines that are no messages, and answers that come late, are skipped', exec, async (t) => {
+	const { requests } = await callOnce(t, { tools: [ECHO], on_start: ['garbage\n', '{"half\n', '\n', '{}\n', '[1]\n',
+		'{"jsonrpc":"2.0","id":99,"result":{}}\n'] }, itemCall('echo', { say: 'hi' }));
+	assert.match(outputOf(requests[1], 'c1'), /\{"say":"hi"\}/);
+});
+
+test('requests of the server are answered', exec, async (t) => {
+	const before = [{ id: 'p', method: 'ping' }, { id: 7, method: 'roots/list' },
+		{ id: 'x', method: 'sampling/createMessage', params: {} }, { id: 'e', method: 'elicitation/create',
+			params: { message: 'name?', requestedSchema: { type: 'object', properties: {} } } },
+		{ method: 'notifications/message', params: { data: 'x' } }, { method: 'unheard/of' }];
+	const { log } = await callOnce(t, { tools: [ECHO], answers: { echo: { before, delay: 200,
+		result: { content: [] } } } }, itemCall('echo', {}));
+	const answers = Object.fromEntries(log.filter(({ method, id }) => !method && id).map((it) => [it.id, it.result ?? it.error.code]));
+	assert.deepEqual(answers, { p: {}, 7: { roots: [] }, x: -32601, e: { action: 'decline' } });
+});
+
+test('a call has a time limit, of which the server is informed', exec, async (t) => {
+	const log = path.join(tempDir(t, 'log'), 'log');
+	const model = await startModel(t, [reply(itemCall('echo', {})), reply({ call: 'exec_command',
+		arguments: { cmd: `while ! grep -q cancelled ${log}; do sleep 0.05; done` } }), say('done')]);
+	await codexExec(t, model, ['go'], { config: configOf({ s: { log, tools: [ECHO], answers: { echo: { hang: true } } } },
+		'tool_timeout_sec = 0.3') });
+	assert.match(outputOf(model.requests()[1], 'c1'), /timed out awaiting tools\/call after 0\.3s$/);
+	const sent = readLines(log).find(({ method }) => method === 'tools/call');
+	assert.equal(readLines(log).find(({ method }) => method === 'notifications/cancelled').params.requestId, sent.id);
+});
+
+test('a server that dies during a call is started again for the next one', exec, async (t) => {
+	const model = await startModel(t, [reply(itemCall('echo', {}, 'a')), reply(itemCall('other', { say: 'back' }, 'b')), say('done')]);
+	const log = path.join(tempDir(t, 'log'), 'log');
+	const tools = [ECHO, { ...ECHO, name: 'other' }];
+	const result = await codexExec(t, model, ['go'], { config: configOf({ s: { log, tools, answers: { echo: { exit: 1 } } } }) });
+	assert.equal(result.code, 0);
+	assert.match(outputOf(model.requests()[1], 'a'), /Transport closed/);
+	assert.match(outputOf(model.requests()[2], 'b'), /\{"say":"back"\}/);
+	assert.equal(readLines(log).filter(({ started }) => started).length, 2);
+});
+
+test('the first request does not wait for a slow server, whose tools come later', exec, async (t) => {
+	const tools = [ECHO];
+	const model = await startModel(t, [reply({ call: 'exec_command', arguments: { cmd: 'while ! [ -e go ]; do sleep 0.05; done' } }),
+		say('done')]);
+	const cwd = tempDir(t, 'cwd');
+	const log = path.join(cwd, 'log');
+	await codexExec(t, model, ['go'], { cwd, config: `mcp_optional_startup_grace_ms = 100\n${configOf({ s: { tools, log, delay: 700 } })}`,
+		onStart: async () => {
+			while (!readLines(log).some(({ method }) => method === 'tools/list')) await new Promise((wake) => setTimeout(wake, 20));
+			setTimeout(() => fs.writeFileSync(path.join(cwd, 'go'), ''), 1500);
+		} });
+	const has = (request) => request.body.tools.some(({ name }) => name === 'mcp__s');
+	assert.deepEqual(model.requests().map(has), [false, true]);
+});
+
+test('a changed list of tools is followed', exec, async (t) => {
+	const model = await startModel(t, [reply(itemCall('echo', {})), reply({ call: 'exec_command', arguments: { cmd: 'sleep 0.5' } }), say('done')]);
+	await codexExec(t, model, ['go'], { config: configOf({ s: { tools: [ECHO],
+		answers: { echo: { tools: [{ ...ECHO, name: 'new_one' }], result: { content: [] } } } } }) });
+	const names = (request) => request.body.tools.find(({ name }) => name === 'mcp__s').tools.map(({ name }) => name);
+	assert.deepEqual(names(model.requests()[0]), ['echo']);
+	assert.deepEqual(names(model.requests().at(-1)), ['new_one']);
+});
+
+// --- the app-server -------------------------------------------------------------------------------------------------
+
+/** A thread with one scripted server; begin(words) starts a turn. */
+async function startThread(t, script, replies, { keys, thread: more, config = '' } = {}) {
+	const model = await startModel(t, replies);
+	const log = path.join(tempDir(t, 'log'), 'log');
+	const home = makeHome(t, model, config);
+	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: { log, ...script } }, keys));
+	const server = await startAppServer(t, model, { home });
+	const { thread } = await server.request('thread/start', { sandbox: 'workspace-write', approvalPolicy: 'on-request', ...more });
+	const begin = (words) => server.request('turn/start', { threadId: thread.id, input: [text(words)] });
+	return { model, server, thread, begin, home, log: () => readLines(log) };
+}
+
+const WRITE = { ...ECHO, name: 'write', annotations: undefined };
+const mcpItems = (server, method) => server.all(method).map(({ params }) => params.item).filter(({ type }) => type === 'mcpToolCall');
+
+test('the start of each server is reported to clients', appServer, async (t) => {
+	const { server, thread } = await startThread(t, { tools: [ECHO] }, [say('done')]);
+	while (server.all('mcpServer/startupStatus/updated').length < 2) await server.next('mcpServer/startupStatus/updated');
+	assert.deepEqual(server.all('mcpServer/startupStatus/updated').map(({ params }) => params), ['starting', 'ready'].map((status) =>
+		({ threadId: thread.id, name: 's', status, error: null, failureReason: null })));
+	assert.equal((await server.end()).code, 0);
+});
+
+test('a call that may change something needs approval, which can be remembered', appServer, async (t) => {
+	const { model, server, thread, begin, home } = await startThread(t, { tools: [WRITE] }, ['a', 'b', 'c', 'd'].flatMap((id) =>
+		[reply(itemCall('write', { say: id }, id)), say('done')]));
+	const ask = async (answer) => {
+		const { turn } = await begin('go');
+		const request = await server.next('mcpServer/elicitation/request');
+		server.answer(request, answer);
+		await server.next('turn/completed');
+		return { turn, request };
+	};
+	const { turn, request } = await ask({ action: 'decline', content: null });
+	assert.deepEqual(request.params, { threadId: thread.id, turnId: turn.id, serverName: 's', mode: 'form',
+		_meta: { codex_approval_kind: 'mcp_tool_call', persist: ['session', 'always'], tool_name: 'write',
+			tool_description: 'Says it again.', tool_params: { say: 'a' },
+			tool_params_display: [{ name: 'say', value: 'a', display_name: 'say' }] },
+		message: 'Allow the s MCP server to run tool "write"?', requestedSchema: { type: 'object', properties: {} } });
+	assert.match(outputOf(model.requests()[1], 'a'), /user rejected MCP tool call$/);
+	await ask({ action: 'cancel', content: null });
+	assert.match(outputOf(model.requests()[3], 'b'), /user cancelled MCP tool call$/);
+	await ask({ action: 'accept', content: {}, _meta: { persist: 'always' } });
+	assert.match(outputOf(model.requests()[5], 'c'), /\{"say":"c"\}$/);
+	await begin('go');
+	await server.next('turn/completed');
+	assert.match(outputOf(model.requests()[7], 'd'), /\{"say":"d"\}$/);
+	assert.equal(server.all('mcpServer/elicitation/request').length, 3);
+	assert.equal(server.all('serverRequest/resolved').length, 3);
+	assert.deepEqual(mcpItems(server, 'item/completed').map(({ id, status }) => [id, status]),
+		[['a', 'failed'], ['b', 'failed'], ['c', 'completed'], ['d', 'completed']]);
+	assert.match(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /\[mcp_servers\.s\.tools\.write\]\s*approval_mode = "approve"/);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('without approvals a call that needs one is refused in a sandbox', appServer, async (t) => {
+	const { model, server, begin } = await startThread(t, { tools: [WRITE] }, [reply(itemCall('write', {})), say('done')],
+		{ thread: { approvalPolicy: 'never' } });
+	await begin('go');
+	await server.next('turn/completed');
+	assert.match(outputOf(model.requests()[1], 'c1'), /MCP tool call requires approval, but approval policy is never$/);
+	await server.end();
+});
+
+test('questions of a server reach the client, and the answers the server', appServer, async (t) => {
+	const form = { message: 'Name?', requestedSchema: { type: 'object', properties: { name: { type: 'string', minLength: 1,
+		maxLength: 9, format: 'email', default: 'x' } }, required: ['name'] } };
+	const url = { mode: 'url', message: 'Open it.', url: 'https://example.org/', elicitationId: 'e1' };
+	const { model, server, thread, begin } = await startThread(t, { tools: [ECHO], answers: { echo: [{ ask: form }, { ask: url },
+		{ ask: form }] } }, ['a', 'b', 'c'].flatMap((id) => [reply(itemCall('echo', {}, id)), say('done')]),
+	{ keys: 'tool_timeout_sec = 1.0' });
+	const ask = async (answer, wait = 0) => {
+		await begin('go');
+		const request = await server.next('mcpServer/elicitation/request');
+		await new Promise((wake) => setTimeout(wake, wait));
+		server.answer(request, answer);
+		await server.next('turn/completed');
+		return request.params;
+	};
+	const asked = await ask({ action: 'accept', content: { name: 'me' } }, 1500); // longer than the call's time limit
+	assert.deepEqual([asked.mode, asked._meta, asked.message, asked.requestedSchema, asked.threadId],
+		['form', null, 'Name?', form.requestedSchema, thread.id]);
+	assert.equal(outputOf(model.requests()[1], 'a').split('Output:')[1], '{"action":"accept","content":{"name":"me"}}');
+	const opened = await ask({ action: 'accept', content: null });
+	assert.deepEqual([opened.mode, opened.url, opened.elicitationId], ['url', 'https://example.org/', 'e1']);
+	await ask({ action: 'decline', content: { name: 'kept' } });
+	assert.equal(outputOf(model.requests()[5], 'c').split('Output:')[1], '{"action":"decline"}');
+	assert.equal((await server.end()).code, 0);
+});
+
+test('an interrupted call is cancelled at the server', appServer, async (t) => {
+	const { model, server, thread, begin, log } = await startThread(t, { tools: [ECHO], answers: { echo: { hang: true } } },
+		[reply(itemCall('echo', {})), say('done')]);
+	const { turn } = await begin('go');
+	while (!log().some(({ method }) => method === 'tools/call')) await new Promise((wake) => setTimeout(wake, 20));
+	await server.request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
+	await server.next('turn/completed');
+	while (!log().some(({ method }) => method === 'notifications/cancelled')) await new Promise((wake) => setTimeout(wake, 20));
+	const sent = log().find(({ method }) => method === 'tools/call');
+	assert.equal(log().find(({ method }) => method === 'notifications/cancelled').params.requestId, sent.id);
+	await begin('more');
+	await server.next('turn/completed');
+	assert.match(outputOf(model.requests()[1], 'c1'), /^aborted by user after/);
+	await server.end();
+});
+
+test('progress of a call is reported', appServer, async (t) => {
+	const { server, thread, begin } = await startThread(t, { tools: [ECHO], answers: { echo: { before: [{ method: 'notifications/progress',
+		params: { progressToken: 'TOKEN', progress: 1, message: 'half' } }], result: { content: [] } } } },
+	[reply(itemCall('echo', {})), say('done')]);
+	const { turn } = await begin('go');
+	await server.next('turn/completed');
+	assert.deepEqual(server.all('item/mcpToolCall/progress').map(({ params }) => params),
+		[{ threadId: thread.id, turnId: turn.id, itemId: 'c1', message: 'half' }]);
+	await server.end();
+});
+
+test('threads with the same settings share a server', appServer, async (t) => {
+	const { server, thread, log } = await startThread(t, { tools: [ECHO] }, [say('done')]);
+	for (let i = 0; i < 20; i++) await server.request('thread/start', { ...FREE, cwd: thread.cwd });
+	while (server.all('mcpServer/startupStatus/updated').filter(({ params }) => params.status === 'ready').length < 21)
+		await server.next('mcpServer/startupStatus/updated');
+	assert.equal(log().filter(({ started }) => started).length, 1);
+	await server.end();
+});
+
+test('calls are part of the history that a client reads', appServer, async (t) => {
+	const { server, thread, begin, home } = await startThread(t, { tools: [ECHO] }, [reply(itemCall('echo', { say: 'x' })), say('done')]);
+	await begin('go');
+	await server.next('turn/completed');
+	const [live] = mcpItems(server, 'item/completed');
+	const { thread: read } = await server.request('thread/read', { threadId: thread.id, includeTurns: true });
+	const [stored] = read.turns.flatMap(({ items }) => items).filter(({ type }) => type === 'mcpToolCall');
+	for (const key of ['id', 'server', 'tool', 'arguments', 'status', 'result', 'error']) assert.deepEqual(stored[key], live[key], key);
+	assert.match(fs.readFileSync(rollouts(home)[0], 'utf8'), /"type":"McpToolCall"/);
+	await server.end();
+});
+
+// --- ends -----------------------------------------------------------------------------------------------------------
+
+const pidsOf = (lines) => lines.flatMap(({ started, child }) => [started, child]).filter(Boolean);
+
+for (const [name, end] of [['gets the end of its input', (server) => server.end()],
+	['is terminated', (server) => server.child.kill('SIGTERM')], ['is killed', (server) => server.child.kill('SIGKILL')]])
+	test(`no server and no child of it survives when the engine ${name}`, appServer, async (t) => {
+		const { server, log } = await startThread(t, { tools: [ECHO], stubborn: true, escapes: true }, [say('done')]);
+		await until(() => server.all('mcpServer/startupStatus/updated').length === 2 && pidsOf(log()).length === 2);
+		for (const pid of pidsOf(log())) assert.ok(isAlive(pid));
+		end(server);
+		await until(() => pidsOf(log()).every((pid) => !isAlive(pid)));
+	});
+
+test('a server ends with the last thread that uses it', appServer, async (t) => {
+	const { server, thread, log, begin } = await startThread(t, { tools: [ECHO], stubborn: true, escapes: true }, [say('done')]);
+	await begin('go');
+	await server.next('turn/completed');
+	await until(() => pidsOf(log()).length === 2);
+	await server.request('thread/archive', { threadId: thread.id });
+	await until(() => pidsOf(log()).every((pid) => !isAlive(pid)));
+	await server.end();
+});
+
+// --- protocol v1 ----------------------------------------------------------------------------------------------------
+
+test('the raw protocol has events for the start, the call, and its approval', needs('proto'), async (t) => {
+	const model = await startModel(t, [reply(itemCall('write', { say: 'x' })), say('done')]);
+	const home = makeHome(t, model, 'approval_policy = "on-request"');
+	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: { tools: [WRITE] }, gone: { initialize: { exit: 1 } } }));
+	const proto = startProto(t, model, { home });
+	const { msg: complete } = await proto.next('mcp_startup_complete');
+	assert.deepEqual(complete.ready, ['s']);
+	assert.deepEqual(complete.failed.map(({ server }) => server), ['gone']);
+	proto.submit('1', userInput('go'));
+	const { msg: asked } = await proto.next('elicitation_request');
+	assert.deepEqual([asked.server_name, asked.id, asked._meta.tool_name], ['s', 'c1', 'write']);
+	proto.submit('2', { type: 'resolve_elicitation', server_name: 's', request_id: asked.id, decision: 'accept' });
+	const { msg: ended } = await proto.next('mcp_tool_call_end');
+	assert.deepEqual(ended.invocation, { server: 's', tool: 'write', arguments: { say: 'x' } });
+	assert.deepEqual(ended.result, { Ok: { content: [{ type: 'text', text: '{"say":"x"}' }] } });
+	await proto.next('task_complete');
+	await proto.end();
+});
