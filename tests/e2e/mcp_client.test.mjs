@@ -419,3 +419,25 @@ test('the raw protocol has events for the start, the call, and its approval', ne
 	await proto.next('task_complete');
 	await proto.end();
 });
+
+// --- required servers -----------------------------------------------------------------------------------------------
+
+test('without a required server there is no session, and nothing is asked of the model', exec, async (t) => {
+	const model = await startModel(t, [say('never')]);
+	const result = await codexExec(t, model, ['go'], { config: configOf({ s: { initialize: { exit: 3 } } }, 'required = true') });
+	assert.equal(result.code, 1);
+	assert.match(result.stderr, /required MCP servers failed to initialize: s: MCP client for `s` failed to start/);
+	assert.equal(model.requests().length, 0);
+	const home = makeHome(t, model);
+	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: { initialize: { exit: 3 } } }, 'required = true'));
+	const server = await startAppServer(t, model, { home });
+	await assert.rejects(server.request('thread/start', {}), /required MCP servers failed to initialize: s: /);
+	await server.end();
+});
+
+test('the first request waits for a required server beyond the grace', exec, async (t) => {
+	const model = await startModel(t, [say('done')]);
+	await codexExec(t, model, ['go'], { config: `mcp_optional_startup_grace_ms = 0\n${configOf({ s: { tools: [ECHO], delay: 300 } },
+		'required = true')}` });
+	assert.ok(model.requests()[0].body.tools.some(({ name }) => name === 'mcp__s'));
+});

@@ -74,10 +74,10 @@ void services_preload(struct services *services)
 
 /* ---- the queues ---- */
 
-/* True while submissions wait for a session that is being resumed. */
+/* True while submissions wait for a session that is being resumed, or for its required MCP servers. */
 static bool is_resuming(const struct codex *codex)
 {
-	return resume_wait_is_pending(&codex->resume_wait) || codex->settling;
+	return resume_wait_is_pending(&codex->resume_wait) || mcp_wait_is_pending(&codex->mcp_wait) || codex->settling;
 }
 
 static void on_room(void *self)
@@ -279,6 +279,7 @@ struct codex *codex_open(const struct codex_options *options)
 	codex->self = options->self;
 	samples_init(&codex->samples);
 	resume_wait_init(&codex->resume_wait, &codex->env, on_resume_ready, codex);
+	mcp_wait_init(&codex->mcp_wait, &codex->env, on_resume_ready, codex);
 	rollout_stall_init(&codex->stall, loop, &stall_ops, codex);
 	sq_init(&codex->sq, loop, on_submissions, on_room, codex);
 	eq_init(&codex->eq, loop, on_events, codex);
@@ -412,6 +413,7 @@ void codex_close(struct codex *codex)
 	agents_destroy(codex); /* after the session, whose calls may wait for agents */
 	rollout_stall_finish(&codex->stall);
 	resume_wait_finish(&codex->resume_wait);
+	mcp_wait_finish(&codex->mcp_wait);
 	sq_finish(&codex->sq);
 	eq_finish(&codex->eq);
 	config_unref(codex->env.config);

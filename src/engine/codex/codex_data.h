@@ -8,6 +8,7 @@
 
 #include "base/vec.h"
 #include "engine/codex/codex_options.h"
+#include "engine/codex/mcp_wait.h"
 #include "engine/codex/queues.h"
 #include "engine/codex/resume_wait.h"
 #include "engine/codex/sample.h"
@@ -69,6 +70,7 @@ struct codex {
 	void *self; /* passed to on_event, on_child and on_room */
 	struct submission_queue sq;
 	struct resume_wait resume_wait;
+	struct mcp_wait mcp_wait;
 	struct event_queue eq;
 	struct session *session; /* NULL before configure_session */
 	struct task_owner tasks; /* lent to the session's tasks */

@@ -90,11 +90,15 @@ void on_op_configure_session(struct codex *codex, const struct submission *submi
 			op_refuse_request(codex, submission, err.text);
 		return;
 	}
+	if (mcp_wait_begin(&codex->mcp_wait, submission))
+		return;
 	if (op->resume_path.ptr && resume_wait_load(&codex->resume_wait, submission))
 		return;
-	if (codex_open_session(codex, submission->id, op, &err) == 0) {
+	if (mcp_wait_check(&codex->mcp_wait, &err) == 0 && codex_open_session(codex, submission->id, op, &err) == 0) {
+		mcp_wait_release(&codex->mcp_wait);
 		agents_on_configured(codex);
 	} else if (!resume_wait_for_lock(&codex->resume_wait, submission, &err)) {
+		mcp_wait_release(&codex->mcp_wait);
 		op_refuse_request(codex, submission, err.text);
 		agents_on_configure_failed(codex, &err);
 	}
