@@ -1,5 +1,7 @@
 """Rows about sessions on disk: the cost of resuming one, and of listing and searching many."""
+import atexit
 import datetime
+import itertools
 import json
 import os
 import time
@@ -65,15 +67,20 @@ def lines():
         yield from turn(number)
 
 
-def write_session(home, count):
-    """A session of that many lines; returns its size in MB."""
+def write_lines(home, records):
+    """Returns the size in MB."""
     path = home / SESSION
     path.parent.mkdir(parents=True)
     with open(path, "w") as out:
-        for ordinal, (kind, payload) in zip(range(count), lines()):
+        for ordinal, (kind, payload) in enumerate(records):
             line = {"timestamp": "2026-11-20T10:00:00.123Z", "ordinal": ordinal, "type": kind, "payload": payload}
             out.write(json.dumps(line, separators=(",", ":")) + "\n")
     return path.stat().st_size / 1e6
+
+
+def write_session(home, count):
+    """A session of that many lines; returns its size in MB."""
+    return write_lines(home, itertools.islice(lines(), count))
 
 
 def resume(here, count):
@@ -163,6 +170,73 @@ def listing(here, count, **params):
 
 def search(here, count):
     return stored(here, count, find_words, 20)
+
+
+def short_items(count):
+    """A session of that many messages, short enough that no program summarises them."""
+    yield "session_meta", {"id": THREAD, "session_id": THREAD, "timestamp": "2026-11-20T10:00:00.000Z",
+                           "cwd": "/work", "originator": "bench", "cli_version": "0.1.0", "source": "exec",
+                           "model_provider": "mock", "history_mode": "paginated"}
+    for number in range(count):
+        role, kind = ("assistant", "output_text") if number % 2 else ("user", "input_text")
+        text = "what there is to say about number %d, in a few words" % number
+        yield "response_item", {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+
+
+def request(here, items, calls):
+    """Each of `calls` requests of a turn in a session with that many items."""
+    ask = {"reply": [{"call": "no_such_tool", "arguments": {}}]}
+    replies = [here.message()] + [ask] * (calls - 1) + [here.message()]
+
+    def prepare(server):
+        params = {"threadId": THREAD, "excludeTurns": True}
+        server.ask([{"id": "resume", "method": "thread/resume", "params": params}], b'"id":"resume"')
+        threads.turns(server, [THREAD])
+
+    def row(bench, binary):
+        write_lines(bench.home, short_items(items))
+        return threads.run(here, bench, binary, replies, prepare, lambda server, _: threads.turns(server, [THREAD]),
+                           calls)
+    return row
+
+
+_homes = {}  # of first_page: (count, program) -> a home that the program has indexed
+
+
+def indexed_home(here, count, binary):
+    """A home with sessions and the index that the program has made of them: for all runs, because that takes long."""
+    if (count, binary) not in _homes:
+        bench = here.Bench()
+        atexit.register(bench.close)
+        write_sessions(bench.home, count)
+        time.sleep(2.5)
+        server = threads.Server(binary, bench, "http://127.0.0.1:9/v1", here)
+        list_page(server, 0)
+        before = -1
+        while server.cpu_seconds() - before > 0.002:
+            before = server.cpu_seconds()
+            time.sleep(1)
+        server.stop()
+        _homes[count, binary] = bench
+    return _homes[count, binary]
+
+
+def first_page(here, count):
+    """CPU of a whole app-server that answers one thread/list, and of what it does in the half second after."""
+    def row(_, binary):
+        bench = indexed_home(here, count, binary)
+
+        def talk(process):
+            client = {"name": "bench", "title": "bench", "version": "1"}
+            here.send(process, {"id": 1, "method": "initialize", "params": {"clientInfo": client}})
+            here.wait_for(process, b'"id":1')
+            here.send(process, {"method": "initialized"})
+            here.send(process, {"id": 2, "method": "thread/list", "params": {}})
+            here.wait_for(process, b'"id":2')
+            time.sleep(0.5)
+        cost = here.run_process([binary, "app-server"], bench.env, bench.work, talk=talk)
+        return cost.own, cost
+    return row
 
 
 def initialize(here, count):

@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import subprocess
+import time
 
 DELTAS = 2000
 READ_SIZE = 1 << 20
@@ -51,8 +52,8 @@ class Server:
             found.extend(line for line in lines if mark in line)
 
     def cpu_seconds(self):
-        """CPU by the scheduler's clock, without threads that have exited."""
-        return sum(int((task / "schedstat").read_text().split()[0]) for task in (self.proc / "task").iterdir()) / 1e9
+        """CPU of all threads, also of those that have ended, by the clock of the process (clock_getcpuclockid)."""
+        return time.clock_gettime(~self.process.pid << 3 | 2)
 
     def kib(self, key):
         return int((self.proc / "status").read_text().split(key + ":")[1].split()[0])
