@@ -16,6 +16,7 @@ struct dynamic_tools;
 struct exec_policy;
 struct exec_sessions;
 struct loop;
+struct mcp_offer;
 struct patch_plan;
 struct sandbox_policy;
 struct tool_call;
@@ -74,6 +75,9 @@ struct tool_host {
 	/* Sets call->mcp if call->name names a tool of an MCP server that the model was offered. NULL: there are no
 	 * servers. */
 	void (*bind_mcp)(struct tool_host *host, struct tool_call *call, struct str namespace);
+	/* Returns the servers and tools that the model was offered, borrowed until the next request to it. NULL: there
+	 * are no servers. */
+	const struct mcp_offer *(*mcp_offer)(struct tool_host *host);
 	/* Stores in the user's configuration that this tool needs no approval. */
 	void (*approve_mcp)(struct tool_host *host, struct str server, struct str tool);
 	/* Returns the user's rules for commands, which are read when first needed. amend stores a rule that allows

@@ -441,3 +441,41 @@ test('the first request waits for a required server beyond the grace', exec, asy
 		'required = true')}` });
 	assert.ok(model.requests()[0].body.tools.some(({ name }) => name === 'mcp__s'));
 });
+
+// --- resources ------------------------------------------------------------------------------------------------------
+
+test('resources are listed and read', exec, async (t) => {
+	const step = (name, args, id) => ({ call: name, arguments: args, call_id: id });
+	const model = await startModel(t, [reply(step('list_mcp_resources', {}, 'all'), step('list_mcp_resources', { server: 's' }, 'one'),
+		step('list_mcp_resource_templates', {}, 'templates'), step('read_mcp_resource', { server: 's', uri: 'x://a' }, 'read'),
+		step('read_mcp_resource', { server: 's', uri: 'x://none' }, 'missing'), step('read_mcp_resource', { server: 'x', uri: 'y' }, 'unknown'),
+		step('list_mcp_resources', { cursor: 'c' }, 'cursor'), step('read_mcp_resource', { server: 's' }, 'incomplete')), say('done')]);
+	const capabilities = { tools: {}, resources: {} };
+	const config = configOf({ s: { initialize: { capabilities }, resources: [{ uri: 'x://a', name: 'a' }],
+		templates: [{ uriTemplate: 'x://{n}', name: 't' }], contents: { 'x://a': [{ uri: 'x://a', mimeType: 'text/plain', text: 'A' }] } },
+	without: { tools: [ECHO] } });
+	const result = await codexExec(t, model, ['go'], { json: true, config });
+	const [first, second] = model.requests();
+	const offered = first.body.tools.map(({ name }) => name);
+	for (const name of ['list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_resource']) assert.ok(offered.includes(name), name);
+	const output = (id) => outputOf(second, id);
+	assert.equal(output('all'), '{"resources":[{"server":"s","uri":"x://a","name":"a"}]}');
+	assert.equal(output('one'), '{"server":"s","resources":[{"uri":"x://a","name":"a"}]}');
+	assert.equal(output('templates'), '{"resourceTemplates":[{"server":"s","uriTemplate":"x://{n}","name":"t"}]}');
+	assert.equal(output('read'), '{"server":"s","uri":"x://a","contents":[{"uri":"x://a","mimeType":"text/plain","text":"A"}]}');
+	assert.equal(output('missing'),
+		'resources/read failed: resources/read failed for `s` (x://none): Mcp error: -32002: no x://none');
+	assert.equal(output('unknown'), "unknown MCP server 'x'");
+	assert.equal(output('cursor'), 'cursor can only be used when a server is specified');
+	assert.match(output('incomplete'), /failed to parse function arguments: missing field `uri`/);
+	const items = itemsOf(result.events, 'mcp_tool_call').map(({ server, tool, status }) => `${server} ${tool} ${status}`).sort();
+	assert.deepEqual(items, ['codex list_mcp_resource_templates completed', 'codex list_mcp_resources completed',
+		'codex list_mcp_resources failed', 's list_mcp_resources completed', 's read_mcp_resource completed',
+		's read_mcp_resource failed', 'x read_mcp_resource failed']);
+});
+
+test('without servers no tool for resources is offered', exec, async (t) => {
+	const model = await startModel(t, [say('done')]);
+	await codexExec(t, model, ['go'], { config: configOf({ s: { tools: [ECHO] } }, 'enabled = false') });
+	assert.deepEqual(model.requests()[0].body.tools.filter(({ name }) => /mcp/.test(name)), []);
+});

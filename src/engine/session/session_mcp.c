@@ -223,9 +223,14 @@ static void make_offer(struct session_mcp *mcp)
 	mcp->offer = mcp_offer_create(sources, count);
 }
 
+bool session_mcp_has_servers(const struct session_mcp *mcp)
+{
+	return mcp && !list_empty(&mcp->servers);
+}
+
 void session_mcp_write_tools(struct session_mcp *mcp, struct json_writer *w)
 {
-	if (!mcp || list_empty(&mcp->servers))
+	if (!session_mcp_has_servers(mcp))
 		return;
 	make_offer(mcp);
 	size_t omitted = mcp_offer_write(mcp->offer, w);
@@ -286,6 +291,11 @@ static void host_approve_mcp(struct tool_host *host, struct str server, struct s
 
 /* ---- open and close ---- */
 
+static const struct mcp_offer *host_mcp_offer(struct tool_host *host)
+{
+	return container_of(host, struct session, host)->mcp->offer;
+}
+
 static void host_bind_mcp(struct tool_host *host, struct tool_call *call, struct str namespace)
 {
 	const struct session *session = container_of(host, struct session, host);
@@ -307,6 +317,7 @@ void session_mcp_open(struct session *session)
 	list_init(&mcp->jobs);
 	session->mcp = mcp;
 	session->host.bind_mcp = host_bind_mcp;
+	session->host.mcp_offer = host_mcp_offer;
 	session->host.approve_mcp = host_approve_mcp;
 	struct config_binder binder = config_binder(config, &mcp->arena);
 	const struct mcp_server *servers = mcp_servers_bind(&binder, config->mcp_servers, &count);

@@ -26,6 +26,8 @@ void session_mcp_destroy(struct session_mcp *mcp); /* NULL is fine */
 bool session_mcp_wait(struct session_mcp *mcp, loop_run_fn ready, void *self);
 void session_mcp_forget(struct session_mcp *mcp);
 
+/* True if a server is configured. */
+bool session_mcp_has_servers(const struct session_mcp *mcp);
 /* Writes elements of a request's tools array. The tools are callable under these names until the next call. */
 void session_mcp_write_tools(struct session_mcp *mcp, struct json_writer *w);
 

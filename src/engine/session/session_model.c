@@ -133,6 +133,10 @@ static bool is_offered(const struct conversation *conversation, const struct set
 		return !conversation->voice && config->features.collab && session_offers_agents(session);
 	case TOOL_spawn_agent: /* these tools are offered in a namespace of their own */
 		return false;
+	case TOOL_list_mcp_resources:
+	case TOOL_list_mcp_resource_templates:
+	case TOOL_read_mcp_resource:
+		return session_mcp_has_servers(session->mcp);
 	case TOOL_update_plan:
 		return !session_lacks_tool(session, tool_get(tag));
 	default:

@@ -26,6 +26,7 @@ struct mcp_offer {
 	VEC(struct mcp_offered) tools;
 	struct offer_group *groups;
 	size_t group_count;
+	struct mcp_offer_source *sources; /* borrow the references of the groups */
 };
 
 /* ---- names ---- */
@@ -138,8 +139,10 @@ struct mcp_offer *mcp_offer_create(const struct mcp_offer_source *sources, size_
 	struct mcp_offer *offer = xnew(struct mcp_offer);
 	struct named *names = arena_array(&offer->arena, struct named, count);
 	offer->groups = arena_array(&offer->arena, struct offer_group, count);
+	offer->sources = arena_array(&offer->arena, struct mcp_offer_source, count);
 	for (size_t i = 0; i < count; i++) {
 		struct str name = sources[i].server->name;
+		offer->sources[i] = sources[i];
 		names[i] = (struct named){name, plain_name(&offer->arena, "mcp__", name)};
 	}
 	separate(&offer->arena, names, count, LIMIT_TOOL_NAMESPACE);
@@ -173,6 +176,12 @@ const struct mcp_offered *mcp_offer_find(const struct mcp_offer *offer, struct s
 			return it;
 	}
 	return NULL;
+}
+
+const struct mcp_offer_source *mcp_offer_sources(const struct mcp_offer *offer, size_t *ret_count)
+{
+	*ret_count = offer ? offer->group_count : 0;
+	return offer ? offer->sources : NULL;
 }
 
 /* ---- descriptions for the model ---- */

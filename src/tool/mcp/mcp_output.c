@@ -2,6 +2,7 @@
 #include "tool/mcp/mcp_output.h"
 
 #include "base/limits.h"
+#include "tool/tool.h"
 
 static const struct str no_audio = {"<audio content omitted because you do not support audio input>", 62};
 
@@ -144,4 +145,36 @@ void mcp_output_write_item(const struct json *answer, struct json_writer *w)
 		jw_value(w, it);
 	}
 	jw_object_end(w);
+}
+
+/* ---- events ---- */
+
+void mcp_output_emit_begin(struct tool_call *call, struct mcp_invocation *invocation)
+{
+	struct ev_mcp_call_begin event = {.call_id = call->call_id, .invocation = invocation};
+	call->host->emit(call->host, call->turn_id, EV_mcp_tool_call_begin, &event);
+}
+
+static void emit_end(struct tool_call *call, struct mcp_invocation *invocation, uint64_t wall_ns,
+                     struct mcp_result *result)
+{
+	struct duration duration = {(int64_t)(wall_ns / 1000000000), (int64_t)(wall_ns % 1000000000)};
+	struct ev_mcp_call_end event = {
+		.call_id = call->call_id, .invocation = invocation, .duration = &duration, .result = result};
+	call->host->emit(call->host, call->turn_id, EV_mcp_tool_call_end, &event);
+}
+
+void mcp_output_emit(struct tool_call *call, struct mcp_invocation *invocation, uint64_t wall_ns, struct str answer)
+{
+	struct mcp_answer body = {.answer = answer};
+	struct mcp_result result = {.tag = mcp_result_ok, .ok = &body};
+	emit_end(call, invocation, wall_ns, &result);
+}
+
+void mcp_output_emit_error(struct tool_call *call, struct mcp_invocation *invocation, uint64_t wall_ns,
+                           struct str reason)
+{
+	struct mcp_failure failure = {.reason = reason};
+	struct mcp_result result = {.tag = mcp_result_err, .err = &failure};
+	emit_end(call, invocation, wall_ns, &result);
 }

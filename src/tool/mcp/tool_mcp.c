@@ -24,8 +24,6 @@ struct mcp_run {
 	struct mcp_elicits elicits;
 };
 
-/* ---- events ---- */
-
 static struct mcp_invocation invocation_of(const struct mcp_run *run)
 {
 	return (struct mcp_invocation){
@@ -33,24 +31,6 @@ static struct mcp_invocation invocation_of(const struct mcp_run *run)
 		.tool = run->offered->tool->name,
 		.arguments = run->arguments ? run->arguments->span : STR_NONE,
 	};
-}
-
-static void emit_begin(const struct mcp_run *run)
-{
-	struct tool_call *call = run->call;
-	struct mcp_invocation invocation = invocation_of(run);
-	struct ev_mcp_call_begin event = {.call_id = call->call_id, .invocation = &invocation};
-	call->host->emit(call->host, call->turn_id, EV_mcp_tool_call_begin, &event);
-}
-
-static void emit_end(const struct mcp_run *run, uint64_t wall_ns, struct mcp_result *result)
-{
-	struct tool_call *call = run->call;
-	struct mcp_invocation invocation = invocation_of(run);
-	struct duration duration = {(int64_t)(wall_ns / 1000000000), (int64_t)(wall_ns % 1000000000)};
-	struct ev_mcp_call_end event = {
-		.call_id = call->call_id, .invocation = &invocation, .duration = &duration, .result = result};
-	call->host->emit(call->host, call->turn_id, EV_mcp_tool_call_end, &event);
 }
 
 /* ---- the end ---- */
@@ -83,10 +63,9 @@ static void fail(struct mcp_run *run, const char *text)
 {
 	struct tool_call *call = run->call;
 	struct mcp_output output = output_of(call);
-	struct mcp_failure failure = {.reason = str_of(text)};
-	struct mcp_result result = {.tag = mcp_result_err, .err = &failure};
+	struct mcp_invocation invocation = invocation_of(run);
 	mcp_output_write_error(&output, str_of(text));
-	emit_end(run, output.wall_ns, &result);
+	mcp_output_emit_error(call, &invocation, output.wall_ns, str_of(text));
 	stop(call);
 	tool_call_finish_output(call, false);
 }
@@ -103,13 +82,12 @@ static void fail_call(struct mcp_run *run, const char *why)
 static void succeed(struct mcp_run *run, const struct json *answer, struct mcp_output *output)
 {
 	struct tool_call *call = run->call;
+	struct mcp_invocation invocation = invocation_of(run);
 	auto_buf struct buf item;
 	buf_init(&item, LIMIT_TOOL_ITEM);
 	struct json_writer w = json_writer(&item);
 	mcp_output_write_item(answer, &w);
-	struct mcp_answer body = {.answer = buf_str(&item)};
-	struct mcp_result result = {.tag = mcp_result_ok, .ok = &body};
-	emit_end(run, output->wall_ns, &result);
+	mcp_output_emit(call, &invocation, output->wall_ns, buf_str(&item));
 	bool is_error = json_get_bool(answer, "isError", false);
 	stop(call);
 	tool_call_finish_output(call, !is_error);
@@ -262,7 +240,8 @@ static void start(struct tool_call *call)
 	mcp_elicits_init(&run->elicits);
 	call->state = run;
 	call->stop = stop;
-	emit_begin(run);
+	struct mcp_invocation invocation = invocation_of(run);
+	mcp_output_emit_begin(call, &invocation);
 	if (!arguments || arguments->type == JSON_object) {
 		decide(run);
 		return;
