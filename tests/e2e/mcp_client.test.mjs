@@ -479,3 +479,38 @@ test('without servers no tool for resources is offered', exec, async (t) => {
 	await codexExec(t, model, ['go'], { config: configOf({ s: { tools: [ECHO] } }, 'enabled = false') });
 	assert.deepEqual(model.requests()[0].body.tools.filter(({ name }) => /mcp/.test(name)), []);
 });
+
+// --- methods of the app-server --------------------------------------------------------------------------------------
+
+const FULL = { initialize: { capabilities: { tools: {}, resources: {} } }, page: 1, tools: [ECHO, { ...ECHO, name: 'raw-name' }],
+	resources: [{ uri: 'x://a', name: 'a' }], templates: [{ uriTemplate: 'x://{n}', name: 't' }],
+	contents: { 'x://a': [{ uri: 'x://a', text: 'A' }] }, answers: { 'raw-name': { error: { code: -32602, message: 'Unknown tool raw-name' } } } };
+
+test('clients list the servers with what they offer', appServer, async (t) => {
+	const { server, thread, log } = await startThread(t, FULL, [say('done')]);
+	const { data, nextCursor } = await server.request('mcpServerStatus/list', { threadId: thread.id });
+	assert.equal(nextCursor, null);
+	assert.deepEqual(data.map(({ name, runtimeStatus }) => [name, runtimeStatus]), [['s', 'connected']]);
+	const [s] = data;
+	assert.deepEqual(Object.keys(s.tools).sort(), ['echo', 'raw-name']);
+	assert.deepEqual(s.tools.echo.inputSchema, ECHO.inputSchema);
+	assert.deepEqual([s.resources.map(({ uri }) => uri), s.resourceTemplates.map(({ uriTemplate }) => uriTemplate)], [['x://a'], ['x://{n}']]);
+	assert.deepEqual([s.serverInfo.name, s.serverInfo.version, s.authStatus], ['scripted', '1', 'unsupported']);
+	const short = await server.request('mcpServerStatus/list', { threadId: thread.id, detail: 'toolsAndAuthOnly' });
+	assert.deepEqual(short.data[0].resources, []);
+	assert.equal(log().filter(({ started }) => started).length, 1);
+	await assert.rejects(server.request('mcpServerStatus/list', { cursor: 'zz' }), { code: -32600, message: 'invalid cursor: zz' });
+	assert.equal((await server.end()).code, 0);
+});
+
+test('clients call tools and read resources without the model', appServer, async (t) => {
+	const { server, thread } = await startThread(t, FULL, [say('done')]);
+	const callTool = (tool, more) => server.request('mcpServer/tool/call', { threadId: thread.id, server: 's', tool, ...more });
+	assert.deepEqual(await callTool('echo', { arguments: { say: 'x' } }), { content: [{ type: 'text', text: '{"say":"x"}' }] });
+	await assert.rejects(callTool('raw-name'), { code: -32602, message: 'Unknown tool raw-name' });
+	await assert.rejects(callTool('echo', { server: 'x' }), { code: -32603, message: "unknown MCP server 'x'" });
+	const read = (uri) => server.request('mcpServer/resource/read', { threadId: thread.id, server: 's', uri });
+	assert.deepEqual((await read('x://a')).contents, [{ uri: 'x://a', text: 'A' }]);
+	await assert.rejects(read('x://none'), { code: -32002, message: 'no x://none' });
+	assert.equal((await server.end()).code, 0);
+});

@@ -72,6 +72,11 @@ void services_preload(struct services *services)
 	http_client_preload(services->http);
 }
 
+struct mcp_pool *services_mcp(const struct services *services)
+{
+	return services->mcp;
+}
+
 /* ---- the queues ---- */
 
 /* True while submissions wait for a session that is being resumed, or for its required MCP servers. */

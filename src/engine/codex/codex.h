@@ -15,6 +15,7 @@
 #include "protocol/message/message.h"
 
 struct loop;
+struct mcp_pool;
 
 /* ---- shared by all Codexes of a process: connections to models, the originator, folders with skills ---- */
 
@@ -28,6 +29,9 @@ void services_preload(struct services *services);
 void services_set_skill_roots(struct services *services, const struct str *roots, size_t count);
 /* The result is borrowed until the next services_set_skill_roots. */
 const struct str *services_skill_roots(const struct services *services, size_t *ret_count);
+
+/* Returns the MCP servers of the process, borrowed. */
+struct mcp_pool *services_mcp(const struct services *services);
 
 /* ---- a Codex ---- */
 

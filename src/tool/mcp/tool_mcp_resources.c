@@ -225,7 +225,7 @@ static struct resource_run *begin(struct tool_call *call, const struct list_kind
 	return run;
 }
 
-/* Selects the named server; false, and the call has failed, if there is none. */
+/* Selects the named server; false, and the call has failed, if it does not exist. */
 static bool select_server(struct resource_run *run)
 {
 	while (run->at < run->count && !str_eq(run->sources[run->at].server->name, run->server))

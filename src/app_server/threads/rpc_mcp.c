@@ -1,0 +1,300 @@
+/* Requests about MCP servers. Those with a thread use its configuration and folder, so the pool gives them the servers
+ * that the thread uses. */
+#include "app_server/rpc/rpc_request.h"
+#include "app_server/rpc/server.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/threads.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/mcp_server.h"
+#include "engine/codex/codex.h"
+#include "mcp/mcp_catalog.h"
+#include "mcp/mcp_client.h"
+#include "mcp/mcp_pool.h"
+#include "mcp/mcp_survey.h"
+
+/* The configuration and folder that a request is about. */
+struct mcp_place {
+	struct config *config;
+	const char *cwd;
+};
+
+/* Returns NULL, or the error for an unknown thread. id: STR_NONE means the process. */
+static const struct rpc_error *find_place(struct rpc_request *request, struct str id, struct mcp_place *ret)
+{
+	struct app_server *server = request->server;
+	struct thread *thread = id.ptr ? threads_find(server, id) : NULL;
+	if (id.ptr && !thread)
+		return threads_not_found(request, id);
+	*ret = (struct mcp_place){server->config, config_home(server->config)};
+	if (thread)
+		*ret = (struct mcp_place){thread->config, arena_cstr(&request->arena, thread->settings->cwd)};
+	return NULL;
+}
+
+/* ---- mcpServerStatus/list ---- */
+
+struct status_list {
+	struct rpc_request *request;
+	struct mcp_survey *survey;
+	uint64_t start;
+};
+
+static size_t decode_items(struct str items, const struct record *record, struct arena *arena, void **ret)
+{
+	auto_buf struct buf list;
+	size_t count = 0;
+	buf_init(&list, LIMIT_MCP_LIST + 2);
+	buf_append_char(&list, '[');
+	buf_append_str(&list, items);
+	buf_append_char(&list, ']');
+	const struct json *array = json_parse_copy(arena, buf_str(&list), NULL);
+	char *into = arena_alloc(arena, record->size * (array ? array->count + 1 : 1));
+	json_for_each(it, array) {
+		if (record_decode(record, it, arena, into + count * record->size, NULL) == 0)
+			count++;
+	}
+	*ret = into;
+	return count;
+}
+
+static void fill_tools(struct app_mcp_server_status *status, const struct mcp_catalog *catalog, struct arena *arena)
+{
+	status->tools = arena_array(arena, struct app_tool, catalog->tools.count);
+	status->tools_keys = arena_array(arena, struct str, catalog->tools.count);
+	vec_for_each(tool, &catalog->tools) {
+		const struct json *json = json_parse(arena, tool->json, NULL);
+		struct app_tool *to = &status->tools[status->tools_count];
+		if (json && record_decode(&record_app_tool, json, arena, to, NULL) == 0)
+			status->tools_keys[status->tools_count++] = tool->name;
+	}
+}
+
+static enum app_mcp_auth_status auth_of(const struct mcp_survey_row *row)
+{
+	if (row->needs_login)
+		return app_mcp_auth_status_not_logged_in;
+	return row->server->keys.bearer_token_env_var ? app_mcp_auth_status_bearer_token
+	                                              : app_mcp_auth_status_unsupported;
+}
+
+static struct app_mcp_server_status describe(const struct mcp_survey_row *row, struct arena *arena)
+{
+	void *list = NULL;
+	struct app_mcp_server_status status = {
+		.name = row->server->name,
+		.auth_status = auth_of(row),
+		.has_runtime_status = true,
+		.runtime_status = row->catalog ? app_mcp_server_connection_status_connected
+	                                       : app_mcp_server_connection_status_failed,
+		.tools_error = str_of(row->failure),
+	};
+	if (!row->catalog)
+		return status;
+	fill_tools(&status, row->catalog, arena);
+	status.resources_count = decode_items(row->resources, &record_app_resource, arena, &list);
+	status.resources = list;
+	status.resource_templates_count = decode_items(row->templates, &record_app_resource_template, arena, &list);
+	status.resource_templates = list;
+	status.server_capabilities = row->catalog->capabilities;
+	const struct json *info = row->catalog->info.ptr ? json_parse(arena, row->catalog->info, NULL) : NULL;
+	status.server_info = arena_new(arena, struct app_mcp_server_info);
+	if (!info || record_decode(&record_app_mcp_server_info, info, arena, status.server_info, NULL) != 0)
+		status.server_info = NULL;
+	return status;
+}
+
+static void status_list_destroy(struct status_list *list)
+{
+	mcp_survey_destroy(list->survey);
+	free(list);
+}
+
+static void on_list_cancelled(struct rpc_request *request)
+{
+	status_list_destroy(request->self);
+}
+
+static void on_surveyed(void *self)
+{
+	struct status_list *list = self;
+	struct rpc_request *request = list->request;
+	const struct app_list_mcp_server_status_params *params = request->params;
+	auto_arena struct arena arena = {0};
+	struct mcp_survey_row row;
+	struct app_mcp_server_status *data = arena_array(&arena, struct app_mcp_server_status, LIMIT_MCP_SERVERS);
+	struct app_list_mcp_server_status_response response = {.data = data};
+	size_t limit = params->has_limit && params->limit > 0 ? (size_t)params->limit : LIMIT_MCP_SERVERS;
+	size_t at = (size_t)list->start;
+	while (response.data_count < limit && mcp_survey_row(list->survey, at, &row)) {
+		data[response.data_count++] = describe(&row, &arena);
+		at++;
+	}
+	if (mcp_survey_row(list->survey, at, &row))
+		response.next_cursor = str_of(arena_printf(&arena, "%zu", at));
+	rpc_reply(request, &response);
+	status_list_destroy(list);
+}
+
+enum rpc_verdict on_rpc_mcp_server_status_list(struct rpc_request *request,
+                                               const struct app_list_mcp_server_status_params *params)
+{
+	struct mcp_place place;
+	uint64_t start = 0;
+	const struct rpc_error *error = find_place(request, params->thread_id, &place);
+	if (error)
+		return rpc_refuse(request, error);
+	if (params->cursor.ptr && !str_to_u64(params->cursor, &start))
+		return rpc_fail(request, APP_INVALID_REQUEST, "invalid cursor: %.*s", STR_ARG(params->cursor));
+	struct status_list *list = xnew(struct status_list);
+	*list = (struct status_list){.request = request,
+	                             .start = start < LIMIT_MCP_SERVERS ? start : LIMIT_MCP_SERVERS};
+	bool is_short = params->has_detail && params->detail == app_mcp_server_status_detail_tools_and_auth_only;
+	const struct mcp_survey_options options = {
+		.config = place.config,
+		.cwd = place.cwd,
+		.with_resources = !is_short,
+		.only = params->server_name,
+		.on_done = on_surveyed,
+		.self = list,
+	};
+	list->survey = mcp_survey_create(services_mcp(request->server->services), request->server->loop, &options);
+	return rpc_wait(request, on_list_cancelled, list);
+}
+
+/* ---- mcpServer/resource/read, mcpServer/tool/call ---- */
+
+struct server_call {
+	struct rpc_request *request;
+	struct mcp_client *client;
+	struct mcp_request *call;
+};
+
+static void call_destroy(struct server_call *call)
+{
+	mcp_request_cancel(call->call, "the client has disconnected");
+	mcp_client_unref(call->client);
+	free(call);
+}
+
+static void on_call_cancelled(struct rpc_request *request)
+{
+	call_destroy(request->self);
+}
+
+/* An error of the server keeps its code. */
+static enum rpc_verdict refuse(struct rpc_request *request, const struct mcp_reply *reply)
+{
+	if (!reply->is_remote)
+		return rpc_fail(request, APP_INTERNAL_ERROR, "%s", reply->err->text);
+	struct rpc_error *error = arena_new(&request->arena, struct rpc_error);
+	*error = (struct rpc_error){(enum app_error_code)reply->code, arena_str(&request->arena, reply->message),
+	                            STR_NONE};
+	return rpc_refuse(request, error);
+}
+
+static struct str span_of(const struct json *json, const char *key)
+{
+	const struct json *member = json_get(json, key);
+	return member && member->type != JSON_null ? member->span : STR_NONE;
+}
+
+static void on_called(const struct mcp_reply *reply, void *self)
+{
+	struct server_call *call = self;
+	struct rpc_request *request = call->request;
+	call->call = NULL;
+	struct app_mcp_server_tool_call_response response = {.content = STR("[]")};
+	if (reply->err) {
+		refuse(request, reply);
+	} else {
+		struct str content = span_of(reply->result, "content");
+		response.content = content.ptr ? content : response.content;
+		response.structured_content = span_of(reply->result, "structuredContent");
+		response._meta = span_of(reply->result, "_meta");
+		response.has_is_error = json_to_bool(json_get(reply->result, "isError"), &response.is_error);
+		rpc_reply(request, &response);
+	}
+	call_destroy(call);
+}
+
+static void on_resource(const struct mcp_reply *reply, void *self)
+{
+	struct server_call *call = self;
+	struct rpc_request *request = call->request;
+	const struct app_mcp_resource_read_params *params = request->params;
+	call->call = NULL;
+	if (reply->err) {
+		refuse(request, reply);
+	} else {
+		struct str contents = span_of(reply->result, "contents");
+		struct app_mcp_resource_read_response response = {.contents = contents.ptr ? contents : STR("[]"),
+		                                                  .origin_call_id = params->origin_call_id};
+		rpc_reply(request, &response);
+	}
+	call_destroy(call);
+}
+
+static const struct mcp_server *find_server(const struct mcp_place *place, struct str name, struct arena *arena)
+{
+	size_t count = 0;
+	struct config_binder binder = config_binder(place->config, arena);
+	const struct mcp_server *servers = mcp_servers_bind(&binder, place->config->mcp_servers, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (str_eq(servers[i].name, name) && servers[i].keys.enabled)
+			return &servers[i];
+	}
+	return NULL;
+}
+
+static enum rpc_verdict start_call(struct rpc_request *request, struct str thread_id, struct str name,
+                                   struct mcp_request_options *options)
+{
+	struct mcp_place place;
+	struct error err;
+	const struct rpc_error *error = find_place(request, thread_id, &place);
+	if (error)
+		return rpc_refuse(request, error);
+	const struct mcp_server *server = find_server(&place, name, &request->arena);
+	if (!server)
+		return rpc_fail(request, APP_INTERNAL_ERROR, "unknown MCP server '%.*s'", STR_ARG(name));
+	struct server_call *call = xnew(struct server_call);
+	call->request = request;
+	options->timeout_ms = server->tool_timeout_ms;
+	options->self = call;
+	call->client = mcp_pool_get(services_mcp(request->server->services), place.config, server, place.cwd, &err);
+	if (call->client)
+		call->call = mcp_request_create(call->client, options, &err);
+	if (call->call)
+		return rpc_wait(request, on_call_cancelled, call);
+	call_destroy(call);
+	return rpc_fail_with(request, &err);
+}
+
+enum rpc_verdict on_rpc_mcp_server_tool_call(struct rpc_request *request,
+                                             const struct app_mcp_server_tool_call_params *params)
+{
+	static const struct mcp_request_events events = {.on_done = on_called};
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_MCP_MESSAGE);
+	struct json_writer w = json_writer(&text);
+	jw_member_str(&w, "name", params->tool);
+	if (params->arguments.ptr)
+		jw_member_raw(&w, "arguments", params->arguments);
+	struct mcp_request_options options = {.method = "tools/call", .params = buf_str(&text), .events = &events};
+	return start_call(request, params->thread_id, params->server, &options);
+}
+
+enum rpc_verdict on_rpc_mcp_server_resource_read(struct rpc_request *request,
+                                                 const struct app_mcp_resource_read_params *params)
+{
+	static const struct mcp_request_events events = {.on_done = on_resource};
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_MCP_MESSAGE);
+	struct json_writer w = json_writer(&text);
+	jw_member_str(&w, "uri", params->uri);
+	struct mcp_request_options options = {.method = "resources/read", .params = buf_str(&text), .events = &events};
+	return start_call(request, params->thread_id, params->server, &options);
+}
