@@ -103,6 +103,9 @@ test('the npm packages', { skip }, async (suite) => {
 		assert.equal(platform.version, launcher.version);
 		assert.ok(fs.statSync(path.join(root, 'packaging/npm/codex.js')).size < 5000);
 		const names = spawnSync('tar', ['tzf', tarballs[PLATFORM]], { encoding: 'utf8' }).stdout;
+		assert.match(names, /^package\/LICENSE$/m);
+		const notice = spawnSync('tar', ['xzOf', tarballs[PLATFORM], 'package/THIRD-PARTY'], { encoding: 'utf8' }).stdout;
+		assert.match(notice, /contains libuv[^]*Joyent[^]*Permission is hereby granted/);
 		assert.match(names, /^package\/vendor\/(x86_64|aarch64)-unknown-linux-gnu\/bin\/codex$/m);
 	});
 
