@@ -20,7 +20,7 @@ struct dependency {
 static const struct dependency dependencies[] = {
 #define LINKED(name, soname, package, licence, homepage, function, purpose) \
 	{#name, soname, licence, homepage, purpose, function, true},
-#define LOADED(name, soname, package, licence, homepage, function, purpose) \
+#define LOADED(name, soname, package, licence, homepage, function, purpose, priority) \
 	{#name, soname, licence, homepage, purpose, NULL, false},
 #include "base/dependency.def"
 #undef LINKED

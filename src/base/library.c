@@ -5,6 +5,30 @@
 #include <dlfcn.h>
 #include <string.h>
 
+#define LINKED(name, ...)
+#define LOADED(name, soname, package, ...)           \
+	const char library_soname_##name[] = soname; \
+	const char library_package_##name[] = package;
+#include "base/dependency.def"
+#undef LINKED
+#undef LOADED
+
+/* The section .note.dlopen records that the program opens a library when it needs it: packaging tools read these notes
+ * (the ELF notes of uapi-group.org), because the dynamic section does not name the library. */
+#define LINKED(name, ...)
+#define LOADED(name, soname, package, licence, homepage, function, purpose, priority)                  \
+	__asm__(".pushsection .note.dlopen, \"a\", %note\n"                                            \
+	        ".balign 4\n"                                                                          \
+	        ".long 4, 92f - 91f, 0x407c0c0a\n"                                                     \
+	        ".asciz \"FDO\"\n"                                                                     \
+	        "91: .asciz \"[{\\\"feature\\\":\\\"" #name "\\\",\\\"description\\\":\\\"" purpose    \
+	        "\\\",\\\"priority\\\":\\\"" priority "\\\",\\\"soname\\\":[\\\"" soname "\\\"]}]\"\n" \
+	        "92: .balign 4\n"                                                                      \
+	        ".popsection\n");
+#include "base/dependency.def"
+#undef LINKED
+#undef LOADED
+
 static int bind(struct library *library, void *handle)
 {
 	for (size_t i = 0; i < library->count; i++) {

@@ -26,18 +26,15 @@ struct library {
 	struct error failure;
 };
 
-/* Records in the section .note.dlopen that the program opens a library when it needs it: packaging tools read this note
- * (the ELF notes of uapi-group.org), because the dynamic section does not name the library. Priority is "required",
- * "recommended" or "suggested". */
-#define LIBRARY_NOTE(soname, priority, feature, description)                                              \
-	__asm__(".pushsection .note.dlopen, \"a\", %note\n"                                               \
-	        ".balign 4\n"                                                                             \
-	        ".long 4, 92f - 91f, 0x407c0c0a\n"                                                        \
-	        ".asciz \"FDO\"\n"                                                                        \
-	        "91: .asciz \"[{\\\"feature\\\":\\\"" feature "\\\",\\\"description\\\":\\\"" description \
-	        "\\\",\\\"priority\\\":\\\"" priority "\\\",\\\"soname\\\":[\\\"" soname "\\\"]}]\"\n"    \
-	        "92: .balign 4\n"                                                                         \
-	        ".popsection\n")
+/* For a row of dependency.def: library_soname_NAME and library_package_NAME. */
+#define LINKED(name, ...)
+#define LOADED(name, ...) extern const char library_soname_##name[], library_package_##name[];
+#include "base/dependency.def"
+#undef LINKED
+#undef LOADED
+
+/* The first two members of a library that has a row: LIBRARY(…, LIBRARY_ROW(libcurl), .purpose = …). */
+#define LIBRARY_ROW(name) .file = library_soname_##name, .package = library_package_##name
 
 /* Defines `static struct library NAME` for a struct FUNCTIONS made from the same table as NAMES. */
 #define LIBRARY(name, function_struct, name_list, ...)                                                       \

@@ -148,9 +148,8 @@ static int initialise(struct error *err)
 	return error_set(err, ERR_unsupported, "the installed libcurl cannot be initialised: reinstall libcurl4");
 }
 
-LIBRARY_NOTE("libcurl.so.4", "required", "http", "requests to the model");
-LIBRARY(libcurl, library, names, .file = "libcurl.so.4", .package = "libcurl4",
-        .purpose = "libcurl, which implements HTTP", .on_loaded = initialise);
+LIBRARY(libcurl, library, names, LIBRARY_ROW(libcurl), .purpose = "libcurl, which implements HTTP",
+        .on_loaded = initialise);
 
 static const struct http_curl *curl_load(struct error *err)
 {

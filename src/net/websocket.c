@@ -33,9 +33,7 @@ static const char *const names[] = {
 #undef WSLAY
 };
 
-LIBRARY_NOTE("libwslay.so.1", "suggested", "websocket", "WebSocket connections");
-LIBRARY(libwslay, library, names, .file = "libwslay.so.1", .package = "libwslay1",
-        .purpose = "wslay, which implements WebSocket frames");
+LIBRARY(libwslay, library, names, LIBRARY_ROW(wslay), .purpose = "wslay, which implements WebSocket frames");
 
 int websocket_load(struct error *err)
 {

@@ -23,9 +23,7 @@ static const char *const names[] = {
 #undef ZSTD
 };
 
-LIBRARY_NOTE("libzstd.so.1", "suggested", "zstd", "packed session files");
-LIBRARY(libzstd, library, names, .file = "libzstd.so.1", .package = "libzstd1",
-        .purpose = "libzstd, which compresses sessions");
+LIBRARY(libzstd, library, names, LIBRARY_ROW(libzstd), .purpose = "libzstd, which compresses sessions");
 
 const struct rollout_zstd *rollout_source_zstd(void)
 {

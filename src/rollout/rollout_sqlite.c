@@ -175,9 +175,8 @@ static const char *const names[] = {
 #undef SQLITE
 };
 
-LIBRARY_NOTE("libsqlite3.so.0", "recommended", "sessions", "lists of sessions and their search");
-LIBRARY(libsqlite, sqlite, names, .file = "libsqlite3.so.0", .package = "libsqlite3-0",
-        .purpose = "libsqlite3, which keeps the index of sessions", .on_loaded = make_vfs);
+LIBRARY(libsqlite, sqlite, names, LIBRARY_ROW(libsqlite3), .purpose = "libsqlite3, which keeps the index of sessions",
+        .on_loaded = make_vfs);
 
 const struct rollout_sqlite *rollout_sqlite_load(struct error *err)
 {

@@ -26,9 +26,7 @@ static const char *const names[] = {
 #undef YAML
 };
 
-LIBRARY_NOTE("libyaml-0.so.2", "suggested", "skills", "front matter of skills and prompts");
-LIBRARY(libyaml, library, names, .file = "libyaml-0.so.2", .package = "libyaml-0-2",
-        .purpose = "libyaml, which reads front matter");
+LIBRARY(libyaml, library, names, LIBRARY_ROW(libyaml), .purpose = "libyaml, which reads front matter");
 
 /* ---- documents ---- */
 

@@ -84,3 +84,18 @@ test('the comparison of two builds names a file with the folder, time zone or um
 		assert.match(stderr, /b\.tar\.xz.* differ\n/);
 	}
 });
+
+test('the Debian packages depend on each opened library as its priority asks', () => {
+	const table = fs.readFileSync(path.join(root, 'src/base/dependency.def'), 'utf8');
+	const rows = [...table.matchAll(/^LOADED\(\w+, "[^"]+", "([^"]+)".*, "(\w+)"\)$/gm)];
+	assert.equal(rows.length, table.match(/^LOADED\(/gm).length);
+	const field = { required: 'Depends', recommended: 'Recommends', suggested: 'Suggests' };
+	const control = fs.readFileSync(path.join(root, 'packaging/debian/control'), 'utf8');
+	for (const name of ['codex-c', 'libcodex0']) {
+		const paragraph = control.split('\n\n').find((text) => text.startsWith(`Package: ${name}\n`));
+		for (const [, library, priority] of rows) {
+			const list = paragraph.match(new RegExp(`^${field[priority]}:\\n((?: .*\\n)*)`, 'm'))?.[1] ?? '';
+			assert.ok(list.includes(` ${library},\n`), `${name} ${field[priority]} ${library}`);
+		}
+	}
+});

@@ -28,7 +28,7 @@ struct version_library {
 static const struct version_library libraries[] = {
 #define LINKED(name, soname, package, licence, homepage, function, purpose) \
 	{#name, soname, package, purpose, function, NULL},
-#define LOADED(name, soname, package, licence, homepage, function, purpose) \
+#define LOADED(name, soname, package, licence, homepage, function, purpose, priority) \
 	{#name, soname, package, purpose, NULL, function},
 #include "base/dependency.def"
 #undef LINKED
