@@ -242,6 +242,7 @@ enum {
 	LIMIT_USAGE_LINGER_MS = 3000,    /* time for usage to follow the last event of Chat Completions */
 	LIMIT_REQUEST_FRAME = 16 * MIB,  /* a request to the model, not counting history and tools */
 	LIMIT_REQUEST_BODY = 512 * MIB,  /* a request whose history is rewritten for another API */
+	LIMIT_SERVER_LIST = 4 * MIB,     /* the list of models of a local server */
 	LIMIT_RESPONSE_ITEM = 192 * MIB, /* an item made from the text of a response; a byte may need six as JSON */
 	LIMIT_MOCK_SCRIPT = 64 * MIB,    /* a script of the scripted model */
 	LIMIT_MOCK_TEXT = 64 * MIB,      /* one text in such a script */

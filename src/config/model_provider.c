@@ -11,7 +11,8 @@
 #include "config/model_provider_priv.h"
 
 const struct provider_row provider_rows[PROVIDER_count] = {
-#define PROVIDER(id, name, base_url, is_local, oss_model, start) {#id, name, base_url, is_local, oss_model, start},
+#define PROVIDER(id, name, base_url, is_local, oss_model, start, wire) \
+	{#id, name, base_url, is_local, oss_model, start, wire_api_##wire},
 #include "config/provider.def"
 #undef PROVIDER
 };
@@ -22,11 +23,6 @@ static const struct provider_row *builtin_find(const char *id)
 		if (strcmp(provider_rows[i].id, id) == 0)
 			return &provider_rows[i];
 	return NULL;
-}
-
-const char *model_provider_oss_id(const struct config *config)
-{
-	return config->oss_provider ? config->oss_provider : provider_rows[PROVIDER_ollama].id;
 }
 
 const char *model_provider_oss_model(const char *id)
@@ -66,7 +62,7 @@ static bool find_entry(struct provider_resolve *r, const char *id)
 		return false;
 	p->id = arena_cstr(&p->arena, str_of(id ? id : r->entry.name ? r->entry.name : "client"));
 	p->name = r->entry.name ? r->entry.name : r->builtin ? r->builtin->name : p->id;
-	p->wire = r->entry.wire_api;
+	p->wire = r->builtin && !r->entry.is_set.wire_api ? r->builtin->wire : r->entry.wire_api;
 	p->oss_model = r->builtin ? r->builtin->oss_model : NULL;
 	p->start = r->builtin ? r->builtin->start : NULL;
 	p->is_openai = r->builtin == &provider_rows[PROVIDER_openai];

@@ -54,8 +54,6 @@ must_check struct model_provider *model_provider_create_from(const struct config
                                                              struct error *err);
 void model_provider_destroy(struct model_provider *provider); /* wipes the key; NULL is fine */
 
-/* Returns the provider that --oss selects: oss_provider, else ollama. Borrowed from config. */
-const char *model_provider_oss_id(const struct config *config);
 /* Returns the default model of --oss with this provider, or NULL. */
 const char *model_provider_oss_model(const char *id);
 

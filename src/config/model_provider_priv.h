@@ -6,7 +6,7 @@
 #include "config/model_provider.h"
 
 enum {
-#define PROVIDER(id, name, base_url, is_local, oss_model, start) PROVIDER_##id,
+#define PROVIDER(id, name, base_url, is_local, oss_model, start, wire) PROVIDER_##id,
 #include "config/provider.def"
 #undef PROVIDER
 	PROVIDER_count
@@ -17,6 +17,7 @@ struct provider_row {
 	bool is_local;
 	const char *oss_model;
 	const char *start;
+	enum wire_api wire;
 };
 
 extern const struct provider_row provider_rows[PROVIDER_count];

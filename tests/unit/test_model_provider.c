@@ -216,17 +216,6 @@ static void local_providers_need_no_key(void **state)
 	model_provider_destroy(p);
 }
 
-static void oss_follows_the_config(void **state)
-{
-	(void)state;
-	struct config *config = load("oss_provider = \"lmstudio\"");
-	assert_string_equal(model_provider_oss_id(config), "lmstudio");
-	config_unref(config);
-	config = load("");
-	assert_string_equal(model_provider_oss_id(config), "ollama");
-	config_unref(config);
-}
-
 static void errors_contain_advice(void **state)
 {
 	(void)state;
@@ -235,7 +224,7 @@ static void errors_contain_advice(void **state)
 	} rows[] = {
 		{"model_provider = \"zz\"\n[model_providers.own]\n", "Model provider `zz` not found, named by /tmp/"},
 		{"model_provider = \"zz\"\n[model_providers.own]\n",
-	         "config.toml:1; known are `openai`, `ollama`, `lmstudio`, `own`"},
+	         "config.toml:1; known are `openai`, `ollama`, `lmstudio`, `llamacpp`, `vllm`, `sglang`, `own`"},
 		{"model_provider = \"x\"\n[model_providers.x]\nname = \"X\"", "has no base_url; add one"},
 		{"model_provider = \"x\"\nmodel_providers.x.base_url = \"ftp://user:secret@h\"",
 	         "config.toml:2), must start with http:// or https:// and contain no whitespace"},
@@ -289,7 +278,6 @@ int main(void)
 		TEST(own_providers_are_read_in_full),
 		TEST(the_openai_key_stays_with_openai),
 		TEST(local_providers_need_no_key),
-		TEST(oss_follows_the_config),
 		TEST(errors_contain_advice),
 		TEST(azure_keeps_responses),
 	};

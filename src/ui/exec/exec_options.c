@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/model_provider.h"
+#include "ui/exec/exec_oss.h"
 
 static const struct cli_option exec_rows[] = {
 #define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
@@ -292,7 +293,7 @@ static void add_features(struct overrides *overrides, const struct cli_list *nam
 }
 
 static struct config *load(const struct exec_options *options, const char *cwd, const struct overrides *overrides,
-                           const char *oss_provider, struct error *err)
+                           const char *oss_provider, const char *served, struct error *err)
 {
 	struct config_flag flags[FLAGS_MAX];
 	size_t count = list_flags(options, flags);
@@ -300,6 +301,8 @@ static struct config *load(const struct exec_options *options, const char *cwd, 
 		flags[count++] = (struct config_flag){"--oss", "model_provider", str_of(oss_provider)};
 	/* The configured model is that of another provider. */
 	const char *oss_model = oss_provider && !options->model ? model_provider_oss_model(oss_provider) : NULL;
+	if (!oss_model && !options->model)
+		oss_model = served;
 	if (oss_model)
 		flags[count++] = (struct config_flag){"--oss", "model", str_of(oss_model)};
 	struct config_source source = {
@@ -314,14 +317,38 @@ static struct config *load(const struct exec_options *options, const char *cwd, 
 	return config_load(&source, err);
 }
 
+/* Adds what a local server has reported, before the options of the user, which take precedence. */
+static void add_server(struct overrides *all, const struct oss_server *server, const struct overrides *given,
+                       const struct config *config)
+{
+	if (server->speaks_chat)
+		vec_push(&all->owned, xasprintf("model_providers.%s.wire_api=\"chat\"", server->provider));
+	if (server->window > 0 && !config->is_set.model_context_window)
+		vec_push(&all->owned, xasprintf("model_context_window=%lld", (long long)server->window));
+	vec_for_each(text, &all->owned)
+		vec_push(&all->list, str_of(*text));
+	vec_for_each(text, &given->list)
+		vec_push(&all->list, *text);
+}
+
 /* Loads the configuration twice for --oss, because the configuration itself may name the local server. */
 static struct config *load_oss(const struct exec_options *options, const char *cwd, const struct overrides *overrides,
                                struct error *err)
 {
-	struct config *first = load(options, cwd, overrides, NULL, err);
+	struct oss_server server;
+	struct overrides all = {0};
+	struct config *config = NULL, *first = load(options, cwd, overrides, NULL, NULL, err);
 	if (!first)
 		return NULL;
-	struct config *config = load(options, cwd, overrides, model_provider_oss_id(first), err);
+	if (oss_server_find(first, options->model, &server, err) == 0) {
+		add_server(&all, &server, overrides, first);
+		config = load(options, cwd, &all, server.provider, server.model, err);
+	}
+	oss_server_finish(&server);
+	vec_for_each(text, &all.owned)
+		free(*text);
+	vec_finish(&all.owned);
+	vec_finish(&all.list);
 	config_unref(first);
 	return config;
 }
@@ -333,8 +360,8 @@ int exec_config_load(const struct exec_options *options, const char *cwd, struct
 		vec_push(&overrides.list, str_of(options->overrides.items[i]));
 	add_features(&overrides, &options->enable, "true");
 	add_features(&overrides, &options->disable, "false");
-	*ret_config =
-		options->oss ? load_oss(options, cwd, &overrides, err) : load(options, cwd, &overrides, NULL, err);
+	*ret_config = options->oss ? load_oss(options, cwd, &overrides, err)
+	                           : load(options, cwd, &overrides, NULL, NULL, err);
 	vec_for_each(text, &overrides.owned)
 		free(*text);
 	vec_finish(&overrides.owned);
