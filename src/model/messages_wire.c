@@ -237,23 +237,19 @@ static void write_said(struct messages_body *body, const struct json *item)
 
 /* ---- outputs of calls ---- */
 
-static void write_text_block(struct json_writer *w, struct str text)
-{
-	jw_object(w);
-	jw_member_cstr(w, "type", "text");
-	jw_member_str(w, "text", text);
-	jw_object_end(w);
-}
-
 static void write_output_parts(struct messages_body *body, const struct json *output)
 {
 	jw_array(&body->w);
 	json_for_each(part, output) {
 		struct str url = wire_image_url(part), text = json_get_str(part, "text");
-		if (url.len && body->prompt->info->has_image_input && write_source(&body->w, url))
-			jw_object_end(&body->w);
-		else if (text_trim(text).len)
-			write_text_block(&body->w, text);
+		bool has_image = url.len && body->prompt->info->has_image_input && write_source(&body->w, url);
+		if (!has_image && text_trim(text).len == 0)
+			continue;
+		if (!has_image) {
+			begin_block(body, "text");
+			jw_member_str(&body->w, "text", text);
+		}
+		jw_object_end(&body->w);
 	}
 	jw_array_end(&body->w);
 }
@@ -277,14 +273,24 @@ static void write_output(struct messages_body *body, const struct history_call *
 
 /* ---- the history ---- */
 
+/* Returns the number of items up to the last one that is no thought: a message must not end with a thought. */
+static size_t count_said(const struct model_history *history)
+{
+	size_t count = history->said.count;
+	while (count && history_kind_of(history->said.items[count - 1]) == HISTORY_reasoning)
+		count--;
+	return count;
+}
+
 static void write_round(struct messages_body *body)
 {
 	const struct model_history *history = &body->history;
 	size_t first = body->ids.count;
-	if (history->said.count && history->is_first)
+	size_t said = count_said(history);
+	if (said && history->is_first)
 		write_user_text(body, STR("(The conversation begins with an answer.)"));
-	vec_for_each(item, &history->said)
-		write_said(body, *item);
+	for (size_t i = 0; i < said; i++)
+		write_said(body, history->said.items[i]);
 	for (size_t i = 0; i < history->calls.count; i++)
 		write_output(body, &history->calls.items[i], body->ids.items[first + i]);
 	vec_for_each(message, &history->heard) {
@@ -410,9 +416,9 @@ static bool wants_thinking(const struct model_prompt *prompt, const struct messa
 static void write_thinking(struct messages_body *body)
 {
 	struct json_writer *w = &body->w;
-	bool is_adaptive = body->model->form == THINKING_adaptive;
 	if (!body->has_thinking)
 		return;
+	bool is_adaptive = body->model->form == THINKING_adaptive;
 	jw_key(w, "thinking");
 	jw_object(w);
 	jw_member_cstr(w, "type", is_adaptive ? "adaptive" : "enabled");

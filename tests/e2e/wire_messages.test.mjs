@@ -90,6 +90,16 @@ test('thoughts come back unmodified, before the calls of their message', exec, a
 	assert.equal(run.items.find((item) => item.type === 'reasoning').text, 'Let me see.');
 });
 
+test('a message does not end with a thought when it is sent back', exec, async (t) => {
+	const server = await startWire(t, 'messages', [[m.start(), ...m.text(0, 'Said.'), ...m.thinking(1, 'Late.', 'sig'), ...m.stop('end_turn')],
+		[m.start(), ...m.thinking(0, 'Only this.', 'sig'), ...m.stop('end_turn')], m.say('Done.')]);
+	const cwd = tempDir(t), home = wireHome(t, server, 'model = "claude-opus-4-7"\nmodel_reasoning_effort = "high"');
+	for (const args of [['go'], ['resume', '--last', 'more'], ['resume', '--last', 'and more']])
+		assert.equal((await codexExec(t, null, args, { home, cwd })).code, 0);
+	assert.deepEqual(server.faults, []);
+	assert.deepEqual(server.requests[2].body.messages.map((message) => message.role), ['user', 'assistant', 'user']);
+});
+
 test('a longer conversation is charged for its new part only', exec, async (t) => {
 	const commands = Array.from({ length: 6 }, (_, i) => m.run(`echo ${i}`, `toolu_${i}`));
 	const run = await ask(t, [...commands, m.say('Done.')]);

@@ -173,6 +173,7 @@ function checkMessages({ body, headers }) {
 		open.forEach((id) => fault(!used.has(id), `messages.${i}: \`tool_use\` ids must be unique`));
 		open.forEach((id) => used.add(id));
 		const order = message.content.map((block) => block.type);
+		fault(!/thinking$/.test(order.at(-1)), `messages.${i}: The final block in an assistant message cannot be \`thinking\``);
 		fault(!body.thinking || !order.includes('tool_use') || order.lastIndexOf('thinking') < order.indexOf('tool_use'),
 			`messages.${i}: thinking after tool_use`);
 	});
