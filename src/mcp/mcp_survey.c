@@ -185,6 +185,7 @@ bool mcp_survey_row(const struct mcp_survey *survey, size_t at, struct mcp_surve
 	const struct survey_server *server = &survey->servers[at];
 	*ret = (struct mcp_survey_row){
 		.server = server->config,
+		.client = server->client,
 		.catalog = server->catalog,
 		.failure = server->failure,
 		.needs_login = server->needs_login,

@@ -14,6 +14,7 @@
 struct config;
 struct loop;
 struct mcp_catalog;
+struct mcp_client;
 struct mcp_pool;
 struct mcp_server;
 struct mcp_survey;
@@ -29,8 +30,9 @@ struct mcp_survey_options {
 
 struct mcp_survey_row {
 	const struct mcp_server *server;
-	const struct mcp_catalog *catalog; /* NULL: the server is not ready */
-	const char *failure;               /* NULL: it is ready */
+	struct mcp_client *client;   /* NULL: its settings cannot be used */
+	struct mcp_catalog *catalog; /* NULL: the server is not ready */
+	const char *failure;         /* NULL: it is ready */
 	bool needs_login;
 	struct str resources, templates; /* items as JSON, separated by commas */
 };

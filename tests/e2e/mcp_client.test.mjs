@@ -514,3 +514,40 @@ test('clients call tools and read resources without the model', appServer, async
 	await assert.rejects(read('x://none'), { code: -32002, message: 'no x://none' });
 	assert.equal((await server.end()).code, 0);
 });
+
+test('list_mcp_tools is answered with what all servers offer', needs('proto'), async (t) => {
+	const home = makeHome(t, await startModel(t, [say('done')]));
+	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: FULL, gone: { initialize: { exit: 1 } } }));
+	const proto = startProto(t, null, { home });
+	proto.submit('7', { type: 'list_mcp_tools' });
+	const { id, msg } = await proto.next('mcp_list_tools_response');
+	assert.equal(id, '7');
+	assert.deepEqual(Object.keys(msg.tools), ['mcp__s__echo', 'mcp__s__raw_name']);
+	assert.deepEqual(msg.tools.mcp__s__echo, ECHO);
+	assert.deepEqual(msg.resources, { s: FULL.resources });
+	assert.deepEqual(msg.resource_templates, { s: FULL.templates });
+	assert.deepEqual(msg.auth_statuses, { gone: 'unsupported', s: 'unsupported' });
+	assert.equal((await proto.end()).code, 0);
+});
+
+// --- many ends ------------------------------------------------------------------------------------------------------
+
+// CODEX_MCP_KILLS=1000 repeats it as often.
+test('servers are gone after interrupts and kills of the engine at any moment', appServer, async (t) => {
+	const rounds = Number(process.env.CODEX_MCP_KILLS ?? 8);
+	const script = { tools: [ECHO], stubborn: true, escapes: true, answers: { echo: { hang: true } } };
+	const model = await startModel(t, [{ ...reply(itemCall('echo', {})), times: 'forever' }], { lifetime: rounds * 5000 + 60000 });
+	for (let round = 0; round < rounds; round++) {
+		const log = path.join(tempDir(t, 'log'), 'log');
+		const home = makeHome(t, model);
+		fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: { log, ...script }, other: { log, ...script } }));
+		const server = await startAppServer(t, model, { home });
+		const { thread } = await server.request('thread/start', FREE);
+		const { turn } = await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+		await new Promise((wake) => setTimeout(wake, (round % 8) * 60));
+		if (round % 2) await server.request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
+		server.child.kill(round % 4 < 2 ? 'SIGKILL' : 'SIGTERM');
+		await server.done;
+		await until(() => pidsOf(readLines(log)).every((pid) => !isAlive(pid)));
+	}
+});

@@ -288,10 +288,10 @@ test('a recorded session is resumed by id or by name, with its messages', proto,
 
 test('unsupported Ops are answered with their name', proto, async (t) => {
 	const codex = startProto(t, null);
-	codex.submit('1', { type: 'list_mcp_tools' });
+	codex.submit('1', { type: 'refresh_mcp_servers', config: { mcp_servers: {}, mcp_oauth_credentials_store_mode: 'auto' } });
 	const { id, msg } = await codex.next('error');
 	assert.deepEqual([id, msg.codex_error_info], ['1', 'bad_request']);
-	assert.match(msg.message, /MCP servers.*list_mcp_tools/);
+	assert.match(msg.message, /refresh_mcp_servers/);
 	assert.equal((await codex.end()).code, 0);
 });
 

@@ -19,6 +19,7 @@
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/session/session_mcp.h"
+#include "engine/session/session_mcp_list.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_skills.h"
 #include "model/model_client.h"
@@ -175,6 +176,7 @@ static void destroy_session(struct session *session)
 {
 	/* cannot fail silently: a full disk was reported when it became full */
 	best_effort(session_flush_rollout(session, NULL));
+	session_mcp_lists_destroy(session);
 	session_mcp_destroy(session->mcp);
 	session_skills_destroy(session->skills);
 	resume_load_destroy(session->resumed);
@@ -208,6 +210,7 @@ static struct session *create_session(const struct session_env *env, const struc
 	conversation_init(&session->conversation, session, NULL);
 	detached_init(&session->notices);
 	list_init(&session->shells);
+	list_init(&session->mcp_lists);
 	buf_init(&session->unheard, LIMIT_USER_ITEM);
 	if (fill(session, op, err) != 0) {
 		destroy_session(session);

@@ -16,6 +16,7 @@
 #include "engine/codex/op_priv.h"
 #include "engine/session/resume.h"
 #include "engine/session/session.h"
+#include "engine/session/session_mcp_list.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_skills.h"
 #include "engine/task/task.h"
@@ -186,6 +187,11 @@ void on_op_clean_background_terminals(struct codex *codex, const struct submissi
 	(void)submission;
 	if (codex->session->exec)
 		exec_sessions_end_background(codex->session->exec, 0);
+}
+
+void on_op_list_mcp_tools(struct codex *codex, const struct submission *submission)
+{
+	session_mcp_list(codex->session, submission->id);
 }
 
 void on_op_list_skills(struct codex *codex, const struct submission *submission)

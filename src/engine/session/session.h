@@ -63,7 +63,8 @@ struct session {
 	struct dynamic_tools *dynamic_tools; /* tools provided by the client; NULL: none */
 	struct exec_rules rules;
 	struct session_skills *skills;   /* NULL until skills are first used */
-	struct session_mcp *mcp;         /* MCP servers; NULL: none is configured */
+	struct session_mcp *mcp;         /* MCP servers */
+	struct list mcp_lists;           /* unanswered list_mcp_tools (session_mcp_list.h) */
 	struct rollout_writer *rollout;  /* NULL: the session is ephemeral */
 	struct rollout_journal *journal; /* converts events to lines of the rollout */
 	struct resume_load *resumed;     /* NULL after the warnings of a resume were emitted */

@@ -178,6 +178,12 @@ const struct mcp_offered *mcp_offer_find(const struct mcp_offer *offer, struct s
 	return NULL;
 }
 
+const struct mcp_offered *mcp_offer_tools(const struct mcp_offer *offer, size_t *ret_count)
+{
+	*ret_count = offer->tools.count;
+	return offer->tools.items;
+}
+
 const struct mcp_offer_source *mcp_offer_sources(const struct mcp_offer *offer, size_t *ret_count)
 {
 	*ret_count = offer ? offer->group_count : 0;

@@ -37,6 +37,8 @@ void mcp_offer_destroy(struct mcp_offer *offer); /* NULL is fine */
 
 /* Returns the tool with these names; NULL if it does not exist, or offer is NULL. */
 const struct mcp_offered *mcp_offer_find(const struct mcp_offer *offer, struct str namespace, struct str name);
+/* Returns the tools, sorted by namespace and name. */
+const struct mcp_offered *mcp_offer_tools(const struct mcp_offer *offer, size_t *ret_count);
 /* Returns the servers, also those without tools. offer may be NULL. */
 const struct mcp_offer_source *mcp_offer_sources(const struct mcp_offer *offer, size_t *ret_count);
 /* Writes elements of a request's tools array. Returns the number of tools that are left out, because all would have
