@@ -14,6 +14,7 @@
 #include "ui/exec/exec_options.h"
 #include "ui/mcp/mcp_command.h"
 #include "ui/serve/app_server_command.h"
+#include "ui/serve/mcp_server_command.h"
 #include "ui/serve/mock_command.h"
 #include "ui/serve/proto_command.h"
 #include "ui/sessions/agents_command.h"
