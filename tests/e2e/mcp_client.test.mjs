@@ -551,3 +551,35 @@ test('servers are gone after interrupts and kills of the engine at any moment', 
 		await until(() => pidsOf(readLines(log)).every((pid) => !isAlive(pid)));
 	}
 });
+
+// --- sizes ----------------------------------------------------------------------------------------------------------
+
+test('a result of 8 MB is cut for the model; one of 50 MB fails its call, and the next call works', exec, async (t) => {
+	const model = await startModel(t, [reply(itemCall('echo', {}, 'a')), reply(itemCall('echo', {}, 'b')), reply(itemCall('echo', {}, 'c')), say('done')]);
+	const result = await codexExec(t, model, ['go'], { json: true, config: configOf({ s: { tools: [ECHO],
+		answers: { echo: [{ fill: 8000000 }, { fill: 50000000 }, { content: [{ type: 'text', text: 'small' }] }] } } }) });
+	assert.equal(result.code, 0, result.stderr);
+	const requests = model.requests();
+	const first = outputOf(requests[1], 'a');
+	assert.ok(first.length < 60000, `${first.length}`);
+	assert.match(first, /truncated/);
+	assert.match(outputOf(requests[2], 'b'), /the server has sent a message of more than 16 MiB$/);
+	assert.match(outputOf(requests[3], 'c'), /small$/);
+	assert.equal(itemsOf(result.events, 'mcp_tool_call')[0].result.content[0].text.length, 8000000);
+});
+
+test('of 10,000 tools as many are offered as are allowed', exec, async (t) => {
+	const model = await startModel(t, [reply(itemCall('tool4000', { say: 'x' })), say('done')]);
+	const result = await codexExec(t, model, ['go'], { config: `mcp_optional_startup_grace_ms = 30000\n${configOf({ s: { many: 10000, page: 1000 } })}` });
+	assert.equal(result.code, 0, result.stderr);
+	const { tools } = model.requests()[0].body.tools.find(({ name }) => name === 'mcp__s');
+	assert.equal(tools.length, 4096);
+	assert.match(outputOf(model.requests()[1], 'c1'), /\{"say":"x"\}$/);
+});
+
+test('a flood of notifications does not keep a call from its result', exec, async (t) => {
+	const { result, requests } = await callOnce(t, { tools: [ECHO], answers: { echo: { flood: 50000, result: { content: [] } } } },
+		itemCall('echo', {}));
+	assert.equal(result.code, 0, result.stderr);
+	assert.match(outputOf(requests[1], 'c1'), /Output:$/);
+});

@@ -1,8 +1,8 @@
 // A scripted MCP server over stdio: `node mcp_server.mjs SCRIPT`, where SCRIPT is JSON. Every message that it receives is
 // appended to the file `log`, as a line of JSON.
-//   tools        the tools that it offers, in pages of `page`
+//   tools        the tools that it offers, in pages of `page`; many: that number of them
 //   answers      {TOOL: RESULT | {error} | {raw: TEXT} | {before: [MESSAGES], result} | {exit: CODE} | {hang: true}
-//                  | {ask: PARAMS}}; a list is used one after the other
+//                  | {ask: PARAMS} | {fill: BYTES} | {flood: MESSAGES}}; a list is used one after the other
 //   initialize   members of the answer to initialize, or {error}, {exit}, {hang}
 //   on_start     texts that are printed first
 //   stubborn     ignores SIGTERM and the end of input;  escapes: starts a child in its own session
@@ -17,6 +17,9 @@ const put = (message) => process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0'
 const waiting = new Map();
 const used = new Map();
 let tools = script.tools ?? [];
+if (script.many) // that many tools
+	tools = Array.from({ length: script.many }, (_, i) => ({ name: `tool${i}`, inputSchema: { type: 'object' },
+		annotations: { readOnlyHint: true } }));
 let asked = 0;
 
 log({ started: process.pid, env: Object.keys(process.env).sort(), cwd: process.cwd() });
@@ -71,6 +74,11 @@ function callTool(id, { name, arguments: args, _meta }) {
 	}
 	for (const message of what?.before ?? [])
 		put(JSON.parse(JSON.stringify(message).replaceAll('"TOKEN"', String(_meta.progressToken))));
+	for (let i = 0; i < (what?.flood ?? 0); i++) put({ method: 'notifications/message', params: { level: 'info', data: `line ${i}` } });
+	if (what?.fill) { // a text of that many bytes
+		put({ id, result: { content: [{ type: 'text', text: 'x'.repeat(what.fill) }] } });
+		return;
+	}
 	if (what?.ask) {
 		asked++;
 		waiting.set(`ask${asked}`, (answer) =>
