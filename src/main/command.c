@@ -1,8 +1,6 @@
 /* The commands of the program, from command.def, and the two that show this table itself: help and completion. */
 #include "main/command.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -57,8 +55,9 @@ static const struct cli_option codex_options[] = {
 const struct cli_command codex_command = {
 	.name = "codex",
 	.about = "Codex: an agent that works in your shell and on your files.",
-	.usage = "Usage: codex <COMMAND> [OPTIONS] [ARGUMENTS]",
-	.details = "Start with:\n"
+	.usage = "Usage: codex [OPTIONS] [PROMPT]\n"
+		 "       codex <COMMAND> [OPTIONS] [ARGUMENTS]",
+	.details = "Without a command it opens a conversation in the terminal. In scripts:\n"
 		   "  codex exec \"explain what this repository does\"\n"
 		   "\n"
 		   "Codex needs a model: set OPENAI_API_KEY, or store a key (`codex login`), or use\n"
@@ -88,18 +87,9 @@ static int run_completion(int argc, char **argv)
 	return completion_main(&codex_command, argc, argv);
 }
 
-/* A word with spaces is probably a prompt: the user expects codex "…" to run it. */
 int command_refuse(const char *text)
 {
 	struct error err;
-	if (!text) {
-		fputs("error: a command is required\n\n", stderr);
-		cli_print_help(&codex_command, STDERR_FILENO);
-		return error_exit_status(ERR_usage);
-	}
-	if (strchr(text, ' '))
-		error_set(&err, ERR_usage, "unrecognized subcommand '%s'\n\n  tip: give tasks to 'codex exec'", text);
-	else
-		best_effort(cli_unknown_word(&codex_command, text, &err));
+	best_effort(cli_unknown_word(&codex_command, text, &err));
 	return cli_print_error(&codex_command, &err);
 }

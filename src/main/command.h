@@ -6,8 +6,7 @@
 
 extern const struct cli_command codex_command;
 
-/* Prints why the command line is rejected: text is an unknown word; NULL: no command was given. Returns the exit
- * status. */
+/* Prints that text is no command, and the nearest one. Returns the exit status. */
 int command_refuse(const char *text);
 
 #endif

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -17,7 +18,7 @@
 #include "sandbox/sandbox_entry.h"
 #include "ui/cli/cli.h"
 #include "ui/cli/version.h"
-#include "ui/exec/exec_options.h"
+#include "ui/tui/tui.h"
 
 /* With dynamic thresholds glibc serves large blocks from the heap after the first large message is freed, which
  * fragments it. Fixed thresholds return the memory of a message to the system when it is freed, which reduces the
@@ -30,6 +31,14 @@ static void configure_memory(void)
 #endif
 }
 
+static void prepare_process(void)
+{
+	configure_memory();
+	log_configure(config_env("CODEX_LOG"));
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes an error of write */
+	signal(SIGXFSZ, SIG_IGN); /* and so does an exceeded file size limit */
+}
+
 /* Runs a command. argv[at] is its word; options before it belong to the command and are moved after it. */
 static int run_word(int argc, char **argv, int at)
 {
@@ -39,12 +48,21 @@ static int run_word(int argc, char **argv, int at)
 		return command_refuse(text);
 	memmove(&argv[2], &argv[1], sizeof(*argv) * (size_t)(at - 1));
 	argv[1] = text;
-	configure_memory();
-	log_configure(config_env("CODEX_LOG"));
-	signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes an error of write */
-	signal(SIGXFSZ, SIG_IGN); /* and so does an exceeded file size limit */
+	prepare_process();
 	int status = word->run(argc - 1, argv + 1);
 	/* The worker threads end here: OpenSSL cannot free a thread's memory after its own exit handler has run. */
+	uv_library_shutdown();
+	return status;
+}
+
+/* Runs the terminal. A single word is a prompt there; in a script it is more likely a misspelt command. */
+static int run_terminal(int argc, char **argv, int at)
+{
+	bool is_prompt = at == argc || strchr(argv[at], ' ') || isatty(STDIN_FILENO);
+	if (!is_prompt)
+		return command_refuse(argv[at]);
+	prepare_process();
+	int status = tui_main(argc, argv);
 	uv_library_shutdown();
 	return status;
 }
@@ -72,13 +90,14 @@ int main(int argc, char **argv)
 		return patch_main(argc, argv);
 	if (version_wants_verbose(argc, argv))
 		return version_print_verbose();
-	if (cli_find_positional(&exec_command, argc, argv, &at, &result, &err) != 0)
+	if (cli_find_positional(&tui_command_line, argc, argv, &at, &result, &err) != 0)
 		return cli_print_error(&codex_command, &err);
 	if (result.wants_help)
 		cli_print_help(&codex_command, STDOUT_FILENO);
 	else if (result.wants_version)
 		cli_print_version(&codex_command);
 	else
-		return at < argc ? run_word(argc, argv, at) : command_refuse(NULL);
+		return at < argc && cli_find_word(&codex_command, argv[at]) ? run_word(argc, argv, at)
+		                                                            : run_terminal(argc, argv, at);
 	return 0;
 }

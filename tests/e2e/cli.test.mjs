@@ -66,18 +66,10 @@ test('a word that is not one of a few is answered with these', async (t) => {
 	assert.match(stderr, /^error: unrecognized subcommand 'tcsh'\n {2}\[possible values: bash, zsh, fish, elvish, powershell\]$/m);
 });
 
-test('without a command it lists the commands', async (t) => {
-	const { code, stdout, stderr } = await runCodex(t, []);
-	assert.deepEqual([code, stdout], [2, '']);
-	assert.match(stderr, /^error: /);
-	assert.match(stderr, /^Usage: codex /m);
-});
-
 test('misspelt commands get a suggestion', async (t) => {
 	const tips = [
 		[['exce', 'hi'], "a similar subcommand exists: 'exec'"],
 		[['help', 'logn'], "a similar subcommand exists: 'login'"],
-		[['fix the bug'], "give tasks to 'codex exec'"],
 		[['exec', '--modle', 'x', 'hi'], "a similar argument exists: '--model'"],
 		[['--modle', 'x', 'exec', 'hi'], "a similar argument exists: '--model'"],
 		[['exec', '--sandbox', 'readonly', 'hi'], "a similar value exists: 'read-only'"],

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "command/shell.h"
 #include "config/config_env.h"
+#include "term/term_width.h"
 
 static const char replacement[] = "\xef\xbf\xbd"; /* UTF-8 of U+FFFD */
 
@@ -35,16 +36,6 @@ static bool is_c1(struct str text)
 	return text.len >= 2 && text.ptr[0] == '\xc2' && (unsigned char)text.ptr[1] < 0xa0;
 }
 
-/* Ranges of characters that have no glyph. */
-static const struct {
-	uint32_t first, last;
-} invisible[] = {
-	{0x00ad, 0x00ad},   {0x034f, 0x034f},   {0x061c, 0x061c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
-	{0x180b, 0x180f},   {0x200b, 0x200f},   {0x2028, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
-	{0xfe00, 0xfe0f},   {0xfeff, 0xfeff},   {0xffa0, 0xffa0}, {0xfff0, 0xfffb}, {0x1bca0, 0x1bca3},
-	{0x1d173, 0x1d17a}, {0xe0000, 0xe0fff},
-};
-
 /* Returns the first character of text, which is well-formed; len is its length. */
 static uint32_t character(struct str text, size_t len)
 {
@@ -53,15 +44,6 @@ static uint32_t character(struct str text, size_t len)
 	for (size_t i = 1; i < len; i++)
 		code = code << 6 | ((unsigned char)text.ptr[i] & 0x3f);
 	return code;
-}
-
-static bool is_invisible(uint32_t code)
-{
-	for (size_t i = 0; i < sizeof(invisible) / sizeof(*invisible); i++) {
-		if (code >= invisible[i].first && code <= invisible[i].last)
-			return true;
-	}
-	return false;
 }
 
 /* True for U+FE0E and U+FE0F, which choose between text and emoji style. */
@@ -73,7 +55,7 @@ static bool is_emoji_style(uint32_t code, const struct buf *out)
 static void append_character(struct buf *out, struct str text, size_t len)
 {
 	uint32_t code = character(text, len);
-	if (is_invisible(code) && !is_emoji_style(code, out))
+	if (term_is_invisible(code) && !is_emoji_style(code, out))
 		buf_printf(out, "<U+%04X>", (unsigned)code);
 	else
 		buf_append(out, text.ptr, len);

@@ -1,0 +1,91 @@
+/* Terminals disagree about the width of many clusters, so the column is set after each one that is not ASCII. */
+#include "term/term_row.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "term/term_width.h"
+
+enum { ROW_MAX = 256 * KIB }; /* bytes of one row */
+
+static const struct {
+	const char *color, *flat;
+} styles[] = {
+#define TERM_STYLE(name, sgr, flat) {sgr, flat},
+#include "term/term_style.def"
+#undef TERM_STYLE
+};
+
+void term_row_init(struct term_row *row, size_t width, bool has_color)
+{
+	*row = (struct term_row){.width = width, .has_color = has_color};
+	buf_init(&row->text, ROW_MAX);
+}
+
+void term_row_finish(struct term_row *row)
+{
+	buf_finish(&row->text);
+}
+
+void term_row_clear(struct term_row *row)
+{
+	buf_clear(&row->text);
+	row->columns = 0;
+}
+
+void term_row_add(struct term_row *row, enum term_style style, struct str text)
+{
+	const char *sgr = row->has_color ? styles[style].color : styles[style].flat;
+	if (*sgr && text.len)
+		buf_printf(&row->text, "\x1b[%sm", sgr);
+	while (text.len) {
+		struct term_cluster cluster = term_cluster_next(text);
+		if (row->columns + cluster.width > row->width)
+			break;
+		term_cluster_append(&row->text, &cluster);
+		row->columns += cluster.width;
+		if (cluster.bytes.ptr[0] & 0x80 || cluster.bytes.len > 1)
+			buf_printf(&row->text, "\x1b[%zuG", row->columns + 1);
+		text = str_skip(text, cluster.bytes.len);
+	}
+	if (*sgr && row->text.len)
+		buf_append_c(&row->text, "\x1b[0m");
+}
+
+void term_row_add_c(struct term_row *row, enum term_style style, const char *text)
+{
+	term_row_add(row, style, str_of(text));
+}
+
+/* ---- wrapping ---- */
+
+/* Returns how many bytes of text fit into the columns: at least one cluster. */
+static size_t fit(struct str text, size_t columns)
+{
+	size_t at = 0, width = 0;
+	while (at < text.len) {
+		struct term_cluster cluster = term_cluster_next(str_skip(text, at));
+		if (width + cluster.width > columns && at)
+			break;
+		width += cluster.width;
+		at += cluster.bytes.len;
+	}
+	return at;
+}
+
+bool term_wrap_next(struct str *rest, size_t columns, struct str *ret_row)
+{
+	if (!rest->len)
+		return false;
+	size_t len = fit(*rest, columns);
+	*ret_row = str_n(rest->ptr, len);
+	if (len < rest->len && rest->ptr[len] != ' ') {
+		ptrdiff_t blank = str_rfind_char(*ret_row, ' ');
+		if (blank > 0 && !str_is_blank(str_n(rest->ptr, (size_t)blank)))
+			ret_row->len = (size_t)blank;
+	}
+	bool is_broken = ret_row->len < rest->len;
+	*rest = str_skip(*rest, ret_row->len);
+	while (is_broken && rest->len && rest->ptr[0] == ' ')
+		*rest = str_skip(*rest, 1);
+	return true;
+}

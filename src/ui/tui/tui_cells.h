@@ -1,0 +1,38 @@
+/* tui_cells.h — the conversation: events become finished lines, what runs becomes live rows.
+ *
+ * Owns: texts of open items. Borrows: the painter. Unknown events, and events in any order, are fine. Loop thread
+ * only. */
+#ifndef UI_TUI_CELLS_H
+#define UI_TUI_CELLS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
+struct event;
+struct term_paint;
+struct tui_cells;
+
+struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color);
+void tui_cells_destroy(struct tui_cells *cells); /* NULL is fine */
+
+/* The rows are at most this wide from now on. */
+void tui_cells_resize(struct tui_cells *cells, size_t columns);
+/* Adds what the event says to the conversation. */
+void tui_cells_event(struct tui_cells *cells, const struct event *event);
+/* Adds the live rows: the end of a message that arrives, and running commands. */
+void tui_cells_draw(struct tui_cells *cells);
+/* Adds a line of the program itself. */
+void tui_cells_note(struct tui_cells *cells, struct str text);
+void tui_cells_fail(struct tui_cells *cells, struct str text);
+/* Returns the heading of the model's latest thought, or an empty text. */
+struct str tui_cells_thought(const struct tui_cells *cells);
+/* Returns the last complete message of the agent, as Markdown. */
+struct str tui_cells_answer(const struct tui_cells *cells);
+
+/* Appends the command as the user would read it: the script of a shell, else the quoted words. */
+struct buf;
+void tui_command_append(struct buf *out, const struct str *words, size_t count);
+
+#endif

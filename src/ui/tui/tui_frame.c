@@ -1,0 +1,118 @@
+/* A frame is made in a deferred call, so that all keys and events of one iteration of the loop share it. */
+#include "ui/tui/tui_frame.h"
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "term/term_paint.h"
+#include "term/term_tty.h"
+
+enum { FRAME_MS = 33, RESIZE_MS = 80, FRAME_MAX = 128 * MIB };
+
+struct tui_frame {
+	struct term_tty *tty;
+	struct term_paint *paint;
+	struct loop_timer *timer, *resize;
+	struct loop_deferred soon;
+	tui_draw_fn draw;
+	void *self;
+	struct buf out;
+	uint64_t last_ms; /* time of the last frame */
+	bool is_due;      /* a change waits for the terminal */
+};
+
+static void send_frame(struct tui_frame *frame)
+{
+	if (frame->out.len)
+		term_tty_write(frame->tty, buf_str(&frame->out));
+	buf_reuse(&frame->out);
+}
+
+static void make(void *self)
+{
+	struct tui_frame *frame = self;
+	frame->is_due = !term_tty_is_drained(frame->tty) || loop_timer_is_active(frame->resize);
+	if (frame->is_due)
+		return;
+	loop_timer_stop(frame->timer);
+	frame->last_ms = clock_now_ms();
+	frame->draw(frame->paint, frame->self);
+	term_paint_frame(frame->paint, &frame->out);
+	send_frame(frame);
+}
+
+static void on_resize_end(void *self)
+{
+	struct tui_frame *frame = self;
+	size_t rows, columns;
+	term_tty_size(frame->tty, &rows, &columns);
+	term_paint_resize(frame->paint, columns);
+	make(frame);
+}
+
+struct tui_frame *tui_frame_create(struct loop *loop, struct term_tty *tty, tui_draw_fn draw, void *self)
+{
+	struct tui_frame *frame = xnew(struct tui_frame);
+	frame->tty = tty;
+	frame->draw = draw;
+	frame->self = self;
+	frame->paint = term_paint_create();
+	frame->timer = loop_timer_create(loop, make, frame);
+	frame->resize = loop_timer_create(loop, on_resize_end, frame);
+	loop_deferred_init(&frame->soon, loop, make, frame);
+	buf_init(&frame->out, FRAME_MAX);
+	return frame;
+}
+
+void tui_frame_destroy(struct tui_frame *frame)
+{
+	tui_frame_leave(frame);
+	loop_timer_destroy(frame->timer);
+	loop_timer_destroy(frame->resize);
+	loop_deferred_finish(&frame->soon);
+	term_paint_destroy(frame->paint);
+	buf_finish(&frame->out);
+	free(frame);
+}
+
+struct term_paint *tui_frame_paint(struct tui_frame *frame)
+{
+	return frame->paint;
+}
+
+void tui_frame_echo(struct tui_frame *frame)
+{
+	loop_defer(&frame->soon);
+}
+
+void tui_frame_change(struct tui_frame *frame)
+{
+	uint64_t since = clock_now_ms() - frame->last_ms;
+	if (since >= FRAME_MS)
+		loop_defer(&frame->soon);
+	else if (!loop_timer_is_active(frame->timer))
+		loop_timer_start(frame->timer, FRAME_MS - since);
+}
+
+void tui_frame_drained(struct tui_frame *frame)
+{
+	if (frame->is_due)
+		tui_frame_change(frame);
+}
+
+void tui_frame_resized(struct tui_frame *frame)
+{
+	loop_timer_start(frame->resize, RESIZE_MS);
+}
+
+void tui_frame_leave(struct tui_frame *frame)
+{
+	term_paint_leave(frame->paint, &frame->out);
+	send_frame(frame);
+}
+
+void tui_frame_restart(struct tui_frame *frame)
+{
+	term_paint_forget(frame->paint);
+	tui_frame_echo(frame);
+}

@@ -1,0 +1,35 @@
+/* tui_frame.h — when the screen is drawn: at once after a key, otherwise at most once in 33 ms, and never without a
+ * change.
+ *
+ * Owns: the painter. Borrows: the terminal and the loop. While the terminal has not taken the last frame, no other is
+ * made. Loop thread only. */
+#ifndef UI_TUI_FRAME_H
+#define UI_TUI_FRAME_H
+
+#include <stdbool.h>
+
+#include "loop/loop.h"
+
+struct term_paint;
+struct term_tty;
+struct tui_frame;
+
+/* Adds the rows of a frame to the painter. */
+typedef void (*tui_draw_fn)(struct term_paint *paint, void *self);
+
+struct tui_frame *tui_frame_create(struct loop *loop, struct term_tty *tty, tui_draw_fn draw, void *self);
+/* Writes pending lines and erases the live rows. */
+void tui_frame_destroy(struct tui_frame *frame);
+
+struct term_paint *tui_frame_paint(struct tui_frame *frame);
+void tui_frame_change(struct tui_frame *frame);  /* something has changed: a frame follows soon */
+void tui_frame_echo(struct tui_frame *frame);    /* a key has changed something: a frame follows at once */
+void tui_frame_drained(struct tui_frame *frame); /* to be called from on_drained */
+/* The window has another size: draws again once the user stops changing it. */
+void tui_frame_resized(struct tui_frame *frame);
+/* The screen was left to other programs: draws all live rows again, from the cursor on. */
+void tui_frame_restart(struct tui_frame *frame);
+/* Erases the live rows before the terminal is left to another program or to the shell. */
+void tui_frame_leave(struct tui_frame *frame);
+
+#endif

@@ -1,0 +1,348 @@
+/* Everything before the terminal is opened may fail with a plain message; from then on, all is shown as a cell. */
+#include "ui/tui/tui.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/config_env.h"
+#include "loop/loop.h"
+#include "process/process_reaper.h"
+#include "term/term_tty.h"
+#include "ui/cli/terminal.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_priv.h"
+
+enum { EXIT_FAILED = 1, EXIT_SIGNAL = 128, TICK_MS = 1000 };
+
+/* ---- the command line ---- */
+
+_Static_assert(offsetof(struct tui_options, run) == 0, "the rows of exec_option.def have offsets in it");
+
+static const struct cli_option rows[] = {
+#define OPTION(kind, field, name, letter, value, choices, doc) \
+	{name, letter, kind, offsetof(struct exec_options, field), value, choices, doc},
+#define EXEC_OPTION OPTION
+#define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
+	OPTION(kind, field, name, letter, value, choices, NULL)
+#define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
+	OPTION(kind, field, name, letter, value, choices, NULL)
+#include "ui/exec/exec_option.def"
+#undef OPTION
+#define OPTION(kind, field, name, letter, value, choices, doc) \
+	{name, letter, kind, offsetof(struct tui_options, field), value, choices, doc},
+#include "ui/tui/tui_option.def"
+#undef EXEC_OPTION
+#undef REVIEW_OPTION
+#undef SESSION_OPTION
+#undef OPTION
+};
+
+static const struct cli_argument arguments[] = {
+	{.name = "[PROMPT]", .doc = "The first message"},
+};
+
+const struct cli_command tui_command_line = {
+	.name = "codex",
+	.about = "Work with the agent in the terminal.",
+	.usage = "Usage: codex [OPTIONS] [PROMPT]",
+	.arguments = arguments,
+	.argument_count = countof(arguments),
+	.options = rows,
+	.option_count = countof(rows),
+	.most_positionals = 1,
+};
+
+static void complain(const char *what, struct str text)
+{
+	auto_buf struct buf line;
+	buf_init(&line, 64 * KIB);
+	terminal_text_append(&line, text);
+	fprintf(stderr, "%s%s\n", what, buf_str(&line).ptr);
+}
+
+static const char *originator(void)
+{
+	const char *wished = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
+	return wished ? wished : "codex_cli_rs";
+}
+
+/* ---- before the loop ---- */
+
+static int check_terminal(struct error *err)
+{
+	const char *term = config_env("TERM");
+	if (!isatty(STDIN_FILENO))
+		return error_set(err, ERR_invalid, "stdin is not a terminal; `codex exec` works without one");
+	if (!isatty(STDOUT_FILENO))
+		return error_set(err, ERR_invalid, "stdout is not a terminal; `codex exec` works without one");
+	if (!term || !*term || strcmp(term, "dumb") == 0)
+		return error_set(err, ERR_invalid,
+		                 "TERM is \"%s\": the terminal cannot move its cursor; use `codex exec`",
+		                 term ? term : "");
+	return 0;
+}
+
+static int prepare(struct tui *tui, struct error *err)
+{
+	struct exec_options *run = &tui->options.run;
+	const char *want = run->cwd ? run->cwd : ".";
+	int status = check_terminal(err);
+	if (status != 0)
+		return status;
+	tui->cwd = realpath(want, NULL);
+	if (!tui->cwd)
+		return error_sys(err, errno, "cannot work in %s", want);
+	if (!dir_exists(tui->cwd))
+		return error_set(err, ERR_invalid, "cannot work in %s: it is not a folder", tui->cwd);
+	status = exec_config_load(run, tui->cwd, &tui->config, err);
+	exec_images_init(&tui->images, &run->images);
+	return status;
+}
+
+/* ---- callbacks ---- */
+
+static void on_escape(void *self)
+{
+	struct tui *tui = self;
+	term_keys_flush(&tui->keys);
+}
+
+static void on_bytes(struct str bytes, void *self)
+{
+	struct tui *tui = self;
+	loop_timer_stop(tui->escape);
+	term_keys_feed(&tui->keys, bytes);
+	if (term_keys_is_pending(&tui->keys))
+		loop_timer_start(tui->escape, TERM_ESCAPE_MS);
+}
+
+static void on_drained(void *self)
+{
+	struct tui *tui = self;
+	if (tui->is_held)
+		codex_release(tui->codex);
+	tui->is_held = false;
+	tui_frame_drained(tui->frame);
+}
+
+static void on_resize(void *self)
+{
+	struct tui *tui = self;
+	tui_view_measure(tui);
+	tui_frame_resized(tui->frame);
+}
+
+static void on_continued(void *self)
+{
+	struct tui *tui = self;
+	tui_view_measure(tui);
+	tui_frame_restart(tui->frame);
+}
+
+/* The engine denies what is pending when it shuts down: closing the terminal approves nothing. */
+static void on_signal(int number, void *self)
+{
+	struct tui *tui = self;
+	tui->signal = number;
+	tui_quit(tui);
+}
+
+static void on_tick(void *self)
+{
+	struct tui *tui = self;
+	tui_frame_change(tui->frame);
+	loop_timer_start(tui->tick, TICK_MS);
+}
+
+static void on_answer(enum tui_ask_kind kind, struct str id, int choice, struct str label, void *self)
+{
+	tui_on_answer((int)kind, id, choice, label, self);
+}
+
+static void on_ask_change(void *self)
+{
+	struct tui *tui = self;
+	tui_frame_echo(tui->frame);
+}
+
+/* ---- the run ---- */
+
+static void configure(struct tui *tui)
+{
+	struct exec_sandbox sandbox;
+	exec_config_sandbox(&tui->options.run, tui->config, &sandbox);
+	struct op_configure_session op = {.sandbox_policy = &sandbox.sandbox};
+	tui_submit(tui, OP_configure_session, &op);
+	exec_sandbox_finish(&sandbox);
+}
+
+static void greet(struct tui *tui)
+{
+	auto_buf struct buf text;
+	size_t count;
+	buf_init(&text, LIMIT_LINE);
+	buf_printf(&text, ">_ Codex in C (v" CODEX_VERSION ")\n%s", tui->cwd);
+	tui_cells_note(tui->cells, buf_str(&text));
+	const char *const *warnings = config_warnings(tui->config, &count);
+	for (size_t i = 0; i < count; i++)
+		tui_cells_note(tui->cells, str_of(warnings[i]));
+}
+
+static void open_view(struct tui *tui)
+{
+	static const struct tui_ask_events asks = {.on_answer = on_answer, .on_change = on_ask_change};
+	tui->has_color = terminal_has_color(tui->options.run.color, STDOUT_FILENO);
+	tui->frame = tui_frame_create(tui->loop, tui->tty, tui_view_draw, tui);
+	tui->cells = tui_cells_create(tui_frame_paint(tui->frame), tui->has_color);
+	tui->ask = tui_ask_create(tui->loop, &asks, tui);
+	tui->escape = loop_timer_create(tui->loop, on_escape, tui);
+	tui->tick = loop_timer_create(tui->loop, on_tick, tui);
+	term_keys_init(&tui->keys, tui_on_key, tui);
+	tui_view_measure(tui);
+	greet(tui);
+	tui_frame_echo(tui->frame);
+}
+
+static void close_view(struct tui *tui)
+{
+	tui_frame_destroy(tui->frame);
+	tui_cells_destroy(tui->cells);
+	tui_ask_destroy(tui->ask);
+	loop_timer_destroy(tui->escape);
+	loop_timer_destroy(tui->tick);
+	term_keys_finish(&tui->keys);
+	term_row_finish(&tui->row);
+}
+
+static void open_engine(struct tui *tui)
+{
+	struct codex_options options = {
+		.services = tui->services,
+		.config = tui->config,
+		.source = session_source_cli,
+		.cwd = tui->cwd,
+		.ephemeral = tui->options.run.ephemeral,
+		.mutes_output = true,
+		.begins_once_allowed = true,
+		.is_interactive = true,
+		.steers = true,
+		.on_event = tui_on_event,
+		.self = tui,
+	};
+	tui->codex = codex_open(&options);
+	configure(tui);
+	if (tui->options.run.prompt)
+		tui_say(tui, str_of(tui->options.run.prompt));
+}
+
+static int run(struct tui *tui, struct error *err)
+{
+	static const struct term_tty_events events = {.on_bytes = on_bytes,
+	                                              .on_drained = on_drained,
+	                                              .on_resize = on_resize,
+	                                              .on_continued = on_continued,
+	                                              .on_signal = on_signal};
+	tui->loop = loop_create(err);
+	if (!tui->loop)
+		return -1;
+	tui->tty = term_tty_open(tui->loop, &events, tui, err);
+	if (tui->tty) {
+		composer_init(&tui->composer);
+		open_view(tui);
+		tui->services = services_create(tui->loop, originator());
+		services_preload(tui->services);
+		open_engine(tui);
+		loop_run(tui->loop);
+		codex_close(tui->codex);
+		services_destroy(tui->services);
+		process_reaper_stop();
+		close_view(tui);
+		term_tty_close(tui->tty);
+		composer_finish(&tui->composer);
+	}
+	loop_destroy(tui->loop);
+	return tui->tty ? 0 : -1;
+}
+
+static void print_count(const char *name, int64_t count)
+{
+	char digits[32];
+	int len = snprintf(digits, sizeof(digits), "%lld", (long long)count);
+	printf("%s", name);
+	for (int i = 0; i < len; i++)
+		printf(i && (len - i) % 3 == 0 ? ",%c" : "%c", digits[i]);
+}
+
+static void print_farewell(const struct tui *tui)
+{
+	if (!tui->session_id)
+		return;
+	if (!tui->has_turn) {
+		printf("Session ID: %s\n", tui->session_id);
+		return;
+	}
+	print_count("Token usage: total=", tui->usage.total_tokens);
+	print_count(" input=", tui->usage.input_tokens - tui->usage.cached_input_tokens);
+	if (tui->usage.cached_input_tokens)
+		print_count(" (+ cached) ", tui->usage.cached_input_tokens);
+	print_count(" output=", tui->usage.output_tokens);
+	printf("\nTo continue this session, run:\n  codex resume %s\n", tui->session_id);
+}
+
+static void tui_finish(struct tui *tui)
+{
+	vec_for_each(waiting, &tui->waiting)
+		free(waiting->text);
+	vec_finish(&tui->waiting);
+	config_unref(tui->config);
+	exec_images_finish(&tui->images);
+	free(tui->cwd);
+	free(tui->session_id);
+	free(tui->model);
+	free(tui->effort);
+}
+
+static int main_with_options(struct tui *tui)
+{
+	struct error err;
+	int status = prepare(tui, &err);
+	if (status == 0)
+		status = run(tui, &err);
+	if (status != 0)
+		complain("Error: ", str_of(err.text));
+	else if (!tui->signal)
+		print_farewell(tui);
+	tui_finish(tui);
+	if (status != 0)
+		return EXIT_FAILED;
+	return tui->signal ? EXIT_SIGNAL + tui->signal : tui->has_failed ? EXIT_FAILED : 0;
+}
+
+int tui_main(int argc, char **argv)
+{
+	struct tui tui = {0};
+	struct cli_result words;
+	auto_free char *approval = NULL;
+	int status = cli_read(&tui_command_line, argc, argv, &tui.options, &words);
+	if (status < 0 && words.positionals.count)
+		tui.options.run.prompt = words.positionals.items[0];
+	if (status < 0 && tui.options.approval) {
+		approval = xasprintf("approval_policy=\"%s\"", tui.options.approval);
+		vec_push(&tui.options.run.overrides, approval);
+	}
+	if (status < 0)
+		status = main_with_options(&tui);
+	cli_finish(&tui_command_line, &tui.options, &words);
+	return status;
+}

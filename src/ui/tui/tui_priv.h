@@ -1,0 +1,90 @@
+/* tui_priv.h — the state of the terminal client, shared by tui.c (events and keys), tui_view.c (the live rows) and
+ * tui_main.c (start and end). */
+#ifndef UI_TUI_PRIV_H
+#define UI_TUI_PRIV_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/buf.h"
+#include "base/vec.h"
+#include "engine/codex/codex.h"
+#include "term/term_keys.h"
+#include "term/term_row.h"
+#include "ui/exec/exec_prompt.h"
+#include "ui/tui/tui_composer.h"
+#include "ui/exec/exec_options.h"
+
+struct loop_timer;
+
+/* Input that waits: for the running turn to read it, or for the turn to end. */
+struct tui_waiting {
+	char *text;
+	bool is_queued; /* for the next turn; otherwise it was submitted to the running one */
+};
+
+/* The command line. Values are borrowed from argv. */
+struct tui_options {
+	struct exec_options run; /* first: the rows of exec_option.def count from its start */
+	const char *approval;
+	bool ignored;
+};
+
+struct tui {
+	struct tui_options options;
+	struct config *config;
+	char *cwd;
+	struct exec_images images;
+	bool has_color;
+
+	struct loop *loop;
+	struct services *services;
+	struct codex *codex;
+	struct term_tty *tty;
+	struct term_keys keys;
+	struct loop_timer *escape; /* decides about a lone ESC */
+	struct loop_timer *tick;   /* the seconds of the working line */
+	struct tui_frame *frame;
+	struct tui_cells *cells;
+	struct tui_ask *ask;
+	struct composer composer;
+	struct term_row row;
+	size_t rows, columns; /* the window, without its last column */
+
+	/* the session */
+	char *session_id, *model, *effort;
+	struct token_usage usage;
+	int64_t context_window, context_used;
+	VEC(struct tui_waiting) waiting;
+	uint64_t started_ms; /* of the running turn */
+	bool is_configured, is_running, is_interrupted, is_plan_mode;
+	bool has_turn; /* there was a turn, so that the session can be resumed */
+	bool has_plan; /* this turn proposed a plan */
+	bool is_held;  /* the engine waits until the terminal has taken its output */
+	bool is_over;  /* shutdown was submitted */
+	int signal;    /* the one that ended the program */
+	bool has_failed;
+};
+
+/* ---- tui.c ---- */
+void tui_on_event(const struct event *event, void *self);
+void tui_on_key(const struct term_key *key, void *self);
+void tui_on_answer(int kind, struct str id, int choice, struct str label, void *self);
+void tui_submit(struct tui *tui, enum op_tag tag, void *body);
+/* Sends text as the user's message; the images of the command line go with the first one. */
+void tui_say(struct tui *tui, struct str text);
+/* Switches between plan and default mode. */
+void tui_set_plan_mode(struct tui *tui, bool is_on);
+/* Ends the session and the program. */
+void tui_quit(struct tui *tui);
+
+/* ---- tui_command.c ---- */
+/* Runs "/name arguments". False: the text is no command but a message. */
+bool tui_command(struct tui *tui, struct str text);
+
+/* ---- tui_view.c ---- */
+void tui_view_draw(struct term_paint *paint, void *self);
+/* Takes over the size of the window. */
+void tui_view_measure(struct tui *tui);
+
+#endif

@@ -1,0 +1,112 @@
+/* The live rows, from top to bottom: what streams or runs, the working line, waiting input, and the composer with its
+ * footer, or a question in their place. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "config/config_env.h"
+#include "term/term_paint.h"
+#include "term/term_tty.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_priv.h"
+
+enum { ROWS_LEAST = 4, ROWS_AROUND = 8, WAITING_SHOWN = 3, COLUMNS_LEAST = 10 };
+
+void tui_view_measure(struct tui *tui)
+{
+	term_tty_size(tui->tty, &tui->rows, &tui->columns);
+	tui->rows = tui->rows < ROWS_LEAST ? ROWS_LEAST : tui->rows;
+	tui->columns = tui->columns < COLUMNS_LEAST ? COLUMNS_LEAST : tui->columns - 1;
+	term_row_finish(&tui->row);
+	term_row_init(&tui->row, tui->columns, tui->has_color);
+	tui_cells_resize(tui->cells, tui->columns);
+}
+
+static void draw_text(struct tui *tui, struct term_paint *paint, enum term_style style, const char *text)
+{
+	term_row_clear(&tui->row);
+	term_row_add_c(&tui->row, style, text);
+	term_paint_live(paint, &tui->row);
+}
+
+static void draw_working(struct tui *tui, struct term_paint *paint)
+{
+	struct str thought = tui_cells_thought(tui->cells);
+	char time[64];
+	snprintf(time, sizeof(time), " (%llus • esc to interrupt)",
+	         (unsigned long long)(clock_now_ms() - tui->started_ms) / 1000);
+	term_row_clear(&tui->row);
+	term_row_add_c(&tui->row, TERM_dim, "• ");
+	term_row_add(&tui->row, TERM_bold, thought.len ? thought : STR("Working"));
+	term_row_add_c(&tui->row, TERM_dim, time);
+	term_paint_live(paint, &tui->row);
+}
+
+static void draw_waiting(struct tui *tui, struct term_paint *paint)
+{
+	bool has_title = false;
+	for (size_t i = 0; i < tui->waiting.count && i < WAITING_SHOWN; i++) {
+		struct str text = str_of(tui->waiting.items[i].text), line = STR("");
+		if (tui->waiting.items[i].is_queued && !has_title) {
+			draw_text(tui, paint, TERM_dim, "Queued follow-up inputs");
+			has_title = true;
+		}
+		str_next_line(&text, &line);
+		term_row_clear(&tui->row);
+		term_row_add_c(&tui->row, TERM_dim, "  ↳ ");
+		term_row_add(&tui->row, TERM_dim, line);
+		term_paint_live(paint, &tui->row);
+	}
+}
+
+/* Appends "~/proj" for a folder below the home folder. */
+static void add_folder(struct tui *tui)
+{
+	const char *home = config_env("HOME");
+	struct str cwd = str_of(tui->cwd);
+	if (home && *home && home[1] && str_cut_prefix(&cwd, home))
+		term_row_add_c(&tui->row, TERM_dim, "~");
+	term_row_add(&tui->row, TERM_dim, cwd);
+}
+
+static void draw_footer(struct tui *tui, struct term_paint *paint)
+{
+	term_row_clear(&tui->row);
+	term_row_add_c(&tui->row, TERM_dim, "  ");
+	term_row_add_c(&tui->row, TERM_dim, tui->model ? tui->model : "starting");
+	if (tui->effort) {
+		term_row_add_c(&tui->row, TERM_dim, " ");
+		term_row_add_c(&tui->row, TERM_dim, tui->effort);
+	}
+	term_row_add_c(&tui->row, TERM_dim, " · ");
+	add_folder(tui);
+	if (tui->is_plan_mode)
+		term_row_add_c(&tui->row, TERM_cyan, " · Plan mode (shift+tab to cycle)");
+	term_paint_live(paint, &tui->row);
+}
+
+void tui_view_draw(struct term_paint *paint, void *self)
+{
+	struct tui *tui = self;
+	size_t around = tui->rows > ROWS_AROUND + 2 ? ROWS_AROUND : 2;
+	size_t most = tui->rows - around > 0 ? tui->rows - around : 1;
+	bool is_small = tui->rows <= ROWS_AROUND;
+	tui_cells_draw(tui->cells);
+	if (tui_ask_is_shown(tui->ask)) {
+		tui_ask_draw(tui->ask, paint, &tui->row, tui->columns, tui->rows - 3);
+		return;
+	}
+	if (!is_small)
+		draw_text(tui, paint, TERM_plain, "");
+	if (tui->is_running) {
+		draw_working(tui, paint);
+		if (!is_small)
+			draw_text(tui, paint, TERM_plain, "");
+	}
+	draw_waiting(tui, paint);
+	composer_draw(&tui->composer, paint, &tui->row, tui->columns, is_small ? 2 : most);
+	if (!is_small)
+		draw_text(tui, paint, TERM_plain, "");
+	draw_footer(tui, paint);
+}

@@ -1,0 +1,105 @@
+// Drives the program through a real terminal emulator (xterm.js without a browser) on a pseudo terminal.
+//
+//   const term = await startTerminal(t, model, ['hello']);
+//   await term.until(/› hello/);
+//   term.type('\r');
+//   assert.deepEqual(term.lines(), […]);
+
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+import { cleanEnv, codexBin, launch, makeHome, tempDir } from './codex.mjs';
+
+const bridge = fileURLToPath(new URL('pty.py', import.meta.url));
+const require = createRequire(import.meta.url);
+
+/** Reason to skip, or false. */
+export function lacksEmulator() {
+	try {
+		require.resolve('@xterm/headless');
+		return false;
+	} catch {
+		return '@xterm/headless is not installed';
+	}
+}
+
+const PATIENCE_MS = 20_000;
+
+/**
+ * Starts `codex ARGS` in a terminal. Options: rows, columns, config (TOML), home, cwd, env, command (in place of codex).
+ * type(text), resize(rows, columns), signal(name), close(): what a user does.
+ * lines(): scrollback and screen as text, without trailing empty lines; screen(): the screen only; raw(): all bytes.
+ * until(pattern): resolves once the lines match, joined with newlines; untilGone(pattern).
+ * done: resolves to {status, restored} when the program has ended.
+ */
+export async function startTerminal(t, model, args = [], options = {}) {
+	const { Terminal } = require('@xterm/headless');
+	const { rows = 24, columns = 80 } = options;
+	const home = options.home ?? makeHome(t, model, options.config);
+	const cwd = options.cwd ?? tempDir(t, 'cwd');
+	const command = options.command ?? [codexBin, ...args];
+	const env = cleanEnv(home, { TERM: 'xterm-256color', ...options.env });
+	const program = launch(t, 'python3', [bridge, String(rows), String(columns), ...command], { cwd, env });
+	const emulator = new Terminal({ rows, cols: columns, scrollback: 100_000, allowProposedApi: true });
+	const waiting = new Set();
+	let raw = '';
+	program.child.stdout.on('data', (text) => {
+		raw += text;
+		emulator.write(text, () => waiting.forEach((look) => look()));
+	});
+	const send = (line) => program.child.stdin.write(`${line}\n`);
+	const rowsOf = (from, to) => {
+		const found = [];
+		for (let y = from; y < to; y++) found.push(emulator.buffer.active.getLine(y)?.translateToString(true).trimEnd() ?? '');
+		while (found.at(-1) === '') found.pop();
+		return found;
+	};
+	const term = {
+		home, cwd, emulator,
+		type: (text) => send(`i ${Buffer.from(text).toString('base64')}`),
+		resize: (newRows, newColumns) => {
+			emulator.resize(newColumns, newRows);
+			send(`r ${newRows} ${newColumns}`);
+		},
+		signal: (name) => send(`s ${name}`),
+		close: () => send('c'),
+		raw: () => raw,
+		lines: () => rowsOf(0, emulator.buffer.active.length),
+		screen: () => rowsOf(emulator.buffer.active.baseY, emulator.buffer.active.baseY + emulator.rows),
+		caret: () => [emulator.buffer.active.cursorY, emulator.buffer.active.cursorX],
+		until: (pattern, wanted = true) => new Promise((resolve, reject) => {
+			const timer = setTimeout(() => {
+				waiting.delete(look);
+				reject(new Error(`${wanted ? 'never' : 'always'} ${pattern} in:\n${term.lines().join('\n')}`));
+			}, PATIENCE_MS);
+			const look = () => {
+				if (pattern.test(term.lines().join('\n')) !== wanted) return;
+				clearTimeout(timer);
+				waiting.delete(look);
+				resolve(term.lines());
+			};
+			waiting.add(look);
+			look();
+		}),
+		untilGone: (pattern) => term.until(pattern, false),
+		done: program.done.then(({ stderr }) => new Promise((resolve) => emulator.write('', () => {
+			const [, status, modes] = /status (\d+) (\w+)\n$/.exec(stderr) ?? [, stderr, stderr];
+			resolve({ status: Number(status), restored: modes === 'restored' });
+		}))),
+	};
+	return term;
+}
+
+/** Waits until the composer is ready: the footer names the model. */
+export async function startReady(t, model, args, options) {
+	const term = await startTerminal(t, model, args, options);
+	await term.until(/^ {2}\S+.* · /m);
+	await term.untilGone(/^ {2}starting · /m);
+	return term;
+}
+
+/** Leaves with Ctrl-C on an empty composer. */
+export async function leave(term) {
+	term.type('\x03');
+	return term.done;
+}
