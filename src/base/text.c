@@ -356,6 +356,35 @@ bool text_base64_decode(struct buf *out, struct str s)
 	return true;
 }
 
+void text_base64url(struct buf *out, const void *bytes, size_t len)
+{
+	size_t start = out->len;
+	text_base64(out, bytes, len);
+	if (out->over)
+		return;
+	while (out->len > start && out->data[out->len - 1] == '=')
+		buf_truncate(out, out->len - 1);
+	for (size_t i = start; i < out->len; i++) {
+		char c = out->data[i];
+		out->data[i] = c == '+' ? '-' : c == '/' ? '_' : c;
+	}
+}
+
+bool text_base64url_decode(struct buf *out, struct str s)
+{
+	auto_buf struct buf text;
+	buf_init(&text, s.len + 4);
+	for (size_t i = 0; i < s.len; i++) {
+		char c = s.ptr[i];
+		if (c == '+' || c == '/' || c == '=')
+			return false;
+		buf_append_char(&text, c == '-' ? '+' : c == '_' ? '/' : c);
+	}
+	while (text.len % 4)
+		buf_append_char(&text, '=');
+	return text_base64_decode(out, buf_str(&text));
+}
+
 void text_append_url_path(struct buf *out, struct str path)
 {
 	for (size_t i = 0; i < path.len; i++) {

@@ -61,6 +61,9 @@ size_t text_char_count(struct str s);
 void text_base64(struct buf *out, const void *bytes, size_t len);
 /* Appends the decoded bytes to out; false on anything but padded standard base64. */
 bool text_base64_decode(struct buf *out, struct str s);
+/* The same in the URL-safe alphabet and without padding. */
+void text_base64url(struct buf *out, const void *bytes, size_t len);
+bool text_base64url_decode(struct buf *out, struct str s);
 
 /* Percent-encodes a path for a file:// URL, and decodes one; malformed escapes are copied unchanged. */
 void text_append_url_path(struct buf *out, struct str path);

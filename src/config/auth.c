@@ -1,19 +1,25 @@
-/* The format is shared with other Codex programs, so a file may contain a ChatGPT login beside or instead of a key;
- * the login is recognised so that it can be reported. The file is replaced atomically, so that a full disk does not
- * destroy the old key. */
+/* The format is shared with other Codex programs, which may add members; they are kept while the account stays the
+ * same. */
 #include "config/auth.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/auth_store.h"
+#include "config/config.h"
+#include "config/id_token.h"
+
+struct auth_place auth_place_of(const struct config *config)
+{
+	return (struct auth_place){config_home(config), config->cli_auth_credentials_store};
+}
 
 bool auth_check_key(struct str key, struct str *ret_key)
 {
@@ -25,90 +31,267 @@ bool auth_check_key(struct str key, struct str *ret_key)
 	return key.len > 0;
 }
 
-static void wipe_buf(struct buf *buf)
+static void wipe(char *text)
 {
-	if (buf->data)
-		explicit_bzero(buf->data, buf->len);
-	buf_finish(buf);
+	if (text)
+		explicit_bzero(text, strlen(text));
+	free(text);
 }
 
 void auth_finish(struct auth *auth)
 {
-	if (auth->api_key)
-		explicit_bzero(auth->api_key, strlen(auth->api_key));
-	free(auth->api_key);
+	wipe(auth->api_key);
+	wipe(auth->id_token);
+	wipe(auth->access_token);
+	wipe(auth->refresh_token);
+	free(auth->account_id);
+	free(auth->plan);
+	free(auth->mode);
 	*auth = (struct auth){0};
 }
 
-static int read_members(const char *path, const struct json *root, struct auth *ret_auth, struct error *err)
+/* ---- reading ---- */
+
+static char *copy_sendable(struct str text)
 {
-	struct str key = json_get_str(root, "OPENAI_API_KEY");
-	if (!json_is(root, JSON_object))
-		return error_set(err, ERR_config,
-		                 "%s is not a JSON object; `codex login --with-api-key` writes a new one", path);
+	struct str value;
+	return auth_check_key(text, &value) ? str_dup(value) : NULL;
+}
+
+static int read_key(struct str key, struct auth *ret, const char *path, struct error *err)
+{
 	if (key.len && !auth_check_key(key, &key))
 		return error_set(err, ERR_config,
 		                 "the API key in %s cannot be sent; store it again with `codex login --with-api-key`",
 		                 path);
 	if (key.len)
-		*ret_auth = (struct auth){AUTH_api_key, str_dup(key)};
-	else if (json_is(json_get(root, "tokens"), JSON_object))
-		ret_auth->kind = AUTH_chatgpt;
+		*ret = (struct auth){.kind = AUTH_api_key, .api_key = str_dup(key)};
+	return 0;
+}
+
+static void read_tokens(const struct json *root, struct auth *ret)
+{
+	auto_arena struct arena arena = {0};
+	const struct json *tokens = json_get(root, "tokens");
+	struct id_claims claims;
+	struct str account = json_get_str(tokens, "account_id");
+	ret->id_token = copy_sendable(json_get_str(tokens, "id_token"));
+	ret->access_token = copy_sendable(json_get_str(tokens, "access_token"));
+	ret->refresh_token = copy_sendable(json_get_str(tokens, "refresh_token"));
+	ret->api_key = copy_sendable(json_get_str(root, "OPENAI_API_KEY"));
+	if (!account.len && id_token_read(&arena, str_of(ret->id_token ? ret->id_token : ""), &claims))
+		account = claims.account_id;
+	ret->account_id = copy_sendable(account);
+	if (json_get_str(root, "plan").ptr)
+		ret->plan = str_dup(json_get_str(root, "plan"));
+	if (!clock_parse_rfc3339(json_get_str(root, "last_refresh"), &ret->refreshed_ms))
+		ret->refreshed_ms = 0;
+}
+
+static bool has_tokens(const struct json *root)
+{
+	return json_is(json_get(root, "tokens"), JSON_object);
+}
+
+static int read_members(const char *path, const struct json *root, struct auth *ret, struct error *err)
+{
+	struct str key = json_get_str(root, "OPENAI_API_KEY"), mode = json_get_str(root, "auth_mode");
+	if (!json_is(root, JSON_object))
+		return error_set(err, ERR_config, "%s is not a JSON object; `codex login` writes a new one", path);
+	if (str_is(mode, "apikey") || (!mode.len && key.len))
+		return read_key(key, ret, path, err);
+	if (mode.len && !str_is(mode, "chatgpt") && !str_is(mode, "chatgptAuthTokens")) {
+		*ret = (struct auth){.kind = AUTH_unknown, .mode = str_dup(mode)};
+		return 0;
+	}
+	if (!has_tokens(root))
+		return 0;
+	ret->kind = str_is(mode, "chatgptAuthTokens") ? AUTH_client : AUTH_chatgpt;
+	read_tokens(root, ret);
 	return 0;
 }
 
 static int parse(const char *path, struct str text, struct auth *ret_auth, struct error *err)
 {
 	auto_arena struct arena arena = {0};
-	const struct json *root = json_parse(&arena, text, err);
+	const struct json *root = json_parse(&arena, text, NULL);
 	if (root)
 		return read_members(path, root, ret_auth, err);
-	return error_set(err, ERR_config, "%s is not JSON; `codex login --with-api-key` writes a new one", path);
+	return error_set(err, ERR_config, "%s is not JSON; `codex login` writes a new one", path);
 }
 
-int auth_read(const char *codex_home, struct auth *ret_auth, struct error *err)
+int auth_read(struct auth_place place, struct auth *ret_auth, struct error *err)
 {
-	auto_free char *path = path_join(codex_home, "auth.json");
+	auto_free char *path = path_join(place.home, "auth.json");
 	struct error failure = {0};
 	struct buf text;
 	*ret_auth = (struct auth){0};
 	buf_init(&text, LIMIT_AUTH_FILE);
-	int status = file_read(path, &text, &failure);
+	int status = auth_store_read(place, &text, &failure);
 	if (status == 0)
 		status = parse(path, buf_str(&text), ret_auth, err);
 	else if (failure.code == ERR_not_found)
 		status = 0;
 	else
 		error_set(err, failure.code, "%s", failure.text);
-	wipe_buf(&text);
+	auth_store_wipe(&text);
 	return status;
 }
 
-int auth_write_api_key(const char *codex_home, struct str key, struct error *err)
+/* ---- writing ---- */
+
+static const char *const modes[] = {
+	[AUTH_none] = "",    [AUTH_api_key] = "apikey", [AUTH_chatgpt] = "chatgpt", [AUTH_client] = "chatgptAuthTokens",
+	[AUTH_unknown] = "",
+};
+
+/* Copies the members of the old object that are not among the names. */
+static void write_others(struct json_writer *w, const struct json *old, const char *const *names, size_t count)
+{
+	json_for_each(it, old) {
+		bool is_known = false;
+		for (size_t i = 0; i < count; i++)
+			is_known |= str_is(it->key, names[i]);
+		if (is_known)
+			continue;
+		jw_key_str(w, it->key);
+		jw_value(w, it);
+	}
+}
+
+static void write_tokens(struct json_writer *w, const struct auth *auth, const struct json *old)
+{
+	static const char *const names[] = {"id_token", "access_token", "refresh_token", "account_id"};
+	jw_key(w, "tokens");
+	jw_object(w);
+	jw_member_cstr(w, "id_token", auth->id_token ? auth->id_token : "");
+	jw_member_cstr(w, "access_token", auth->access_token ? auth->access_token : "");
+	jw_member_cstr(w, "refresh_token", auth->refresh_token ? auth->refresh_token : "");
+	jw_member_cstr(w, "account_id", auth->account_id);
+	write_others(w, json_get(old, "tokens"), names, countof(names));
+	jw_object_end(w);
+}
+
+static void write_members(struct json_writer *w, const struct auth *auth, const struct json *old)
+{
+	static const char *const names[] = {"auth_mode", "OPENAI_API_KEY", "tokens", "last_refresh", "plan"};
+	char time[CLOCK_RFC3339_SIZE];
+	jw_object(w);
+	jw_member_cstr(w, "auth_mode", modes[auth->kind]);
+	jw_member_cstr(w, "OPENAI_API_KEY", auth->api_key);
+	if (auth->kind != AUTH_api_key) {
+		clock_rfc3339(auth->refreshed_ms, time);
+		write_tokens(w, auth, old);
+		jw_member_cstr(w, "last_refresh", time);
+	}
+	if (auth->plan)
+		jw_member_cstr(w, "plan", auth->plan);
+	write_others(w, old, names, countof(names));
+	jw_object_end(w);
+}
+
+/* Returns the stored object if it is of the same account; otherwise its members are of no use. */
+static const struct json *find_old(struct auth_place place, const struct auth *auth, struct arena *arena)
+{
+	auto_auth struct auth stored = {0};
+	struct buf text;
+	const struct json *old = NULL;
+	if (auth->kind != AUTH_chatgpt || auth_read(place, &stored, NULL) != 0)
+		return NULL;
+	bool is_same = stored.kind == AUTH_chatgpt && str_eq(str_of(stored.account_id), str_of(auth->account_id));
+	buf_init(&text, LIMIT_AUTH_FILE);
+	if (is_same && auth_store_read(place, &text, NULL) == 0)
+		old = json_parse_copy(arena, buf_str(&text), NULL);
+	auth_store_wipe(&text);
+	return json_is(old, JSON_object) ? old : NULL;
+}
+
+int auth_write(struct auth_place place, const struct auth *auth, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	const struct json *old = find_old(place, auth, &arena);
+	struct buf line, text;
+	buf_init(&line, LIMIT_AUTH_FILE);
+	buf_init(&text, 2 * LIMIT_AUTH_FILE);
+	struct json_writer w = json_writer(&line);
+	write_members(&w, auth, old);
+	json_indent(&text, buf_str(&line));
+	buf_append_char(&text, '\n');
+	int status = line.over || text.len > LIMIT_AUTH_FILE
+	                     ? error_set(err, ERR_limit, "the credentials are too long")
+	                     : auth_store_write(place, buf_str(&text), auth->kind == AUTH_client, err);
+	auth_store_wipe(&line);
+	auth_store_wipe(&text);
+	return status;
+}
+
+int auth_write_api_key(struct auth_place place, struct str key, struct error *err)
 {
 	if (!auth_check_key(key, &key))
 		return error_set(err, ERR_invalid,
 		                 "invalid API key: it is empty or contains whitespace or control characters");
-	if (dir_make(codex_home, 0700, err) != 0)
-		return error_wrap(err, "cannot store the API key");
-	auto_free char *path = path_join(codex_home, "auth.json");
-	struct buf text;
-	buf_init(&text, LIMIT_AUTH_FILE);
-	buf_append_c(&text, "{\n  \"auth_mode\": \"apikey\",\n  \"OPENAI_API_KEY\": ");
-	json_quote(&text, key);
-	buf_append_c(&text, "\n}\n");
-	int status = text.over ? error_set(err, ERR_limit, "invalid API key: it is too long")
-	                       : file_write_atomic(path, buf_str(&text), 0600, true, err);
-	wipe_buf(&text);
-	return status;
+	auto_auth struct auth auth = {.kind = AUTH_api_key, .api_key = str_dup(key)};
+	return auth_write(place, &auth, err);
 }
 
-int auth_remove(const char *codex_home, bool *ret_was_there, struct error *err)
+int auth_remove(struct auth_place place, bool *ret_was_there, struct error *err)
 {
-	auto_free char *path = path_join(codex_home, "auth.json");
-	int status = unlink(path);
-	if (status != 0 && errno != ENOENT && errno != ENOTDIR)
-		return error_sys(err, errno, "cannot remove %s", path);
-	*ret_was_there = status == 0;
-	return 0;
+	return auth_store_remove(place, ret_was_there, err);
+}
+
+/* ---- rules ---- */
+
+static bool is_allowed_workspace(const struct config_strings *allowed, const char *account)
+{
+	for (size_t i = 0; i < allowed->count; i++)
+		if (account && str_is(allowed->items[i], account))
+			return true;
+	return !allowed->count;
+}
+
+bool auth_allows_workspace(const struct config *config, const char *account, struct error *err)
+{
+	const struct config_strings *allowed = &config->forced_chatgpt_workspace_id;
+	auto_buf struct buf ids;
+	buf_init(&ids, ERROR_TEXT_MAX / 2);
+	if (is_allowed_workspace(allowed, account))
+		return true;
+	for (size_t i = 0; i < allowed->count; i++)
+		buf_printf(&ids, "%s%.*s", i ? ", " : "", STR_ARG(allowed->items[i]));
+	error_set(err, ERR_denied, "Login is restricted to workspace id(s) %.*s, but the current workspace is %s",
+	          STR_ARG(buf_str(&ids)), account ? account : "unknown");
+	return false;
+}
+
+/* Returns true if the rules forbid the credentials, and sets err. */
+static bool is_forbidden(const struct config *config, const struct auth *auth, struct error *err)
+{
+	bool is_account = auth->kind == AUTH_chatgpt || auth->kind == AUTH_client;
+	if (config->forced_login_method == login_method_api && is_account) {
+		error_set(err, ERR_denied,
+		          "API key login is required, but ChatGPT is currently being used. Logging out.");
+		return true;
+	}
+	if (config->forced_login_method == login_method_chatgpt && auth->kind == AUTH_api_key) {
+		error_set(err, ERR_denied,
+		          "ChatGPT login is required, but an API key is currently being used. Logging out.");
+		return true;
+	}
+	struct error why;
+	if (!is_account || auth_allows_workspace(config, auth->account_id, &why))
+		return false;
+	error_set(err, ERR_denied, "%s. Logging out.", why.text);
+	return true;
+}
+
+int auth_enforce(const struct config *config, struct error *err)
+{
+	auto_auth struct auth auth = {0};
+	struct error why, removal;
+	bool was_there;
+	if (auth_read(auth_place_of(config), &auth, NULL) != 0 || !is_forbidden(config, &auth, &why))
+		return 0;
+	if (auth_remove(auth_place_of(config), &was_there, &removal) != 0)
+		return error_set(err, ERR_denied, "%s (%s)", why.text, removal.text);
+	return error_set(err, ERR_denied, "%s", why.text);
 }

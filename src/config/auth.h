@@ -1,38 +1,61 @@
-/* auth.h — stored credentials: $CODEX_HOME/auth.json, mode 0600.
+/* auth.h — stored credentials: $CODEX_HOME/auth.json, mode 0600, or the memory of the process.
  *
- * Keys appear in no log and no message. Blocking, for start-up and the login commands. */
+ * Keys and tokens appear in no log and no message. Blocking: reads and writes one small file. Any thread. */
 #ifndef CONFIG_AUTH_H
 #define CONFIG_AUTH_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/str.h"
+#include "config/auth_store.h"
+
+struct config;
 
 enum auth_kind {
-	AUTH_none,    /* the file does not exist or contains no credentials */
+	AUTH_none,    /* there are no credentials */
 	AUTH_api_key, /* an API key */
-	AUTH_chatgpt, /* a ChatGPT login, which this engine cannot use for requests */
+	AUTH_chatgpt, /* the tokens of a ChatGPT login, which this program refreshes */
+	AUTH_client,  /* tokens that a client of the app-server supplies and refreshes; in memory only */
+	AUTH_unknown, /* a login of another kind, which this program cannot use */
 };
 
+/* Strings are owned; NULL: absent. */
 struct auth {
 	enum auth_kind kind;
-	char *api_key; /* set for AUTH_api_key */
+	char *api_key; /* set for AUTH_api_key; for AUTH_chatgpt the key that the login was exchanged for, if any */
+	char *id_token, *access_token, *refresh_token;
+	char *account_id;
+	char *plan;           /* AUTH_client: as the client names it */
+	char *mode;           /* AUTH_unknown: as the file names it */
+	int64_t refreshed_ms; /* Unix time; 0: unknown */
 };
 
-/* Reads the stored credentials. An absent file yields AUTH_none; an unreadable, empty or malformed
- * one is an error. */
-must_check int auth_read(const char *codex_home, struct auth *ret_auth, struct error *err);
-void auth_finish(struct auth *auth); /* wipes the key; an all-zero struct is fine */
+struct auth_place auth_place_of(const struct config *config);
+
+/* Reads the stored credentials. An absent file yields AUTH_none; an unreadable, empty or malformed one is an error. */
+must_check int auth_read(struct auth_place place, struct auth *ret_auth, struct error *err);
+void auth_finish(struct auth *auth); /* wipes keys and tokens; an all-zero struct is fine */
 #define auto_auth __attribute__((cleanup(auth_finish)))
 
-/* Replaces the stored credentials by the key and creates the folder if necessary. Leading and trailing blanks are
- * trimmed. ERR_invalid for a key that is empty or contains other blanks or control characters. */
-must_check int auth_write_api_key(const char *codex_home, struct str key, struct error *err);
-/* Removes the credentials; no-op without any. */
-must_check int auth_remove(const char *codex_home, bool *ret_was_there, struct error *err);
+/* Replaces the stored credentials; creates the folder if necessary. If they are those of the same account, members of
+ * the file that this program does not know are kept. ERR_unsupported for a keyring. AUTH_client is kept in memory. */
+must_check int auth_write(struct auth_place place, const struct auth *auth, struct error *err);
+/* Replaces the stored credentials by the key. Leading and trailing blanks are trimmed. ERR_invalid for a key that is
+ * empty or contains other blanks or control characters. */
+must_check int auth_write_api_key(struct auth_place place, struct str key, struct error *err);
+/* Removes the credentials, also those in memory; no-op without any. */
+must_check int auth_remove(struct auth_place place, bool *ret_was_there, struct error *err);
 
 /* Trims the key; false if a header cannot carry it. */
 bool auth_check_key(struct str key, struct str *ret_key);
+
+/* Checks stored credentials against forced_login_method and forced_chatgpt_workspace_id. Credentials that the rules
+ * forbid are removed, which is an error (ERR_denied). Unreadable ones are not an error here. */
+must_check int auth_enforce(const struct config *config, struct error *err);
+/* Checks the account of a login against forced_chatgpt_workspace_id; account may be NULL. False and err (ERR_denied).
+ */
+must_check bool auth_allows_workspace(const struct config *config, const char *account, struct error *err);
 
 #endif

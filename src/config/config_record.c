@@ -288,8 +288,23 @@ static bool take_list(const struct taker *t, bool are_paths)
 	return true;
 }
 
+static struct config_strings one_string(struct arena *arena, struct str text)
+{
+	struct str *item = arena_new(arena, struct str);
+	*item = arena_str(arena, text);
+	return (struct config_strings){item, 1};
+}
+
+/* Rows with a number also accept one string. */
 static bool take_strings(const struct taker *t)
 {
+	if (t->row->number && t->node->kind == TOML_string) {
+		if (!check_string(t, t->node, "a string or a list of strings"))
+			return false;
+		if (t->to)
+			*(struct config_strings *)t->to = one_string(t->binder->arena, t->node->text);
+		return true;
+	}
 	return take_list(t, false);
 }
 
@@ -412,13 +427,6 @@ static void set_defaults(struct arena *arena, const struct config_record *record
 			set_default(arena, &record->rows[i], (char *)into + record->rows[i].offset);
 }
 
-static struct config_strings one_string(struct arena *arena, const char *text)
-{
-	struct str *item = arena_new(arena, struct str);
-	*item = str_of(text);
-	return (struct config_strings){item, 1};
-}
-
 static void set_default(struct arena *arena, const struct config_row *row, void *to)
 {
 	if (row->kind == CONFIG_bool || row->kind == CONFIG_switch)
@@ -434,7 +442,7 @@ static void set_default(struct arena *arena, const struct config_row *row, void 
 	else if (row->kind == CONFIG_string)
 		*(const char **)to = row->text;
 	else if (row->kind == CONFIG_strings && row->text)
-		*(struct config_strings *)to = one_string(arena, row->text);
+		*(struct config_strings *)to = one_string(arena, str_of(row->text));
 	else if (row->kind == CONFIG_section)
 		set_defaults(arena, row->inner, to);
 }

@@ -99,32 +99,20 @@ static bool set_env_key(struct provider_resolve *r)
 	return false;
 }
 
-static bool fail_keyless(struct provider_resolve *r, bool has_chatgpt)
+static bool fail_keyless(struct provider_resolve *r)
 {
+	auto_free char *kind = r->auth.mode ? xasprintf(" (auth.json has a login of the kind \"%s\", which is not "
+	                                                "supported)",
+	                                                r->auth.mode)
+	                                    : xstrdup("");
 	error_set(r->err, ERR_config,
 	          "no API key for %s%s: set OPENAI_API_KEY or CODEX_API_KEY, or store a key with `codex login "
 	          "--with-api-key`, "
+	          "or sign in with ChatGPT by `codex login`, "
 	          "or choose another provider (--oss for a local one, or model_provider and [model_providers] in "
 	          "%s/config.toml)",
-	          r->to->name, has_chatgpt ? " (auth.json contains a ChatGPT sign-in, which is not supported)" : "",
-	          config_home(r->config));
+	          r->to->name, kind, config_home(r->config));
 	return false;
-}
-
-static bool set_openai_key(struct provider_resolve *r)
-{
-	static const char *const variables[] = {"CODEX_API_KEY", "OPENAI_API_KEY"};
-	for (size_t i = 0; i < countof(variables); i++) {
-		const char *value = config_env(variables[i]);
-		if (value)
-			return set_key(r, str_of(value), variables[i]);
-	}
-	auto_auth struct auth auth = {0};
-	if (auth_read(config_home(r->config), &auth, r->err) != 0)
-		return false;
-	if (auth.kind == AUTH_api_key)
-		return set_key(r, str_of(auth.api_key), "auth.json");
-	return r->is_elsewhere || fail_keyless(r, auth.kind == AUTH_chatgpt);
 }
 
 static bool names_header(const struct config_pairs *headers, struct str name)
@@ -135,14 +123,57 @@ static bool names_header(const struct config_pairs *headers, struct str name)
 	return false;
 }
 
+static bool names_authorization(const struct provider_resolve *r)
+{
+	return names_header(&r->entry.http_headers, STR("authorization")) ||
+	       names_header(&r->entry.env_http_headers, STR("authorization"));
+}
+
+/* Reads the stored login if requests may use it. A key in CODEX_API_KEY takes precedence over an account, one in
+ * OPENAI_API_KEY over a stored key only: many users export it for other programs. */
+static bool find_account(struct provider_resolve *r)
+{
+	bool has_own_key = r->entry.env_key || r->entry.experimental_bearer_token || names_authorization(r);
+	if (has_own_key || !(r->to->is_openai || r->entry.requires_openai_auth) || config_env("CODEX_API_KEY"))
+		return true;
+	struct auth_place place = auth_place_of(r->config);
+	struct error failure;
+	if (auth_read(place, &r->auth, &failure) != 0) {
+		if (config_env("OPENAI_API_KEY"))
+			return true;
+		error_set(r->err, failure.code, "%s", failure.text);
+		return false;
+	}
+	r->to->uses_account = r->auth.kind == AUTH_chatgpt || r->auth.kind == AUTH_client;
+	r->to->auth_home = arena_cstr(&r->to->arena, str_of(place.home));
+	r->to->auth_store = place.store;
+	return true;
+}
+
+static bool set_openai_key(struct provider_resolve *r)
+{
+	static const char *const variables[] = {"CODEX_API_KEY", "OPENAI_API_KEY"};
+	if (r->to->uses_account) {
+		r->to->key_source = "the ChatGPT login";
+		return true;
+	}
+	for (size_t i = 0; i < countof(variables); i++) {
+		const char *value = config_env(variables[i]);
+		if (value)
+			return set_key(r, str_of(value), variables[i]);
+	}
+	if (r->auth.kind == AUTH_api_key)
+		return set_key(r, str_of(r->auth.api_key), "auth.json");
+	return r->is_elsewhere || fail_keyless(r);
+}
+
 static bool find_key(struct provider_resolve *r)
 {
 	if (r->entry.env_key)
 		return set_env_key(r);
 	if (r->entry.experimental_bearer_token)
 		return set_key(r, str_of(r->entry.experimental_bearer_token), "experimental_bearer_token");
-	if (names_header(&r->entry.http_headers, STR("authorization")) ||
-	    names_header(&r->entry.env_http_headers, STR("authorization")))
+	if (names_authorization(r))
 		return true;
 	return !(r->to->is_openai || r->entry.requires_openai_auth) || set_openai_key(r);
 }
@@ -176,7 +207,8 @@ struct header_list {
 static bool add_header(struct provider_resolve *r, struct header_list *list, struct str name, struct str value)
 {
 	value = str_trim(value);
-	if (r->to->authorization && str_equal_fold(name, STR("authorization")))
+	bool has_own = r->to->authorization || r->to->uses_account;
+	if (has_own && str_equal_fold(name, STR("authorization")))
 		return true; /* the key is sent in a header of its own */
 	if (!is_token(name) || !is_header_value(value)) {
 		error_set(r->err, ERR_config,
@@ -255,7 +287,7 @@ static const char *service_tier_of(const struct config *config, struct arena *ar
 static bool resolve(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
-	if (!find_entry(r, id) || !model_provider_find_url(r) || !find_key(r) || !find_headers(r))
+	if (!find_entry(r, id) || !find_account(r) || !model_provider_find_url(r) || !find_key(r) || !find_headers(r))
 		return false;
 	p->request_max_retries = capped(r->entry.request_max_retries);
 	p->stream_max_retries = capped(r->entry.stream_max_retries);
@@ -271,7 +303,9 @@ struct model_provider *model_provider_create(const struct config *config, const 
 {
 	struct model_provider *provider = xnew(struct model_provider);
 	struct provider_resolve r = {.config = config, .to = provider, .err = err};
-	if (resolve(&r, id ? id : config->model_provider))
+	bool is_resolved = resolve(&r, id ? id : config->model_provider);
+	auth_finish(&r.auth);
+	if (is_resolved)
 		return provider;
 	model_provider_destroy(provider);
 	return NULL;
@@ -282,7 +316,9 @@ struct model_provider *model_provider_create_from(const struct config *config, c
 {
 	struct model_provider *provider = xnew(struct model_provider);
 	struct provider_resolve r = {.config = config, .node = table, .to = provider, .err = err};
-	if (resolve(&r, NULL))
+	bool is_resolved = resolve(&r, NULL);
+	auth_finish(&r.auth);
+	if (is_resolved)
 		return provider;
 	model_provider_destroy(provider);
 	return NULL;

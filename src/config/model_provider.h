@@ -28,6 +28,9 @@ struct model_provider {
 	const struct str *headers; /* "Name: value", without Authorization; NUL-terminated */
 	size_t header_count;
 	const char *authorization; /* "Authorization: Bearer …", or NULL */
+	bool uses_account;         /* the stored ChatGPT login authorises each request (account/account.h) */
+	const char *auth_home;     /* where it is stored */
+	enum credentials_store auth_store;
 	const char *key_source;    /* where the key comes from ("OPENAI_API_KEY", "auth.json", …), or NULL */
 	int64_t max_output_tokens; /* of one response; 0: not configured */
 	const char *service_tier;  /* as it is sent, or NULL */

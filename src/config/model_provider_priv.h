@@ -2,6 +2,7 @@
 #ifndef CONFIG_MODEL_PROVIDER_PRIV_H
 #define CONFIG_MODEL_PROVIDER_PRIV_H
 
+#include "config/auth.h"
 #include "config/config.h"
 #include "config/model_provider.h"
 
@@ -28,6 +29,7 @@ struct provider_resolve {
 	const struct toml *node;            /* [model_providers.ID], or NULL */
 	struct config_provider entry;
 	struct model_provider *to;
+	struct auth auth;  /* the stored login, if requests may use it */
 	bool is_elsewhere; /* the address differs from the built-in one */
 	struct error *err;
 };

@@ -23,11 +23,21 @@ static struct address local_address(struct provider_resolve *r)
 	return (struct address){r->builtin->base_url, r->builtin->id};
 }
 
-static struct address openai_address(const struct provider_resolve *r)
+static struct address account_address(struct provider_resolve *r)
+{
+	struct str base = str_of(r->config->chatgpt_base_url);
+	while (str_has_suffix(base, "/"))
+		base.len--;
+	return (struct address){arena_printf(&r->to->arena, "%.*s/codex", STR_ARG(base)), "chatgpt_base_url"};
+}
+
+static struct address openai_address(struct provider_resolve *r)
 {
 	const char *url = config_env("OPENAI_BASE_URL");
 	if (r->config->openai_base_url)
 		return (struct address){r->config->openai_base_url, "openai_base_url"};
+	if (r->to->uses_account) /* OPENAI_BASE_URL is meant for keys: tokens are not sent there */
+		return account_address(r);
 	if (url)
 		return (struct address){url, "OPENAI_BASE_URL"};
 	return (struct address){provider_rows[PROVIDER_openai].base_url, "openai"};

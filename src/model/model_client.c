@@ -1,11 +1,12 @@
-/* A call is a state machine around model_exchange with one timer: an attempt is running, the next attempt is pending,
- * or the outcome is known and the end of the response is pending.
+/* A call is a state machine around model_exchange with one timer: a token is pending, an attempt is running, the next
+ * attempt is pending, or the outcome is known and the end of the response is pending.
  *
  * Reading a response to its end allows the next request to reuse the connection, which saves one to three round trips
  * per tool call. If a server keeps the stream open after response.completed, the connection is closed after a short
  * timeout. */
 #include "model/model_client.h"
 
+#include "account/account.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -19,6 +20,8 @@
 struct model_client {
 	struct loop *loop;
 	struct http_client *http;
+	struct accounts *accounts;
+	char *account_id; /* the account of the first request, which all further ones must have; NULL: not known yet */
 	const struct model_provider *provider;
 	struct user_agent agent;
 	struct str agent_header; /* STR_NONE until the first request */
@@ -29,6 +32,7 @@ struct model_client {
 
 enum call_state {
 	CALL_REFUSED,   /* the request cannot be sent: `refusal` is delivered in the next round of the loop */
+	CALL_SIGNING,   /* waits for a token of the account */
 	CALL_TRYING,    /* an attempt is running; the timer detects an idle connection */
 	CALL_WAITING,   /* the next attempt is pending; the timer starts it */
 	CALL_LINGERING, /* the outcome is known; the timer limits the wait for the end of the response */
@@ -44,6 +48,11 @@ struct model_call {
 	enum call_state state;
 	unsigned tries;
 	struct http_call *http; /* non-NULL iff an attempt is running */
+	struct account_call *account;
+	size_t header_count; /* of the headers that all attempts share */
+	char *token;         /* the account's token in the last attempt; NULL: none */
+	bool is_token_new;   /* the token was refreshed after a server had refused another */
+	bool is_refused;     /* a server has refused the token */
 	struct model_exchange exchange;
 	uint64_t heard_at; /* loop time of the last byte */
 	struct loop_timer *timer;
@@ -56,10 +65,19 @@ struct model_call {
 
 /* ---- the end of a call ---- */
 
+static void forget_token(struct model_call *call)
+{
+	if (call->token)
+		explicit_bzero(call->token, strlen(call->token));
+	free(steal(call->token));
+}
+
 static void call_destroy(struct model_call *call)
 {
 	list_remove(&call->link);
 	http_call_cancel(call->http);
+	account_cancel(call->account);
+	forget_token(call);
 	loop_timer_destroy(call->timer);
 	model_exchange_finish(&call->exchange);
 	model_request_finish(&call->request);
@@ -90,6 +108,7 @@ void model_call_cancel(struct model_call *call)
 	call->is_over = true;
 	model_exchange_stop(&call->exchange);
 	http_call_cancel(steal(call->http));
+	account_cancel(steal(call->account));
 	if (call->depth == 0)
 		call_destroy(call);
 }
@@ -121,6 +140,7 @@ static void call_fail(struct model_call *call, struct model_error *error)
 /* ---- one attempt ---- */
 
 static void call_try(struct model_call *call);
+static void call_sign(struct model_call *call);
 
 /* A local server that is not running will not start during retries, so the call fails at once. */
 static bool is_not_started(const struct model_call *call, const struct error *cause)
@@ -142,6 +162,12 @@ static void call_settle(struct model_call *call, const struct error *cause)
 	}
 	if (outcome == MODEL_OUTCOME_completed) {
 		call_end(call, NULL);
+	} else if (error.http_status == 401 && call->token && !call->is_token_new) {
+		call->is_refused = true;
+		call_sign(call);
+	} else if (error.http_status == 401 && call->token) {
+		error.is_retryable = false; /* a new token was refused, too */
+		call_fail(call, &error);
 	} else if (outcome == MODEL_OUTCOME_repeat && call->tries <= call->client->provider->request_max_retries) {
 		call->state = CALL_WAITING;
 		loop_timer_start(call->timer, (uint64_t)model_backoff_ms(call->tries, model_backoff_random()));
@@ -190,7 +216,7 @@ static void on_http_done(const struct error *err, void *self)
 
 static const struct http_handler http_handler = {on_http_head, on_http_data, on_http_done};
 
-static void call_try(struct model_call *call)
+static void call_send(struct model_call *call)
 {
 	const struct model_provider *provider = call->client->provider;
 	struct http_request request = {
@@ -213,6 +239,61 @@ static void call_try(struct model_call *call)
 	if (call->is_paused)
 		http_call_pause(call->http);
 	loop_timer_start(call->timer, provider->stream_idle_timeout_ms);
+}
+
+/* ---- the account ---- */
+
+static void add_account(struct model_call *call, const struct account_token *token)
+{
+	struct model_client *client = call->client;
+	if (!client->account_id && token->account_id.ptr)
+		client->account_id = str_dup(token->account_id);
+	if (!call->token || !str_is(token->access_token, call->token))
+		model_secrets_add(&client->secrets, token->access_token);
+	forget_token(call);
+	call->token = str_dup(token->access_token);
+	call->is_token_new = call->is_refused && token->is_new;
+	call->is_refused = false;
+	call->request.headers.count = call->header_count;
+	vec_push(&call->request.headers,
+	         str_of(arena_printf(&call->request.arena, "Authorization: Bearer %s", call->token)));
+	if (token->account_id.ptr)
+		model_request_add_header(&call->request, "chatgpt-account-id", token->account_id);
+}
+
+static void on_account(const struct account_token *token, const struct error *err, void *self)
+{
+	struct model_call *call = self;
+	struct model_error error;
+	call->account = NULL;
+	if (token) {
+		add_account(call, token);
+		call_send(call);
+		return;
+	}
+	model_error_set(&error, MODEL_ERROR_unauthorized, str_of(err->text));
+	call_fail(call, &error);
+}
+
+static void call_sign(struct model_call *call)
+{
+	const struct model_client *client = call->client;
+	struct account_request request = {
+		.place = {client->provider->auth_home, client->provider->auth_store},
+		.refused = call->is_refused ? str_of(call->token) : STR_NONE,
+		.account_id = str_of(client->account_id),
+	};
+	call->state = CALL_SIGNING;
+	loop_timer_stop(call->timer);
+	call->account = account_get(client->accounts, &request, on_account, call);
+}
+
+static void call_try(struct model_call *call)
+{
+	if (call->client->provider->uses_account)
+		call_sign(call);
+	else
+		call_send(call);
 }
 
 void model_call_pause(struct model_call *call)
@@ -255,6 +336,8 @@ static void on_timer(void *self)
 	case CALL_WAITING:
 		call_try(call);
 		break;
+	case CALL_SIGNING:
+		break;
 	case CALL_TRYING:
 		give_up_on_silence(call);
 		break;
@@ -288,6 +371,7 @@ static void add_headers(struct model_call *call)
 		vec_push(&call->request.headers, provider->headers[i]);
 	if (provider->authorization)
 		vec_push(&call->request.headers, str_of(provider->authorization));
+	call->header_count = call->request.headers.count;
 }
 
 /* Prepares the request, which all attempts share. */
@@ -333,6 +417,7 @@ struct model_client *model_client_create(const struct model_client_options *opti
 	struct model_client *client = xnew(struct model_client);
 	client->loop = options->loop;
 	client->http = options->http;
+	client->accounts = options->accounts;
 	client->provider = options->provider;
 	client->agent = (struct user_agent){
 		.originator = arena_str(&client->arena, options->agent.originator),
@@ -353,6 +438,7 @@ void model_client_destroy(struct model_client *client)
 	struct model_call *call;
 	list_for_each(call, &client->calls, link)
 		call_destroy(call);
+	free(client->account_id);
 	model_secrets_finish(&client->secrets);
 	arena_finish(&client->arena);
 	free(client);

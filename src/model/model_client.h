@@ -4,8 +4,8 @@
  * request_max_retries times; all other failures end the call with an error that says whether the turn may call again
  * (is_retryable) and when (retry_after_ms, else model_backoff_ms).
  *
- * Owns: its calls. Borrows: loop, HTTP client and provider. Thread: loop only. Functions of this module do not invoke
- * callbacks before they return. */
+ * Owns: its calls. Borrows: loop, HTTP client, accounts and provider. Thread: loop only. Functions of this module do
+ * not invoke callbacks before they return. */
 #ifndef MODEL_MODEL_CLIENT_H
 #define MODEL_MODEL_CLIENT_H
 
@@ -14,6 +14,7 @@
 #include "model/model_stream.h"
 #include "net/user_agent.h"
 
+struct accounts;
 struct http_client;
 struct loop;
 struct model_call;
@@ -24,7 +25,8 @@ struct model_client_options {
 	struct loop *loop;
 	struct http_client *http; /* may be shared by several model clients */
 	const struct model_provider *provider;
-	struct user_agent agent; /* copied */
+	struct user_agent agent;   /* copied */
+	struct accounts *accounts; /* supplies the tokens of a ChatGPT login; may be shared */
 };
 
 struct model_client *model_client_create(const struct model_client_options *options);

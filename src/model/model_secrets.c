@@ -176,6 +176,11 @@ void model_secrets_init(struct model_secrets *secrets, const struct model_provid
 	add_userinfo(secrets, str_of(provider->url));
 }
 
+void model_secrets_add(struct model_secrets *secrets, struct str secret)
+{
+	add(secrets, arena_str(&secrets->arena, secret), KEY_MIN);
+}
+
 void model_secrets_finish(struct model_secrets *secrets)
 {
 	vec_finish(&secrets->words);

@@ -23,6 +23,8 @@ struct model_secrets {
 };
 
 void model_secrets_init(struct model_secrets *secrets, const struct model_provider *provider);
+/* Adds a secret that was obtained later, copied. */
+void model_secrets_add(struct model_secrets *secrets, struct str secret);
 void model_secrets_finish(struct model_secrets *secrets);
 
 /* Appends text with all secrets masked, including a truncated one at its end. */

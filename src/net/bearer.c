@@ -47,27 +47,12 @@ static const char *capability_refusal(const struct bearer *bearer, struct str to
 
 static const char bad_token[] = "invalid websocket jwt";
 
-/* Decodes URL-safe base64 without padding. */
-static bool decode_part(struct str part, struct buf *out)
-{
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_HTTP_HEAD + 4);
-	for (size_t i = 0; i < part.len; i++) {
-		char c = part.ptr[i];
-		if (c == '+' || c == '/' || c == '=')
-			return false;
-		buf_append_char(&text, c == '-' ? '+' : c == '_' ? '/' : c);
-	}
-	while (text.len % 4)
-		buf_append_char(&text, '=');
-	return !text.over && text_base64_decode(out, buf_str(&text));
-}
-
 static const struct json *parse_part(struct arena *arena, struct str part)
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_HTTP_HEAD);
-	const struct json *json = decode_part(part, &text) ? json_parse_copy(arena, buf_str(&text), NULL) : NULL;
+	const struct json *json =
+		text_base64url_decode(&text, part) ? json_parse_copy(arena, buf_str(&text), NULL) : NULL;
 	return json_is(json, JSON_object) ? json : NULL;
 }
 
@@ -77,7 +62,7 @@ static bool is_signed(const struct bearer *bearer, struct str text, struct str s
 	uint8_t want[SHA256_SIZE];
 	buf_init(&given, LIMIT_HTTP_HEAD);
 	sha256_hmac(str_n(bearer->secret, bearer->secret_len), text, want);
-	return decode_part(signature, &given) && str_eq_secret(buf_str(&given), hash_str(want));
+	return text_base64url_decode(&given, signature) && str_eq_secret(buf_str(&given), hash_str(want));
 }
 
 /* True if the claim is a string equal to want, or an array that contains it. */

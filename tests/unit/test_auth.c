@@ -3,13 +3,14 @@
 
 #include "base/json.h"
 #include "config/auth.h"
+#include "config/id_token.h"
 
 static struct auth read_text(const char *text)
 {
 	struct auth auth;
 	struct error err = {0};
 	temp_put("auth.json", str_of(text));
-	if (auth_read(temp_root, &auth, &err) != 0)
+	if (auth_read(auth_place_file(temp_root), &auth, &err) != 0)
 		fail_msg("%s", err.text);
 	return auth;
 }
@@ -18,10 +19,10 @@ static void no_file_is_no_credentials(void **state)
 {
 	(void)state;
 	auto_auth struct auth auth;
-	assert_int_equal(auth_read(temp_root, &auth, NULL), 0);
+	assert_int_equal(auth_read(auth_place_file(temp_root), &auth, NULL), 0);
 	assert_int_equal(auth.kind, AUTH_none);
 	assert_null(auth.api_key);
-	assert_int_equal(auth_read(temp_path("no/such/folder"), &auth, NULL), 0);
+	assert_int_equal(auth_read(auth_place_file(temp_path("no/such/folder")), &auth, NULL), 0);
 }
 
 static void each_kind_is_recognised(void **state)
@@ -48,7 +49,7 @@ static void broken_files_are_named_without_their_content(void **state)
 		struct auth auth;
 		struct error err = {0};
 		temp_put("auth.json", str_of(texts[i]));
-		assert_int_equal(auth_read(temp_root, &auth, &err), -ERR_config);
+		assert_int_equal(auth_read(auth_place_file(temp_root), &auth, &err), -ERR_config);
 		assert_non_null(strstr(err.text, "/auth.json"));
 		assert_null(strstr(err.text, "secret"));
 		assert_null(auth.api_key);
@@ -62,13 +63,13 @@ static void a_written_key_is_private_and_reads_back(void **state)
 	struct stat st;
 	const char *home = temp_path("new/home");
 	umask(0);
-	assert_int_equal(auth_write_api_key(home, STR("  sk-\"quoted\"\n"), &err), 0);
+	assert_int_equal(auth_write_api_key(auth_place_file(home), STR("  sk-\"quoted\"\n"), &err), 0);
 	assert_int_equal(stat(temp_path("new/home/auth.json"), &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
 	assert_int_equal(stat(home, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0700);
 	auto_auth struct auth auth = {0};
-	assert_int_equal(auth_read(home, &auth, &err), 0);
+	assert_int_equal(auth_read(auth_place_file(home), &auth, &err), 0);
 	assert_string_equal(auth.api_key, "sk-\"quoted\"");
 
 	auto_arena struct arena arena = {0};
@@ -82,7 +83,7 @@ static void bad_keys_are_refused(void **state)
 	static const struct str keys[] = {{"", 0}, {" \n", 2}, {"a b", 3}, {"a\nb", 3}, {"a\0b", 3}, {"\xc3\xa9", 2}};
 	for (size_t i = 0; i < countof(keys); i++) {
 		struct error err = {0};
-		assert_int_equal(auth_write_api_key(temp_root, keys[i], &err), -ERR_invalid);
+		assert_int_equal(auth_write_api_key(auth_place_file(temp_root), keys[i], &err), -ERR_invalid);
 		assert_false(file_exists(temp_path("auth.json")));
 	}
 }
@@ -91,11 +92,72 @@ static void removing_forgets(void **state)
 {
 	(void)state;
 	bool was_there = false;
-	assert_int_equal(auth_write_api_key(temp_root, STR("sk"), NULL), 0);
-	assert_int_equal(auth_remove(temp_root, &was_there, NULL), 0);
+	assert_int_equal(auth_write_api_key(auth_place_file(temp_root), STR("sk"), NULL), 0);
+	assert_int_equal(auth_remove(auth_place_file(temp_root), &was_there, NULL), 0);
 	assert_true(was_there);
-	assert_int_equal(auth_remove(temp_root, &was_there, NULL), 0);
+	assert_int_equal(auth_remove(auth_place_file(temp_root), &was_there, NULL), 0);
 	assert_false(was_there);
+}
+
+static void tokens_are_kept_in_memory_if_configured(void **state)
+{
+	(void)state;
+	bool was_there = false;
+	struct auth_place memory = {temp_root, credentials_store_ephemeral};
+	auto_auth struct auth login = {.kind = AUTH_chatgpt, .access_token = xstrdup("t"), .account_id = xstrdup("a")};
+	assert_int_equal(auth_write(memory, &login, NULL), 0);
+	assert_false(file_exists(temp_path("auth.json")));
+	auto_auth struct auth read = {0};
+	assert_int_equal(auth_read(memory, &read, NULL), 0);
+	assert_int_equal(read.kind, AUTH_chatgpt);
+	assert_string_equal(read.access_token, "t");
+	assert_int_equal(auth_remove(memory, &was_there, NULL), 0);
+	assert_true(was_there);
+	auto_auth struct auth none = {0};
+	assert_int_equal(auth_read(memory, &none, NULL), 0);
+	assert_int_equal(none.kind, AUTH_none);
+}
+
+static void a_keyring_is_refused(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	struct auth_place keyring = {temp_root, credentials_store_keyring};
+	assert_int_equal(auth_write_api_key(keyring, STR("sk"), &err), -ERR_unsupported);
+	assert_non_null(strstr(err.text, "failed to write OAuth tokens to keyring: "));
+	assert_false(file_exists(temp_path("auth.json")));
+}
+
+static void another_account_replaces_the_whole_file(void **state)
+{
+	(void)state;
+	auto_auth struct auth login = {.kind = AUTH_chatgpt, .access_token = xstrdup("t"), .account_id = xstrdup("b")};
+	temp_put("auth.json", STR("{\"auth_mode\":\"chatgpt\",\"other\":1,\"tokens\":{\"account_id\":\"a\"}}"));
+	assert_int_equal(auth_write(auth_place_file(temp_root), &login, NULL), 0);
+	auto_free char *text = temp_get(temp_path("auth.json"));
+	assert_null(strstr(text, "other"));
+}
+
+/* {"email":"e","exp":12,"https://api.openai.com/auth":{"chatgpt_account_id":"acc"}} */
+static const char token[] =
+	"e30.eyJlbWFpbCI6ImUiLCJleHAiOjEyLCJodHRwczovL2FwaS5vcGVuYWkuY29tL2F1dGgiOnsiY2hhdGdwdF9hY2NvdW"
+	"50X2lkIjoiYWNjIn19.c2ln";
+
+static void claims_are_read_from_tokens(void **state)
+{
+	(void)state;
+	static const char *const others[] = {"", ".", "..", "a.b", "e30.!.x", "e30.W10.x", "e30.e30"};
+	auto_arena struct arena arena = {0};
+	struct id_claims claims;
+	assert_true(id_token_read(&arena, str_of(token), &claims));
+	assert_str(claims.email, "e");
+	assert_str(claims.account_id, "acc");
+	assert_null(claims.plan.ptr);
+	assert_int_equal(id_token_expiry(str_of(token)), 12);
+	for (size_t i = 0; i < countof(others); i++) {
+		assert_false(id_token_read(&arena, str_of(others[i]), &claims));
+		assert_int_equal(id_token_expiry(str_of(others[i])), -1);
+	}
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_make, temp_remove)
@@ -109,6 +171,10 @@ int main(void)
 		TEST(a_written_key_is_private_and_reads_back),
 		TEST(bad_keys_are_refused),
 		TEST(removing_forgets),
+		TEST(tokens_are_kept_in_memory_if_configured),
+		TEST(a_keyring_is_refused),
+		TEST(another_account_replaces_the_whole_file),
+		TEST(claims_are_read_from_tokens),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

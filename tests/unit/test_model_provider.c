@@ -85,7 +85,7 @@ static void openai_is_the_default(void **state)
 static void keys_are_looked_for_in_order(void **state)
 {
 	(void)state;
-	assert_int_equal(auth_write_api_key(temp_root, STR("sk-file"), NULL), 0);
+	assert_int_equal(auth_write_api_key(auth_place_file(temp_root), STR("sk-file"), NULL), 0);
 	struct model_provider *p = resolve("", NULL);
 	assert_string_equal(p->authorization, "Authorization: Bearer sk-file");
 	assert_string_equal(p->key_source, "auth.json");
@@ -113,6 +113,57 @@ static void keys_are_looked_for_in_order(void **state)
 	model_provider_destroy(p);
 }
 
+static void an_account_is_used_unless_a_key_is_configured(void **state)
+{
+	(void)state;
+	setenv("OPENAI_API_KEY", "sk-env", 1);
+	setenv("OPENAI_BASE_URL", "http://gateway", 1);
+	temp_put("auth.json", STR("{\"auth_mode\":\"chatgpt\",\"tokens\":{\"access_token\":\"t\"}}"));
+	struct model_provider *p = resolve("", NULL);
+	assert_true(p->uses_account);
+	assert_null(p->authorization);
+	assert_string_equal(p->url, "https://chatgpt.com/backend-api/codex/responses");
+	model_provider_destroy(p);
+
+	p = resolve("chatgpt_base_url = \"http://own/api/\"\n", NULL);
+	assert_string_equal(p->url, "http://own/api/codex/responses");
+	model_provider_destroy(p);
+
+	p = resolve("openai_base_url = \"http://own/v1\"\n", NULL);
+	assert_true(p->uses_account);
+	assert_string_equal(p->url, "http://own/v1/responses");
+	model_provider_destroy(p);
+
+	p = resolve("cli_auth_credentials_store = \"ephemeral\"\n", NULL);
+	assert_false(p->uses_account);
+	model_provider_destroy(p);
+
+	setenv("CODEX_API_KEY", "sk-codex", 1);
+	p = resolve("", NULL);
+	assert_false(p->uses_account);
+	assert_string_equal(p->key_source, "CODEX_API_KEY");
+	model_provider_destroy(p);
+}
+
+static void an_account_is_not_sent_to_other_providers(void **state)
+{
+	(void)state;
+	static const char own[] = "[model_providers.own]\nbase_url = \"http://own\"\n";
+	temp_put("auth.json", STR("{\"auth_mode\":\"chatgpt\",\"tokens\":{\"access_token\":\"t\"}}"));
+	static const char *const ids[] = {"own", "ollama", "lmstudio"};
+	for (size_t i = 0; i < countof(ids); i++) {
+		struct model_provider *p = resolve(own, ids[i]);
+		assert_false(p->uses_account);
+		assert_null(p->authorization);
+		model_provider_destroy(p);
+	}
+	static const char wants[] = "[model_providers.own]\nbase_url = \"http://own\"\nrequires_openai_auth = true\n";
+	struct model_provider *p = resolve(wants, "own");
+	assert_true(p->uses_account);
+	assert_string_equal(p->url, "http://own/responses");
+	model_provider_destroy(p);
+}
+
 static void without_a_key_three_ways_out_are_named(void **state)
 {
 	(void)state;
@@ -121,8 +172,8 @@ static void without_a_key_three_ways_out_are_named(void **state)
 	assert_non_null(strstr(text, "`codex login --with-api-key`"));
 	assert_non_null(strstr(text, "--oss"));
 	assert_non_null(strstr(text, "[model_providers] in /tmp/"));
-	temp_put("auth.json", STR("{\"tokens\":{}}"));
-	assert_non_null(strstr(failure("", NULL), "ChatGPT sign-in, which is not supported"));
+	temp_put("auth.json", STR("{\"auth_mode\":\"agentIdentity\"}"));
+	assert_non_null(strstr(failure("", NULL), "a login of the kind \"agentIdentity\", which is not supported"));
 	temp_put("auth.json", STR("{"));
 	assert_non_null(strstr(failure("", NULL), "/auth.json is not JSON"));
 }
@@ -273,6 +324,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(openai_is_the_default),
 		TEST(keys_are_looked_for_in_order),
+		TEST(an_account_is_used_unless_a_key_is_configured),
+		TEST(an_account_is_not_sent_to_other_providers),
 		TEST(without_a_key_three_ways_out_are_named),
 		TEST(openai_may_be_reached_elsewhere),
 		TEST(own_providers_are_read_in_full),

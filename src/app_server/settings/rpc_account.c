@@ -35,10 +35,10 @@ static void find_key(const struct config *config, struct auth *ret)
 		const char *value = config_env(variables[i]);
 		if (!value || !auth_check_key(str_of(value), &key))
 			continue;
-		*ret = (struct auth){AUTH_api_key, str_dup(key)};
+		*ret = (struct auth){.kind = AUTH_api_key, .api_key = str_dup(key)};
 		return;
 	}
-	if (auth_read(config_home(config), ret, NULL) != 0)
+	if (auth_read(auth_place_of(config), ret, NULL) != 0)
 		*ret = (struct auth){0};
 }
 
@@ -77,6 +77,7 @@ enum rpc_verdict on_rpc_get_auth_status(struct rpc_request *request, const struc
 struct login_job {
 	struct settings_job job;
 	struct rpc_request *request; /* NULL after the client has disconnected */
+	enum credentials_store store;
 	char *home, *key;
 	struct error err;
 };
@@ -89,7 +90,7 @@ static void on_login_cancel(struct rpc_request *request)
 static void on_login_work(void *self)
 {
 	struct login_job *job = self;
-	best_effort(auth_write_api_key(job->home, str_of(job->key), &job->err));
+	best_effort(auth_write_api_key((struct auth_place){job->home, job->store}, str_of(job->key), &job->err));
 }
 
 static void notify_login(struct app_server *server)
@@ -124,6 +125,7 @@ static enum rpc_verdict start_login(struct rpc_request *request, struct str key)
 	*job = (struct login_job){
 		.request = request,
 		.home = xstrdup(config_home(request->server->config)),
+		.store = request->server->config->cli_auth_credentials_store,
 		.key = str_dup(key),
 	};
 	settings_job_init(&job->job, request->server);
@@ -166,7 +168,7 @@ enum rpc_verdict on_rpc_account_logout(struct rpc_request *request, const struct
 	struct error err;
 	bool was_there;
 	(void)params;
-	if (auth_remove(config_home(server->config), &was_there, &err) != 0)
+	if (auth_remove(auth_place_of(server->config), &was_there, &err) != 0)
 		return rpc_fail_with(request, &err);
 	enum rpc_verdict verdict = rpc_reply(request, &response);
 	app_server_notify(server, NOTIFY_account_updated, &updated);

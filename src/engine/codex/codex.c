@@ -2,6 +2,7 @@
  * events only after their rollout lines are written. */
 #include "engine/codex/codex.h"
 
+#include "account/account.h"
 #include "agent/agent.h"
 #include "base/error.h"
 #include "base/limits.h"
@@ -31,6 +32,7 @@ struct services *services_create(struct loop *loop, const char *originator)
 	services->originator = xstrdup(originator);
 	services->http = http_client_create(loop, &options);
 	services->mcp = mcp_pool_create(loop, services->http);
+	services->accounts = accounts_create(loop, services->http);
 	return services;
 }
 
@@ -60,6 +62,7 @@ void services_destroy(struct services *services)
 	if (!services)
 		return;
 	mcp_pool_destroy(services->mcp);
+	accounts_destroy(services->accounts);
 	http_client_destroy(services->http);
 	clear_skill_roots(services);
 	vec_finish(&services->skill_roots.paths);
@@ -242,6 +245,7 @@ static struct session_env env_of(struct codex *codex, const struct codex_options
 		.loop = options->services->loop,
 		.http = options->services->http,
 		.mcp = options->services->mcp,
+		.accounts = options->services->accounts,
 		.config = config_ref(options->config),
 		.skill_roots = &options->services->skill_roots,
 		.source = options->source,

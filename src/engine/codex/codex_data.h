@@ -16,6 +16,7 @@
 #include "engine/session/session_env.h"
 #include "engine/task/task.h"
 
+struct accounts;
 struct agent_tree;
 struct error;
 struct http_client;
@@ -27,6 +28,7 @@ struct services {
 	struct loop *loop;
 	struct http_client *http; /* created for the first request */
 	struct mcp_pool *mcp;     /* MCP servers that the Codexes share */
+	struct accounts *accounts;
 	char *originator;         /* the program that drives the engine: "codex_exec", … */
 	struct skill_roots skill_roots;
 };

@@ -12,6 +12,7 @@
 
 struct agent;
 struct config;
+struct accounts;
 struct http_client;
 struct loop;
 struct mcp_pool;
@@ -46,6 +47,7 @@ struct session_env {
 	struct loop *loop;
 	struct http_client *http;
 	struct mcp_pool *mcp; /* the MCP servers of the process */
+	struct accounts *accounts;
 	struct config *config;
 	const struct skill_roots *skill_roots;
 	struct agent *agent; /* this session's place in its tree; NULL while there is no tree */

@@ -12,6 +12,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "config/auth.h"
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "config/toml/toml.h"
@@ -28,6 +29,8 @@ struct model_provider *session_read_provider(const struct session *session, stru
 {
 	auto_arena struct arena arena = {0};
 	const struct config *config = session->env->config;
+	if (auth_enforce(config, err) != 0)
+		return NULL;
 	if (!described.ptr)
 		return model_provider_create(config, NULL, err);
 	const struct toml *table = toml_from_json(&arena, json_parse(&arena, described, NULL), "provider", err);
@@ -46,6 +49,7 @@ void session_model_open(struct session *session, struct model_provider *provider
 	struct model_client_options options = {
 		.loop = env->loop,
 		.http = env->http,
+		.accounts = env->accounts,
 		.provider = session->provider,
 		.agent = {.originator = env->originator,
 	                  .version = STR(CODEX_VERSION),

@@ -81,7 +81,7 @@ static int store_key(const char *home)
 	if (status == 0 && !str_trim(buf_str(&key)).len)
 		status = error_set(&err, ERR_invalid, "No API key provided via stdin.");
 	if (status == 0)
-		status = auth_write_api_key(home, buf_str(&key), &err);
+		status = auth_write_api_key(auth_place_file(home), buf_str(&key), &err);
 	if (key.data)
 		explicit_bzero(key.data, key.len);
 	buf_finish(&key);
@@ -105,7 +105,7 @@ static int print_status(const char *home)
 {
 	auto_auth struct auth auth = {0};
 	struct error err;
-	if (auth_read(home, &auth, &err) != 0)
+	if (auth_read(auth_place_file(home), &auth, &err) != 0)
 		return fail(&err);
 	if (auth.kind == AUTH_api_key) {
 		print_key(str_of(auth.api_key));
@@ -169,7 +169,7 @@ static int logout(void)
 	struct error err;
 	bool was_there = false;
 	auto_free char *home = config_env_home(&err);
-	if (!home || auth_remove(home, &was_there, &err) != 0)
+	if (!home || auth_remove(auth_place_file(home), &was_there, &err) != 0)
 		return fail(&err);
 	fputs(was_there ? "Successfully logged out\n" : "Not logged in\n", stderr);
 	return 0;

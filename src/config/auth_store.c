@@ -1,0 +1,122 @@
+/* A file is replaced atomically, so that a full disk does not destroy the old credentials. */
+#include "config/auth_store.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/mem.h"
+
+struct memory {
+	struct list link;
+	char *home;
+	struct buf text;
+};
+
+static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct list memories = {&memories, &memories};
+
+void auth_store_wipe(struct buf *buf)
+{
+	if (buf->data)
+		explicit_bzero(buf->data, buf->len);
+	buf_finish(buf);
+}
+
+static struct memory *memory_find(const char *home)
+{
+	struct memory *memory;
+	list_for_each(memory, &memories, link)
+		if (strcmp(memory->home, home) == 0)
+			return memory;
+	return NULL;
+}
+
+static bool memory_read(const char *home, struct buf *out)
+{
+	pthread_mutex_lock(&memory_lock);
+	struct memory *memory = memory_find(home);
+	if (memory)
+		buf_append_str(out, buf_str(&memory->text));
+	pthread_mutex_unlock(&memory_lock);
+	return memory;
+}
+
+static bool memory_remove(const char *home)
+{
+	pthread_mutex_lock(&memory_lock);
+	struct memory *memory = memory_find(home);
+	bool is_there = memory;
+	if (memory) {
+		list_remove(&memory->link);
+		auth_store_wipe(&memory->text);
+		free(memory->home);
+		free(memory);
+	}
+	pthread_mutex_unlock(&memory_lock);
+	return is_there;
+}
+
+static void memory_write(const char *home, struct str text)
+{
+	struct memory *memory = xnew(struct memory);
+	memory_remove(home);
+	memory->home = xstrdup(home);
+	buf_init(&memory->text, LIMIT_AUTH_FILE);
+	buf_append_str(&memory->text, text);
+	pthread_mutex_lock(&memory_lock);
+	list_append(&memories, &memory->link);
+	pthread_mutex_unlock(&memory_lock);
+}
+
+static int refuse_keyring(struct error *err)
+{
+	return error_set(err, ERR_unsupported,
+	                 "failed to write OAuth tokens to keyring: this program has no access to a keyring; set "
+	                 "cli_auth_credentials_store to \"file\"");
+}
+
+int auth_store_read(struct auth_place place, struct buf *out, struct error *err)
+{
+	if (memory_read(place.home, out))
+		return 0;
+	if (place.store == credentials_store_ephemeral || place.store == credentials_store_keyring)
+		return error_set(err, ERR_not_found, "no credentials");
+	auto_free char *path = path_join(place.home, "auth.json");
+	return file_read(path, out, err);
+}
+
+int auth_store_write(struct auth_place place, struct str text, bool is_memory, struct error *err)
+{
+	if (is_memory || place.store == credentials_store_ephemeral) {
+		memory_write(place.home, text);
+		return 0;
+	}
+	if (place.store == credentials_store_keyring)
+		return refuse_keyring(err);
+	if (dir_make(place.home, 0700, err) != 0)
+		return error_wrap(err, "cannot store the credentials");
+	auto_free char *path = path_join(place.home, "auth.json");
+	int status = file_write_atomic(path, text, 0600, true, err);
+	if (status == 0)
+		memory_remove(place.home);
+	return status;
+}
+
+int auth_store_remove(struct auth_place place, bool *ret_was_there, struct error *err)
+{
+	auto_free char *path = path_join(place.home, "auth.json");
+	*ret_was_there = memory_remove(place.home);
+	if (place.store == credentials_store_ephemeral)
+		return 0;
+	int status = unlink(path);
+	if (status != 0 && errno != ENOENT && errno != ENOTDIR)
+		return error_sys(err, errno, "cannot remove %s", path);
+	*ret_was_there |= status == 0;
+	return 0;
+}
