@@ -4,14 +4,13 @@
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/mem.h"
-#include "config/id_token.h"
 
 enum { EARLY_MS = 5 * 60 * 1000, QUOTE_MAX = 200 };
 static const int64_t UNKNOWN_EXPIRY_MS = 8LL * 24 * 3600 * 1000;
 
 static int64_t expiry_ms(const struct auth *auth)
 {
-	int64_t seconds = auth->access_token ? id_token_expiry(str_of(auth->access_token)) : -1;
+	int64_t seconds = auth->access_token ? auth_token_expiry(str_of(auth->access_token)) : -1;
 	return seconds >= 0 && seconds < INT64_MAX / 1000 ? seconds * 1000 : -1;
 }
 

@@ -12,9 +12,9 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "config/auth_store.h"
 #include "config/config.h"
-#include "config/id_token.h"
 
 struct auth_place auth_place_of(const struct config *config)
 {
@@ -50,6 +50,50 @@ void auth_finish(struct auth *auth)
 	*auth = (struct auth){0};
 }
 
+/* ---- tokens ---- */
+
+static const struct json *read_payload(struct arena *arena, struct str token)
+{
+	struct str header, payload;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_AUTH_FILE);
+	if (!str_next_part(&token, '.', &header) || !str_next_part(&token, '.', &payload) || !token.ptr)
+		return NULL;
+	if (!text_base64url_decode(&text, payload) || text.over)
+		return NULL;
+	const struct json *json = json_parse_copy(arena, buf_str(&text), NULL);
+	return json_is(json, JSON_object) ? json : NULL;
+}
+
+bool auth_read_claims(struct arena *arena, struct str token, struct id_claims *ret)
+{
+	const struct json *root = read_payload(arena, token);
+	const struct json *auth = json_get(root, "https://api.openai.com/auth");
+	/* older tokens have the address in a profile, and the user under another name */
+	const struct json *profile = json_get(root, "https://api.openai.com/profile");
+	*ret = (struct id_claims){
+		.email = json_get_str(root, "email"),
+		.plan = json_get_str(auth, "chatgpt_plan_type"),
+		.account_id = json_get_str(auth, "chatgpt_account_id"),
+		.user_id = json_get_str(auth, "chatgpt_user_id"),
+		.organization_id = json_get_str(auth, "organization_id"),
+		.project_id = json_get_str(auth, "project_id"),
+		.has_onboarded = json_get_bool(auth, "completed_platform_onboarding", false),
+		.is_owner = json_get_bool(auth, "is_org_owner", false),
+	};
+	if (!ret->email.ptr)
+		ret->email = json_get_str(profile, "email");
+	if (!ret->user_id.ptr)
+		ret->user_id = json_get_str(auth, "user_id");
+	return root;
+}
+
+int64_t auth_token_expiry(struct str token)
+{
+	auto_arena struct arena arena = {0};
+	return json_get_i64(read_payload(&arena, token), "exp", -1);
+}
+
 /* ---- reading ---- */
 
 static char *copy_sendable(struct str text)
@@ -79,7 +123,7 @@ static void read_tokens(const struct json *root, struct auth *ret)
 	ret->access_token = copy_sendable(json_get_str(tokens, "access_token"));
 	ret->refresh_token = copy_sendable(json_get_str(tokens, "refresh_token"));
 	ret->api_key = copy_sendable(json_get_str(root, "OPENAI_API_KEY"));
-	if (!account.len && id_token_read(&arena, str_of(ret->id_token ? ret->id_token : ""), &claims))
+	if (!account.len && auth_read_claims(&arena, str_of(ret->id_token ? ret->id_token : ""), &claims))
 		account = claims.account_id;
 	ret->account_id = copy_sendable(account);
 	if (json_get_str(root, "plan").ptr)

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "config/auth_store.h"
@@ -50,6 +51,19 @@ must_check int auth_remove(struct auth_place place, bool *ret_was_there, struct 
 
 /* Trims the key; false if a header cannot carry it. */
 bool auth_check_key(struct str key, struct str *ret_key);
+
+/* The claims of an id token. Signatures are not verified: the token comes from the issuer over TLS, and the claims are
+ * only shown and compared. Slices are allocated in the arena. */
+struct id_claims {
+	struct str email, plan, account_id, user_id; /* STR_NONE: absent */
+	struct str organization_id, project_id;
+	bool has_onboarded, is_owner;
+};
+
+/* False if the token is not a JWT with a JSON object as payload. */
+bool auth_read_claims(struct arena *arena, struct str token, struct id_claims *ret);
+/* Returns the time of expiry as Unix seconds; -1: the token is not a JWT, or has none. */
+int64_t auth_token_expiry(struct str token);
 
 /* Checks stored credentials against forced_login_method and forced_chatgpt_workspace_id. Credentials that the rules
  * forbid are removed, which is an error (ERR_denied). Unreadable ones are not an error here. */

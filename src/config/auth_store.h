@@ -1,6 +1,6 @@
 /* auth_store.h — the text of the stored credentials, in a file or in the memory of the process.
  *
- * Memory is looked at first, whatever the store: a client's tokens are only there. Any thread. */
+ * Memory takes precedence, in every store: a client's tokens are only there. Any thread. */
 #ifndef CONFIG_AUTH_STORE_H
 #define CONFIG_AUTH_STORE_H
 
@@ -22,7 +22,7 @@ static inline struct auth_place auth_place_file(const char *home)
 
 /* Appends the text; ERR_not_found without one. */
 must_check int auth_store_read(struct auth_place place, struct buf *out, struct error *err);
-/* is_memory: keeps the text in memory whatever the store; otherwise a text in memory is removed from there. */
+/* is_memory: keeps the text in memory in every store; otherwise a text in memory is removed from there. */
 must_check int auth_store_write(struct auth_place place, struct str text, bool is_memory, struct error *err);
 must_check int auth_store_remove(struct auth_place place, bool *ret_was_there, struct error *err);
 

@@ -3,7 +3,6 @@
 
 #include "base/json.h"
 #include "config/auth.h"
-#include "config/id_token.h"
 
 static struct auth read_text(const char *text)
 {
@@ -149,14 +148,14 @@ static void claims_are_read_from_tokens(void **state)
 	static const char *const others[] = {"", ".", "..", "a.b", "e30.!.x", "e30.W10.x", "e30.e30"};
 	auto_arena struct arena arena = {0};
 	struct id_claims claims;
-	assert_true(id_token_read(&arena, str_of(token), &claims));
+	assert_true(auth_read_claims(&arena, str_of(token), &claims));
 	assert_str(claims.email, "e");
 	assert_str(claims.account_id, "acc");
 	assert_null(claims.plan.ptr);
-	assert_int_equal(id_token_expiry(str_of(token)), 12);
+	assert_int_equal(auth_token_expiry(str_of(token)), 12);
 	for (size_t i = 0; i < countof(others); i++) {
-		assert_false(id_token_read(&arena, str_of(others[i]), &claims));
-		assert_int_equal(id_token_expiry(str_of(others[i])), -1);
+		assert_false(auth_read_claims(&arena, str_of(others[i]), &claims));
+		assert_int_equal(auth_token_expiry(str_of(others[i])), -1);
 	}
 }
 

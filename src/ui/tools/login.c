@@ -1,5 +1,6 @@
 /* A key is read from standard input only, because arguments are visible to all users of the machine and stored in the
- * shell's history. config.toml is not read, so that an error in it does not prevent a login. */
+ * shell's history. An error in config.toml does not prevent a key from being stored; a login that must follow its rules
+ * needs it. */
 #include "ui/tools/login.h"
 
 #include <stdio.h>
@@ -13,39 +14,64 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "config/auth.h"
+#include "config/config.h"
 #include "config/config_env.h"
+#include "ui/tools/login_session.h"
 
 enum { EXIT_FAILED = 1, KEY_SHORT = 13, KEY_HEAD = 8, KEY_TAIL = 5 };
 
-struct login_options {
-	bool with_api_key;
-	const char *api_key;
+struct login_command_options {
+	bool with_api_key, with_access_token, device_auth;
+	const char *api_key, *issuer, *client_id;
 };
 
 static const struct cli_option login_rows[] = {
 	{.name = "with-api-key",
          .kind = CLI_FLAG,
-         .offset = offsetof(struct login_options, with_api_key),
+         .offset = offsetof(struct login_command_options, with_api_key),
          .doc = "Read an API key from standard input and store it"},
-	{.name = "api-key", .kind = CLI_TEXT, .offset = offsetof(struct login_options, api_key), .value = "KEY"},
+	{.name = "with-access-token",
+         .kind = CLI_FLAG,
+         .offset = offsetof(struct login_command_options, with_access_token),
+         .doc = "Read an access token from standard input; not supported"},
+	{.name = "device-auth",
+         .kind = CLI_FLAG,
+         .offset = offsetof(struct login_command_options, device_auth),
+         .doc = "Sign in with a code that is entered on another machine"},
+	{.name = "experimental_issuer",
+         .kind = CLI_TEXT,
+         .offset = offsetof(struct login_command_options, issuer),
+         .value = "URL"},
+	{.name = "experimental_client-id",
+         .kind = CLI_TEXT,
+         .offset = offsetof(struct login_command_options, client_id),
+         .value = "ID"},
+	{.name = "api-key",
+         .kind = CLI_TEXT,
+         .offset = offsetof(struct login_command_options, api_key),
+         .value = "KEY"},
 };
 
 static const struct cli_word login_words[] = {
-	{.word = "status", .doc = "Show whether a key is stored; exit status 1 if not"},
+	{.word = "status", .doc = "Show whether a login or a key is stored; exit status 1 if not"},
 };
 
 static const char key_example[] = "printenv OPENAI_API_KEY | codex login --with-api-key";
 
 const struct cli_command login_command = {
 	.name = "codex login",
-	.about = "Store an API key, or show whether one is stored.",
-	.usage = "Usage: codex login --with-api-key\n"
+	.about = "Sign in with ChatGPT or store an API key, or show which of them is stored.",
+	.usage = "Usage: codex login [--device-auth]\n"
+		 "       codex login --with-api-key\n"
 		 "       codex login status",
 	.details = "Example:\n"
 		   "  printenv OPENAI_API_KEY | codex login --with-api-key\n"
 		   "\n"
-		   "The key is kept in auth.json in $CODEX_HOME, ~/.codex by default, where only you\n"
-		   "can read it. `codex logout` removes it.\n",
+		   "Without an option a browser is opened, which returns to port 1455 of this\n"
+		   "machine. Over ssh, use --device-auth, or ssh -L 1455:127.0.0.1:1455.\n"
+		   "\n"
+		   "Tokens and keys are kept in auth.json in $CODEX_HOME, ~/.codex by default, where\n"
+		   "only you can read it. `codex logout` removes it.\n",
 	.words = login_words,
 	.word_count = countof(login_words),
 	.options = login_rows,
@@ -54,7 +80,7 @@ const struct cli_command login_command = {
 
 const struct cli_command logout_command = {
 	.name = "codex logout",
-	.about = "Remove the stored API key.",
+	.about = "Remove the stored login or API key.",
 	.usage = "Usage: codex logout",
 };
 
@@ -64,7 +90,13 @@ static int fail(const struct error *err)
 	return EXIT_FAILED;
 }
 
-static int store_key(const char *home)
+/* A login without a readable configuration: the file of credentials. */
+static struct auth_place place_of(const char *home, const struct config *config)
+{
+	return config ? auth_place_of(config) : auth_place_file(home);
+}
+
+static int store_key(const char *home, const struct config *config)
 {
 	struct error err;
 	struct buf key;
@@ -81,12 +113,15 @@ static int store_key(const char *home)
 	if (status == 0 && !str_trim(buf_str(&key)).len)
 		status = error_set(&err, ERR_invalid, "No API key provided via stdin.");
 	if (status == 0)
-		status = auth_write_api_key(auth_place_file(home), buf_str(&key), &err);
+		status = auth_write_api_key(place_of(home, config), buf_str(&key), &err);
 	if (key.data)
 		explicit_bzero(key.data, key.len);
 	buf_finish(&key);
-	if (status != 0)
+	if (status != 0) {
+		if (err.code == ERR_unsupported)
+			error_wrap(&err, "Error logging in");
 		return fail(&err);
+	}
 	fputs("API key saved. The first request will show whether the server accepts it.\n", stderr);
 	return 0;
 }
@@ -101,61 +136,113 @@ static void print_key(struct str key)
 		        key.ptr + key.len - KEY_TAIL);
 }
 
-static int print_status(const char *home)
+/* Access tokens need requests that are signed with a key of their own. */
+static int refuse_access_token(void)
+{
+	struct error err;
+	auto_buf struct buf token;
+	fputs("Reading access token from stdin...\n", stderr);
+	buf_init(&token, LIMIT_API_KEY);
+	if (fd_read_all(STDIN_FILENO, &token, "the access token on stdin", &err) != 0)
+		return fail(&err);
+	if (token.data)
+		explicit_bzero(token.data, token.len);
+	if (!token.len)
+		fputs("No access token provided via stdin.\n", stderr);
+	else
+		fputs("Error logging in with access token: this program does not support agent identities; use "
+		      "`codex login` or `codex login --with-api-key`\n",
+		      stderr);
+	return EXIT_FAILED;
+}
+
+static int print_status(const char *home, const struct config *config)
 {
 	auto_auth struct auth auth = {0};
 	struct error err;
-	if (auth_read(auth_place_file(home), &auth, &err) != 0)
-		return fail(&err);
+	if (auth_read(place_of(home, config), &auth, &err) != 0) {
+		fprintf(stderr, "Error checking login status: %s\n", err.text);
+		return EXIT_FAILED;
+	}
 	if (auth.kind == AUTH_api_key) {
 		print_key(str_of(auth.api_key));
+		fputs("Authentication is checked when you send a request.\n", stderr);
+		return 0;
+	}
+	if (auth.kind == AUTH_chatgpt || auth.kind == AUTH_client) {
+		fputs("Logged in using ChatGPT\n", stderr);
 		return 0;
 	}
 	fputs("Not logged in\n", stderr);
-	if (auth.kind == AUTH_chatgpt)
-		fprintf(stderr, "There is a ChatGPT sign-in, but this program needs an API key:\n  %s\n", key_example);
+	if (auth.kind == AUTH_unknown)
+		fprintf(stderr, "There is a login of the kind \"%s\", which this program does not support.\n",
+		        auth.mode);
 	else if (config_env("CODEX_API_KEY") || config_env("OPENAI_API_KEY"))
 		fprintf(stderr, "No stored key. %s is set and is used.\n",
 		        config_env("CODEX_API_KEY") ? "CODEX_API_KEY" : "OPENAI_API_KEY");
 	return EXIT_FAILED;
 }
 
-static int explain(void)
+/* Reports a kind of login that forced_login_method excludes. */
+static bool is_excluded(const struct config *config, enum login_method method)
 {
-	fprintf(stderr,
-	        "`codex login` needs --with-api-key or the word status.\nA model can be reached in three ways:\n\n"
-	        "  with an API key, stored for all sessions\n"
-	        "      %s\n"
-	        "  with an API key, for this shell only\n"
-	        "      export OPENAI_API_KEY=...\n"
-	        "  without a key, from a model server on this machine\n"
-	        "      codex exec --oss \"...\"\n\n"
-	        "`codex login status` shows the stored key. Signing in with ChatGPT is not supported.\n",
-	        key_example);
-	return EXIT_FAILED;
+	if (!config || config->forced_login_method == login_method_unset || config->forced_login_method == method)
+		return false;
+	fputs(method == login_method_chatgpt ? "ChatGPT login is disabled. Use API key login instead.\n"
+	                                     : "API key login is disabled. Use ChatGPT login instead.\n",
+	      stderr);
+	return true;
 }
 
-static int login(const struct login_options *options, const struct cli_word *word)
+static int sign_in(const struct login_command_options *options, const struct config *config, const struct error *why)
 {
-	struct error err;
+	struct login_session_options session = {config, options->device_auth, options->issuer, options->client_id};
+	if (!config)
+		return fail(why);
+	return is_excluded(config, login_method_chatgpt) ? EXIT_FAILED : login_session_run(&session);
+}
+
+/* config is NULL if it cannot be loaded, for the reason why. That must not prevent a key from being stored. */
+static int run(const struct login_command_options *options, const struct cli_word *word, const char *home,
+               const struct config *config, const struct error *why)
+{
+	if (word)
+		return print_status(home, config);
+	if (options->with_access_token)
+		return refuse_access_token();
+	if (options->with_api_key)
+		return is_excluded(config, login_method_api) ? EXIT_FAILED : store_key(home, config);
+	return sign_in(options, config, why);
+}
+
+static struct config *load_config(struct error *err)
+{
+	struct config_source source = {.ignore_project = true};
+	return config_load(&source, err);
+}
+
+static int login(const struct login_command_options *options, const struct cli_word *word)
+{
+	struct error err, why;
 	if (options->api_key) {
-		fprintf(stderr,
-		        "The --api-key flag is no longer supported: others can read the command line.\n"
-		        "Pipe it instead:\n  %s\n",
-		        key_example);
+		fputs("The --api-key flag is no longer supported. Pipe the key instead, e.g. `printenv OPENAI_API_KEY "
+		      "| "
+		      "codex login --with-api-key`.\n",
+		      stderr);
 		return EXIT_FAILED;
 	}
-	if (!word && !options->with_api_key)
-		return explain();
 	auto_free char *home = config_env_home(&err);
 	if (!home)
 		return fail(&err);
-	return word ? print_status(home) : store_key(home);
+	struct config *config = load_config(&why);
+	int status = run(options, word, home, config, &why);
+	config_unref(config);
+	return status;
 }
 
 int login_main(int argc, char **argv)
 {
-	struct login_options options = {0};
+	struct login_command_options options = {0};
 	struct cli_result result;
 	int status = cli_read(&login_command, argc, argv, &options, &result);
 	if (status < 0)
@@ -167,12 +254,13 @@ int login_main(int argc, char **argv)
 static int logout(void)
 {
 	struct error err;
-	bool was_there = false;
 	auto_free char *home = config_env_home(&err);
-	if (!home || auth_remove(auth_place_file(home), &was_there, &err) != 0)
+	if (!home)
 		return fail(&err);
-	fputs(was_there ? "Successfully logged out\n" : "Not logged in\n", stderr);
-	return 0;
+	struct config *config = load_config(NULL);
+	int status = login_session_logout(home, config);
+	config_unref(config);
+	return status;
 }
 
 int logout_main(int argc, char **argv)

@@ -1,4 +1,4 @@
-/* login.h — `codex login` and `codex logout`: the API key in $CODEX_HOME/auth.json.
+/* login.h — `codex login` and `codex logout`: the login or API key of $CODEX_HOME.
  *
  * Messages are printed on standard error, as programs that parse them expect. Keys are never printed in full. */
 #ifndef UI_LOGIN_H

@@ -11,7 +11,7 @@ import path from 'node:path';
 const encode = (value) => Buffer.from(JSON.stringify(value)).toString('base64url');
 const AUTH = 'https://api.openai.com/auth';
 
-/** A token with these claims and a signature that nobody checks. */
+/** A token with these claims and a signature that is never checked. */
 export const jwt = (claims) => `${encode({ alg: 'none' })}.${encode(claims)}.c2ln`;
 export const inSeconds = (seconds) => Math.floor(Date.now() / 1000) + seconds;
 
