@@ -27,6 +27,9 @@ struct accounts {
 	struct loop *loop;
 	struct http_client *http;
 	struct list calls;
+	account_ask_fn ask;
+	void *ask_self;
+	bool is_asking;
 	/* The refresh token that the issuer has refused for good; it is not sent again. */
 	bool has_dead;
 	uint8_t dead[SHA256_SIZE];
@@ -35,6 +38,7 @@ struct accounts {
 
 enum call_state {
 	CALL_DECIDING, /* the timer continues with the next step, which may have to wait for the lock */
+	CALL_ASKING,   /* the client has been asked for tokens */
 	CALL_POSTING,  /* the refresh was sent */
 	CALL_STORING,  /* a worker writes the new tokens */
 };
@@ -52,8 +56,8 @@ struct account_call {
 	struct auth auth; /* as read last, or as refreshed */
 	int lock;         /* the descriptor of the lock; -1: not held */
 	uint64_t waits_since;
-	bool is_new, is_storing;
-	struct error err; /* of the worker */
+	bool is_new, is_storing, is_answered;
+	struct error err; /* of the worker or of the client */
 };
 
 /* ---- the end ---- */
@@ -162,6 +166,23 @@ static void call_refresh(struct account_call *call)
 	}
 }
 
+static void call_ask(struct account_call *call)
+{
+	struct accounts *accounts = call->accounts;
+	struct error err;
+	if (!accounts->ask) {
+		error_set(&err, ERR_denied,
+		          "the access token of the client was refused, and no client can supply another");
+		call_end(call, &err);
+		return;
+	}
+	call->state = CALL_ASKING;
+	if (accounts->is_asking)
+		return;
+	accounts->is_asking = true;
+	accounts->ask(accounts, str_of(call->auth.account_id), accounts->ask_self);
+}
+
 static void call_decide(struct account_call *call)
 {
 	struct error err;
@@ -169,6 +190,8 @@ static void call_decide(struct account_call *call)
 		call_end(call, &err);
 	} else if (!needs_refresh(call)) {
 		call_end(call, NULL);
+	} else if (call->auth.kind == AUTH_client) {
+		call_ask(call);
 	} else if (call->lock >= 0) {
 		call_refresh(call);
 	} else if (call_lock(call, &err)) {
@@ -180,9 +203,22 @@ static void call_decide(struct account_call *call)
 	}
 }
 
+/* Ends a call for which the client was asked. */
+static void call_take_answer(struct account_call *call)
+{
+	struct error err = call->err;
+	if (!err.code)
+		call->is_new = call_reread(call, &err);
+	call_end(call, call->is_new ? NULL : &err);
+}
+
 static void on_timer(void *self)
 {
-	call_decide(self);
+	struct account_call *call = self;
+	if (call->is_answered)
+		call_take_answer(call);
+	else
+		call_decide(call);
 }
 
 /* ---- the refresh ---- */
@@ -304,8 +340,29 @@ void account_cancel(struct account_call *call)
 	if (!call)
 		return;
 	call->on_done = NULL;
-	if (call->state == CALL_DECIDING)
+	if (call->state == CALL_DECIDING || call->state == CALL_ASKING)
 		call_destroy(call);
+}
+
+/* ---- the client's tokens ---- */
+
+void accounts_set_client(struct accounts *accounts, account_ask_fn ask, void *self)
+{
+	accounts->ask = ask;
+	accounts->ask_self = self;
+}
+
+void accounts_client_answer(struct accounts *accounts, const struct error *err)
+{
+	struct account_call *call;
+	accounts->is_asking = false;
+	list_for_each(call, &accounts->calls, link) {
+		if (call->state != CALL_ASKING)
+			continue;
+		call->is_answered = true;
+		call->err = err ? *err : (struct error){0};
+		loop_timer_start(call->timer, 0);
+	}
 }
 
 /* ---- the accounts ---- */

@@ -24,6 +24,13 @@ struct accounts *accounts_create(struct loop *loop, struct http_client *http);
 /* Ends all calls without on_done. A refresh that has been sent is lost. NULL is a no-op. */
 void accounts_destroy(struct accounts *accounts);
 
+/* Obtains new tokens from the client that supplied the present ones (AUTH_client). The function must answer with
+ * accounts_client_answer, at once or later. self is passed through. NULL: no client can. */
+typedef void (*account_ask_fn)(struct accounts *accounts, struct str account_id, void *self);
+void accounts_set_client(struct accounts *accounts, account_ask_fn ask, void *self);
+/* Ends all calls that wait for the client, which has written the new tokens to the store unless err is set. */
+void accounts_client_answer(struct accounts *accounts, const struct error *err);
+
 struct account_token {
 	struct str access_token;
 	struct str account_id; /* STR_NONE: unknown */

@@ -1,4 +1,4 @@
-/* What the issuer sends is untrusted until it was checked: tokens must fit into a header, and an account is only
+/* The answers of the issuer are untrusted until they are checked: tokens must fit into a header, and an account is only
  * accepted if the configuration permits it. */
 #include "account/login.h"
 
@@ -37,6 +37,15 @@ void login_end(struct login *login, const struct error *err)
 {
 	login->events->on_done(err, login->self);
 	login_destroy(login);
+}
+
+void login_cancel(struct login *login)
+{
+	if (!login)
+		return;
+	login->is_over = true;
+	if (!login->is_storing)
+		login_destroy(login);
 }
 
 static void on_timer(void *self)
@@ -95,9 +104,12 @@ static void finish(struct login *login)
 		login_end(login, login->outcome.code ? &login->outcome : NULL);
 }
 
-static void on_revoked(void *self)
+static void on_revoked(int status, struct str body, const struct error *err, void *self)
 {
 	struct login *login = self;
+	(void)status;
+	(void)body;
+	(void)err;
 	login->fetch = NULL;
 	finish(login);
 }
@@ -115,7 +127,9 @@ static void on_stored(void *self)
 {
 	struct login *login = self;
 	login->is_storing = false;
-	if (login->outcome.code || !login->replaced || !login->replaced[0])
+	if (login->is_over)
+		login_destroy(login);
+	else if (login->outcome.code || !login->replaced || !login->replaced[0])
 		finish(login);
 	else
 		login->fetch =
@@ -242,31 +256,12 @@ struct login *login_start(const struct login_options *options, const struct logi
 
 /* ---- revoking ---- */
 
-struct revocation {
-	login_revoked_fn on_done;
-	void *self;
-};
-
-static void on_revocation(int status, struct str body, const struct error *err, void *self)
-{
-	struct revocation *revocation = self;
-	login_revoked_fn on_done = revocation->on_done;
-	void *owner = revocation->self;
-	(void)status;
-	(void)body;
-	(void)err;
-	free(revocation);
-	on_done(owner);
-}
-
 struct http_fetch *login_revoke(struct http_client *http, const char *client_id, struct str refresh_token,
-                                login_revoked_fn on_done, void *self)
+                                http_fetch_fn on_done, void *self)
 {
 	static const struct str header = {"Content-Type: application/json", 30};
 	const char *url = config_env("CODEX_REVOKE_TOKEN_URL_OVERRIDE");
-	struct revocation *revocation = xnew(struct revocation);
 	struct buf body;
-	*revocation = (struct revocation){on_done, self};
 	buf_init(&body, LIMIT_AUTH_FILE);
 	struct json_writer w = json_writer(&body);
 	jw_object(&w);
@@ -283,7 +278,7 @@ struct http_fetch *login_revoke(struct http_client *http, const char *client_id,
 		.max = ACCOUNT_ANSWER_MAX,
 		.timeout_ms = ACCOUNT_REVOKE_MS,
 	};
-	struct http_fetch *fetch = http_fetch_start(http, &request, on_revocation, revocation);
+	struct http_fetch *fetch = http_fetch_start(http, &request, on_done, self);
 	explicit_bzero(body.data, body.len);
 	buf_finish(&body);
 	return fetch;

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "config/auth.h"
+#include "net/http_fetch.h"
 
 struct config;
 struct http_client;
@@ -41,12 +42,12 @@ struct login_events {
 	void (*on_done)(const struct error *err, void *self);
 };
 
-/* Never NULL. The result is valid until on_done. */
+/* Never NULL. The result is valid until on_done, or login_cancel. */
 struct login *login_start(const struct login_options *options, const struct login_events *events, void *self);
+void login_cancel(struct login *login); /* on_done is not called; not inside it; NULL is a no-op */
 
-/* Revokes a refresh token. on_done is called once, also if that fails. */
-typedef void (*login_revoked_fn)(void *self);
+/* Revokes a refresh token. */
 struct http_fetch *login_revoke(struct http_client *http, const char *client_id, struct str refresh_token,
-                                login_revoked_fn on_done, void *self);
+                                http_fetch_fn on_done, void *self);
 
 #endif

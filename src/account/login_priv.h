@@ -33,7 +33,7 @@ struct login {
 	struct auth auth;
 	char *replaced; /* the refresh token of the login that this one replaces */
 	struct error outcome;
-	bool is_storing;
+	bool is_storing, is_over;
 };
 
 /* Ends the login; err: NULL, or borrowed during the call. */

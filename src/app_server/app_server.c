@@ -8,6 +8,7 @@
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
+#include "app_server/settings/account_login.h"
 #include "app_server/settings/process_settings.h"
 #include "app_server/store/store_index.h"
 #include "app_server/threads/thread_unload.h"
@@ -96,6 +97,7 @@ void app_server_destroy(struct app_server *server)
 		connection_destroy(it);
 	thread_unload_all(server->threads);
 	threads_destroy(server->threads);
+	account_logins_destroy(server->logins);
 	process_settings_destroy(server->settings);
 	store_index_destroy(server->store);
 	app_server_finish(server);

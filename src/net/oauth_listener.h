@@ -1,8 +1,8 @@
 /* oauth_listener.h — the loopback server that a browser returns to at the end of an OAuth login.
  *
  * It accepts GET requests whose Host is this server: an answer at the path of the login, and /cancel, by which a second
- * login of the same program ends this one. An answer with another state is refused, and the login goes on. A request to
- * /cancel that a web page caused is refused.
+ * login of the same program ends this one. An answer with another state is refused, and the login continues. A request
+ * to /cancel that a web page caused is refused.
  *
  * Owns: the server and the browser's open request. Borrows: the loop. Thread: loop only. */
 #ifndef NET_OAUTH_LISTENER_H

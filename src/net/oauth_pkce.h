@@ -19,7 +19,7 @@ void oauth_pkce_init(struct oauth_pkce *pkce);
 
 /* Appends name=value to a query or form, percent-encoded, after an & unless the text is empty or ends with a ?. */
 void oauth_append_field(struct buf *out, const char *name, struct str value);
-/* Returns the decoded value of a field, from the arena; STR_NONE if there is none. */
+/* Returns the decoded value of a field, from the arena; STR_NONE if it is absent. */
 struct str oauth_find_field(struct arena *arena, struct str query, const char *name);
 
 #endif

@@ -24,7 +24,7 @@ async function startLogin(t, issuer, home, more = {}) {
 	return { ...run, url, query: url.searchParams, redirect };
 }
 
-/** What a browser does after the user has agreed: returns to the program with a code. */
+/** Returns to the program with a code, as a browser does after the user has agreed. */
 async function agree(issuer, login, params = {}) {
 	const code = `code-${Math.random()}`;
 	issuer.codes.set(code, { challenge: login.query.get('code_challenge'), redirect: login.query.get('redirect_uri') });

@@ -13,6 +13,7 @@
 #include "loop/loop.h"
 #include "protocol/message/app.h"
 
+struct account_logins;
 struct app_server;
 struct config;
 struct connection;
@@ -54,7 +55,8 @@ struct app_server {
 	/* State of the other folders: */
 	struct process_settings *settings;
 	struct threads *threads;
-	struct store_index *store; /* NULL until the first request about stored threads */
+	struct account_logins *logins; /* NULL until the first login */
+	struct store_index *store;     /* NULL until the first request about stored threads */
 	/* State of rpc/: */
 	struct rpc_scopes scopes;
 	struct rpc_asks asks;

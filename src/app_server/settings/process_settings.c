@@ -55,6 +55,8 @@ void process_settings_destroy(struct process_settings *settings)
 	list_for_each(job, &settings->jobs, link) {
 		job->server = NULL;
 		list_remove(&job->link);
+		if (job->on_end)
+			job->on_end(job);
 	}
 	list_for_each(it, &settings->watched, link)
 		drop_hint(settings, it);

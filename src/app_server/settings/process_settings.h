@@ -20,6 +20,8 @@ struct skills_list_entry;
 struct settings_job {
 	struct list link;
 	struct app_server *server; /* NULL after the server has ended */
+	/* Called when the server ends, if set; the job may be freed inside it. */
+	void (*on_end)(struct settings_job *job);
 };
 
 struct process_settings {

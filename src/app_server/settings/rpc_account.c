@@ -1,74 +1,51 @@
-/* The only kind of account is an API key: from the environment or auth.json, in the order in which requests look for
- * it. Methods that need another kind return the errors of codex 0.169 with an API key, or without an account. */
+/* Methods that need a ChatGPT login return the errors of codex 0.169 with an API key, or without an account. */
 #include <string.h>
 
 #include "app_server/rpc/server.h"
 #include "app_server/rpc/rpc_request.h"
+#include "app_server/settings/account_login.h"
+#include "app_server/settings/account_view.h"
 #include "app_server/settings/process_settings.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/auth.h"
 #include "config/config.h"
-#include "config/config_env.h"
 #include "loop/loop.h"
 
 /* ---- who ---- */
 
-static bool wants_openai_auth(const struct config *config)
-{
-	const struct toml *table =
-		toml_find(toml_get(config_tree(config), "model_providers"), str_of(config->model_provider));
-	const struct toml *wanted = toml_get(table, "requires_openai_auth");
-	if (toml_is(wanted, TOML_bool))
-		return wanted->boolean;
-	return strcmp(config->model_provider, "openai") == 0 && !toml_get(table, "env_key");
-}
-
-/* Finds the key that requests use; wipe it with auth_finish. Empty if the file cannot be read. */
-static void find_key(const struct config *config, struct auth *ret)
-{
-	static const char *const variables[] = {"CODEX_API_KEY", "OPENAI_API_KEY"};
-	struct str key;
-	*ret = (struct auth){0};
-	for (size_t i = 0; i < countof(variables); i++) {
-		const char *value = config_env(variables[i]);
-		if (!value || !auth_check_key(str_of(value), &key))
-			continue;
-		*ret = (struct auth){.kind = AUTH_api_key, .api_key = str_dup(key)};
-		return;
-	}
-	if (auth_read(auth_place_of(config), ret, NULL) != 0)
-		*ret = (struct auth){0};
-}
-
 enum rpc_verdict on_rpc_account_read(struct rpc_request *request, const struct app_get_account_params *params)
 {
 	const struct config *config = request->server->config;
-	struct app_account account = {.tag = app_account_api_key};
-	struct app_get_account_response response = {.requires_openai_auth = wants_openai_auth(config)};
+	struct app_get_account_response response = {.requires_openai_auth = account_is_wanted(config)};
 	auto_auth struct auth auth = {0};
 	(void)params;
 	if (response.requires_openai_auth)
-		find_key(config, &auth);
-	if (auth.kind == AUTH_api_key)
+		account_find(config, &auth);
+	struct account_view view = account_view_make(&auth, &request->arena);
+	struct app_account_chatgpt chatgpt = {.email = view.email, .plan_type = view.plan};
+	struct app_account account = {.tag = app_account_api_key};
+	if (account_is_chatgpt(&auth))
+		account = (struct app_account){.tag = app_account_chatgpt, .chatgpt = &chatgpt};
+	if (view.mode.ptr)
 		response.account = &account;
+	response.user_id = view.user_id;
 	return rpc_reply(request, &response);
 }
 
 enum rpc_verdict on_rpc_get_auth_status(struct rpc_request *request, const struct app_get_auth_status_params *params)
 {
 	const struct config *config = request->server->config;
-	bool is_wanted = wants_openai_auth(config);
+	bool is_wanted = account_is_wanted(config);
 	struct app_get_auth_status_response response = {.has_requires_openai_auth = true,
 	                                                .requires_openai_auth = is_wanted};
 	auto_auth struct auth auth = {0};
 	if (is_wanted)
-		find_key(config, &auth);
-	if (auth.kind == AUTH_api_key)
-		response.auth_method = STR("apikey");
-	if (auth.kind == AUTH_api_key && params->has_include_token && params->include_token)
-		response.auth_token = str_of(auth.api_key);
+		account_find(config, &auth);
+	response.auth_method = account_view_make(&auth, &request->arena).mode;
+	if (params->has_include_token && params->include_token)
+		response.auth_token = str_of(account_is_chatgpt(&auth) ? auth.access_token : auth.api_key);
 	return rpc_reply(request, &response);
 }
 
@@ -133,13 +110,9 @@ static enum rpc_verdict start_login(struct rpc_request *request, struct str key)
 	return rpc_wait(request, on_login_cancel, job);
 }
 
-enum rpc_verdict on_rpc_account_login_start(struct rpc_request *request, const struct app_login_account_params *params)
+static enum rpc_verdict login_with_key(struct rpc_request *request, const struct app_login_account_params *params)
 {
 	struct str key;
-	if (params->type != app_login_kind_api_key)
-		return rpc_fail(request, APP_INVALID_REQUEST,
-		                "This version of Codex has no login by `%s`. Log in with an API key: type `apiKey`.",
-		                enum_wire(&enum_app_login_kind, (int)params->type));
 	if (!params->api_key.ptr)
 		return rpc_fail(request, APP_INVALID_REQUEST, "Invalid request: missing field `apiKey`");
 	if (!auth_check_key(params->api_key, &key))
@@ -148,13 +121,34 @@ enum rpc_verdict on_rpc_account_login_start(struct rpc_request *request, const s
 	return start_login(request, key);
 }
 
-/* A login with an API key needs no browser, so none is ever pending. */
+enum rpc_verdict on_rpc_account_login_start(struct rpc_request *request, const struct app_login_account_params *params)
+{
+	enum login_method forced = request->server->config->forced_login_method;
+	bool is_key = params->type == app_login_kind_api_key;
+	if (is_key && forced == login_method_chatgpt)
+		return rpc_fail(request, APP_INVALID_REQUEST, "API key login is disabled. Use ChatGPT login instead.");
+	if (is_key)
+		return login_with_key(request, params);
+	if (params->type != app_login_kind_chatgpt && params->type != app_login_kind_chatgpt_device_code &&
+	    params->type != app_login_kind_chatgpt_auth_tokens)
+		return rpc_fail(request, APP_INVALID_REQUEST,
+		                "This version of Codex has no login by `%s`. Log in with an API key: type `apiKey`.",
+		                enum_wire(&enum_app_login_kind, (int)params->type));
+	if (forced == login_method_api)
+		return rpc_fail(request, APP_INVALID_REQUEST, "ChatGPT login is disabled. Use API key login instead.");
+	if (params->type == app_login_kind_chatgpt_auth_tokens)
+		return account_login_with_tokens(request, params);
+	return account_login_start(request, params->type == app_login_kind_chatgpt_device_code);
+}
+
 enum rpc_verdict on_rpc_account_login_cancel(struct rpc_request *request,
                                              const struct app_cancel_login_account_params *params)
 {
 	struct app_cancel_login_account_response response = {app_cancel_login_account_status_not_found};
 	if (!uuid_is_valid(params->login_id))
 		return rpc_fail(request, APP_INVALID_REQUEST, "invalid login id: %.*s", STR_ARG(params->login_id));
+	if (account_login_cancel(request->server, params->login_id))
+		response.status = app_cancel_login_account_status_canceled;
 	return rpc_reply(request, &response);
 }
 
@@ -162,55 +156,31 @@ enum rpc_verdict on_rpc_account_login_cancel(struct rpc_request *request,
 
 enum rpc_verdict on_rpc_account_logout(struct rpc_request *request, const struct app_nothing *params)
 {
-	struct app_server *server = request->server;
-	struct app_logout_account_response response = {0};
-	struct app_account_updated_notification updated = {0};
-	struct error err;
-	bool was_there;
 	(void)params;
-	if (auth_remove(auth_place_of(server->config), &was_there, &err) != 0)
-		return rpc_fail_with(request, &err);
-	enum rpc_verdict verdict = rpc_reply(request, &response);
-	app_server_notify(server, NOTIFY_account_updated, &updated);
-	return verdict;
+	return account_logout(request);
 }
 
 /* ---- methods that need another kind of account ---- */
-
-static enum rpc_verdict refuse(struct rpc_request *request, const char *what)
-{
-	auto_auth struct auth auth = {0};
-	find_key(request->server->config, &auth);
-	return rpc_fail(request, APP_INVALID_REQUEST, "%s authentication required %s",
-	                auth.kind == AUTH_none ? "codex account" : "chatgpt", what);
-}
-
-enum rpc_verdict on_rpc_account_rate_limits_read(struct rpc_request *request,
-                                                 const struct app_get_account_rate_limits_params *params)
-{
-	(void)params;
-	return refuse(request, "to read rate limits");
-}
 
 enum rpc_verdict
 on_rpc_account_rate_limit_reset_credit_consume(struct rpc_request *request,
                                                const struct app_consume_account_rate_limit_reset_credit_params *params)
 {
 	(void)params;
-	return refuse(request, "for rate limit reset credits");
+	return account_refuse(request, "for rate limit reset credits");
 }
 
 enum rpc_verdict on_rpc_account_usage_read(struct rpc_request *request,
                                            const struct app_get_account_token_usage_params *params)
 {
 	(void)params;
-	return refuse(request, "to read token usage");
+	return account_refuse(request, "to read token usage");
 }
 
 enum rpc_verdict on_rpc_account_workspace_messages_read(struct rpc_request *request, const struct app_nothing *params)
 {
 	(void)params;
-	return refuse(request, "to read workspace messages");
+	return account_refuse(request, "to read workspace messages");
 }
 
 enum rpc_verdict
@@ -218,7 +188,7 @@ on_rpc_account_send_add_credits_nudge_email(struct rpc_request *request,
                                             const struct app_send_add_credits_nudge_email_params *params)
 {
 	(void)params;
-	return refuse(request, "to notify workspace owner");
+	return account_refuse(request, "to notify workspace owner");
 }
 
 /* Apps need a ChatGPT account, too. */

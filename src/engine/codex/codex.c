@@ -70,6 +70,21 @@ void services_destroy(struct services *services)
 	free(services);
 }
 
+struct http_client *services_http(struct services *services)
+{
+	return services->http;
+}
+
+struct accounts *services_accounts(struct services *services)
+{
+	return services->accounts;
+}
+
+const char *services_originator(const struct services *services)
+{
+	return services->originator;
+}
+
 void services_preload(struct services *services)
 {
 	http_client_preload(services->http);

@@ -14,6 +14,8 @@
 #include "engine/codex/sample.h"
 #include "protocol/message/message.h"
 
+struct accounts;
+struct http_client;
 struct loop;
 struct mcp_pool;
 
@@ -22,6 +24,10 @@ struct mcp_pool;
 struct services *services_create(struct loop *loop, const char *originator);
 /* All Codexes must have been closed. NULL is fine. */
 void services_destroy(struct services *services);
+/* Return what all Codexes of the process share. */
+struct http_client *services_http(struct services *services);
+struct accounts *services_accounts(struct services *services);
+const char *services_originator(const struct services *services);
 /* Starts to load, in the background, the libraries that the first request to a model needs. Optional. */
 void services_preload(struct services *services);
 /* Sets the folders that hold skills, in addition to those that the configuration of each Codex names. All Codexes use

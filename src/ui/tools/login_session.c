@@ -132,9 +132,12 @@ int login_session_run(const struct login_session_options *options)
 
 /* ---- the logout ---- */
 
-static void on_revoked(void *self)
+static void on_revoked(int status, struct str body, const struct error *err, void *self)
 {
 	struct session *session = self;
+	(void)status;
+	(void)body;
+	(void)err;
 	loop_stop(session->loop);
 }
 
