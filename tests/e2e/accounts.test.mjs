@@ -208,6 +208,13 @@ test('a login that the rules forbid is removed, and nothing is sent', options, a
 	assert.ok(!existsSync(path.join(home, 'auth.json')));
 });
 
+test('doctor reports the login', options, async (t) => {
+	const { issuer, home } = await setup(t);
+	const { stdout } = await runCodex(t, ['doctor'], { home, env: issuer.env });
+	assert.match(stdout, /ChatGPT login found: auth\.json/);
+	assert.ok(!stdout.includes(readAuth(home).tokens.access_token));
+});
+
 test('an error that quotes the token shows it masked', options, async (t) => {
 	const { issuer, home } = await setup(t);
 	issuer.overrides.set(MODEL, (request) => [400, { error: { message: `bad token ${request.headers.authorization}` } }]);

@@ -85,6 +85,8 @@ static void check_credentials(struct doctor *doctor)
 	struct model_provider *provider = model_provider_create(doctor->config, NULL, &err);
 	if (!provider)
 		doctor_report(doctor, DOCTOR_fail, NULL, "%s", err.text);
+	else if (provider->uses_account)
+		doctor_report(doctor, DOCTOR_ok, NULL, "ChatGPT login found: auth.json");
 	else if (provider->key_source)
 		doctor_report(doctor, DOCTOR_ok, NULL, "API key found: %s", provider->key_source);
 	else
