@@ -29,7 +29,7 @@ struct services {
 	struct http_client *http; /* created for the first request */
 	struct mcp_pool *mcp;     /* MCP servers that the Codexes share */
 	struct accounts *accounts;
-	char *originator;         /* the program that drives the engine: "codex_exec", … */
+	char *originator; /* the program that drives the engine: "codex_exec", … */
 	struct skill_roots skill_roots;
 };
 
