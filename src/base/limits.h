@@ -225,6 +225,13 @@ enum {
 	LIMIT_DEBUG_QUESTIONS = 1024,      /* pending requests of codex debug-client's user */
 	LIMIT_PROTO_CLIENTS = 1024,        /* clients of one codex proto --listen */
 	LIMIT_API_QUEUE = 1 * MIB,         /* events that libcodex's host has not read; more cause backpressure */
+	LIMIT_ACP_SESSIONS = 256,          /* open sessions of codex acp */
+	LIMIT_ACP_PROMPTS = 16,            /* prompts of one session without a response */
+	LIMIT_ACP_SERVERS = 64,            /* MCP servers that a client adds to one session */
+	LIMIT_ACP_ROOTS = 64,              /* additional folders of one session */
+	LIMIT_ACP_TITLE = 80,              /* bytes of a title made of the first prompt */
+	LIMIT_ACP_DIFF_FILE = 1 * MIB,     /* a file whose change is shown as a whole */
+	LIMIT_ACP_DIFFS = 8 * MIB,         /* all such files of one patch */
 	LIMIT_APP_CLIENTS = 1024,          /* clients of one app-server */
 	LIMIT_DAEMON_START_MS = 30 * 1000, /* time for a daemon to become ready */
 	LIMIT_DAEMON_STOP_MS = 10 * 1000,  /* time for a daemon to end before it is killed, and again after that */

@@ -11,6 +11,7 @@
 #include "ui/exec/exec.h"
 #include "ui/exec/exec_options.h"
 #include "ui/mcp/mcp_command.h"
+#include "ui/serve/acp_command.h"
 #include "ui/serve/app_server_command.h"
 #include "ui/serve/mcp_server_command.h"
 #include "ui/serve/mock_command.h"

@@ -22,6 +22,7 @@
 #include "rollout/rollout_name.h"
 #include "rollout/rollout_path.h"
 #include "rollout/rollout_pack.h"
+#include "rollout/rollout_remove.h"
 
 /* ---- the files of a thread ---- */
 
@@ -29,7 +30,6 @@ struct thread_files {
 	struct arena *arena;
 	struct str thread_id;
 	VEC(const char *) paths;
-	VEC(struct str) rollout_ids;
 };
 
 static bool on_visit_own(const char *path, const struct rollout_file_name *name, void *self)
@@ -37,7 +37,6 @@ static bool on_visit_own(const char *path, const struct rollout_file_name *name,
 	struct thread_files *files = self;
 	if (str_equal_fold(name->thread_id, files->thread_id)) {
 		vec_push(&files->paths, arena_cstr(files->arena, str_of(path)));
-		vec_push(&files->rollout_ids, arena_str(files->arena, name->rollout_id));
 	}
 	return false;
 }
@@ -45,7 +44,6 @@ static bool on_visit_own(const char *path, const struct rollout_file_name *name,
 static void files_finish(struct thread_files *files)
 {
 	vec_finish(&files->paths);
-	vec_finish(&files->rollout_ids);
 }
 
 /* Moves one file into the folder; an existing file is not replaced. */
@@ -169,54 +167,11 @@ enum rpc_verdict on_rpc_thread_unarchive(struct rpc_request *request, const stru
 
 /* ---- thread/delete ---- */
 
-struct reference_search {
-	const struct thread_files *files;
-	bool is_found;
-};
-
-/* Finds a file of another thread that refers to one of these. */
-static bool on_visit_other(const char *path, const struct rollout_file_name *name, void *self)
-{
-	struct reference_search *search = self;
-	auto_arena struct arena arena = {0};
-	struct rollout_meta meta;
-	if (str_equal_fold(name->thread_id, search->files->thread_id) ||
-	    rollout_list_read_head(path, &arena, &meta, NULL) != 0)
-		return false;
-	for (size_t i = 0; i < search->files->rollout_ids.count && meta.base_rollout_id.ptr; i++)
-		search->is_found |= str_equal_fold(search->files->rollout_ids.items[i], meta.base_rollout_id);
-	return search->is_found;
-}
-
-static int check_references(struct store_job *job, const struct thread_files *files, struct error *err)
-{
-	struct reference_search search = {.files = files};
-	int status = rollout_list_walk(job->home, false, on_visit_other, &search, err);
-	if (status == 0 && !search.is_found)
-		status = rollout_list_walk(job->home, true, on_visit_other, &search, err);
-	if (search.is_found)
-		return error_set(err, ERR_invalid, "cannot delete thread %.*s: forked history still references it",
-		                 STR_ARG(job->thread_id));
-	return status;
-}
-
 static int remove_all(struct store_job *job, struct error *err)
 {
-	struct thread_files files = {.arena = &job->arena, .thread_id = job->thread_id};
-	int status = rollout_list_walk(job->home, false, on_visit_own, &files, err);
-	if (status == 0)
-		status = rollout_list_walk(job->home, true, on_visit_own, &files, err);
-	if (status == 0 && !files.paths.count)
-		status = error_set(err, ERR_not_found, "no rollout found for thread id %.*s", STR_ARG(job->thread_id));
-	if (status == 0)
-		status = check_references(job, &files, err);
-	for (size_t i = 0; i < files.paths.count && status == 0; i++) {
-		if (unlink(files.paths.items[i]) != 0 && errno != ENOENT)
-			status = error_sys(err, errno, "cannot remove %s", files.paths.items[i]);
-	}
+	int status = rollout_remove(job->home, job->thread_id, err);
 	if (status == 0)
 		thread_note_remove(job->home, job->thread_id);
-	files_finish(&files);
 	return status;
 }
 

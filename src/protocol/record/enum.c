@@ -1,4 +1,4 @@
-/* Includes enum.def and app_enum.def twice: first to define the words, then the types. */
+/* Includes enum.def, app_enum.def and acp_enum.def twice: first to define the words, then the types. */
 #include "protocol/record/enum.h"
 
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #define ENUM_END(name) };
 #include "protocol/record/enum.def"
 #include "protocol/app/app_enum.def"
+#include "protocol/acp/acp_enum.def"
 #undef ENUM
 #undef VALUE
 #undef ALIAS
@@ -25,6 +26,7 @@
 #define ENUM_END(name)
 #include "protocol/record/enum.def"
 #include "protocol/app/app_enum.def"
+#include "protocol/acp/acp_enum.def"
 #undef ENUM
 #undef VALUE
 #undef ALIAS

@@ -1,5 +1,5 @@
-/* enum.h — a C enum and a word table for each ENUM of enum.def and app_enum.def: `enum sandbox_mode` with values
- * `sandbox_mode_read_only` …, and `enum_sandbox_mode` to parse and write the words. */
+/* enum.h — a C enum and a word table for each ENUM of enum.def, app_enum.def and acp_enum.def: `enum sandbox_mode` with
+ * values `sandbox_mode_read_only` …, and `enum_sandbox_mode` to parse and write the words. */
 #ifndef PROTOCOL_ENUM_H
 #define PROTOCOL_ENUM_H
 
@@ -16,6 +16,7 @@
 #define ENUM_END(name) name##_count };
 #include "protocol/record/enum.def"
 #include "protocol/app/app_enum.def"
+#include "protocol/acp/acp_enum.def"
 #undef ENUM
 #undef VALUE
 #undef ALIAS
@@ -40,6 +41,7 @@ struct enum_type {
 #define ENUM_END(name)
 #include "protocol/record/enum.def"
 #include "protocol/app/app_enum.def"
+#include "protocol/acp/acp_enum.def"
 #undef ENUM
 #undef VALUE
 #undef ALIAS
