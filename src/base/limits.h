@@ -200,7 +200,6 @@ enum {
 	LIMIT_MCP_LIST = 16 * MIB,              /* the tools of one MCP server as JSON */
 	LIMIT_MCP_TOOLS = 4096,                 /* tools of one MCP server; further ones are not offered */
 	LIMIT_MCP_OFFER = 2 * MIB,              /* the tools of all MCP servers in a request */
-	LIMIT_MCP_CACHE = 16 * MIB,             /* the stored tool list of one MCP server */
 	LIMIT_MCP_DRAIN_MS = 100,               /* for the last output of a server that has exited */
 	LIMIT_TOOL_NAME = 128,                  /* characters of a tool's name that providers accept */
 	LIMIT_TOOL_NAMESPACE = 64,

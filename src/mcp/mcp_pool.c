@@ -11,7 +11,9 @@
 #include "config/config_env.h"
 #include "config/mcp_server.h"
 #include "mcp/mcp_client.h"
+#include "mcp/mcp_link_http.h"
 #include "mcp/mcp_link_stdio.h"
+#include "net/http_head.h"
 
 struct mcp_pool {
 	struct loop *loop;
@@ -102,6 +104,83 @@ static void make_argv(struct pool_entry *entry)
 	entry->argv = argv;
 }
 
+/* ---- the headers for an HTTP server ---- */
+
+/* Values are checked, since they may come from the environment. No message contains one. */
+struct headers {
+	const struct mcp_server *server;
+	struct arena *arena;
+	struct str *lines;
+	size_t count;
+	struct error *err;
+};
+
+static bool add_header(struct headers *headers, struct str name, struct str value)
+{
+	struct http_header header;
+	value = str_trim(value);
+	struct str line = str_of(arena_printf(headers->arena, "%.*s: %.*s", (int)name.len, name.ptr, (int)value.len,
+	                                      value.ptr ? value.ptr : ""));
+	if (!http_header_parse(line, &header)) {
+		error_set(headers->err, ERR_config,
+		          "the header `%.*s` of MCP server '%.*s' contains characters that are not allowed in headers",
+		          STR_ARG(name), STR_ARG(headers->server->name));
+		return false;
+	}
+	headers->lines[headers->count++] = line;
+	return true;
+}
+
+static bool add_token(struct headers *headers, const char *variable)
+{
+	const char *value = variable ? config_env(variable) : NULL;
+	if (!variable)
+		return true;
+	if (!value) {
+		error_set(headers->err, ERR_config, "Environment variable %s for MCP server '%.*s' is not set",
+		          variable, STR_ARG(headers->server->name));
+		return false;
+	}
+	return add_header(headers, STR("Authorization"), str_of(arena_printf(headers->arena, "Bearer %s", value)));
+}
+
+static bool add_headers(struct headers *headers, const struct config_mcp_server *keys)
+{
+	if (keys->http_headers_helper) {
+		error_set(headers->err, ERR_unsupported,
+		          "http_headers_helper of MCP server '%.*s' is not supported yet",
+		          STR_ARG(headers->server->name));
+		return false;
+	}
+	if (!add_token(headers, keys->bearer_token_env_var))
+		return false;
+	for (size_t i = 0; i < keys->http_headers.count; i++)
+		if (!add_header(headers, keys->http_headers.items[i].key, keys->http_headers.items[i].value))
+			return false;
+	for (size_t i = 0; i < keys->env_http_headers.count; i++) {
+		const struct config_pair *pair = &keys->env_http_headers.items[i];
+		const char *value = config_env(pair->value.ptr);
+		if (value && !add_header(headers, pair->key, str_of(value)))
+			return false;
+	}
+	return true;
+}
+
+/* Returns "Name: value" lines in the arena: the bearer token, http_headers and env_http_headers, whose variables are
+ * read now; one that is not set is omitted. NULL and err: the variable of the token is not set, or a header cannot be
+ * sent. */
+static const struct str *make_headers(const struct mcp_server *server, struct arena *arena, size_t *ret_count,
+                                      struct error *err)
+{
+	const struct config_mcp_server *keys = &server->keys;
+	struct headers headers = {.server = server, .arena = arena, .err = err};
+	headers.lines = arena_array(arena, struct str, 1 + keys->http_headers.count + keys->env_http_headers.count);
+	if (!add_headers(&headers, keys))
+		return NULL;
+	*ret_count = headers.count;
+	return headers.lines;
+}
+
 /* ---- equal settings ---- */
 
 static void write_words(struct json_writer *w, const char *const *words)
@@ -176,8 +255,17 @@ static struct mcp_link *open_link(void *self, const struct mcp_link_events *even
 		};
 		return mcp_link_stdio_open(entry->pool->loop, &spec, events, events_self, err);
 	}
-	error_set(err, ERR_unsupported, "servers that are reached by HTTP are not supported yet");
-	return NULL;
+	size_t header_count;
+	const struct str *headers = make_headers(&entry->server, &entry->arena, &header_count, err);
+	if (!headers)
+		return NULL;
+	const struct mcp_http_spec spec = {
+		.name = entry->server.name.ptr,
+		.url = entry->server.keys.url,
+		.headers = headers,
+		.header_count = header_count,
+	};
+	return mcp_link_http_open(entry->pool->loop, entry->pool->http, &spec, events, events_self, err);
 }
 
 /* Fills the entry with its own copy of the settings. */

@@ -14,7 +14,7 @@ static_assert(LIMIT_SSE_LINE <= LIMIT_SSE_EVENT, "data of one line must fit an e
 
 void sse_init(struct sse *sse, sse_event_fn on_event, void *self)
 {
-	*sse = (struct sse){.on_event = on_event, .self = self};
+	*sse = (struct sse){.retry_ms = -1, .on_event = on_event, .self = self};
 	buf_init(&sse->line, LIMIT_SSE_LINE);
 	buf_init(&sse->event.kept, LIMIT_SSE_EVENT);
 	buf_init(&sse->data.kept, LIMIT_SSE_EVENT);
@@ -81,6 +81,15 @@ static int take_id(struct sse *sse, struct str value, struct error *err)
 	return 0;
 }
 
+static int take_retry(struct sse *sse, struct str value, struct error *err)
+{
+	int64_t ms;
+	(void)err;
+	if (value.len && value.ptr[0] >= '0' && value.ptr[0] <= '9' && str_to_i64(value, &ms))
+		sse->retry_ms = ms;
+	return 0;
+}
+
 static const struct {
 	struct str name;
 	int (*take)(struct sse *sse, struct str value, struct error *err);
@@ -88,6 +97,7 @@ static const struct {
 	{{"data", 4}, take_data},
 	{{"event", 5}, take_event},
 	{{"id", 2}, take_id},
+	{{"retry", 5}, take_retry},
 };
 
 /* ---- lines ---- */
@@ -117,7 +127,7 @@ static int take_field(struct sse *sse, struct str line, struct error *err)
 		if (str_eq(name, fields[i].name))
 			return fields[i].take(sse, value, err);
 	}
-	return 0; /* a comment (empty name), "retry", or an unknown field */
+	return 0; /* a comment (empty name), or an unknown field */
 }
 
 static int take_line(struct sse *sse, struct str line, struct error *err)

@@ -11,6 +11,7 @@
 #define MODEL_SSE_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -33,6 +34,8 @@ struct sse_field {
 };
 
 struct sse {
+	/* read-only: the pause before the stream is continued, as the server requests; -1: it does not */
+	int64_t retry_ms;
 	/* private */
 	sse_event_fn on_event;
 	void *self;
