@@ -321,7 +321,7 @@ requires_openai_auth = false
 // Settings of this program alone, some of them by names that the reference has forgotten.
 const OWN_KEYS = [
 	'app_server', 'collaboration_mode', 'debug', 'experimental_use_freeform_apply_patch', 'fsync', 'include_apply_patch_tool',
-	'max_active_subagents', 'model_supports_reasoning_summaries', 'on_input_while_running',
+	'max_active_subagents', 'model_max_output_tokens', 'model_supports_reasoning_summaries', 'on_input_while_running',
 	'request_user_input_timeout_ms', 'root_agent_uses_user_messages', 'sandbox_backend',
 	'subagent_inbox_inject_before_tools', 'subagent_root_inbox_autosubmit', 'subagent_slots_until_prune',
 	'tools_view_image', 'tools_web_search', 'windows_wsl_setup_acknowledged', 'wire_profile',

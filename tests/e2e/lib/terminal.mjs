@@ -10,7 +10,7 @@ import { fileURLToPath } from 'node:url';
 
 import { cleanEnv, codexBin, launch, makeHome, tempDir } from './codex.mjs';
 
-const bridge = fileURLToPath(new URL('pty.py', import.meta.url));
+const bridge = fileURLToPath(new URL('terminal_bridge.py', import.meta.url));
 const require = createRequire(import.meta.url);
 
 /** Reason to skip, or false. */

@@ -1,6 +1,6 @@
 """Runs a command in a pseudo terminal and carries its bytes: a bridge for tests, without a compiler.
 
-    pty.py ROWS COLUMNS COMMAND...
+    terminal_bridge.py ROWS COLUMNS COMMAND...
 
 Lines on standard input: "i BASE64" types bytes, "r ROWS COLUMNS" resizes the window, "s SIGNAL" signals the command,
 "c" closes the terminal. Standard output is what the command writes to the terminal. The last line of standard error is
