@@ -38,16 +38,15 @@ static const struct cli_option rows[] = {
          .doc = "Set a configuration value (TOML); repeatable"},
 };
 
-static const char details[] =
-	"Editors start this program and speak the Agent Client Protocol with it:\n"
-	"JSON-RPC, one message per line. It ends, with all its commands, when its input\n"
-	"ends.\n"
-	"\n"
-	"Zed, in settings.json:\n"
-	"  \"agent_servers\": {\n"
-	"    \"Codex\": {\"type\": \"custom\", \"command\": \"codex\", \"args\": [\"acp\"]}}\n"
-	"\n"
-	"docs/acp.md has the settings of other editors, and all methods.\n";
+static const char details[] = "Editors start this program and speak the Agent Client Protocol with it:\n"
+			      "JSON-RPC, one message per line. It ends, with all its commands, when its input\n"
+			      "ends.\n"
+			      "\n"
+			      "Zed, in settings.json:\n"
+			      "  \"agent_servers\": {\n"
+			      "    \"Codex\": {\"type\": \"custom\", \"command\": \"codex\", \"args\": [\"acp\"]}}\n"
+			      "\n"
+			      "docs/acp.md has the settings of other editors, and all methods.\n";
 
 const struct cli_command acp_command = {
 	.name = "codex acp",
