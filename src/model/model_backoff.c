@@ -104,16 +104,19 @@ static bool is_letter(char c)
 	return (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
 }
 
-/* Parses a duration such as "1.5 seconds" at the start of s. Returns milliseconds, or -1. */
-static int64_t duration_ms(struct str s)
+/* Cuts a number with its unit from the start of *rest, such as "1.5 seconds" or the "1m" of "1m2s". Returns
+ * milliseconds, or -1; *rest is then unchanged. */
+static double cut_duration(struct str *rest)
 {
 	static const struct {
 		const char *word;
 		double ms;
-	} units[] = {{"ms", 1}, {"s", 1000}, {"second", 1000}, {"seconds", 1000}};
+	} units[] = {{"ms", 1},        {"milliseconds", 1}, {"s", 1e3},       {"sec", 1e3},     {"second", 1e3},
+	             {"seconds", 1e3}, {"m", 60e3},         {"min", 60e3},    {"minute", 60e3}, {"minutes", 60e3},
+	             {"h", 3600e3},    {"hour", 3600e3},    {"hours", 3600e3}};
 	size_t len = 0, word = 0;
 	double number;
-	s = str_trim_start(s);
+	struct str s = str_trim_start(*rest);
 	while (len < s.len &&
 	       (is_digit(s.ptr[len]) || (s.ptr[len] == '.' && len + 1 < s.len && is_digit(s.ptr[len + 1]))))
 		len++;
@@ -123,10 +126,21 @@ static int64_t duration_ms(struct str s)
 	while (word < s.len && is_letter(s.ptr[word]))
 		word++;
 	for (size_t i = 0; i < countof(units); i++) {
-		if (str_equal_fold(str_n(s.ptr, word), str_of(units[i].word)))
-			return bounded_ms(number * units[i].ms);
+		if (!str_equal_fold(str_n(s.ptr, word), str_of(units[i].word)))
+			continue;
+		*rest = str_skip(s, word);
+		return number * units[i].ms;
 	}
 	return -1;
+}
+
+/* Parses durations that follow each other, such as "1h2m3s". */
+static int64_t duration_ms(struct str s)
+{
+	double sum = cut_duration(&s), more;
+	while (sum >= 0 && (more = cut_duration(&s)) >= 0)
+		sum += more;
+	return bounded_ms(sum);
 }
 
 int64_t model_backoff_message_ms(struct str message)

@@ -32,9 +32,11 @@ struct kind_row {
 static const struct kind_row kinds[MODEL_ERROR_count] = {
 #define MODEL_ERROR(kind, wire, form, retry, text, advice) [MODEL_ERROR_##kind] = {wire, form, retry, text, advice},
 #define STATUS_ADVICE(status, advice)
+#define STATUS_RETRY(status, responses, others)
 #include "model/model_error.def"
 #undef MODEL_ERROR
 #undef STATUS_ADVICE
+#undef STATUS_RETRY
 };
 
 static const struct {
@@ -43,9 +45,24 @@ static const struct {
 } status_advice[] = {
 #define MODEL_ERROR(kind, wire, form, retry, text, advice)
 #define STATUS_ADVICE(status, advice) {status, advice},
+#define STATUS_RETRY(status, responses, others)
 #include "model/model_error.def"
 #undef MODEL_ERROR
 #undef STATUS_ADVICE
+#undef STATUS_RETRY
+};
+
+static const struct {
+	int status;
+	enum retry_form responses, others;
+} status_retry[] = {
+#define MODEL_ERROR(kind, wire, form, retry, text, advice)
+#define STATUS_ADVICE(status, advice)
+#define STATUS_RETRY(status, responses, others) {status, responses, others},
+#include "model/model_error.def"
+#undef MODEL_ERROR
+#undef STATUS_ADVICE
+#undef STATUS_RETRY
 };
 
 /* Appends text as valid UTF-8 of at most max bytes. */
@@ -88,9 +105,9 @@ static struct str body_message(const struct json *json, const struct model_answe
 	struct str message = STR_NONE, body = str_trim(answer->body);
 	if (json_to_str(json_path(json, "error.message"), &message))
 		return message;
-	if (answer->says_message && model_error_read_refusal(json, &refusal) && refusal.message.ptr)
+	if (answer->is_other_api && model_error_read_refusal(json, &refusal) && refusal.message.ptr)
 		return refusal.message;
-	if (answer->says_message &&
+	if (answer->is_other_api &&
 	    (json_to_str(json_get(json, "message"), &message) || json_to_str(json_get(json, "detail"), &message)))
 		return message;
 	return body.len ? body : STR("Unknown error");
@@ -204,7 +221,7 @@ static void set_refused(struct model_error *error, const struct model_answer *an
 		model_error_set_detail(error, body_message(json, answer));
 	} else if (answer->status == 400) {
 		model_error_set(error, MODEL_ERROR_invalid_request,
-		                answer->says_message ? body_message(json, answer) : str_trim(answer->body));
+		                answer->is_other_api ? body_message(json, answer) : str_trim(answer->body));
 	} else {
 		set_unexpected_status(error, answer, json);
 	}
@@ -243,12 +260,11 @@ static bool is_about_previous(const struct json *failure)
 }
 
 /* True for a status that the same request would get again. */
-static bool is_final(int status)
+static bool is_final(const struct model_answer *answer)
 {
-	static const int statuses[] = {400, 401, 403, 404, 405, 413, 415, 422};
-	for (size_t i = 0; i < countof(statuses); i++) {
-		if (statuses[i] == status)
-			return true;
+	for (size_t i = 0; i < countof(status_retry); i++) {
+		if (status_retry[i].status == answer->status)
+			return (answer->is_other_api ? status_retry[i].others : status_retry[i].responses) == FINAL;
 	}
 	return false;
 }
@@ -276,7 +292,7 @@ void model_error_from_answer(struct model_error *error, const struct model_answe
 			error->retry_after_ms = requested_delay_ms(answer);
 	}
 	error->http_status = answer->status;
-	if (is_final(answer->status))
+	if (is_final(answer))
 		error->is_retryable = false;
 	error->lacks_response = is_about_previous(json_get(json, "error"));
 }

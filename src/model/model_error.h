@@ -18,9 +18,11 @@ struct json;
 enum model_error_kind {
 #define MODEL_ERROR(kind, wire, form, retry, text, advice) MODEL_ERROR_##kind,
 #define STATUS_ADVICE(status, advice)
+#define STATUS_RETRY(status, responses, others)
 #include "model/model_error.def"
 #undef MODEL_ERROR
 #undef STATUS_ADVICE
+#undef STATUS_RETRY
 	MODEL_ERROR_count
 };
 
@@ -51,7 +53,9 @@ struct model_answer {
 	struct str url;
 	int64_t now_unix_ms;
 	struct str retry_after_ms; /* header value */
-	bool says_message;         /* quote the message of a refused request, not its whole body */
+	/* the API is not Responses: the message of a refused request is quoted, not its whole body, and fewer
+	 * statuses are worth a retry */
+	bool is_other_api;
 };
 void model_error_from_answer(struct model_error *error, const struct model_answer *answer);
 

@@ -289,7 +289,7 @@ enum model_outcome model_exchange_end(struct model_exchange *exchange, const str
 	struct model_answer answer = {
 		.status = exchange->status,
 		.body = buf_str(&body),
-		.says_message = exchange->wire != &model_wire_responses,
+		.is_other_api = exchange->wire != &model_wire_responses,
 		.retry_after = exchange->retry_after,
 		.retry_after_ms = exchange->retry_after_ms,
 		.request_id = exchange->request_id,

@@ -94,7 +94,7 @@ test('each status has its own text and its own number of attempts', exec, async 
 	const body = { error: { message: 'words of the server' } };
 	for (const [status, pattern, attempts] of [
 		[400, /words of the server/, 1],
-		[401, /^unexpected status 401 Unauthorized: words of the server, url: .*key/, 1],
+		[401, /^unexpected status 401 Unauthorized: words of the server, url: .*key/, 2], // as codex 0.169, which repeats all but 400
 		[429, /^exceeded retry limit, last status: 429 Too Many Requests/, 2],
 		[500, /^We're currently experiencing high demand.*words of the server/, 4],
 	]) {

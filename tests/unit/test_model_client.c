@@ -322,7 +322,7 @@ static void repeating_has_an_end(void **state)
 	assert_final(f, "unexpected status 503 Service Unavailable: overloaded, url: ", "try again later");
 }
 
-static void refusals_are_not_repeated(void **state)
+static void refusals_are_not_repeated_silently(void **state)
 {
 	struct fixture *f = *state;
 	static const struct {
@@ -332,8 +332,8 @@ static void refusals_are_not_repeated(void **state)
 		bool is_retryable;
 	} cases[] = {
 		{400, "no (POST ", "check the model's name", false},
-		{401, "unexpected status 401 Unauthorized: no, url: ", "check MOCK_KEY", false},
-		{404, "unexpected status 404 Not Found: no, url: ", "base_url of provider mock", false},
+		{401, "unexpected status 401 Unauthorized: no, url: ", "check MOCK_KEY", true},
+		{404, "unexpected status 404 Not Found: no, url: ", "base_url of provider mock", true},
 		{429, "exceeded retry limit, last status: 429 Too Many Requests (POST ", "wait", true},
 	};
 	for (size_t i = 0; i < countof(cases); i++) {
@@ -658,7 +658,7 @@ int main(void)
 		CLIENT_TEST(server_errors_are_repeated_silently),
 		CLIENT_TEST(dropped_connections_are_repeated_silently),
 		CLIENT_TEST(repeating_has_an_end),
-		CLIENT_TEST(refusals_are_not_repeated),
+		CLIENT_TEST(refusals_are_not_repeated_silently),
 		CLIENT_TEST(a_server_that_is_not_there_is_named),
 		CLIENT_TEST(a_local_server_that_is_not_started_is_final),
 		CLIENT_TEST(no_secret_is_quoted),

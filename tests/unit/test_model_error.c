@@ -58,22 +58,22 @@ static void answers_with_an_error_status(void **state)
 		{400, "{\"error\":{\"message\":\"bad thing\"}}\n", NULL, NULL, NULL,
 		 {"{\"error\":{\"message\":\"bad thing\"}}$", "\"other\"", NULL, false, -1}},
 		{401, "{\"error\":{\"message\":\"bad key\"}}", NULL, NULL, NULL,
-		 {"unexpected status 401 Unauthorized: bad key, url: " URL "$", STATUS_INFO("401"), RETRY_INFO("401"), false, -1}},
+		 {"unexpected status 401 Unauthorized: bad key, url: " URL "$", STATUS_INFO("401"), RETRY_INFO("401"), true, -1}},
 		{401, "{\"detail\":\"no auth\"}", NULL, NULL, "ray1",
 		 {"unexpected status 401 Unauthorized: {\"detail\":\"no auth\"}, url: " URL ", cf-ray: ray1$",
-		  STATUS_INFO("401"), NULL, false, -1}},
+		  STATUS_INFO("401"), NULL, true, -1}},
 		{403, "{\"error\":{\"message\":\"nope\"}}", NULL, "rid1", "ray1",
 		 {"unexpected status 403 Forbidden: nope, url: " URL ", cf-ray: ray1, request id: rid1$", STATUS_INFO("403"),
-		  NULL, false, -1}},
+		  NULL, true, -1}},
 		{404, "", NULL, NULL, NULL,
-		 {"unexpected status 404 Not Found: Unknown error, url: " URL "$", STATUS_INFO("404"), NULL, false, -1}},
+		 {"unexpected status 404 Not Found: Unknown error, url: " URL "$", STATUS_INFO("404"), NULL, true, -1}},
 		{599, "odd", NULL, NULL, NULL,
 		 {"unexpected status 599 <unknown status code>: odd, url: " URL "$", STATUS_INFO("599"), NULL, true, -1}},
 		{503, "overloaded", "2", NULL, NULL,
 		 {"unexpected status 503 Service Unavailable: overloaded, url: " URL "$", STATUS_INFO("503"), RETRY_INFO("503"),
 		  true, 2000}},
 		{403, "<html>Cloudflare blocked you</html>", NULL, NULL, NULL,
-		 {"unexpected status 403 Forbidden: Cloudflare blocks access", STATUS_INFO("403"), NULL, false, -1}},
+		 {"unexpected status 403 Forbidden: Cloudflare blocks access", STATUS_INFO("403"), NULL, true, -1}},
 		{500, "whatever", NULL, NULL, NULL,
 		 {"We're currently experiencing high demand, which may cause temporary errors.$", "\"internal_server_error\"",
 		  RETRY_INFO("null"), true, -1}},
@@ -107,6 +107,25 @@ static void answers_with_an_error_status(void **state)
 		model_error_from_answer(&error, &answer);
 		assert_error(&error, &cases[i].want);
 		assert_int_equal(error.http_status, cases[i].status);
+	}
+}
+
+/* On Responses all but 400 are sent again, as codex 0.169 does; on the other APIs none of these is. */
+static void which_statuses_are_final_depends_on_the_api(void **state)
+{
+	(void)state;
+	static const int statuses[] = {400, 401, 403, 404, 405, 413, 415, 422};
+	for (size_t i = 0; i < sizeof(statuses) / sizeof(statuses[0]); i++) {
+		struct model_error error;
+		struct model_answer answer = {.status = statuses[i], .body = STR("no"), .url = STR(URL)};
+		model_error_from_answer(&error, &answer);
+		assert_int_equal(error.is_retryable, statuses[i] != 400);
+		answer.is_other_api = true;
+		model_error_from_answer(&error, &answer);
+		assert_false(error.is_retryable);
+		answer.status = 418;
+		model_error_from_answer(&error, &answer);
+		assert_true(error.is_retryable);
 	}
 }
 
@@ -297,9 +316,13 @@ static void reset_times_are_local(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(answers_with_an_error_status), cmocka_unit_test(failures_in_a_stream),
-		cmocka_unit_test(exchanges_that_broke_off),     cmocka_unit_test(the_final_error_has_url_and_advice),
-		cmocka_unit_test(texts_are_bounded_and_valid),  cmocka_unit_test(reset_times_are_local),
+		cmocka_unit_test(answers_with_an_error_status),
+		cmocka_unit_test(which_statuses_are_final_depends_on_the_api),
+		cmocka_unit_test(failures_in_a_stream),
+		cmocka_unit_test(exchanges_that_broke_off),
+		cmocka_unit_test(the_final_error_has_url_and_advice),
+		cmocka_unit_test(texts_are_bounded_and_valid),
+		cmocka_unit_test(reset_times_are_local),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
