@@ -72,6 +72,15 @@ static size_t fit(struct str text, size_t columns)
 	return at;
 }
 
+bool term_cut_next(struct str *rest, size_t columns, struct str *ret_row)
+{
+	if (!rest->len)
+		return false;
+	*ret_row = str_n(rest->ptr, fit(*rest, columns));
+	*rest = str_skip(*rest, ret_row->len);
+	return true;
+}
+
 bool term_wrap_next(struct str *rest, size_t columns, struct str *ret_row)
 {
 	if (!rest->len)

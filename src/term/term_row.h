@@ -36,5 +36,7 @@ void term_row_add_c(struct term_row *row, enum term_style style, const char *tex
 /* Cuts the next row of at most `columns` columns (at least 2) off *rest, at a blank where there is one. Blanks at the
  * break belong to no row. False when *rest is empty. */
 bool term_wrap_next(struct str *rest, size_t columns, struct str *ret_row);
+/* The same without regard to blanks: the row is as long as it can be, and no byte is skipped. */
+bool term_cut_next(struct str *rest, size_t columns, struct str *ret_row);
 
 #endif

@@ -84,7 +84,7 @@ static void end_stream(struct tui_cells *cells)
 {
 	if (!cells->streaming)
 		return;
-	tui_stream_flush(&cells->stream, &cells->page, false);
+	tui_stream_end(&cells->stream, &cells->page);
 	free(cells->streaming);
 	cells->streaming = NULL;
 }
@@ -101,6 +101,12 @@ static void write_cell(struct tui_cells *cells, const struct tui_look *look, str
 {
 	begin_cell(cells);
 	tui_page_write(&cells->page, look, str_trim_end(text));
+}
+
+static void write_markdown(struct tui_cells *cells, const struct tui_look *look, struct str text)
+{
+	begin_cell(cells);
+	tui_page_markdown(&cells->page, look, str_trim_end(text));
 }
 
 void tui_cells_note(struct tui_cells *cells, struct str text)
@@ -140,7 +146,7 @@ static void end_message(struct tui_cells *cells, const struct agent_message_item
 	if (cells->streaming && str_is(item->id, cells->streaming))
 		end_stream(cells);
 	else if (!str_is_blank(buf_str(&cells->answer)))
-		write_cell(cells, &agent_look, buf_str(&cells->answer));
+		write_markdown(cells, &agent_look, buf_str(&cells->answer));
 }
 
 static void write_user(struct tui_cells *cells, const struct user_message_item *item)
@@ -164,7 +170,7 @@ static void write_plan(struct tui_cells *cells, const struct plan_item *plan)
 		return;
 	}
 	write_cell(cells, &note_look, STR("Proposed Plan"));
-	tui_page_write(&cells->page, &plan_look, str_trim_end(plan->text));
+	tui_page_markdown(&cells->page, &plan_look, str_trim_end(plan->text));
 }
 
 static void on_plan_delta(struct tui_cells *cells, const struct event *event)
@@ -283,9 +289,12 @@ static void on_exec_end(struct tui_cells *cells, const struct event *event)
 		tui_page_write(&cells->page, &more_look, str_of(status));
 }
 
-static void draw_running(struct tui_cells *cells)
+static void draw_running(struct tui_cells *cells, size_t most)
 {
-	for (size_t i = 0; i < cells->running.count && i < RUNNING_SHOWN; i++) {
+	term_row_clear(&cells->page.row);
+	if (cells->running.count && most > RUNNING_SHOWN)
+		term_paint_live(cells->page.paint, &cells->page.row);
+	for (size_t i = 0; i < cells->running.count && i < RUNNING_SHOWN && i < most; i++) {
 		struct str text = str_of(cells->running.items[i].text), line;
 		term_row_clear(&cells->page.row);
 		term_row_add_c(&cells->page.row, TERM_bold, "• Running ");
@@ -465,9 +474,10 @@ void tui_cells_event(struct tui_cells *cells, const struct event *event)
 		handlers[event->msg.tag](cells, event);
 }
 
-void tui_cells_draw(struct tui_cells *cells)
+void tui_cells_draw(struct tui_cells *cells, size_t most)
 {
 	if (cells->streaming)
-		tui_stream_flush(&cells->stream, &cells->page, true);
-	draw_running(cells);
+		tui_stream_draw(&cells->stream, &cells->page, most);
+	else
+		draw_running(cells, most);
 }

@@ -21,8 +21,8 @@ void tui_cells_destroy(struct tui_cells *cells); /* NULL is fine */
 void tui_cells_resize(struct tui_cells *cells, size_t columns);
 /* Adds what the event says to the conversation. */
 void tui_cells_event(struct tui_cells *cells, const struct event *event);
-/* Adds the live rows: the end of a message that arrives, and running commands. */
-void tui_cells_draw(struct tui_cells *cells);
+/* Adds the live rows, at most `most` (at least 1): the end of a message that arrives, and running commands. */
+void tui_cells_draw(struct tui_cells *cells, size_t most);
 /* Adds a line of the program itself. */
 void tui_cells_note(struct tui_cells *cells, struct str text);
 void tui_cells_fail(struct tui_cells *cells, struct str text);

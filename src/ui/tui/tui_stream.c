@@ -1,12 +1,14 @@
-/* A row is complete when the next one has begun: wrapping goes from left to right, so more text cannot change it. */
+/* Added text waits for the next frame, and goes to the flow in pieces, so that its work stays linear. */
 #include "ui/tui/tui_stream.h"
+
+#include <string.h>
 
 #include "base/limits.h"
 #include "term/term_paint.h"
 #include "term/term_width.h"
 #include "ui/cli/terminal.h"
 
-enum { TAIL_MAX = 64 * MIB, TAB_STOP = 8 };
+enum { TEXT_MAX = 64 * MIB, TAB_STOP = 8, PIECE = 16 * KIB, OPEN_MAX = 200 };
 
 /* Starts a row: the mark or blanks. */
 static void start_row(struct tui_page *page, const struct tui_look *look, bool is_first)
@@ -47,7 +49,7 @@ static void commit_line(struct tui_page *page, const struct tui_look *look, bool
 {
 	auto_buf struct buf flat;
 	struct str row, rest;
-	buf_init(&flat, (size_t)TAIL_MAX * TAB_STOP);
+	buf_init(&flat, (size_t)TEXT_MAX * TAB_STOP);
 	expand(&flat, line);
 	rest = buf_str(&flat);
 	if (!rest.len)
@@ -73,61 +75,101 @@ void tui_page_gap(struct tui_page *page)
 	term_paint_commit(page->paint, &page->row);
 }
 
+static void on_finished_row(const struct term_row *row, void *self)
+{
+	struct tui_page *page = self;
+	term_paint_commit(page->paint, row);
+}
+
+static struct term_sink make_sink(struct tui_page *page)
+{
+	return (struct term_sink){.row = &page->row, .on_row = on_finished_row, .self = page};
+}
+
+void tui_page_markdown(struct tui_page *page, const struct tui_look *look, struct str text)
+{
+	struct tui_stream stream;
+	tui_stream_init(&stream, look);
+	tui_stream_add(&stream, text);
+	tui_stream_end(&stream, page);
+	tui_stream_finish(&stream);
+}
+
+/* ---- streams ---- */
+
 void tui_stream_init(struct tui_stream *stream, const struct tui_look *look)
 {
-	*stream = (struct tui_stream){.look = look};
-	buf_init(&stream->tail, TAIL_MAX);
+	*stream = (struct tui_stream){0};
+	term_flow_init(&stream->flow, look->mark, look->mark_style);
+	buf_init(&stream->added, TEXT_MAX);
+}
+
+static void drop_open(struct tui_stream *stream)
+{
+	vec_for_each(row, &stream->open)
+		term_row_finish(row);
+	stream->open.count = 0;
 }
 
 void tui_stream_finish(struct tui_stream *stream)
 {
-	buf_finish(&stream->tail);
+	drop_open(stream);
+	vec_finish(&stream->open);
+	term_flow_finish(&stream->flow);
+	buf_finish(&stream->added);
 }
 
 void tui_stream_add(struct tui_stream *stream, struct str text)
 {
-	buf_append_str(&stream->tail, text);
+	buf_append_str(&stream->added, text);
 }
 
-/* Writes the lines that have ended. */
-static void flush_lines(struct tui_stream *stream, struct tui_page *page)
+static void commit(struct tui_stream *stream, struct tui_page *page, bool is_end)
 {
-	struct str rest = buf_str(&stream->tail);
-	ptrdiff_t end;
-	while ((end = str_find_char(rest, '\n')) >= 0) {
-		commit_line(page, stream->look, &stream->is_begun, str_n(rest.ptr, (size_t)end));
-		rest = str_skip(rest, (size_t)end + 1);
+	struct term_sink sink = make_sink(page);
+	struct str rest = buf_str(&stream->added);
+	while (rest.len) {
+		size_t len = rest.len < PIECE ? rest.len : PIECE;
+		term_flow_add(&stream->flow, str_n(rest.ptr, len));
+		term_flow_commit(&stream->flow, &sink, false);
+		rest = str_skip(rest, len);
 	}
-	buf_consume(&stream->tail, stream->tail.len - rest.len);
+	buf_reuse(&stream->added);
+	if (is_end)
+		term_flow_commit(&stream->flow, &sink, true);
 }
 
-/* Writes the rows of the open line that are complete, and shows the last one. */
-static void flush_open(struct tui_stream *stream, struct tui_page *page)
+/* Keeps the last rows only: of a long block, no more is ever shown. */
+static void on_open_row(const struct term_row *row, void *self)
 {
-	struct str rest = buf_str(&stream->tail), row, last = STR("");
-	size_t taken = 0;
-	while (term_wrap_next(&rest, room(page, stream->look), &row)) {
-		if (rest.len) {
-			commit_row(page, stream->look, !stream->is_begun, row);
-			stream->is_begun = true;
-			taken = stream->tail.len - rest.len;
-		} else {
-			last = row;
-		}
+	struct tui_stream *stream = self;
+	struct term_row copy;
+	if (stream->open.count == OPEN_MAX) {
+		term_row_finish(&stream->open.items[0]);
+		memmove(stream->open.items, stream->open.items + 1, (OPEN_MAX - 1) * sizeof(copy));
+		stream->open.count--;
 	}
-	start_row(page, stream->look, !stream->is_begun);
-	term_row_add(&page->row, stream->look->style, last);
-	term_paint_live(page->paint, &page->row);
-	buf_consume(&stream->tail, taken);
+	term_row_init(&copy, row->width, row->has_color);
+	buf_append_str(&copy.text, buf_str(&row->text));
+	copy.columns = row->columns;
+	vec_push(&stream->open, copy);
 }
 
-void tui_stream_flush(struct tui_stream *stream, struct tui_page *page, bool is_live)
+void tui_stream_draw(struct tui_stream *stream, struct tui_page *page, size_t most)
 {
-	flush_lines(stream, page);
-	if (is_live && stream->tail.len) {
-		flush_open(stream, page);
-	} else if (stream->tail.len) {
-		commit_line(page, stream->look, &stream->is_begun, buf_str(&stream->tail));
-		buf_clear(&stream->tail);
+	commit(stream, page, false);
+	if (stream->drawn != stream->flow.changes || stream->columns != page->columns) {
+		struct term_sink sink = {.row = &page->row, .on_row = on_open_row, .self = stream};
+		drop_open(stream);
+		term_flow_peek(&stream->flow, &sink);
+		stream->drawn = stream->flow.changes;
+		stream->columns = page->columns;
 	}
+	for (size_t i = stream->open.count > most ? stream->open.count - most : 0; i < stream->open.count; i++)
+		term_paint_live(page->paint, &stream->open.items[i]);
+}
+
+void tui_stream_end(struct tui_stream *stream, struct tui_page *page)
+{
+	commit(stream, page, true);
 }

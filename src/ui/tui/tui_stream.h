@@ -1,12 +1,15 @@
-/* tui_stream.h — text that arrives in pieces: complete rows are finished lines, the last one stays live.
+/* tui_stream.h — text as rows of the conversation: complete text, and Markdown that arrives in pieces.
  *
- * Owns: the text of the last row. Memory and work do not depend on the length of the text before. Loop thread only. */
+ * Owns: the text of the open block. Memory and work do not depend on the length of the text before. Loop thread only.
+ */
 #ifndef UI_TUI_STREAM_H
 #define UI_TUI_STREAM_H
 
 #include <stdbool.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
+#include "term/term_flow.h"
 #include "term/term_row.h"
 
 struct term_paint;
@@ -18,13 +21,6 @@ struct tui_look {
 	enum term_style style;
 };
 
-struct tui_stream {
-	/* private */
-	struct buf tail;
-	bool is_begun; /* the row with the mark was written */
-	const struct tui_look *look;
-};
-
 /* The folder of rows: where text goes, and how wide it may be. */
 struct tui_page {
 	struct term_paint *paint;
@@ -34,13 +30,27 @@ struct tui_page {
 
 /* Writes complete text as finished lines. */
 void tui_page_write(struct tui_page *page, const struct tui_look *look, struct str text);
+/* Writes complete Markdown as finished lines. */
+void tui_page_markdown(struct tui_page *page, const struct tui_look *look, struct str text);
 /* Writes one empty line. */
 void tui_page_gap(struct tui_page *page);
+
+struct tui_stream {
+	/* private */
+	struct term_flow flow;
+	struct buf added;          /* since the last flush */
+	VEC(struct term_row) open; /* the last rows of the open block */
+	unsigned long drawn;       /* the change of the flow that they show */
+	size_t columns;            /* their width */
+};
 
 void tui_stream_init(struct tui_stream *stream, const struct tui_look *look);
 void tui_stream_finish(struct tui_stream *stream);
 void tui_stream_add(struct tui_stream *stream, struct str text);
-/* Writes the complete rows as finished lines and, if is_live, the last one as a live row; otherwise also that. */
-void tui_stream_flush(struct tui_stream *stream, struct tui_page *page, bool is_live);
+/* Writes the blocks that are complete as finished lines, and the last rows of the open one, at most `most`, as live
+ * rows. */
+void tui_stream_draw(struct tui_stream *stream, struct tui_page *page, size_t most);
+/* Writes all as finished lines. */
+void tui_stream_end(struct tui_stream *stream, struct tui_page *page);
 
 #endif

@@ -11,7 +11,7 @@
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_priv.h"
 
-enum { ROWS_LEAST = 4, ROWS_AROUND = 8, WAITING_SHOWN = 3, COLUMNS_LEAST = 10 };
+enum { ROWS_LEAST = 4, ROWS_AROUND = 8, WAITING_SHOWN = 3, COLUMNS_LEAST = 10, LIVE_LEAST = 2 };
 
 void tui_view_measure(struct tui *tui)
 {
@@ -92,7 +92,7 @@ void tui_view_draw(struct term_paint *paint, void *self)
 	size_t around = tui->rows > ROWS_AROUND + 2 ? ROWS_AROUND : 2;
 	size_t most = tui->rows - around > 0 ? tui->rows - around : 1;
 	bool is_small = tui->rows <= ROWS_AROUND;
-	tui_cells_draw(tui->cells);
+	tui_cells_draw(tui->cells, tui->rows > 3 * LIVE_LEAST ? tui->rows / 3 : LIVE_LEAST);
 	if (tui_ask_is_shown(tui->ask)) {
 		tui_ask_draw(tui->ask, paint, &tui->row, tui->columns, tui->rows - 3);
 		return;
