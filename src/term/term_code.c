@@ -23,7 +23,7 @@ static const struct term_language languages[] = {
 #undef LANGUAGE
 };
 
-/* Tells whether a list of words, separated by blanks, has this one. */
+/* Returns true if a list of words, separated by blanks, has this one. */
 static bool has_word(const char *list, struct str word, bool folds)
 {
 	struct str rest = str_of(list), part;
@@ -67,7 +67,7 @@ static bool begins(const struct line *line, const char *prefix)
 	return *prefix && str_has_prefix(line->rest, prefix);
 }
 
-/* Takes the rest of a comment or text that may go on in the next line. */
+/* Takes the rest of a comment or text that may continue in the next line. */
 static void take_until(struct line *line, size_t skip, const char *end)
 {
 	bool is_comment = strcmp(end, line->code->language->end) == 0;

@@ -87,7 +87,7 @@ static size_t marker_len(struct str text)
 	return is_blank_at(text, digits + 1) ? digits + 1 : 0;
 }
 
-/* Returns the number of characters of a fence that begins a code block, 0: none. */
+/* Returns the number of delimiter characters that begin a code block, 0: none. */
 static size_t fence_len(struct str text)
 {
 	size_t len = 0;
@@ -119,7 +119,7 @@ static bool begins_item(const struct term_flow *flow, struct str text)
 	return !str_is_blank(str_skip(text, len)) && (len == 1 || (len == 2 && text.ptr[0] == '1'));
 }
 
-/* Tells whether the line begins a block although the open one has not ended with an empty line. */
+/* Returns true if the line begins a block although the open one has not ended with an empty line. */
 static bool interrupts(const struct term_flow *flow, struct str line)
 {
 	size_t indent = indent_of(line);
@@ -133,7 +133,7 @@ static bool interrupts(const struct term_flow *flow, struct str line)
 	return flow->kind != FLOW_quote && flow->kind != FLOW_table && str_has_prefix(text, ">");
 }
 
-/* After an empty line: tells whether the line still belongs to the open block. */
+/* After an empty line, returns true if the line still belongs to the open block. */
 static bool continues(const struct term_flow *flow, struct str line)
 {
 	return flow->kind == FLOW_item && indent_of(line) >= 2;
@@ -253,7 +253,7 @@ static void begin_block(struct term_flow *flow, const struct term_sink *sink, st
 	}
 }
 
-/* Tells whether a line can be a paragraph of its own for all that follows: no markup begins in it. */
+/* Returns true if a line can be a paragraph of its own for all that follows: no markup begins in it. */
 static bool is_simple(struct str line)
 {
 	if (!line.len || line.ptr[0] == ' ' || marker_len(line))
@@ -332,7 +332,7 @@ static void add_line(struct term_flow *flow, const struct term_sink *sink, struc
 
 /* ---- limits ---- */
 
-/* Divides a block that is too long after its last complete line; a table goes on with its head. */
+/* Divides a block that is too long after its last complete line; a table continues with its head. */
 static void divide(struct term_flow *flow, const struct term_sink *sink)
 {
 	enum term_flow_kind kind = flow->kind;

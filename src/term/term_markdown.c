@@ -286,7 +286,7 @@ static void enter_link(struct render *render, const MD_ATTRIBUTE *href)
 	render->links++;
 }
 
-/* Tells whether the text of a link is its address, so that the address need not be repeated. */
+/* Returns true if the text of a link is its address, so that the address need not be repeated. */
 static bool is_address(struct str text, const char *href)
 {
 	struct str address = str_of(href);
@@ -358,7 +358,7 @@ static const struct {
 	{"&bull;", "•"}, {"&rarr;", "→"}, {"&larr;", "←"}, {"&middot;", "·"}, {"&hellip;", "…"},
 };
 
-/* Adds the character of "&#65;" or "&#x41;"; false if it is none. */
+/* Adds the character of "&#65;" or "&#x41;"; false for other text. */
 static bool add_number(struct render *render, struct str entity)
 {
 	char bytes[8];

@@ -33,7 +33,7 @@ void term_text_append(const struct term_text *text, size_t from, size_t to, stru
 /* Receives a complete row, borrowed. */
 typedef void (*term_row_fn)(const struct term_row *row, void *self);
 
-/* What the rows of a block begin with: the first row, and the others. Both have the same number of columns. */
+/* The beginning of the first row of a block, and of its other rows. Both have the same number of columns. */
 struct term_margin {
 	struct term_text first, rest;
 	bool is_begun; /* the first row was written */
@@ -42,7 +42,7 @@ struct term_margin {
 void term_margin_init(struct term_margin *margin);
 void term_margin_finish(struct term_margin *margin);
 
-/* Where rows go, and how they are made. `row` is the work space; its width bounds all rows. */
+/* The receiver of rows. `row` is the work space; its width bounds all rows. */
 struct term_sink {
 	struct term_row *row;
 	term_row_fn on_row;
