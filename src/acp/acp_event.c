@@ -99,7 +99,7 @@ static void end_task(struct acp_session *session, bool is_aborted)
 	forget_streamed(session);
 	session->is_running = session->is_interrupted = false;
 	if (session->title)
-		acp_session_send_title(session);
+		acp_session_send_title(session, true);
 	list_for_each(it, &session->prompts, link) {
 		if (it->is_cancelled || (is_aborted && it->is_in))
 			acp_prompt_end(session, it, acp_stop_reason_cancelled);
@@ -317,16 +317,16 @@ void on_acp_event_token_count(struct acp_session *session, const struct event *e
 	if (!info || info->total_token_usage->total_tokens == session->usage.total_tokens)
 		return;
 	session->usage = *info->total_token_usage;
-	struct acp_context_usage usage = {info->last_token_usage->total_tokens, info->model_context_window};
-	if (info->has_model_context_window)
-		acp_session_update(session, acp_update_usage_update, &usage);
+	session->context = (struct acp_context_usage){info->last_token_usage->total_tokens, info->model_context_window};
+	if (session->context.size > 0)
+		acp_session_update(session, acp_update_usage_update, &session->context);
 }
 
 void on_acp_event_thread_name_updated(struct acp_session *session, const struct event *event)
 {
 	struct acp_prompt *prompt = find_prompt(session, event->id);
 	acp_session_set_title(session, event->msg.thread_name_updated->thread_name);
-	acp_session_send_title(session);
+	acp_session_send_title(session, true);
 	if (prompt)
 		acp_prompt_end(session, prompt, acp_stop_reason_end_turn);
 }

@@ -1,6 +1,6 @@
-/* Approvals of commands and patches, and the model's questions. Any answer but a selected option that was offered is a
- * denial: an error, `cancelled`, an unknown id. The engine knows what is pending; a question is withdrawn with its
- * task. */
+/* Approvals of commands and patches, and the model's questions; those of MCP tools and servers are in acp_elicit.c. Any
+ * answer but a selected option that was offered is a denial: an error, `cancelled`, an unknown id. The engine knows
+ * what is pending; a question is withdrawn with its task. */
 #include "acp/acp_event.h"
 #include "acp/acp_session.h"
 #include "acp/acp_tool.h"
@@ -389,58 +389,4 @@ void on_acp_event_request_user_input(struct acp_session *session, const struct e
 void on_acp_event_request_user_input_expired(struct acp_session *session, const struct event *event)
 {
 	acp_asks_withdraw(&session->server->wire, session, event->msg.request_user_input_expired->call_id);
-}
-
-/* ---- questions of MCP servers ---- */
-
-static void resolve(struct acp_session *session, const struct json *request, enum elicitation_action decision)
-{
-	struct op_resolve_elicitation body = {
-		.server_name = json_get_str(request, "server"),
-		.request_id = json_get(request, "id") ? json_get(request, "id")->span : STR("0"),
-		.decision = decision,
-	};
-	struct op op = {.tag = OP_resolve_elicitation, .resolve_elicitation = &body};
-	best_effort(codex_submit_op(session->codex, STR(""), &op, NULL));
-}
-
-static void on_elicitation_answer(struct acp_ask *ask, const void *result, struct str error)
-{
-	static const enum elicitation_action actions[] = {
-		[acp_elicitation_action_cancel] = elicitation_action_cancel,
-		[acp_elicitation_action_decline] = elicitation_action_decline,
-		[acp_elicitation_action_accept] = elicitation_action_accept,
-	};
-	auto_arena struct arena arena = {0};
-	const struct acp_elicitation_result *form = result;
-	(void)error;
-	resolve(ask->owner, json_parse(&arena, str_of(ask->self), NULL),
-	        form ? actions[form->action] : elicitation_action_cancel);
-}
-
-/* Without forms the server hears `cancel`. */
-void on_acp_event_elicitation_request(struct acp_session *session, const struct event *event)
-{
-	auto_arena struct arena arena = {0};
-	auto_buf struct buf state;
-	const struct ev_elicitation_request *body = event->msg.elicitation_request;
-	buf_init(&state, LIMIT_LINE);
-	struct json_writer w = json_writer(&state);
-	jw_object(&w);
-	jw_member_str(&w, "server", body->server_name);
-	jw_member_raw(&w, "id", body->id);
-	jw_object_end(&w);
-	if (!session->server->client.has_forms) {
-		resolve(session, json_parse(&arena, buf_str(&state), NULL), elicitation_action_cancel);
-		return;
-	}
-	struct acp_elicitation_params params = {
-		.session_id = str_of(session->id),
-		.mode = STR("form"),
-		.message = body->message,
-		.requested_schema = STR("{\"type\":\"object\",\"properties\":{}}"),
-	};
-	acp_ask_send(&session->server->wire, ACP_ASK_elicitation, &params, session, body->server_name,
-	             on_elicitation_answer)
-		->self = str_dup(buf_str(&state));
 }

@@ -228,25 +228,14 @@ void on_acp_event_view_image_tool_call(struct acp_session *session, const struct
 
 /* ---- MCP ---- */
 
-static struct str invocation_json(const struct mcp_invocation *invocation, struct arena *arena)
+static struct app_thread_item_mcp_tool_call mcp_item(struct str id, const struct mcp_invocation *invocation)
 {
-	auto_buf struct buf out;
-	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
-	struct json_writer w = json_writer(&out);
-	record_encode(&record_mcp_invocation, invocation, &w);
-	return arena_str(arena, buf_str(&out));
-}
-
-static void build_mcp(struct str id, const struct mcp_invocation *invocation, struct arena *arena,
-                      struct acp_tool_call *ret)
-{
-	*ret = (struct acp_tool_call){
-		.tool_call_id = id,
-		.title = str_of(
-			arena_printf(arena, "mcp.%.*s.%.*s", STR_ARG(invocation->server), STR_ARG(invocation->tool))),
-		.kind = acp_tool_kind_execute,
-		.status = acp_tool_status_in_progress,
-		.raw_input = invocation_json(invocation, arena),
+	return (struct app_thread_item_mcp_tool_call){
+		.id = id,
+		.server = invocation->server,
+		.tool = invocation->tool,
+		.arguments = invocation->arguments,
+		.status = app_mcp_tool_call_status_in_progress,
 	};
 }
 
@@ -254,63 +243,27 @@ void on_acp_event_mcp_tool_call_begin(struct acp_session *session, const struct 
 {
 	auto_arena struct arena arena = {0};
 	const struct ev_mcp_call_begin *body = event->msg.mcp_tool_call_begin;
+	struct app_thread_item_mcp_tool_call mcp = mcp_item(body->call_id, body->invocation);
+	struct app_thread_item item = {.tag = app_thread_item_mcp_tool_call, .mcp_tool_call = &mcp};
 	struct acp_tool_call call;
-	build_mcp(body->call_id, body->invocation, &arena, &call);
+	acp_tool_of_item(&item, str_of(session->cwd), &arena, &call);
 	acp_tool_begin(session, &call);
 }
 
-/* Adds the texts and images of a CallToolResult. */
-static void add_result(struct acp_tool_call *call, const struct json *answer, struct arena *arena)
-{
-	const struct json *content = json_get(answer, "content");
-	call->content = arena_array(arena, struct acp_tool_content, content ? content->count : 0);
-	json_for_each(it, content) {
-		struct str type = json_get_str(it, "type");
-		struct acp_tool_content part = acp_tool_text(json_get_str(it, "text"), arena);
-		if (str_is(type, "image")) {
-			struct acp_image *image = arena_new(arena, struct acp_image);
-			*image = (struct acp_image){json_get_str(it, "mimeType"), json_get_str(it, "data")};
-			*part.content->content = (struct acp_block){.tag = acp_block_image, .image = image};
-			if (image->mime_type.ptr && image->data.ptr)
-				call->content[call->content_count++] = part;
-		} else if (str_is(type, "text") && json_get_str(it, "text").ptr) {
-			call->content[call->content_count++] = part;
-		}
-	}
-}
-
-/* Writes {"result":…,"error":…}; one of them is null. */
-static struct str result_json(const struct mcp_result *result, struct arena *arena)
-{
-	auto_buf struct buf out;
-	bool is_ok = result->tag == mcp_result_ok;
-	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
-	struct json_writer w = json_writer(&out);
-	jw_object(&w);
-	jw_member_raw(&w, "result", is_ok ? result->ok->answer : STR("null"));
-	jw_member_str(&w, "error", is_ok ? STR_NONE : result->err->reason);
-	jw_object_end(&w);
-	return arena_str(arena, buf_str(&out));
-}
-
+/* The questions of the call end with it. */
 void on_acp_event_mcp_tool_call_end(struct acp_session *session, const struct event *event)
 {
 	auto_arena struct arena arena = {0};
 	const struct ev_mcp_call_end *body = event->msg.mcp_tool_call_end;
-	bool is_ok = body->result->tag == mcp_result_ok;
+	struct app_thread_item_mcp_tool_call mcp = mcp_item(body->call_id, body->invocation);
+	struct app_thread_item item = {.tag = app_thread_item_mcp_tool_call, .mcp_tool_call = &mcp};
 	struct acp_tool_call call;
-	build_mcp(body->call_id, body->invocation, &arena, &call);
-	const struct json *answer = is_ok ? json_parse(&arena, body->result->ok->answer, NULL) : NULL;
-	bool has_failed = !is_ok || json_get_bool(answer, "isError", json_get_bool(answer, "is_error", false));
-	call.status = has_failed ? acp_tool_status_failed : acp_tool_status_completed;
-	call.raw_output = result_json(body->result, &arena);
-	if (is_ok) {
-		add_result(&call, answer, &arena);
-	} else {
-		call.content = arena_new(&arena, struct acp_tool_content);
-		call.content[0] = acp_tool_text(body->result->err->reason, &arena);
-		call.content_count = 1;
-	}
+	if (body->result->tag == mcp_result_ok)
+		item_view_mcp_answer(&mcp, json_parse(&arena, body->result->ok->answer, NULL), &arena);
+	else
+		item_view_mcp_error(&mcp, body->result->err->reason, &arena);
+	acp_tool_of_item(&item, str_of(session->cwd), &arena, &call);
+	acp_asks_withdraw(&session->server->wire, session, body->call_id);
 	acp_tool_end(session, &call);
 }
 

@@ -36,6 +36,18 @@ struct opening {
 	size_t server_count;
 };
 
+/* A stored session that is being opened, or copied. */
+struct open_job {
+	struct acp_job job;
+	struct opening opening; /* its texts live in the request's arena */
+	char *id, *home, *originator;
+	bool is_fork, is_load;
+	char *path; /* of the rollout to open */
+	struct acp_stored stored;
+	struct buf replay;
+	struct error err; /* ERR_none: all went well */
+};
+
 /* ---- checks ---- */
 
 static bool is_folder_name(struct str path)
@@ -147,6 +159,10 @@ static bool check_key(struct acp_request *request, const struct config *config)
 
 static void announce(struct acp_session *session)
 {
+	if (session->title)
+		acp_session_send_title(session, false);
+	if (session->context.size > 0)
+		acp_session_update(session, acp_update_usage_update, &session->context);
 	acp_slash_announce(session);
 	acp_slash_ask_skills(session);
 }
@@ -228,9 +244,9 @@ static int configure(struct acp_session *session, struct str resume_path, struct
 	return codex_submit_op(session->codex, STR(""), &op, err);
 }
 
-/* Opens a session for the request; `replay` may be NULL. */
+/* Opens a session for the request. job: of a stored session, or NULL. */
 static void open_session(struct acp_server *server, struct acp_request *request, const struct opening *opening,
-                         struct str resume_path, struct buf *replay)
+                         struct open_job *job)
 {
 	struct error err;
 	struct config *config = load_config(server, opening, &err);
@@ -255,12 +271,15 @@ static void open_session(struct acp_server *server, struct acp_request *request,
 	session->opening = request;
 	for (size_t i = 0; i < opening->root_count; i++)
 		vec_push(&session->roots, str_copy(opening->roots[i]));
-	if (replay) {
-		session->replay = *replay;
-		buf_init(replay, 0);
+	if (job) {
+		session->title = steal(job->stored.title);
+		session->usage = job->stored.usage;
+		session->context = job->stored.context;
+		session->replay = job->replay;
+		buf_init(&job->replay, 0);
 	}
 	open_codex(session);
-	if (configure(session, resume_path, &err) != 0)
+	if (configure(session, job ? str_of(job->path) : STR_NONE, &err) != 0)
 		on_refused(session, str_of(err.text));
 }
 
@@ -274,27 +293,18 @@ void on_acp_session_new(struct acp_server *server, struct acp_request *request,
 	                          params->mcp_servers,
 	                          params->mcp_servers_count};
 	if (check(server, request, &opening))
-		open_session(server, request, &opening, STR_NONE, NULL);
+		open_session(server, request, &opening, NULL);
 }
 
 /* ---- stored sessions ---- */
-
-struct open_job {
-	struct acp_job job;
-	struct opening opening; /* its texts live in the request's arena */
-	char *id, *home, *originator;
-	bool is_fork, is_load;
-	char *path; /* of the rollout to open */
-	struct buf replay;
-	struct error err; /* ERR_none: all went well */
-};
 
 static int run_open(struct open_job *job)
 {
 	job->path = rollout_list_find_id(job->home, str_of(job->id), &job->err);
 	if (!job->path)
 		return -1;
-	if (job->is_load && acp_replay_write(job->path, str_of(job->id), &job->replay, &job->err) != 0)
+	if (acp_replay_read(job->path, str_of(job->id), job->is_load ? &job->replay : NULL, &job->stored, &job->err) !=
+	    0)
 		return -1;
 	if (!job->is_fork)
 		return 0;
@@ -319,6 +329,7 @@ static void open_job_free(struct acp_job *self)
 	free(job->home);
 	free(job->originator);
 	free(job->path);
+	free(job->stored.title);
 	free(job);
 }
 
@@ -336,7 +347,7 @@ static void finish_open(struct acp_server *server, struct open_job *job)
 		buf_init(&job->replay, 0);
 		answer(open, request, false);
 	} else if (check(server, request, &job->opening)) {
-		open_session(server, request, &job->opening, str_of(job->path), &job->replay);
+		open_session(server, request, &job->opening, job);
 	}
 }
 

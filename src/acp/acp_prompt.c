@@ -124,19 +124,11 @@ static bool check_prompt(struct acp_request *request, const struct acp_prompt_pa
 static void set_first_title(struct acp_session *session, const struct acp_prompt_params *params)
 {
 	for (size_t i = 0; i < params->prompt_count && !session->title; i++) {
-		if (params->prompt[i].tag != acp_block_text)
-			continue;
-		struct str line = STR_NONE, text = str_trim(params->prompt[i].text->text);
-		if (!str_next_line(&text, &line))
-			continue;
-		line = str_trim(line);
-		struct str cut = line.len > LIMIT_ACP_TITLE ? str_n(line.ptr, LIMIT_ACP_TITLE) : line;
-		cut.len = text_utf8_prefix(cut);
-		ptrdiff_t space = cut.len < line.len ? str_rfind_char(cut, ' ') : -1;
-		acp_session_set_title(session, space > 0 ? str_n(cut.ptr, (size_t)space) : cut);
+		if (params->prompt[i].tag == acp_block_text)
+			acp_session_set_title(session, acp_title_of(params->prompt[i].text->text));
 	}
 	if (session->title)
-		acp_session_send_title(session);
+		acp_session_send_title(session, true);
 }
 
 /* Submits the changed settings, then the input. */

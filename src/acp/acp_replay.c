@@ -2,11 +2,14 @@
  * a single tool_call with its final status. */
 #include "acp/acp_replay.h"
 
+#include "acp/acp_session.h"
 #include "acp/acp_tool.h"
 #include "acp/acp_wire.h"
 #include "app_server/history/thread_history.h"
 #include "base/arena.h"
+#include "base/json.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "rollout/rollout_reader.h"
 
 struct replay {
@@ -87,22 +90,44 @@ static void put_item(struct replay *replay, const struct app_thread_item *item)
 	}
 }
 
-int acp_replay_write(const char *path, struct str session_id, struct buf *out, struct error *err)
+static void read_usage(const struct rollout_reader *reader, struct arena *arena, struct acp_stored *ret)
+{
+	struct token_usage_info info = {0};
+	const struct json *json = reader->token_info.ptr ? json_parse(arena, reader->token_info, NULL) : NULL;
+	if (!json || record_decode(&record_token_usage_info, json, arena, &info, NULL) != 0)
+		return;
+	ret->usage = *info.total_token_usage;
+	if (info.has_model_context_window)
+		ret->context =
+			(struct acp_context_usage){info.last_token_usage->total_tokens, info.model_context_window};
+}
+
+static int put_history(const struct thread_history *history, struct replay *replay, struct error *err)
+{
+	for (size_t i = 0; i < history->count && !replay->out->over; i++) {
+		for (size_t n = 0; n < history->turns[i].items_count; n++)
+			put_item(replay, &history->turns[i].items[n]);
+	}
+	if (replay->out->over)
+		return error_set(err, ERR_limit, "the history is larger than %d MiB: use session/resume",
+		                 LIMIT_RPC_LIST / MIB);
+	return 0;
+}
+
+int acp_replay_read(const char *path, struct str session_id, struct buf *out, struct acp_stored *ret, struct error *err)
 {
 	auto_arena struct arena arena = {0};
 	struct thread_history history = {0};
 	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, err);
+	*ret = (struct acp_stored){0};
 	if (!reader)
 		return -(int)err->code;
 	struct replay replay = {out, session_id, reader->meta.cwd};
 	thread_history_read(reader, &arena, &history);
-	for (size_t i = 0; i < history.count && !out->over; i++) {
-		for (size_t n = 0; n < history.turns[i].items_count; n++)
-			put_item(&replay, &history.turns[i].items[n]);
-	}
+	read_usage(reader, &arena, ret);
+	struct str title = acp_title_of(history.preview);
+	ret->title = title.len ? str_dup(title) : NULL;
+	int status = out ? put_history(&history, &replay, err) : 0;
 	rollout_reader_destroy(reader);
-	if (out->over)
-		return error_set(err, ERR_limit, "the history is larger than %d MiB: use session/resume",
-		                 LIMIT_RPC_LIST / MIB);
-	return 0;
+	return status;
 }

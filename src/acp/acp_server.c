@@ -82,6 +82,7 @@ static void take_capabilities(struct acp_client *client, const struct acp_client
 		.writes_files = from->fs && from->fs->write_text_file,
 		.fills_terminals = json_get_bool(meta, "terminal_output", false),
 		.has_forms = from->elicitation && is_object(from->elicitation->form),
+		.opens_urls = from->elicitation && is_object(from->elicitation->url),
 	};
 }
 

@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "config/config.h"
 #include "engine/codex/codex.h"
 
@@ -85,11 +86,11 @@ void acp_session_say(struct acp_session *session, struct str text, struct str me
 	acp_session_update(session, acp_update_agent_message_chunk, &chunk);
 }
 
-void acp_session_send_title(struct acp_session *session)
+void acp_session_send_title(struct acp_session *session, bool is_changed)
 {
 	char now[CLOCK_RFC3339_SIZE];
 	clock_rfc3339(clock_unix_ms(), now);
-	struct acp_title title = {str_of(session->title), str_of(now)};
+	struct acp_title title = {str_of(session->title), is_changed ? str_of(now) : STR_NONE};
 	acp_session_update(session, acp_update_session_info_update, &title);
 }
 
@@ -97,6 +98,20 @@ void acp_session_set_title(struct acp_session *session, struct str title)
 {
 	free(session->title);
 	session->title = title.len ? str_dup(title) : NULL;
+}
+
+struct str acp_title_of(struct str prompt)
+{
+	struct str line = STR_NONE, rest = str_trim(prompt);
+	if (!str_next_line(&rest, &line))
+		return STR_NONE;
+	line = str_trim(line);
+	if (line.len <= LIMIT_ACP_TITLE)
+		return line;
+	struct str cut = str_n(line.ptr, LIMIT_ACP_TITLE);
+	cut.len = text_utf8_prefix(cut);
+	ptrdiff_t space = str_rfind_char(cut, ' ');
+	return space > 0 ? str_n(cut.ptr, (size_t)space) : cut;
 }
 
 void acp_session_view(const struct acp_session *session, struct arena *arena, struct acp_session_result *ret)

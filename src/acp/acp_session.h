@@ -22,6 +22,7 @@ struct acp_client {
 	bool reads_files, writes_files;
 	bool fills_terminals; /* _meta.terminal_output: a terminal shows what the agent sends */
 	bool has_forms;       /* elicitation.form */
+	bool opens_urls;      /* elicitation.url */
 };
 
 struct acp_server {
@@ -70,9 +71,10 @@ struct acp_session {
 	char *cwd;
 	VEC(struct str) roots; /* additional writable folders, owned */
 	struct acp_choices choices;
-	struct token_usage usage; /* so far */
-	char *title;              /* NULL before the first prompt */
-	char *skills;             /* the last ev_list_skills as JSON, or NULL */
+	struct token_usage usage;         /* so far */
+	struct acp_context_usage context; /* after the last response; size 0: unknown */
+	char *title;                      /* NULL before the first prompt */
+	char *skills;                     /* the last ev_list_skills as JSON, or NULL */
 	struct list prompts;
 	unsigned prompt_count;
 	uint64_t last_prompt;
@@ -99,8 +101,11 @@ void acp_session_destroy(struct acp_session *session);
 void acp_session_update(struct acp_session *session, enum acp_update_tag tag, const void *body);
 /* Sends text as a message of the agent. */
 void acp_session_say(struct acp_session *session, struct str text, struct str message_id);
-void acp_session_send_title(struct acp_session *session);
+/* Sends the title; if the session has changed, also the time. */
+void acp_session_send_title(struct acp_session *session, bool is_changed);
 void acp_session_set_title(struct acp_session *session, struct str title);
+/* Returns the first words of a prompt, a slice of it; STR_NONE for a blank one. */
+struct str acp_title_of(struct str prompt);
 /* Fills the modes and options of a response. */
 void acp_session_view(const struct acp_session *session, struct arena *arena, struct acp_session_result *ret);
 

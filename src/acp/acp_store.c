@@ -7,11 +7,11 @@
 #include "acp/acp_method.h"
 #include "acp/acp_session.h"
 #include "app_server/store/stored_list.h"
+#include "app_server/threads/thread_note.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/text.h"
 #include "config/config.h"
 #include "rollout/rollout_index.h"
 #include "rollout/rollout_listing.h"
@@ -86,11 +86,7 @@ static void on_list_work(struct acp_job *self)
 /* The title is the name, or the first words of the first prompt. */
 static struct str title_of(const struct app_thread *thread)
 {
-	struct str line = STR_NONE, rest = str_trim(thread->name.len ? thread->name : thread->preview);
-	if (!str_next_line(&rest, &line))
-		return STR_NONE;
-	line.len = line.len > LIMIT_ACP_TITLE ? LIMIT_ACP_TITLE : line.len;
-	return str_n(line.ptr, text_utf8_prefix(line));
+	return acp_title_of(thread->name.len ? thread->name : thread->preview);
 }
 
 static void reply_list(struct list_job *job)
@@ -174,8 +170,11 @@ static void on_delete_work(struct acp_job *self)
 	struct delete_job *job = container_of(self, struct delete_job, job);
 	job->err.code = ERR_none;
 	struct rollout_lock *lock = rollout_lock_create(job->home, str_of(job->id), &job->err);
-	if (lock && rollout_remove(job->home, str_of(job->id), &job->err) != 0 && job->err.code == ERR_not_found)
+	int status = lock ? rollout_remove(job->home, str_of(job->id), &job->err) : -(int)job->err.code;
+	if (status == -ERR_not_found)
 		job->err.code = ERR_none;
+	if (job->err.code == ERR_none)
+		thread_note_remove(job->home, str_of(job->id));
 	rollout_lock_destroy(lock);
 }
 

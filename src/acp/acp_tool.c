@@ -5,8 +5,10 @@
 
 #include "acp/acp_diff.h"
 #include "acp/acp_session.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "command/shell.h"
 #include "protocol/message/app.h"
 
@@ -112,21 +114,98 @@ static void of_tool(struct str id, struct str title, enum acp_tool_kind kind, st
 	};
 }
 
-static void of_dynamic(const struct app_item_dynamic_tool_call *tool, struct acp_tool_call *ret)
+/* The tools of acp_client_file.c are shown as when they ran. */
+static void of_dynamic(const struct app_item_dynamic_tool_call *tool, struct str cwd, struct arena *arena,
+                       struct acp_tool_call *ret)
 {
+	bool is_read = str_is(tool->tool, "read_editor_file"), is_write = str_is(tool->tool, "write_editor_file");
 	of_tool(tool->id, tool->tool, acp_tool_kind_other, ret);
 	ret->raw_input = tool->arguments;
 	if (tool->status == app_dynamic_tool_call_status_failed)
 		ret->status = acp_tool_status_failed;
+	struct str name =
+		is_read || is_write ? json_get_str(json_parse(arena, tool->arguments, NULL), "path") : STR_NONE;
+	if (!name.len || str_has_nul(name))
+		return;
+	auto_free char *folder = str_dup(cwd), *file = str_dup(name);
+	auto_free char *joined = path_join(folder, file);
+	auto_free char *path = path_normalize(joined);
+	ret->title = str_of(arena_printf(arena, "%s %s", is_write ? "Write" : "Read", path));
+	ret->kind = is_write ? acp_tool_kind_edit : acp_tool_kind_read;
+	ret->locations = arena_array(arena, struct acp_location, 1);
+	add_location(ret, arena_str(arena, str_of(path)));
 }
 
+/* ---- MCP ---- */
+
+/* Returns {"server":…,"tool":…,"arguments":…}. */
+static struct str mcp_input(const struct app_thread_item_mcp_tool_call *call, struct arena *arena)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
+	struct json_writer w = json_writer(&out);
+	jw_object(&w);
+	jw_member_str(&w, "server", call->server);
+	jw_member_str(&w, "tool", call->tool);
+	jw_member_raw(&w, "arguments", call->arguments.ptr ? call->arguments : STR("null"));
+	jw_object_end(&w);
+	return arena_str(arena, buf_str(&out));
+}
+
+/* Returns {"result":…,"error":…}; one of them is null. */
+static struct str mcp_output(const struct app_thread_item_mcp_tool_call *call, struct arena *arena)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
+	struct json_writer w = json_writer(&out);
+	jw_object(&w);
+	jw_key(&w, "result");
+	if (call->result)
+		record_encode(&record_app_mcp_tool_call_result, call->result, &w);
+	else
+		jw_null(&w);
+	jw_member_str(&w, "error", call->error ? call->error->message : STR_NONE);
+	jw_object_end(&w);
+	return arena_str(arena, buf_str(&out));
+}
+
+/* Adds the texts and images of a CallToolResult. */
+static void add_mcp_content(struct acp_tool_call *call, const struct json *content, struct arena *arena)
+{
+	call->content = arena_array(arena, struct acp_tool_content, content ? content->count : 0);
+	json_for_each(it, content) {
+		struct str type = json_get_str(it, "type");
+		struct acp_tool_content part = acp_tool_text(json_get_str(it, "text"), arena);
+		if (str_is(type, "image")) {
+			struct acp_image *image = arena_new(arena, struct acp_image);
+			*image = (struct acp_image){json_get_str(it, "mimeType"), json_get_str(it, "data")};
+			*part.content->content = (struct acp_block){.tag = acp_block_image, .image = image};
+			if (image->mime_type.ptr && image->data.ptr)
+				call->content[call->content_count++] = part;
+		} else if (str_is(type, "text") && json_get_str(it, "text").ptr) {
+			call->content[call->content_count++] = part;
+		}
+	}
+}
+
+/* The result is absent from calls that run, and from rollouts of old versions. */
 static void of_mcp(const struct app_thread_item_mcp_tool_call *call, struct arena *arena, struct acp_tool_call *ret)
 {
 	of_tool(call->id, str_of(arena_printf(arena, "mcp.%.*s.%.*s", STR_ARG(call->server), STR_ARG(call->tool))),
 	        acp_tool_kind_execute, ret);
-	if (call->status != app_mcp_tool_call_status_completed)
-		ret->status = acp_tool_status_failed;
+	ret->raw_input = mcp_input(call, arena);
+	ret->status = call->status == app_mcp_tool_call_status_completed     ? acp_tool_status_completed
+	              : call->status == app_mcp_tool_call_status_in_progress ? acp_tool_status_in_progress
+	                                                                     : acp_tool_status_failed;
+	if (call->result || call->error)
+		ret->raw_output = mcp_output(call, arena);
+	if (call->error)
+		set_text(ret, call->error->message, arena);
+	else if (call->result)
+		add_mcp_content(ret, json_parse(arena, call->result->content, NULL), arena);
 }
+
+/* ---- subagents ---- */
 
 static void of_collab(const struct app_item_collab_agent_tool_call *call, struct arena *arena,
                       struct acp_tool_call *ret)
@@ -139,6 +218,8 @@ static void of_collab(const struct app_item_collab_agent_tool_call *call, struct
 	set_text(ret, call->prompt, arena);
 }
 
+/* ---- all kinds ---- */
+
 bool acp_tool_of_item(const struct app_thread_item *item, struct str cwd, struct arena *arena,
                       struct acp_tool_call *ret)
 {
@@ -150,7 +231,7 @@ bool acp_tool_of_item(const struct app_thread_item *item, struct str cwd, struct
 		of_patch(item->file_change, cwd, arena, ret);
 		return true;
 	case app_thread_item_dynamic_tool_call:
-		of_dynamic(item->dynamic_tool_call, ret);
+		of_dynamic(item->dynamic_tool_call, cwd, arena, ret);
 		return true;
 	case app_thread_item_mcp_tool_call:
 		of_mcp(item->mcp_tool_call, arena, ret);

@@ -65,6 +65,31 @@ test('session/resume opens a session without its history', options, async (t) =>
 	await acp.end();
 });
 
+test('a stored session keeps its title', options, async (t) => {
+	const home = makeHome(t, null), cwd = tempDir(t, 'cwd');
+	const model = await startModel(t, [{ ...reply({ message: 'Hello.' }, { usage: { input_tokens: 100, output_tokens: 20 } }), times: 'forever' }]);
+	fs.copyFileSync(path.join(makeHome(t, model), 'config.toml'), path.join(home, 'config.toml'));
+	const first = await startAcp(t, null, { home, cwd });
+	const { sessionId } = await first.newSession();
+	await first.prompt(sessionId, 'Begin the long work that needs more words than the title of a session may have in an editor');
+	const title = 'Begin the long work that needs more words than the title of a session may have';
+	assert.equal(first.updates(sessionId, 'session_info_update')[0].title, title);
+	await first.end();
+	for (const method of ['session/load', 'session/resume', 'session/fork']) {
+		const acp = await startAcp(t, null, { home, cwd });
+		const opened = await acp.request(method, { sessionId, cwd, mcpServers: [] });
+		const id = opened.sessionId ?? sessionId;
+		await acp.until(({ params }) => params?.update?.sessionUpdate === 'usage_update');
+		assert.deepEqual(acp.updates(id, 'session_info_update'), [{ sessionUpdate: 'session_info_update', title }], method);
+		assert.equal(acp.updates(id, 'usage_update')[0].used, 120, `${method}: the context is known`);
+		const { usage } = await acp.prompt(id, 'again');
+		assert.equal(usage.totalTokens, 120, `${method}: the tokens of this prompt alone`);
+		assert.ok(acp.updates(id, 'session_info_update').every((it) => it.title === title), method);
+		assert.ok((await acp.request('session/list', {})).sessions.every((it) => it.title === title), method);
+		await acp.end();
+	}
+});
+
 test('session/load of an open session sends its history again', options, async (t) => {
 	const model = await startModel(t, [say('First.'), say('Second.')]);
 	const acp = await startAcp(t, model);
@@ -134,6 +159,19 @@ test('session/close frees a session, which stays listed; session/delete removes 
 	assert.equal((await acp.request('session/list', {})).sessions.length, 0);
 	assert.deepEqual(rollouts(acp.home), []);
 	assert.equal((await failure(acp.request('session/load', { sessionId, cwd: acp.cwd, mcpServers: [] }))).code, -32002);
+	await acp.end();
+});
+
+test('session/delete removes the note of the session', options, async (t) => {
+	const model = await startModel(t, [say('Hello.')]);
+	const acp = await startAcp(t, model);
+	const { sessionId } = await acp.newSession();
+	await acp.prompt(sessionId, 'hi');
+	const note = path.join(acp.home, 'thread_notes', `${sessionId}.json`);
+	fs.mkdirSync(path.dirname(note), { recursive: true });
+	fs.writeFileSync(note, '{}');
+	await acp.request('session/delete', { sessionId });
+	assert.ok(!fs.existsSync(note));
 	await acp.end();
 });
 
