@@ -10,6 +10,7 @@
 struct http_fetch {
 	struct http_call *call;
 	http_fetch_fn on_done;
+	bool (*on_head)(int status, const struct http_head *head, void *self);
 	void *self;
 	int status;
 	char *sent;
@@ -36,9 +37,8 @@ static void fetch_destroy(struct http_fetch *fetch)
 static bool on_head(int status, const struct http_head *head, void *self)
 {
 	struct http_fetch *fetch = self;
-	(void)head;
 	fetch->status = status;
-	return true;
+	return !fetch->on_head || fetch->on_head(status, head, fetch->self);
 }
 
 static void end(struct http_fetch *fetch, const struct error *err)
@@ -72,6 +72,7 @@ struct http_fetch *http_fetch_start(struct http_client *client, const struct htt
 	static const struct http_handler handler = {on_head, on_data, on_done};
 	struct http_fetch *fetch = xnew(struct http_fetch);
 	fetch->on_done = on_fetched;
+	fetch->on_head = request->on_head;
 	fetch->self = self;
 	fetch->sent = str_dup(request->body);
 	fetch->body = str_n(fetch->sent, request->body.len);

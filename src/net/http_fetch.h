@@ -5,11 +5,14 @@
 #ifndef NET_HTTP_FETCH_H
 #define NET_HTTP_FETCH_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/str.h"
 
 struct http_client;
 struct http_fetch;
+struct http_head;
 
 /* err is NULL if an answer of any status was received; body is borrowed during the call. Last callback; the fetch is
  * destroyed after it. */
@@ -23,6 +26,8 @@ struct http_fetch_request {
 	struct str body;
 	size_t max;          /* bytes of an answer; more is ERR_limit */
 	uint64_t timeout_ms; /* for the connection, and without traffic */
+	/* Called with the headers, borrowed during the call. False ends the request with ERR_cancelled. May be NULL. */
+	bool (*on_head)(int status, const struct http_head *head, void *self);
 };
 
 /* Starts a request. Everything is copied. The result is valid until on_done, or http_fetch_cancel. Never NULL. */

@@ -102,6 +102,7 @@ static void take_answer(struct oauth_listener *listener, struct http_exchange *e
 		.code = oauth_find_field(&arena, query, "code"),
 		.error = oauth_find_field(&arena, query, "error"),
 		.description = oauth_find_field(&arena, query, "error_description"),
+		.issuer = oauth_find_field(&arena, query, "iss"),
 	};
 	if (!str_eq_secret(oauth_find_field(&arena, query, "state"), str_of(listener->state))) {
 		http_reply(exchange, 400, "text/plain", STR("State mismatch"));

@@ -19,6 +19,7 @@ struct oauth_listener;
 struct oauth_answer {
 	struct str code;               /* STR_NONE: the login has failed */
 	struct str error, description; /* STR_NONE: absent */
+	struct str issuer;             /* of the authorization server (RFC 9207); STR_NONE: absent */
 };
 
 struct oauth_listener_events {

@@ -25,6 +25,8 @@ static const struct cli_word words[] = {
 	{.word = "add", .doc = "Add a server to config.toml", .command = &mcp_add_command, .run = mcp_add_main},
 	{.word = "remove", .other = "rm", .doc = "Remove a server from config.toml",
 	 .command = &mcp_remove_command, .run = mcp_remove_main},
+	{.word = "login", .doc = "Log in to a server with OAuth", .command = &mcp_login_command, .run = mcp_login_main},
+	{.word = "logout", .doc = "Remove the login to a server", .command = &mcp_logout_command, .run = mcp_logout_main},
 };
 /* clang-format on */
 
@@ -73,7 +75,9 @@ static int refuse(int argc, char **argv)
 	struct cli_result result;
 	int status = cli_read(&mcp_command, argc, argv, &options, &result);
 	cli_finish(&mcp_command, &options, &result);
-	return status < 0 ? mcp_print_usage(&mcp_command, "a command is required: list, get, add or remove") : status;
+	return status < 0
+	               ? mcp_print_usage(&mcp_command, "a command is required: list, get, add, remove, login or logout")
+	               : status;
 }
 
 int mcp_main(int argc, char **argv)

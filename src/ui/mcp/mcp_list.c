@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "config/config.h"
 #include "config/toml/toml_text.h"
+#include "oauth/oauth_store.h"
 #include "ui/cli/terminal.h"
 #include "ui/mcp/mcp_words.h"
 
@@ -51,13 +52,19 @@ const struct cli_command mcp_get_command = {
 
 /* ---- logins ---- */
 
-enum auth_status { AUTH_STATUS_unsupported, AUTH_STATUS_bearer_token, AUTH_STATUS_unknown };
+enum auth_status { AUTH_STATUS_unsupported, AUTH_STATUS_bearer_token, AUTH_STATUS_o_auth, AUTH_STATUS_unknown };
+
+struct shown {
+	const struct mcp_server *own;
+	enum auth_status auth;
+};
 
 static const struct {
 	const char *json, *shown;
 } auth_statuses[] = {
 	[AUTH_STATUS_unsupported] = {"unsupported", "Unsupported"},
 	[AUTH_STATUS_bearer_token] = {"bearer_token", "Bearer token"},
+	[AUTH_STATUS_o_auth] = {"o_auth", "OAuth"},
 	[AUTH_STATUS_unknown] = {"unknown", "Unknown"},
 };
 
@@ -69,8 +76,18 @@ static bool names_authorization(const struct config_pairs *headers)
 	return false;
 }
 
+static bool has_login(const struct mcp_server *server, const char *home)
+{
+	auto_arena struct arena arena = {0};
+	struct oauth_credentials credentials;
+	bool is_found = false;
+	best_effort(
+		oauth_store_read(home, server->name, str_of(server->keys.url), &arena, &credentials, &is_found, NULL));
+	return is_found;
+}
+
 /* Does not ask the server, so that the list is there at once. */
-static enum auth_status auth_of(const struct mcp_server *server)
+static enum auth_status find_auth(const struct mcp_server *server, const char *home)
 {
 	const struct config_mcp_server *keys = &server->keys;
 	if (server->transport == MCP_TRANSPORT_stdio)
@@ -78,7 +95,7 @@ static enum auth_status auth_of(const struct mcp_server *server)
 	if (keys->bearer_token_env_var || names_authorization(&keys->http_headers) ||
 	    names_authorization(&keys->env_http_headers))
 		return AUTH_STATUS_bearer_token;
-	return AUTH_STATUS_unknown;
+	return has_login(server, home) ? AUTH_STATUS_o_auth : AUTH_STATUS_unknown;
 }
 
 /* ---- JSON ---- */
@@ -144,27 +161,27 @@ static void write_seconds(struct json_writer *w, const char *key, uint64_t ms, b
 		jw_null(w);
 }
 
-static void write_server(struct json_writer *w, const struct mcp_server *server, bool is_listed)
+static void write_server(struct json_writer *w, const struct shown *server, bool is_listed)
 {
-	const struct config_mcp_server *keys = &server->keys;
+	const struct config_mcp_server *keys = &server->own->keys;
 	jw_object(w);
-	jw_member_str(w, "name", server->name);
+	jw_member_str(w, "name", server->own->name);
 	jw_member_bool(w, "enabled", keys->enabled);
 	jw_member_cstr(w, "disabled_reason", NULL);
 	jw_key(w, "transport");
 	jw_object(w);
-	jw_member_cstr(w, "type", mcp_transport_name(server->transport));
-	(server->transport == MCP_TRANSPORT_stdio ? write_stdio : write_http)(w, keys);
+	jw_member_cstr(w, "type", mcp_transport_name(server->own->transport));
+	(server->own->transport == MCP_TRANSPORT_stdio ? write_stdio : write_http)(w, keys);
 	jw_object_end(w);
 	if (!is_listed) {
 		write_strings(w, "enabled_tools", &keys->enabled_tools, keys->is_set.enabled_tools);
 		write_strings(w, "disabled_tools", &keys->disabled_tools, keys->is_set.disabled_tools);
 	}
-	write_seconds(w, "startup_timeout_sec", server->startup_timeout_ms,
+	write_seconds(w, "startup_timeout_sec", server->own->startup_timeout_ms,
 	              keys->is_set.startup_timeout_sec || keys->is_set.startup_timeout_ms);
-	write_seconds(w, "tool_timeout_sec", server->tool_timeout_ms, keys->is_set.tool_timeout_sec);
+	write_seconds(w, "tool_timeout_sec", server->own->tool_timeout_ms, keys->is_set.tool_timeout_sec);
 	if (is_listed)
-		jw_member_cstr(w, "auth_status", auth_statuses[auth_of(server)].json);
+		jw_member_cstr(w, "auth_status", auth_statuses[server->auth].json);
 	jw_object_end(w);
 }
 
@@ -183,11 +200,11 @@ static void append_names(struct buf *out, const struct config_pairs *pairs)
 		buf_printf(out, "%s%.*s=*****", out->len ? ", " : "", STR_ARG(pairs->items[i].key));
 }
 
-static void append_env(struct buf *out, const struct mcp_server *server)
+static void append_env(struct buf *out, const struct shown *server)
 {
-	append_names(out, &server->keys.env);
-	for (size_t i = 0; i < server->env_vars.count; i++)
-		buf_printf(out, "%s%.*s=*****", out->len ? ", " : "", STR_ARG(server->env_vars.items[i]));
+	append_names(out, &server->own->keys.env);
+	for (size_t i = 0; i < server->own->env_vars.count; i++)
+		buf_printf(out, "%s%.*s=*****", out->len ? ", " : "", STR_ARG(server->own->env_vars.items[i]));
 }
 
 enum column {
@@ -212,19 +229,19 @@ static const enum column tables[MCP_TRANSPORT_count][7] = {
 	[MCP_TRANSPORT_http] = {COLUMN_name, COLUMN_url, COLUMN_token, COLUMN_status, COLUMN_auth, COLUMN_count},
 };
 
-static void append_raw_cell(struct buf *out, const struct mcp_server *server, enum column column)
+static void append_raw_cell(struct buf *out, const struct shown *server, enum column column)
 {
-	const struct config_mcp_server *keys = &server->keys;
+	const struct config_mcp_server *keys = &server->own->keys;
 	const char *texts[COLUMN_count] = {
 		[COLUMN_command] = keys->command,
 		[COLUMN_cwd] = keys->cwd,
 		[COLUMN_url] = keys->url,
 		[COLUMN_token] = keys->bearer_token_env_var,
 		[COLUMN_status] = keys->enabled ? "enabled" : "disabled",
-		[COLUMN_auth] = auth_statuses[auth_of(server)].shown,
+		[COLUMN_auth] = auth_statuses[server->auth].shown,
 	};
 	if (column == COLUMN_name)
-		buf_append_str(out, server->name);
+		buf_append_str(out, server->own->name);
 	else if (column == COLUMN_args)
 		append_all(out, &keys->args);
 	else if (column == COLUMN_env)
@@ -234,7 +251,7 @@ static void append_raw_cell(struct buf *out, const struct mcp_server *server, en
 }
 
 /* Appends the text of a cell, "-" if it is empty. server: NULL for the title. */
-static void append_cell(struct buf *out, const struct mcp_server *server, enum column column)
+static void append_cell(struct buf *out, const struct shown *server, enum column column)
 {
 	auto_buf struct buf raw;
 	buf_init(&raw, CELL_MAX);
@@ -246,13 +263,13 @@ static void append_cell(struct buf *out, const struct mcp_server *server, enum c
 	terminal_text_append(out, raw.over ? STR("…") : raw.len ? buf_str(&raw) : STR("-"));
 }
 
-static size_t width_of(enum column column, enum mcp_transport transport, const struct mcp_server *servers, size_t count)
+static size_t width_of(enum column column, enum mcp_transport transport, const struct shown *servers, size_t count)
 {
 	size_t width = strlen(titles[column]);
 	for (size_t i = 0; i < count; i++) {
 		auto_buf struct buf cell;
 		buf_init(&cell, LIMIT_LINE);
-		if (servers[i].transport == transport)
+		if (servers[i].own->transport == transport)
 			append_cell(&cell, &servers[i], column);
 		width = cell.len > width ? cell.len : width;
 	}
@@ -267,8 +284,7 @@ static size_t column_count(enum mcp_transport transport)
 	return count;
 }
 
-static void append_line(struct buf *out, const struct mcp_server *server, enum mcp_transport transport,
-                        const size_t *widths)
+static void append_line(struct buf *out, const struct shown *server, enum mcp_transport transport, const size_t *widths)
 {
 	size_t columns = column_count(transport);
 	for (size_t i = 0; i < columns; i++) {
@@ -281,12 +297,12 @@ static void append_line(struct buf *out, const struct mcp_server *server, enum m
 	buf_append_char(out, '\n');
 }
 
-static void append_table(struct buf *out, enum mcp_transport transport, const struct mcp_server *servers, size_t count)
+static void append_table(struct buf *out, enum mcp_transport transport, const struct shown *servers, size_t count)
 {
 	size_t widths[COLUMN_count];
 	bool has_any = false;
 	for (size_t i = 0; i < count; i++)
-		has_any |= servers[i].transport == transport;
+		has_any |= servers[i].own->transport == transport;
 	if (!has_any)
 		return;
 	for (size_t i = 0; i < column_count(transport); i++)
@@ -295,7 +311,7 @@ static void append_table(struct buf *out, enum mcp_transport transport, const st
 		buf_append_char(out, '\n');
 	append_line(out, NULL, transport, widths);
 	for (size_t i = 0; i < count; i++)
-		if (servers[i].transport == transport)
+		if (servers[i].own->transport == transport)
 			append_line(out, &servers[i], transport, widths);
 }
 
@@ -324,45 +340,45 @@ static void append_list_fact(struct buf *out, const char *name, const struct con
 		append_fact(out, name, buf_str(&text));
 }
 
-static void append_stdio(struct buf *out, const struct mcp_server *server)
+static void append_stdio(struct buf *out, const struct shown *server)
 {
 	auto_buf struct buf args, env;
 	buf_init(&args, CELL_MAX);
 	buf_init(&env, CELL_MAX);
-	append_all(&args, &server->keys.args);
+	append_all(&args, &server->own->keys.args);
 	append_env(&env, server);
-	append_fact(out, "command", str_of(server->keys.command));
+	append_fact(out, "command", str_of(server->own->keys.command));
 	append_fact(out, "args", buf_str(&args));
-	append_fact(out, "cwd", str_of(server->keys.cwd));
+	append_fact(out, "cwd", str_of(server->own->keys.cwd));
 	append_fact(out, "env", buf_str(&env));
 }
 
-static void append_http(struct buf *out, const struct mcp_server *server)
+static void append_http(struct buf *out, const struct shown *server)
 {
-	append_fact(out, "url", str_of(server->keys.url));
-	append_fact(out, "bearer_token_env_var", str_of(server->keys.bearer_token_env_var));
-	append_names_fact(out, "http_headers", &server->keys.http_headers);
-	append_names_fact(out, "env_http_headers", &server->keys.env_http_headers);
+	append_fact(out, "url", str_of(server->own->keys.url));
+	append_fact(out, "bearer_token_env_var", str_of(server->own->keys.bearer_token_env_var));
+	append_names_fact(out, "http_headers", &server->own->keys.http_headers);
+	append_names_fact(out, "env_http_headers", &server->own->keys.env_http_headers);
 }
 
-static void append_server(struct buf *out, const struct mcp_server *server)
+static void append_server(struct buf *out, const struct shown *server)
 {
-	const struct config_mcp_server *keys = &server->keys;
+	const struct config_mcp_server *keys = &server->own->keys;
 	char seconds[32];
-	terminal_text_append(out, server->name);
+	terminal_text_append(out, server->own->name);
 	buf_printf(out, "\n  enabled: %s\n", keys->enabled ? "true" : "false");
-	append_fact(out, "transport", str_of(mcp_transport_name(server->transport)));
-	(server->transport == MCP_TRANSPORT_stdio ? append_stdio : append_http)(out, server);
+	append_fact(out, "transport", str_of(mcp_transport_name(server->own->transport)));
+	(server->own->transport == MCP_TRANSPORT_stdio ? append_stdio : append_http)(out, server);
 	append_list_fact(out, "enabled_tools", &keys->enabled_tools, keys->is_set.enabled_tools);
 	append_list_fact(out, "disabled_tools", &keys->disabled_tools, keys->is_set.disabled_tools);
-	snprintf(seconds, sizeof(seconds), "%g", (double)server->startup_timeout_ms / 1000);
+	snprintf(seconds, sizeof(seconds), "%g", (double)server->own->startup_timeout_ms / 1000);
 	if (keys->is_set.startup_timeout_sec || keys->is_set.startup_timeout_ms)
 		append_fact(out, "startup_timeout_sec", str_of(seconds));
-	snprintf(seconds, sizeof(seconds), "%g", (double)server->tool_timeout_ms / 1000);
+	snprintf(seconds, sizeof(seconds), "%g", (double)server->own->tool_timeout_ms / 1000);
 	if (keys->is_set.tool_timeout_sec)
 		append_fact(out, "tool_timeout_sec", str_of(seconds));
 	buf_append_c(out, "  remove: codex mcp remove ");
-	terminal_text_append(out, server->name);
+	terminal_text_append(out, server->own->name);
 	buf_append_char(out, '\n');
 }
 
@@ -385,7 +401,7 @@ static int print_json(const struct buf *json)
 	return print(&out);
 }
 
-static int print_list(const struct mcp_server *servers, size_t count, bool is_json)
+static int print_list(const struct shown *servers, size_t count, bool is_json)
 {
 	auto_buf struct buf out;
 	buf_init(&out, LIMIT_CONFIG_JSON);
@@ -404,13 +420,13 @@ static int print_list(const struct mcp_server *servers, size_t count, bool is_js
 	return print(&out);
 }
 
-static int print_one(const struct mcp_server *servers, size_t count, const char *name, bool is_json)
+static int print_one(const struct shown *servers, size_t count, const char *name, bool is_json)
 {
 	struct error err;
 	auto_buf struct buf out;
 	buf_init(&out, LIMIT_CONFIG_JSON);
 	for (size_t i = 0; i < count; i++) {
-		if (!str_is(servers[i].name, name))
+		if (!str_is(servers[i].own->name, name))
 			continue;
 		struct json_writer w = json_writer(&out);
 		if (is_json)
@@ -434,8 +450,11 @@ static int show(const struct list_options *options, const char *name)
 		return mcp_print_error(&err);
 	struct config_binder binder = config_binder(config, &arena);
 	const struct mcp_server *servers = mcp_servers_bind(&binder, config->mcp_servers, &count);
+	struct shown *shown = arena_array(&arena, struct shown, count);
+	for (size_t i = 0; i < count; i++)
+		shown[i] = (struct shown){&servers[i], find_auth(&servers[i], config_home(config))};
 	int status =
-		name ? print_one(servers, count, name, options->is_json) : print_list(servers, count, options->is_json);
+		name ? print_one(shown, count, name, options->is_json) : print_list(shown, count, options->is_json);
 	config_unref(config);
 	return status;
 }

@@ -5,13 +5,16 @@
 #include "config/mcp_server.h"
 #include "ui/cli/cli.h"
 
-extern const struct cli_command mcp_list_command, mcp_get_command, mcp_add_command, mcp_remove_command;
+extern const struct cli_command mcp_list_command, mcp_get_command, mcp_add_command, mcp_remove_command,
+	mcp_login_command, mcp_logout_command;
 
 /* Each returns an exit status as mcp_main does. argv[0] is the command's word. */
 int mcp_list_main(int argc, char **argv);
 int mcp_get_main(int argc, char **argv);
 int mcp_add_main(int argc, char **argv);
 int mcp_remove_main(int argc, char **argv);
+int mcp_login_main(int argc, char **argv);
+int mcp_logout_main(int argc, char **argv);
 
 /* The option -c of a command whose options struct has the list at this offset. */
 #define MCP_CONFIG_OPTION(offset_)                                                                          \
