@@ -11,6 +11,7 @@
 #include "app_server/settings/account_login.h"
 #include "app_server/settings/process_settings.h"
 #include "app_server/store/store_index.h"
+#include "app_server/threads/mcp_logins.h"
 #include "app_server/threads/thread_unload.h"
 #include "app_server/threads/threads.h"
 #include "base/error.h"
@@ -98,6 +99,7 @@ void app_server_destroy(struct app_server *server)
 	thread_unload_all(server->threads);
 	threads_destroy(server->threads);
 	account_logins_destroy(server->logins);
+	mcp_logins_destroy(server->mcp_logins);
 	process_settings_destroy(server->settings);
 	store_index_destroy(server->store);
 	app_server_finish(server);

@@ -15,6 +15,11 @@ const char *config_env(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
+const char *const *config_env_all(void)
+{
+	return (const char *const *)environ;
+}
+
 const char *config_env_ca_file(void)
 {
 	const char *own = config_env("CODEX_CA_CERTIFICATE");

@@ -8,6 +8,9 @@
 /* Returns the variable's value, borrowed from the environment, or NULL if it is unset or empty. */
 const char *config_env(const char *name);
 
+/* Returns the whole environment, for a command that the user has configured. Ends with NULL. */
+const char *const *config_env_all(void);
+
 /* Returns the PEM bundle to use instead of the system's: $CODEX_CA_CERTIFICATE, else $SSL_CERT_FILE, else NULL. */
 const char *config_env_ca_file(void);
 

@@ -4,12 +4,14 @@
 
 #include <stdio.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/json_peek.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "mcp/mcp_http_auth.h"
 #include "mcp/mcp_link_http_priv.h"
 #include "net/http_head.h"
 #include "net/http_url.h"
@@ -27,6 +29,7 @@ static void http_free(struct mcp_http *http)
 	list_for_each(it, &http->held, link)
 		mcp_exchange_destroy(it);
 	loop_timer_destroy(http->opened);
+	mcp_http_auth_destroy(http->auth);
 	str_free(&http->initialize);
 	str_free(&http->session);
 	str_free(&http->version);
@@ -83,6 +86,11 @@ static void fail(struct mcp_exchange *exchange, const struct error *err)
 
 /* ---- the session ---- */
 
+static bool is_holding(const struct mcp_http *http)
+{
+	return http->is_reopening || http->is_asking;
+}
+
 static void send_initialized(struct mcp_http *http)
 {
 	struct str text = STR("{\"jsonrpc\":\"2.0\",\"method\":\"notifications/initialized\"}");
@@ -101,8 +109,9 @@ static void start_listening(struct mcp_http *http)
 static void send_held(struct mcp_http *http)
 {
 	struct mcp_exchange *it;
-	http->is_reopening = false;
 	list_for_each(it, &http->held, link) {
+		if (http->is_asking || (http->is_reopening && !it->is_handshake))
+			continue;
 		if (it->is_answered) { /* forgotten */
 			mcp_exchange_destroy(it);
 			continue;
@@ -158,77 +167,12 @@ static void end_handshake(struct mcp_exchange *exchange, const struct error *err
 		http->link.events->on_closed(&why, http->link.self);
 		return;
 	}
+	http->is_reopening = false;
 	send_initialized(http);
 	send_held(http);
 }
 
 /* ---- the end of an exchange ---- */
-
-static bool is_origin_equal(const struct http_url *a, const struct http_url *b)
-{
-	return a->is_https == b->is_https && str_equal_fold(a->host, b->host) && str_eq(a->port, b->port);
-}
-
-/* True for a redirect that keeps the method, or did so in practice. */
-static bool is_redirect(int status)
-{
-	return status == 301 || status == 302 || status == 307 || status == 308;
-}
-
-/* Follows a redirect to a path or a URL of the same origin. */
-static bool follow(struct mcp_exchange *exchange)
-{
-	struct mcp_http *http = exchange->http;
-	struct http_url from, to;
-	struct str location = exchange->location;
-	if (!location.len || location.len > MCP_HTTP_TOKEN || exchange->redirects++ >= MCP_HTTP_REDIRECTS ||
-	    !http_url_parse(str_of(http->url), &from))
-		return false;
-	bool is_path = str_has_prefix(location, "/") && !str_has_prefix(location, "//");
-	char *url = is_path ? xasprintf("%.*s://%.*s:%.*s%.*s", STR_ARG(from.scheme), STR_ARG(from.host),
-	                                STR_ARG(from.port), STR_ARG(location))
-	                    : str_dup(location);
-	if (!http_url_parse(str_of(url), &to) || !is_origin_equal(&from, &to)) {
-		free(url);
-		return false;
-	}
-	free(http->url);
-	http->url = url;
-	mcp_exchange_start(exchange);
-	return true;
-}
-
-static void append_reason(struct buf *out, const struct mcp_exchange *exchange)
-{
-	auto_arena struct arena arena = {0};
-	const struct json *json = json_parse(&arena, buf_str(&exchange->text), NULL);
-	struct str text = json_get_str(json_get(json, "error"), "message");
-	if (!text.len)
-		text = json_get_str(json, "error_description");
-	if (text.len)
-		buf_printf(out, ": %.*s", (int)(text.len < MCP_HTTP_REASON ? text.len : MCP_HTTP_REASON), text.ptr);
-}
-
-static void describe_status(const struct mcp_exchange *exchange, struct error *err)
-{
-	const struct mcp_http *http = exchange->http;
-	auto_buf struct buf reason;
-	buf_init(&reason, ERROR_TEXT_MAX);
-	append_reason(&reason, exchange);
-	if (exchange->status == 401 && !http->has_authorization)
-		error_set(err, ERR_denied, "The %s MCP server is not logged in. Run `codex mcp login %s`.", http->name,
-		          http->name);
-	else if (exchange->status >= 300 && exchange->status < 400)
-		error_set(err, ERR_http_status,
-		          "HTTP %d %s: the server redirects to %.*s; only redirects within the same origin are "
-		          "followed, so set url to it if you trust it",
-		          exchange->status, http_status_reason(exchange->status), STR_ARG(exchange->location));
-	else if (exchange->status >= 200 && exchange->status < 300)
-		error_set(err, ERR_transport, "the server answered HTTP %d without a response", exchange->status);
-	else
-		error_set(err, ERR_http_status, "HTTP %d %s%.*s", exchange->status,
-		          http_status_reason(exchange->status), STR_ARG(buf_str(&reason)));
-}
 
 static uint64_t pause_of(const struct mcp_exchange *exchange)
 {
@@ -278,6 +222,23 @@ static bool retry(struct mcp_exchange *exchange)
 	return true;
 }
 
+static void ask_auth(struct mcp_http *http, bool is_refused);
+
+/* The server has refused the headers of auth, or there is a login since: sends the request again with new ones. */
+static bool reauthorize(struct mcp_exchange *exchange)
+{
+	struct mcp_http *http = exchange->http;
+	if (exchange->status != 401 || !http->auth || exchange->is_reauthorized)
+		return false;
+	exchange->is_reauthorized = true;
+	hold(exchange);
+	if (exchange->auth_number == http->auth_number && !http->is_asking)
+		ask_auth(http, true);
+	else
+		send_held(http);
+	return true;
+}
+
 static bool is_lost_session(const struct mcp_exchange *exchange)
 {
 	return exchange->status == 404 && exchange->http->initialize.ptr && exchange->session_number &&
@@ -305,7 +266,7 @@ static void end_request(struct mcp_exchange *exchange, const struct error *err)
 	else if (err)
 		why = *err;
 	else
-		describe_status(exchange, &why);
+		mcp_http_describe_status(exchange, &why);
 	if (exchange->is_handshake) {
 		end_handshake(exchange, &why);
 		return;
@@ -321,6 +282,8 @@ static void end_request(struct mcp_exchange *exchange, const struct error *err)
 void mcp_http_ended(struct mcp_exchange *exchange, const struct error *err)
 {
 	struct mcp_http *http = exchange->http;
+	if (!err && reauthorize(exchange))
+		return;
 	if (exchange->is_listen) {
 		end_listen(exchange);
 		return;
@@ -334,10 +297,73 @@ void mcp_http_ended(struct mcp_exchange *exchange, const struct error *err)
 		reopen(exchange);
 	else if (is_open && ((exchange->is_sse || exchange->is_resumed) && resume(exchange)))
 		return;
-	else if (is_redirect(exchange->status) && follow(exchange))
+	else if (mcp_exchange_follow(exchange))
 		return;
 	else if (!(is_open && retry(exchange)))
 		end_request(exchange, err);
+}
+
+/* ---- the headers of auth ---- */
+
+static bool expires_soon(const struct mcp_http *http)
+{
+	int64_t expires = http->granted ? http->granted->expires_at_ms : 0;
+	return expires && expires - clock_unix_ms() < MCP_HTTP_EARLY_MS;
+}
+
+/* Ends all requests that wait for headers. */
+static void fail_held(struct mcp_http *http, const struct error *err)
+{
+	struct mcp_exchange *it;
+	while (!http->is_closed && (it = list_first(&http->held, struct mcp_exchange, link))) {
+		if (it->is_handshake)
+			end_handshake(it, err);
+		else
+			fail(it, err);
+	}
+}
+
+static void on_first_auth(const struct mcp_http_headers *headers, const struct error *err, void *self)
+{
+	struct mcp_http *http = self;
+	struct error why;
+	mcp_http_enter(http);
+	http->is_asking = false;
+	http->granted = headers;
+	http->auth_number++;
+	if (err)
+		mcp_http_describe_auth(http, err, &why);
+	if (err)
+		http->link.events->on_closed(&why, http->link.self);
+	else
+		http->link.events->on_open(http->link.self);
+	mcp_http_leave(http);
+}
+
+/* A failure is no reason to drop headers that the server has not refused: it decides. */
+static void on_next_auth(const struct mcp_http_headers *headers, const struct error *err, void *self)
+{
+	struct mcp_http *http = self;
+	struct error why;
+	mcp_http_enter(http);
+	http->is_asking = false;
+	http->auth_number++;
+	if (headers)
+		http->granted = headers;
+	if (err && http->is_refused) {
+		mcp_http_describe_auth(http, err, &why);
+		fail_held(http, &why);
+	} else {
+		send_held(http);
+	}
+	mcp_http_leave(http);
+}
+
+static void ask_auth(struct mcp_http *http, bool is_refused)
+{
+	http->is_asking = true;
+	http->is_refused = is_refused;
+	mcp_http_auth_ask(http->auth, is_refused, on_next_auth, http);
 }
 
 /* ---- operations ---- */
@@ -350,7 +376,9 @@ static int http_send(struct mcp_link *link, struct str json, uint64_t request, s
 	if (request && !http->initialize.ptr)
 		http->initialize = str_copy(json);
 	struct mcp_exchange *exchange = mcp_exchange_create(http, json, request);
-	if (http->is_reopening)
+	if (http->auth && !http->is_asking && expires_soon(http))
+		ask_auth(http, false);
+	if (is_holding(http))
 		hold(exchange);
 	else
 		mcp_exchange_start(exchange);
@@ -396,6 +424,11 @@ static const struct mcp_link_ops ops = {http_send, http_forget, http_set_version
 static void on_opened(void *self)
 {
 	struct mcp_http *http = self;
+	if (http->auth) {
+		http->is_asking = true;
+		mcp_http_auth_ask(http->auth, false, on_first_auth, http);
+		return;
+	}
 	mcp_http_enter(http);
 	http->link.events->on_open(http->link.self);
 	mcp_http_leave(http);
@@ -419,6 +452,7 @@ struct mcp_link *mcp_link_http_open(struct loop *loop, struct http_client *clien
 {
 	struct http_url url;
 	if (!http_url_parse(str_of(spec->url), &url)) {
+		mcp_http_auth_destroy(spec->auth);
 		error_set(err, ERR_config, "url must begin with http:// or https:// and contain a host");
 		return NULL;
 	}
@@ -426,6 +460,8 @@ struct mcp_link *mcp_link_http_open(struct loop *loop, struct http_client *clien
 	http->link = (struct mcp_link){&ops, events, self};
 	http->loop = loop;
 	http->client = client;
+	http->auth = spec->auth;
+	http->has_authorization = spec->auth && !spec->has_login;
 	http->name = arena_cstr(&http->arena, str_of(spec->name));
 	http->url = xstrdup(spec->url);
 	http->initialize = http->session = http->version = STR_NONE;

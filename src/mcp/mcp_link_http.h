@@ -3,8 +3,8 @@
  *
  * A lost session (404) is opened again, and a stream that breaks off after an event with an id is continued; the client
  * notices neither. A redirect is followed within the same origin only, so that no credentials reach another one.
- * on_request_failed reports ERR_denied if the server requires a login. Loop thread only. Source: the MCP specification,
- * revisions 2025-03-26 to 2025-11-25. */
+ * ERR_denied means that the user must log in; a server that refuses the headers of auth is asked again with new ones.
+ * Loop thread only. Source: the MCP specification, revisions 2025-03-26 to 2025-11-25. */
 #ifndef MCP_MCP_LINK_HTTP_H
 #define MCP_MCP_LINK_HTTP_H
 
@@ -12,12 +12,15 @@
 
 struct http_client;
 struct loop;
+struct mcp_http_auth;
 
 struct mcp_http_spec {
 	const char *name;          /* the server, for messages; copied */
 	const char *url;           /* copied */
 	const struct str *headers; /* "Name: value", sent with each request; copied */
 	size_t header_count;
+	struct mcp_http_auth *auth; /* further headers; taken; NULL: none */
+	bool has_login;             /* auth is that of a login */
 };
 
 /* Borrows loop and client. NULL and err: the URL is not one of HTTP. */

@@ -3,9 +3,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "mcp/mcp_http_auth.h"
 #include "mcp/mcp_link_http_priv.h"
 #include "net/http_client.h"
 #include "net/http_head.h"
+#include "net/http_url.h"
 
 struct mcp_exchange *mcp_exchange_create(struct mcp_http *http, struct str body, uint64_t request)
 {
@@ -13,7 +15,7 @@ struct mcp_exchange *mcp_exchange_create(struct mcp_http *http, struct str body,
 	exchange->http = http;
 	exchange->body = str_copy(body);
 	exchange->request = request;
-	exchange->last_id = exchange->location = STR_NONE;
+	exchange->last_id = exchange->location = exchange->challenge = STR_NONE;
 	exchange->sse.retry_ms = -1;
 	buf_init(&exchange->text, LIMIT_LINE);
 	list_append(&http->active, &exchange->link);
@@ -33,6 +35,7 @@ void mcp_exchange_destroy(struct mcp_exchange *exchange)
 	str_free(&exchange->body);
 	str_free(&exchange->last_id);
 	str_free(&exchange->location);
+	str_free(&exchange->challenge);
 	buf_finish(&exchange->text);
 	sse_finish(&exchange->sse);
 	free(exchange);
@@ -93,7 +96,9 @@ static bool on_head(int status, const struct http_head *head, void *self)
 	if (session.ptr && is_success(exchange) && (is_first || exchange->is_handshake))
 		keep_token(&http->session, session);
 	str_free(&exchange->location);
+	str_free(&exchange->challenge);
 	exchange->location = str_copy(http_head_get(head, "location"));
+	exchange->challenge = str_copy(http_head_get(head, "www-authenticate"));
 	return true;
 }
 
@@ -158,10 +163,13 @@ static struct http_call *start(struct mcp_exchange *exchange, const char *method
 {
 	struct mcp_http *http = exchange->http;
 	auto_arena struct arena arena = {0};
-	struct str *headers = arena_array(&arena, struct str, OWN_HEADERS + http->header_count);
+	size_t granted_count = http->granted ? http->granted->count : 0;
+	struct str *headers = arena_array(&arena, struct str, OWN_HEADERS + http->header_count + granted_count);
 	size_t count = own_headers(exchange, &arena, headers);
 	for (size_t i = 0; i < http->header_count; i++)
 		headers[count++] = http->headers[i];
+	for (size_t i = 0; i < granted_count; i++)
+		headers[count++] = http->granted->lines[i];
 	const struct http_request request = {
 		.method = method,
 		.url = http->url,
@@ -180,11 +188,49 @@ void mcp_exchange_start(struct mcp_exchange *exchange)
 	exchange->is_sse = exchange->is_json = false;
 	exchange->sse_error = (struct error){0};
 	exchange->session_number = exchange->http->session_number;
+	exchange->auth_number = exchange->http->auth_number;
 	buf_clear(&exchange->text);
 	sse_finish(&exchange->sse);
 	exchange->call =
 		start(exchange, exchange->is_listen || exchange->is_resumed ? "GET" : "POST", &handler, exchange);
 }
+
+/* ---- redirects ---- */
+
+static bool is_origin_equal(const struct http_url *a, const struct http_url *b)
+{
+	return a->is_https == b->is_https && str_equal_fold(a->host, b->host) && str_eq(a->port, b->port);
+}
+
+/* True for a redirect that keeps the method, or did so in practice. */
+static bool is_redirect(int status)
+{
+	return status == 301 || status == 302 || status == 307 || status == 308;
+}
+
+bool mcp_exchange_follow(struct mcp_exchange *exchange)
+{
+	struct mcp_http *http = exchange->http;
+	struct http_url from, to;
+	struct str location = exchange->location;
+	if (!is_redirect(exchange->status) || !location.len || location.len > MCP_HTTP_TOKEN ||
+	    exchange->redirects++ >= MCP_HTTP_REDIRECTS || !http_url_parse(str_of(http->url), &from))
+		return false;
+	bool is_path = str_has_prefix(location, "/") && !str_has_prefix(location, "//");
+	char *url = is_path ? xasprintf("%.*s://%.*s:%.*s%.*s", STR_ARG(from.scheme), STR_ARG(from.host),
+	                                STR_ARG(from.port), STR_ARG(location))
+	                    : str_dup(location);
+	if (!http_url_parse(str_of(url), &to) || !is_origin_equal(&from, &to)) {
+		free(url);
+		return false;
+	}
+	free(http->url);
+	http->url = url;
+	mcp_exchange_start(exchange);
+	return true;
+}
+
+/* ---- pauses ---- */
 
 /* The pause is over: the request is sent, or the rest of its answer is not waited for. */
 static void on_timer(void *self)

@@ -9,6 +9,7 @@
 #include "model/sse.h"
 
 struct http_call;
+struct mcp_http_headers;
 struct loop_timer;
 struct mcp_http;
 
@@ -19,10 +20,11 @@ enum {
 	MCP_HTTP_RECONNECT_MS = 1000,    /* pause before a stream is continued, unless the server sets one */
 	MCP_HTTP_RECONNECT_MIN_MS = 100, /* bounds of the pause that a server sets */
 	MCP_HTTP_RECONNECT_MAX_MS = 60 * 60 * 1000,
-	MCP_HTTP_RECONNECTS = 5, /* streams without an event after which no other one is opened */
-	MCP_HTTP_REDIRECTS = 3,  /* redirects of one request */
-	MCP_HTTP_TOKEN = 4096,   /* bytes of a session's or an event's id */
-	MCP_HTTP_REASON = 256,   /* bytes of an error response that are quoted */
+	MCP_HTTP_RECONNECTS = 5,       /* streams without an event after which no other one is opened */
+	MCP_HTTP_REDIRECTS = 3,        /* redirects of one request */
+	MCP_HTTP_TOKEN = 4096,         /* bytes of a session's or an event's id */
+	MCP_HTTP_EARLY_MS = 20 * 1000, /* headers that expire so soon are obtained again */
+	MCP_HTTP_REASON = 256,         /* bytes of an error response that are quoted */
 };
 
 /* One HTTP request: a message, or the stream that receives messages without a request. */
@@ -36,7 +38,9 @@ struct mcp_exchange {
 	bool is_answered;        /* the response to the request has arrived */
 	bool is_resumed;         /* the rest of the answer is fetched by GET */
 	bool is_repeated;        /* sent again in a new session */
+	bool is_reauthorized;    /* sent again with new headers of auth */
 	unsigned session_number; /* the session in which it was sent */
+	unsigned auth_number;    /* the headers of auth that were sent */
 	unsigned attempts, redirects;
 	struct http_call *call;
 	struct loop_timer *timer;
@@ -46,8 +50,9 @@ struct mcp_exchange {
 	struct buf text; /* of an answer that is no stream */
 	struct sse sse;
 	struct error sse_error;
-	struct str last_id;  /* of the latest event, owned */
-	struct str location; /* owned */
+	struct str last_id;   /* of the latest event, owned */
+	struct str location;  /* owned */
+	struct str challenge; /* WWW-Authenticate, owned */
 };
 
 struct mcp_http {
@@ -60,6 +65,11 @@ struct mcp_http {
 	const struct str *headers;
 	size_t header_count;
 	bool has_authorization;
+	struct mcp_http_auth *auth;             /* or NULL */
+	const struct mcp_http_headers *granted; /* its latest headers, or NULL */
+	unsigned auth_number;                   /* of the latest headers */
+	bool is_asking;                         /* auth is asked: exchanges are held */
+	bool is_refused;                        /* because the server has refused its headers */
 	struct list active, held;
 	size_t exchange_count;
 	struct str initialize; /* the message that opened the session, owned */
@@ -82,6 +92,8 @@ void mcp_exchange_destroy(struct mcp_exchange *exchange);
 void mcp_exchange_start(struct mcp_exchange *exchange);
 /* As mcp_exchange_start, after a pause. */
 void mcp_exchange_start_later(struct mcp_exchange *exchange, uint64_t delay_ms);
+/* Follows a redirect to a path or a URL of the same origin. False: the answer has no such redirect. */
+bool mcp_exchange_follow(struct mcp_exchange *exchange);
 /* Sends what ends the session, without waiting for the answer. */
 void mcp_exchange_send_delete(struct mcp_http *http);
 
@@ -94,5 +106,12 @@ void mcp_http_ended(struct mcp_exchange *exchange, const struct error *err);
 /* Surround each callback: the link is freed in the last leave after it was closed. */
 void mcp_http_enter(struct mcp_http *http);
 void mcp_http_leave(struct mcp_http *http);
+
+/* ---- mcp_link_http_error.c ---- */
+
+/* Describes an answer that contains no response. ERR_denied: the user must log in. */
+void mcp_http_describe_status(const struct mcp_exchange *exchange, struct error *err);
+/* Describes a failure to obtain the headers of auth; a refused refresh means that the user must log in. */
+void mcp_http_describe_auth(const struct mcp_http *http, const struct error *err, struct error *ret);
 
 #endif

@@ -11,6 +11,7 @@
 #include "config/config_env.h"
 #include "config/mcp_server.h"
 #include "mcp/mcp_client.h"
+#include "mcp/mcp_http_auth.h"
 #include "mcp/mcp_link_http.h"
 #include "mcp/mcp_link_stdio.h"
 #include "net/http_head.h"
@@ -146,12 +147,6 @@ static bool add_token(struct headers *headers, const char *variable)
 
 static bool add_headers(struct headers *headers, const struct config_mcp_server *keys)
 {
-	if (keys->http_headers_helper) {
-		error_set(headers->err, ERR_unsupported,
-		          "http_headers_helper of MCP server '%.*s' is not supported yet",
-		          STR_ARG(headers->server->name));
-		return false;
-	}
 	if (!add_token(headers, keys->bearer_token_env_var))
 		return false;
 	for (size_t i = 0; i < keys->http_headers.count; i++)
@@ -179,6 +174,27 @@ static const struct str *make_headers(const struct mcp_server *server, struct ar
 		return NULL;
 	*ret_count = headers.count;
 	return headers.lines;
+}
+
+/* Returns NULL if the settings contain the authorization. */
+static struct mcp_http_auth *make_auth(struct pool_entry *entry, const struct str *headers, size_t count)
+{
+	const struct config_mcp_server *keys = &entry->server.keys;
+	struct http_header header;
+	for (size_t i = 0; i < count && !keys->http_headers_helper; i++)
+		if (http_header_parse(headers[i], &header) && str_equal_fold(header.name, STR("authorization")))
+			return NULL;
+	const struct mcp_http_auth_options options = {
+		.loop = entry->pool->loop,
+		.home = config_home(entry->config),
+		.name = entry->server.name.ptr,
+		.url = keys->url,
+		.helper = keys->http_headers_helper,
+		.cwd = entry->cwd,
+		.client_id = keys->oauth.client_id,
+		.client_secret = keys->oauth.client_secret,
+	};
+	return mcp_http_auth_create(&options);
 }
 
 /* ---- equal settings ---- */
@@ -264,6 +280,8 @@ static struct mcp_link *open_link(void *self, const struct mcp_link_events *even
 		.url = entry->server.keys.url,
 		.headers = headers,
 		.header_count = header_count,
+		.auth = make_auth(entry, headers, header_count),
+		.has_login = !entry->server.keys.http_headers_helper,
 	};
 	return mcp_link_http_open(entry->pool->loop, entry->pool->http, &spec, events, events_self, err);
 }
@@ -315,4 +333,13 @@ struct mcp_client *mcp_pool_get(struct mcp_pool *pool, struct config *config, co
 	entry->client = mcp_client_create(pool->loop, &options, NULL);
 	list_append(&pool->entries, &entry->link);
 	return entry->client;
+}
+
+void mcp_pool_retry(struct mcp_pool *pool, struct str name)
+{
+	struct pool_entry *it;
+	list_for_each(it, &pool->entries, link) {
+		if (str_eq(it->server.name, name) && mcp_client_state(it->client) == MCP_FAILED)
+			mcp_client_start(it->client);
+	}
 }

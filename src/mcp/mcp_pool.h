@@ -7,6 +7,7 @@
 #define MCP_MCP_POOL_H
 
 #include "base/error.h"
+#include "base/str.h"
 
 struct config;
 struct http_client;
@@ -23,5 +24,8 @@ void mcp_pool_destroy(struct mcp_pool *pool);
  * variable of the environment is missing. */
 must_check struct mcp_client *mcp_pool_get(struct mcp_pool *pool, struct config *config,
                                            const struct mcp_server *server, const char *cwd, struct error *err);
+
+/* The user has logged in to this server: starts its clients again that have failed. */
+void mcp_pool_retry(struct mcp_pool *pool, struct str name);
 
 #endif

@@ -10,6 +10,7 @@
 #include "mcp/mcp_catalog.h"
 #include "mcp/mcp_client.h"
 #include "mcp/mcp_pool.h"
+#include "oauth/oauth_store.h"
 
 enum survey_stage { STAGE_start, STAGE_resources, STAGE_templates, STAGE_done };
 
@@ -178,6 +179,15 @@ struct mcp_survey *mcp_survey_create(struct mcp_pool *pool, struct loop *loop, c
 	return survey;
 }
 
+/* The server's answer takes precedence over the settings. */
+static enum oauth_status auth_of(const struct survey_server *server)
+{
+	if (server->needs_login)
+		return OAUTH_STATUS_not_logged_in;
+	enum oauth_status status = oauth_status_of(server->config, config_home(server->survey->config));
+	return status == OAUTH_STATUS_unknown && server->catalog ? OAUTH_STATUS_unsupported : status;
+}
+
 bool mcp_survey_row(const struct mcp_survey *survey, size_t at, struct mcp_survey_row *ret)
 {
 	if (at >= survey->count)
@@ -188,7 +198,7 @@ bool mcp_survey_row(const struct mcp_survey *survey, size_t at, struct mcp_surve
 		.client = server->client,
 		.catalog = server->catalog,
 		.failure = server->failure,
-		.needs_login = server->needs_login,
+		.auth = auth_of(server),
 		.resources = buf_str(&server->found[STAGE_resources]),
 		.templates = buf_str(&server->found[STAGE_templates]),
 	};

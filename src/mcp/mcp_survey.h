@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "oauth/oauth_store.h"
 
 struct config;
 struct loop;
@@ -33,7 +34,7 @@ struct mcp_survey_row {
 	struct mcp_client *client;   /* NULL: its settings cannot be used */
 	struct mcp_catalog *catalog; /* NULL: the server is not ready */
 	const char *failure;         /* NULL: it is ready */
-	bool needs_login;
+	enum oauth_status auth;
 	struct str resources, templates; /* items as JSON, separated by commas */
 };
 

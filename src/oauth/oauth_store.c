@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/sha.h"
 #include "config/config_file.h"
+#include "config/mcp_server.h"
 
 enum { STORE_MAX = 4 * MIB, STORE_MODE = 0600, KEY_HEX = 16 };
 
@@ -41,7 +42,7 @@ static struct str key_of(struct arena *arena, struct str name, struct str url)
 	return str_of(arena_printf(arena, "%.*s|%.*s", STR_ARG(name), KEY_HEX, hex));
 }
 
-/* Returns the object of the file, NULL without err->code if there is none. */
+/* Returns the object of the file, NULL without err->code if the file does not exist. */
 static const struct json *read_all(const char *home, struct arena *arena, struct error *err)
 {
 	auto_buf struct buf text;
@@ -205,4 +206,45 @@ int oauth_store_write(const char *home, const struct oauth_credentials *credenti
 int oauth_store_remove(const char *home, struct str name, struct str url, bool *ret_was_there, struct error *err)
 {
 	return change(home, name, url, NULL, ret_was_there, err);
+}
+
+/* ---- the status ---- */
+
+static bool names_authorization(const struct config_pairs *headers)
+{
+	for (size_t i = 0; i < headers->count; i++)
+		if (str_equal_fold(headers->items[i].key, STR("authorization")))
+			return true;
+	return false;
+}
+
+static bool has_login(const struct mcp_server *server, const char *home)
+{
+	auto_arena struct arena arena = {0};
+	struct oauth_credentials credentials;
+	bool is_found = false;
+	best_effort(
+		oauth_store_read(home, server->name, str_of(server->keys.url), &arena, &credentials, &is_found, NULL));
+	return is_found;
+}
+
+enum oauth_status oauth_status_of(const struct mcp_server *server, const char *home)
+{
+	const struct config_mcp_server *keys = &server->keys;
+	if (server->transport == MCP_TRANSPORT_stdio)
+		return OAUTH_STATUS_unsupported;
+	if (keys->bearer_token_env_var || keys->http_headers_helper || names_authorization(&keys->http_headers) ||
+	    names_authorization(&keys->env_http_headers))
+		return OAUTH_STATUS_bearer_token;
+	return has_login(server, home) ? OAUTH_STATUS_o_auth : OAUTH_STATUS_unknown;
+}
+
+const char *oauth_status_name(enum oauth_status status)
+{
+	static const char *const names[] = {
+		[OAUTH_STATUS_unsupported] = "unsupported", [OAUTH_STATUS_bearer_token] = "bearer_token",
+		[OAUTH_STATUS_o_auth] = "o_auth",           [OAUTH_STATUS_not_logged_in] = "not_logged_in",
+		[OAUTH_STATUS_unknown] = "unknown",
+	};
+	return names[status];
 }

@@ -12,6 +12,8 @@
 #include "base/error.h"
 #include "base/str.h"
 
+struct mcp_server;
+
 /* Optional texts are STR_NONE if absent. */
 struct oauth_credentials {
 	struct str server_name, server_url;
@@ -23,7 +25,20 @@ struct oauth_credentials {
 	int64_t expires_at_ms; /* 0: unknown */
 };
 
-/* Reads the login of a server into the arena; *ret_is_found is false if there is none. */
+/* How a server recognises the user, as far as that is known without asking it. */
+enum oauth_status {
+	OAUTH_STATUS_unsupported,   /* a stdio server */
+	OAUTH_STATUS_bearer_token,  /* the settings contain the authorization */
+	OAUTH_STATUS_o_auth,        /* a login is stored */
+	OAUTH_STATUS_not_logged_in, /* never returned by oauth_status_of */
+	OAUTH_STATUS_unknown,
+};
+
+enum oauth_status oauth_status_of(const struct mcp_server *server, const char *home);
+/* Returns "unsupported", "bearer_token", … */
+const char *oauth_status_name(enum oauth_status status);
+
+/* Reads the login of a server into the arena; *ret_is_found is false without a stored login. */
 must_check int oauth_store_read(const char *home, struct str name, struct str url, struct arena *arena,
                                 struct oauth_credentials *ret, bool *ret_is_found, struct error *err);
 /* Adds or replaces a login. */

@@ -7,6 +7,7 @@ import http from 'node:http';
 import path from 'node:path';
 import { test } from 'node:test';
 
+import { startAppServer } from './lib/app_server.mjs';
 import { cleanEnv, codexBin, launch, needs, tempDir, waitFor } from './lib/codex.mjs';
 
 const sha256 = (text) => createHash('sha256').update(text).digest();
@@ -213,3 +214,97 @@ test('servers of this machine and unknown ones have no login', needs('mcp'), asy
 	const unknown = await start('mcp', 'login', 'x').done;
 	assert.deepEqual([unknown.code, unknown.stderr], [1, "Error: No MCP server named 'x' found.\n"]);
 });
+
+/** Routes of an MCP server that accepts the token of the login. */
+const withTools = () => ({ ...honest(), 'POST /mcp': (request, response, body, url) => {
+	const message = JSON.parse(body);
+	if (request.headers.authorization !== 'Bearer secret-access')
+		return response.writeHead(401, { 'www-authenticate': `Bearer resource_metadata="${url}/prm"` }).end();
+	if (message.id === undefined) return response.writeHead(202).end();
+	return json(response, { jsonrpc: '2.0', id: message.id, result: message.method === 'initialize'
+		? { protocolVersion: '2025-11-25', capabilities: { tools: {} }, serverInfo: { name: 's', version: '1' } }
+		: { tools: [{ name: 'echo', inputSchema: { type: 'object' } }] } });
+} });
+
+/** An app-server with `web` of this server; resolves to it and its home. */
+async function serveApp(t, url) {
+	const config = `[mcp_servers.web]\nurl = "${url}/mcp"\n[mcp_servers.local]\ncommand = "c"\nenabled = false\n`;
+	const server = await startAppServer(t, undefined, { config });
+	const status = async () => (await server.request('mcpServerStatus/list', { serverName: 'web' })).data
+		.map(({ authStatus, tools }) => [authStatus, Object.keys(tools)]);
+	return { ...server, status };
+}
+
+test('a client of the app-server starts a login, hears of its end, and the server is used', needs('app-server'), async (t) => {
+	const { url } = await serve(t, withTools());
+	const server = await serveApp(t, url);
+	const { thread } = await server.request('thread/start', {});
+	const started = (status) => server.take(({ method, params }) => method === 'mcpServer/startupStatus/updated' && params.status === status, status);
+	assert.equal((await started('failed')).params.failureReason, 'reauthenticationRequired');
+	assert.deepEqual(await server.status(), [['notLoggedIn', []]]);
+	const { authorizationUrl, loginId } = await server.request('mcpServer/oauth/login', { name: 'web', threadId: thread.id, scopes: ['a', 'b'] });
+	const asked = new URL(authorizationUrl);
+	assert.equal(asked.searchParams.get('scope'), 'a b');
+	await redirect({ asked }, { code: 'c' });
+	const { params } = await server.next('mcpServer/oauthLogin/completed');
+	assert.deepEqual(params, { name: 'web', threadId: thread.id, loginId, success: true, error: null });
+	await started('ready');
+	assert.deepEqual(await server.status(), [['oAuth', ['echo']]]);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('logins of the app-server that fail are reported, and open ones end with it', needs('app-server'), async (t) => {
+	const { url } = await serve(t, withTools());
+	const server = await serveApp(t, url);
+	for (const [params, code, message] of [
+		[{ name: 'x' }, -32600, /^No MCP server named 'x' found\.$/],
+		[{ name: 'local' }, -32600, /^OAuth login is only supported for streamable HTTP servers\.$/],
+		[{ name: 'web', threadId: '00000000-0000-7000-8000-000000000000' }, -32600, /thread not found/],
+	])
+		await assert.rejects(server.request('mcpServer/oauth/login', params), (error) => error.code === code && message.test(error.message));
+	const first = await server.request('mcpServer/oauth/login', { name: 'web' });
+	await redirect({ asked: new URL(first.authorizationUrl) }, { error: 'access_denied' });
+	const { params } = await server.next('mcpServer/oauthLogin/completed');
+	assert.deepEqual(params, { name: 'web', threadId: null, loginId: first.loginId, success: false, error: 'access_denied' });
+	await server.request('mcpServer/oauth/login', { name: 'web', timeoutSecs: 1 });
+	assert.match((await server.next('mcpServer/oauthLogin/completed')).params.error, /timed out/);
+	await server.request('mcpServer/oauth/login', { name: 'web' });
+	assert.equal((await server.end()).code, 0);
+});
+
+test('a login whose server has lying metadata fails the request', needs('app-server'), async (t) => {
+	const { url } = await serve(t, honest(metadata(() => ({ issuer: 'https://evil.example' }))));
+	const server = await serveApp(t, url);
+	await assert.rejects(server.request('mcpServer/oauth/login', { name: 'web' }), /another issuer/);
+});
+
+for (const [name, routes, reason] of [
+	['metadata that never ends', { 'GET /prm': (request, response) => {
+		response.writeHead(200, { 'content-type': 'application/json' });
+		const more = () => { while (response.write('x'.repeat(65536))); response.once('drain', more); };
+		more();
+	} }, null],
+	['metadata that redirects', { 'GET /prm': (request, response, body, url) => response.writeHead(302, { location: `${url}/elsewhere` }).end(),
+		'GET /elsewhere': (request, response) => assert.fail('followed') }, null],
+	['a token endpoint that redirects', {
+		'POST /token': (request, response, body, url) => response.writeHead(307, { location: `${url}/elsewhere` }).end(),
+		'POST /elsewhere': (request, response) => json(response, { access_token: 'stolen', token_type: 'Bearer' }) }, /HTTP 307/],
+	['an oversized token answer', { 'POST /token': (request, response) =>
+		json(response, { access_token: 'x'.repeat(2e6), token_type: 'Bearer' }) }, /longer than/],
+])
+	test(`${name} is not believed`, needs('mcp'), async (t) => {
+		const server = await serve(t, honest(routes));
+		const where = place(t, server.url);
+		const run = await begin(t, where);
+		if (!reason) {
+			assert.equal(run.asked.pathname, '/authorize', 'the next place is tried');
+			assert.ok(!server.ats().some((at) => at.includes('/elsewhere')));
+			return;
+		}
+		await redirect(run, { code: 'c' });
+		const { code, stderr } = await run.done;
+		assert.equal(code, 1);
+		assert.match(stderr, reason);
+		assert.ok(!server.ats().some((at) => at.includes('/elsewhere')));
+		assert.equal(fs.existsSync(where.file), false);
+	});

@@ -17,6 +17,7 @@ struct account_logins;
 struct app_server;
 struct config;
 struct connection;
+struct mcp_logins;
 struct process_settings;
 struct rpc_message;
 struct services;
@@ -56,6 +57,7 @@ struct app_server {
 	struct process_settings *settings;
 	struct threads *threads;
 	struct account_logins *logins; /* NULL until the first login */
+	struct mcp_logins *mcp_logins; /* the same of MCP servers */
 	struct store_index *store;     /* NULL until the first request about stored threads */
 	/* State of rpc/: */
 	struct rpc_scopes scopes;

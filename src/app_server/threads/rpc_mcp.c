@@ -72,20 +72,20 @@ static void fill_tools(struct app_mcp_server_status *status, const struct mcp_ca
 	}
 }
 
-static enum app_mcp_auth_status auth_of(const struct mcp_survey_row *row)
-{
-	if (row->needs_login)
-		return app_mcp_auth_status_not_logged_in;
-	return row->server->keys.bearer_token_env_var ? app_mcp_auth_status_bearer_token
-	                                              : app_mcp_auth_status_unsupported;
-}
+static const enum app_mcp_auth_status auth_statuses[] = {
+	[OAUTH_STATUS_unsupported] = app_mcp_auth_status_unsupported,
+	[OAUTH_STATUS_bearer_token] = app_mcp_auth_status_bearer_token,
+	[OAUTH_STATUS_o_auth] = app_mcp_auth_status_o_auth,
+	[OAUTH_STATUS_not_logged_in] = app_mcp_auth_status_not_logged_in,
+	[OAUTH_STATUS_unknown] = app_mcp_auth_status_unknown,
+};
 
 static struct app_mcp_server_status describe(const struct mcp_survey_row *row, struct arena *arena)
 {
 	void *list = NULL;
 	struct app_mcp_server_status status = {
 		.name = row->server->name,
-		.auth_status = auth_of(row),
+		.auth_status = auth_statuses[row->auth],
 		.has_runtime_status = true,
 		.runtime_status = row->catalog ? app_mcp_server_connection_status_connected
 	                                       : app_mcp_server_connection_status_failed,

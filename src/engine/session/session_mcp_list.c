@@ -55,9 +55,7 @@ static void write_part(struct json_writer *w, const struct mcp_survey_row *row, 
 {
 	jw_key_str(w, row->server->name);
 	if (part == PART_auth) {
-		jw_cstr(w, row->needs_login                         ? "not_logged_in"
-		           : row->server->keys.bearer_token_env_var ? "bearer_token"
-		                                                    : "unsupported");
+		jw_cstr(w, oauth_status_name(row->auth));
 		return;
 	}
 	struct str items = part == PART_resources ? row->resources : row->templates;

@@ -52,51 +52,18 @@ const struct cli_command mcp_get_command = {
 
 /* ---- logins ---- */
 
-enum auth_status { AUTH_STATUS_unsupported, AUTH_STATUS_bearer_token, AUTH_STATUS_o_auth, AUTH_STATUS_unknown };
-
 struct shown {
 	const struct mcp_server *own;
-	enum auth_status auth;
+	enum oauth_status auth;
 };
 
-static const struct {
-	const char *json, *shown;
-} auth_statuses[] = {
-	[AUTH_STATUS_unsupported] = {"unsupported", "Unsupported"},
-	[AUTH_STATUS_bearer_token] = {"bearer_token", "Bearer token"},
-	[AUTH_STATUS_o_auth] = {"o_auth", "OAuth"},
-	[AUTH_STATUS_unknown] = {"unknown", "Unknown"},
+static const char *const auth_words[] = {
+	[OAUTH_STATUS_unsupported] = "Unsupported",
+	[OAUTH_STATUS_bearer_token] = "Bearer token",
+	[OAUTH_STATUS_o_auth] = "OAuth",
+	[OAUTH_STATUS_not_logged_in] = "Not logged in",
+	[OAUTH_STATUS_unknown] = "Unknown",
 };
-
-static bool names_authorization(const struct config_pairs *headers)
-{
-	for (size_t i = 0; i < headers->count; i++)
-		if (str_equal_fold(headers->items[i].key, STR("authorization")))
-			return true;
-	return false;
-}
-
-static bool has_login(const struct mcp_server *server, const char *home)
-{
-	auto_arena struct arena arena = {0};
-	struct oauth_credentials credentials;
-	bool is_found = false;
-	best_effort(
-		oauth_store_read(home, server->name, str_of(server->keys.url), &arena, &credentials, &is_found, NULL));
-	return is_found;
-}
-
-/* Does not ask the server, so that the list is there at once. */
-static enum auth_status find_auth(const struct mcp_server *server, const char *home)
-{
-	const struct config_mcp_server *keys = &server->keys;
-	if (server->transport == MCP_TRANSPORT_stdio)
-		return AUTH_STATUS_unsupported;
-	if (keys->bearer_token_env_var || names_authorization(&keys->http_headers) ||
-	    names_authorization(&keys->env_http_headers))
-		return AUTH_STATUS_bearer_token;
-	return has_login(server, home) ? AUTH_STATUS_o_auth : AUTH_STATUS_unknown;
-}
 
 /* ---- JSON ---- */
 
@@ -181,7 +148,7 @@ static void write_server(struct json_writer *w, const struct shown *server, bool
 	              keys->is_set.startup_timeout_sec || keys->is_set.startup_timeout_ms);
 	write_seconds(w, "tool_timeout_sec", server->own->tool_timeout_ms, keys->is_set.tool_timeout_sec);
 	if (is_listed)
-		jw_member_cstr(w, "auth_status", auth_statuses[server->auth].json);
+		jw_member_cstr(w, "auth_status", oauth_status_name(server->auth));
 	jw_object_end(w);
 }
 
@@ -238,7 +205,7 @@ static void append_raw_cell(struct buf *out, const struct shown *server, enum co
 		[COLUMN_url] = keys->url,
 		[COLUMN_token] = keys->bearer_token_env_var,
 		[COLUMN_status] = keys->enabled ? "enabled" : "disabled",
-		[COLUMN_auth] = auth_statuses[server->auth].shown,
+		[COLUMN_auth] = auth_words[server->auth],
 	};
 	if (column == COLUMN_name)
 		buf_append_str(out, server->own->name);
@@ -452,7 +419,7 @@ static int show(const struct list_options *options, const char *name)
 	const struct mcp_server *servers = mcp_servers_bind(&binder, config->mcp_servers, &count);
 	struct shown *shown = arena_array(&arena, struct shown, count);
 	for (size_t i = 0; i < count; i++)
-		shown[i] = (struct shown){&servers[i], find_auth(&servers[i], config_home(config))};
+		shown[i] = (struct shown){&servers[i], oauth_status_of(&servers[i], config_home(config))};
 	int status =
 		name ? print_one(shown, count, name, options->is_json) : print_list(shown, count, options->is_json);
 	config_unref(config);
