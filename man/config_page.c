@@ -128,5 +128,8 @@ void config_page_write(struct buf *out, struct str sections)
 	append_record(out, &config_keys, "", "The file itself");
 	append_stages(out);
 	append_user_only(out);
+	buf_append_c(out, ".SH REQUIREMENTS OF AN ADMINISTRATOR\n");
+	roff_paragraphs(out, str_of(config_text_requirements + 1)); /* it begins with an empty line */
+	append_record(out, &config_requirements_keys, "", "/etc/codex/requirements.toml");
 	buf_append_c(out, ".SH SEE ALSO\n.BR codex (1),\n.BR codex\\-exec (1),\n.BR codex\\-doctor (1)\n");
 }

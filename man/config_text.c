@@ -8,8 +8,9 @@ const char config_text_intro[] =
 	"`config.toml` is TOML 1.0. A later source in this list overrides an earlier one: the defaults below,\n"
 	"`/etc/codex/config.toml`, `$CODEX_HOME/config.toml` (`~/.codex`), the profile (`[profiles.NAME]`, then\n"
 	"`$CODEX_HOME/NAME.config.toml`), `.codex/config.toml` of trusted projects from the outermost folder\n"
-	"inwards, `-c key=value`, options of the command line. Tables are merged key by key; everything else is\n"
-	"replaced.\n"
+	"inwards, `-c key=value`, options of the command line, `/etc/codex/managed_config.toml`. Tables are merged\n"
+	"key by key; everything else is replaced. `/etc/codex/requirements.toml` limits the result; its keys are\n"
+	"at the end.\n"
 	"\n"
 	"A value of the wrong type is an error that names file, line and key. Unknown keys are warnings. Relative\n"
 	"paths are relative to the folder of their file, and `~` is the home folder.\n"
@@ -25,6 +26,22 @@ const char config_text_intro[] =
 	"\n"
 	"Two defaults depend on `trust_level` of the folder: if it is set, `sandbox_mode` defaults to\n"
 	"`\"workspace-write\"`; if it is `\"untrusted\"`, `approval_policy` defaults to `\"untrusted\"`.\n";
+
+const char config_text_requirements[] =
+	"\n"
+	"With `/etc/codex/requirements.toml` an administrator limits every session of the machine, in every front\n"
+	"end, subagents included. A setting outside the limits is replaced, with a warning that names the limit;\n"
+	"`--dangerously-bypass-approvals-and-sandbox` and a request of a client are refused instead. Without the\n"
+	"file nothing is limited. A file that cannot be read or has an error is an error of every command that\n"
+	"reads the configuration. A limit that this version cannot enforce is an error too, so that none is\n"
+	"ignored. `configRequirements/read` of the app-server returns the limits.\n"
+	"\n"
+	"The limits apply to the model. Commands that you run yourself (`!` in the terminal, `thread/shellCommand`,\n"
+	"`process/spawn`) and MCP servers run without the sandbox, as does a command that you approve.\n"
+	"\n"
+	"`managed_config.toml` has the keys of config.toml and takes precedence over all other sources when a session "
+	"starts;\n"
+	"a client can change these settings later, within the requirements.\n";
 
 static const char *const types[CONFIG_kind_count] = {
 	[CONFIG_bool] = "true or false",

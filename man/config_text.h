@@ -8,6 +8,9 @@
 /* Paragraphs: the location of the file, the precedence of sources, the limits of a project's file. */
 extern const char config_text_intro[];
 
+/* Paragraphs: the files of an administrator. */
+extern const char config_text_requirements[];
+
 /* Appends the type of a key's value. path: the dotted name of its table with a dot at the end, or "". */
 void config_text_type(struct buf *out, const char *path, const struct config_row *row);
 /* Appends the default, or a dash. A default below the minimum stands for "unset". */

@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "config/auth_store.h"
 #include "config/config.h"
+#include "config/config_required.h"
 
 struct auth_place auth_place_of(const struct config *config)
 {
@@ -311,6 +312,12 @@ bool auth_allows_workspace(const struct config *config, const char *account, str
 static bool is_forbidden(const struct config *config, const struct auth *auth, struct error *err)
 {
 	bool is_account = auth->kind == AUTH_chatgpt || auth->kind == AUTH_client;
+	enum login_method method = is_account ? login_method_chatgpt : login_method_api;
+	struct error denial;
+	if (config_required_check_login(config_required(config), method, &denial) != 0) {
+		error_set(err, ERR_denied, "%s. Logging out.", denial.text);
+		return true;
+	}
 	if (config->forced_login_method == login_method_api && is_account) {
 		error_set(err, ERR_denied,
 		          "API key login is required, but ChatGPT is currently being used. Logging out.");

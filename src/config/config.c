@@ -17,6 +17,7 @@
 #include "config/config_env.h"
 #include "config/config_narrow.h"
 #include "config/config_project.h"
+#include "config/config_required.h"
 #include "config/mcp_server.h"
 
 struct loaded {
@@ -27,6 +28,7 @@ struct loaded {
 	struct config_layers layers;
 	struct config_project_place place;
 	const struct toml *tree;
+	const struct config_required *required; /* NULL: no requirements.toml */
 	const char *home;
 	const char *profile;
 	size_t own_folders; /* number of layers.folders that belong to the system and the user; they come first */
@@ -90,6 +92,16 @@ static int load_user(struct loaded *l, const struct config_source *source, struc
 	if (source->user_text)
 		return config_layer_text(&l->layers, CONFIG_LAYER_user, *source->user_text, path, NULL, err);
 	return config_layer_read(&l->layers, CONFIG_LAYER_user, path, NULL, err);
+}
+
+/* Reads the administrator's files, which take precedence over everything that users set. */
+static int load_admin(struct loaded *l, const struct config_source *source, struct error *err)
+{
+	const char *folder = source->admin_folder ? source->admin_folder : "/etc/codex";
+	auto_free char *managed = path_join(folder, "managed_config.toml");
+	auto_free char *requirements = path_join(folder, "requirements.toml");
+	int status = config_layer_read(&l->layers, CONFIG_LAYER_managed, managed, NULL, err);
+	return status == 0 ? config_required_read(&l->layers, requirements, &l->required, err) : status;
 }
 
 /* Pushes the table [profiles.NAME], as merged from the layers so far, as a layer. */
@@ -202,13 +214,16 @@ static int bind(struct loaded *l, struct error *err)
 {
 	struct config_binder binder = config_binder(&l->config, &l->arena);
 	binder.is_quiet = false;
-	l->tree = config_layer_merge(&l->layers);
+	struct toml *tree = config_layer_merge(&l->layers);
+	l->tree = tree;
+	config_required_limit_servers(l->required, &l->layers, tree);
 	int status = config_bind(&binder, &config_keys, l->tree, "", &l->config, err);
 	if (status == 0)
 		status = mcp_servers_check(l->config.mcp_servers, err);
 	if (status == 0) {
 		warn_unknown(l, &binder);
 		set_trust_defaults(l);
+		status = config_required_apply(l->required, &l->layers, l->tree, &l->config, err);
 	}
 	vec_finish(&binder.unknown);
 	return status;
@@ -221,6 +236,8 @@ static int load(struct loaded *l, const struct config_source *source, struct err
 		status = load_options(l, source, err);
 	if (status == 0)
 		status = load_user(l, source, err);
+	if (status == 0)
+		status = load_admin(l, source, err);
 	if (status == 0)
 		status = load_profile(l, source, err);
 	if (status == 0)
@@ -268,6 +285,11 @@ bool config_trusts_file(const struct config *config, const char *folder, struct 
 	auto_free char *dir = str_dup(path_dir(folder));
 	config_content_hash(text, hash);
 	return config_content_is_trusted(&l->layers, dir, hash);
+}
+
+const struct config_required *config_required(const struct config *config)
+{
+	return loaded_of(config)->required;
 }
 
 const char *config_profile(const struct config *config)
@@ -371,6 +393,8 @@ uint64_t config_stamp(const char *home, const char *cwd)
 	uint64_t stamp = 0;
 	auto_free char *dir = xstrdup(cwd);
 	add_file(&stamp, "/etc/codex", "config.toml");
+	add_file(&stamp, "/etc/codex", "managed_config.toml");
+	add_file(&stamp, "/etc/codex", "requirements.toml");
 	add_file(&stamp, home, "config.toml");
 	for (char *end = dir + strlen(dir); end; end = strrchr(dir, '/')) {
 		*end = '\0';

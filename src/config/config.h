@@ -3,7 +3,8 @@
  *	config->model, config->sandbox_workspace_write.network_access, config->is_set.approval_policy …
  *
  * The fields come from config.def. Precedence, lowest first: defaults of the program, then of this process,
- * /etc/codex/config.toml, $CODEX_HOME/config.toml, the profile, .codex/config.toml of a trusted project, -c, flags.
+ * /etc/codex/config.toml, $CODEX_HOME/config.toml, the profile, .codex/config.toml of a trusted project, -c, flags,
+ * /etc/codex/managed_config.toml. /etc/codex/requirements.toml limits the result (config_required.h).
  * A config is reference-counted; all pointers in it are valid as long as it is. Loop thread only.
  * Errors name file, line and key. Unknown keys are warnings. No message contains a secret. */
 #ifndef CONFIG_CONFIG_H
@@ -16,6 +17,8 @@
 #include "config/config_layer.h"
 #include "config/config_record.h"
 
+struct config_required;
+
 /* A command-line flag that sets a key, such as {"--model", "model", "gpt-5.5"}. */
 struct config_flag {
 	const char *flag;
@@ -27,6 +30,7 @@ struct config_flag {
 struct config_source {
 	const char *codex_home;      /* NULL: config_env_home */
 	const char *system_file;     /* NULL: /etc/codex/config.toml */
+	const char *admin_folder;    /* of managed_config.toml and requirements.toml; NULL: /etc/codex */
 	const char *cwd;             /* absolute; NULL: the process's working directory */
 	const char *profile;         /* the argument of --profile; may be NULL */
 	const struct str *overrides; /* "key=value" texts, the arguments of -c */
@@ -55,6 +59,8 @@ bool config_trusts_file(const struct config *config, const char *folder, struct 
 /* True if the user trusts the project, and folder (absolute, without links) belongs to it. */
 bool config_trusts_folder(const struct config *config, const char *folder);
 const char *config_profile(const struct config *config); /* the profile in use, or NULL */
+/* Returns the administrator's requirements, or NULL without requirements.toml. */
+const struct config_required *config_required(const struct config *config);
 
 /* Returns one sentence for each warning, in the order of occurrence. */
 const char *const *config_warnings(const struct config *config, size_t *ret_count);

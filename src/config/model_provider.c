@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "config/auth.h"
 #include "config/config_env.h"
+#include "config/config_required.h"
 #include "config/model_provider_priv.h"
 
 const struct provider_row provider_rows[PROVIDER_count] = {
@@ -238,6 +239,11 @@ static bool add_headers(struct provider_resolve *r, struct header_list *list)
 		          add_env_header(r, list, STR("OpenAI-Project"), "OPENAI_PROJECT");
 	if (r->to->wire == wire_api_messages && !names_header(fixed, STR("anthropic-version")))
 		is_fine = is_fine && add_header(r, list, STR("anthropic-version"), STR("2023-06-01"));
+	const struct config_required *required = config_required(r->config);
+	if (required && required->keys.enforce_residency != residency_unset)
+		is_fine = is_fine &&
+		          add_header(r, list, STR("x-openai-internal-codex-residency"),
+		                     str_of(enum_wire(&enum_residency, (int)required->keys.enforce_residency)));
 	for (size_t i = 0; i < fixed->count && is_fine; i++)
 		is_fine = add_header(r, list, fixed->items[i].key, fixed->items[i].value);
 	for (size_t i = 0; i < from_env->count && is_fine; i++)

@@ -98,6 +98,9 @@ static void the_document_matches_the_table(void **state)
 	buf_append_c(&doc, config_text_intro);
 	write_record(&doc, &config_keys, "", "The file itself");
 	write_user_only(&doc);
+	buf_append_c(&doc, "\n# requirements.toml: the limits of an administrator\n");
+	buf_append_c(&doc, config_text_requirements);
+	write_record(&doc, &config_requirements_keys, "", "The file itself");
 	assert_false(doc.over);
 	if (getenv("CODEX_WRITE_DOCS"))
 		assert_int_equal(file_write_atomic(path, buf_str(&doc), 0644, false, &err), 0);
@@ -124,6 +127,7 @@ static void every_key_has_a_sentence(void **state)
 {
 	(void)state;
 	check_sentences(&config_keys);
+	check_sentences(&config_requirements_keys);
 }
 
 int main(void)

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "config/config_env.h"
 #include "tool/exec/exec_command.h"
 
@@ -97,6 +98,15 @@ static void sandbox_of_policy(const struct app_sandbox_policy *policy, struct cl
 	}
 }
 
+static const struct rpc_error *check_permitted(struct rpc_request *request, const struct client_command *command)
+{
+	struct error err;
+	const struct config_required *required = config_required(request->server->config);
+	if (config_required_check_sandbox(required, command->sandbox.mode, &err) == 0)
+		return NULL;
+	return rpc_error(&request->arena, APP_INVALID_REQUEST, "%s", err.text);
+}
+
 static const struct rpc_error *take_sandbox(struct rpc_request *request, const struct app_command_exec_params *params,
                                             struct client_command *command)
 {
@@ -113,12 +123,12 @@ static const struct rpc_error *take_sandbox(struct rpc_request *request, const s
 	command->sandbox.has_terminal = command->has_terminal;
 	if (params->sandbox_policy) {
 		sandbox_of_policy(params->sandbox_policy, command);
-		return NULL;
+		return check_permitted(request, command);
 	}
 	if (params->permission_profile.ptr && permission_profile_find(params->permission_profile, &mode, &err) != 0)
 		return rpc_error(&request->arena, APP_INVALID_REQUEST, "invalid permission profile: %s", err.text);
 	sandbox_of_config(config, mode, command);
-	return NULL;
+	return check_permitted(request, command);
 }
 
 /* ---- command/exec ---- */

@@ -81,6 +81,17 @@ static struct app_config_layer_source system_source(struct arena *arena, const c
 	return (struct app_config_layer_source){.tag = app_config_layer_source_system, .system = system};
 }
 
+/* The administrator's files, which precede all other layers. */
+static struct app_config_layer_source admin_source(struct arena *arena, const char *file)
+{
+	struct app_config_layer_managed *admin = arena_new(arena, struct app_config_layer_managed);
+	admin->file = str_of(file);
+	return (struct app_config_layer_source){
+		.tag = app_config_layer_source_legacy_managed_config_toml_from_file,
+		.legacy_managed_config_toml_from_file = admin,
+	};
+}
+
 static void push(struct layer_views *views, struct arena *arena, struct app_config_layer_source name,
                  const struct toml *root, const char *source)
 {
@@ -94,7 +105,7 @@ static void push_flags(struct layer_views *views, struct arena *arena, const str
 {
 	struct toml *merged = toml_new(arena, TOML_table, "-c", 1);
 	for (size_t i = 0; i < count; i++) {
-		if (layers[i].kind >= CONFIG_LAYER_option)
+		if (layers[i].kind == CONFIG_LAYER_option || layers[i].kind == CONFIG_LAYER_flag)
 			toml_merge(arena, merged, layers[i].root);
 	}
 	if (merged->child)
@@ -128,10 +139,12 @@ static void push_kind(struct layer_views *views, struct arena *arena, const stru
 			push_profile(views, arena, config, it);
 		else if (kind == CONFIG_LAYER_user)
 			push(views, arena, user_source(arena, str_of(file), STR_NONE), it->root, file);
+		else if (kind == CONFIG_LAYER_managed || kind == CONFIG_LAYER_fixed)
+			push(views, arena, admin_source(arena, file), it->root, file);
 		else
 			push(views, arena, system_source(arena, file), it->root, file);
 	}
-	if (views->items.count > before || kind == CONFIG_LAYER_project || kind == CONFIG_LAYER_profile)
+	if (views->items.count > before || (kind != CONFIG_LAYER_user && kind != CONFIG_LAYER_system))
 		return;
 	/* The user's and the system's file are layers even if they do not exist. */
 	const struct toml *nothing = toml_new(arena, TOML_table, "", 1);
@@ -147,6 +160,8 @@ void layer_views_init(struct layer_views *views, const struct config *config, st
 	size_t count;
 	const struct config_layer *layers = config_layers(config, &count);
 	*views = (struct layer_views){0};
+	push_kind(views, arena, config, CONFIG_LAYER_fixed);
+	push_kind(views, arena, config, CONFIG_LAYER_managed);
 	push_flags(views, arena, layers, count);
 	push_kind(views, arena, config, CONFIG_LAYER_project);
 	push_kind(views, arena, config, CONFIG_LAYER_profile);

@@ -11,6 +11,7 @@
 #include "base/uuid.h"
 #include "config/auth.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "loop/loop.h"
 
 /* ---- who ---- */
@@ -125,6 +126,10 @@ enum rpc_verdict on_rpc_account_login_start(struct rpc_request *request, const s
 {
 	enum login_method forced = request->server->config->forced_login_method;
 	bool is_key = params->type == app_login_kind_api_key;
+	const struct config_required *required = config_required(request->server->config);
+	struct error err;
+	if (config_required_check_login(required, is_key ? login_method_api : login_method_chatgpt, &err) != 0)
+		return rpc_fail(request, APP_INVALID_REQUEST, "%s", err.text);
 	if (is_key && forced == login_method_chatgpt)
 		return rpc_fail(request, APP_INVALID_REQUEST, "API key login is disabled. Use ChatGPT login instead.");
 	if (is_key)

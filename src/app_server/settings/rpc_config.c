@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/config_required.h"
 #include "config/toml/toml_text.h"
 
 /* ---- the settings ---- */
@@ -151,12 +152,96 @@ enum rpc_verdict on_rpc_config_read(struct rpc_request *request, const struct ap
 	return verdict;
 }
 
+/* ---- the administrator's requirements ---- */
+
+/* Returns the values of an enum in the order of the list; words that the enum lacks are left out. */
+static int *values_of(const struct config_strings *list, const struct enum_type *type, struct arena *arena,
+                      size_t *ret_count)
+{
+	int *values = arena_array(arena, int, list->count + 1);
+	*ret_count = 0;
+	for (size_t i = 0; i < list->count; i++)
+		*ret_count += enum_parse(type, list->items[i], &values[*ret_count]);
+	return values;
+}
+
+static struct app_ask_for_approval *policies_of(const struct config_strings *list, struct arena *arena,
+                                                size_t *ret_count)
+{
+	struct app_ask_for_approval *policies = arena_array(arena, struct app_ask_for_approval, list->count + 1);
+	*ret_count = 0;
+	for (size_t i = 0; i < list->count; i++) {
+		for (size_t tag = 0; tag < union_app_ask_for_approval.count; tag++) {
+			const struct variant *variant = &union_app_ask_for_approval.variants[tag];
+			if (str_is(list->items[i], variant->wire) && !variant->body)
+				policies[(*ret_count)++].tag = variant->tag;
+		}
+	}
+	return policies;
+}
+
+static struct str json_of(const struct toml *node, struct arena *arena)
+{
+	auto_buf struct buf json;
+	buf_init(&json, LIMIT_CONFIG_JSON);
+	if (!node)
+		return STR_NONE;
+	struct json_writer w = json_writer(&json);
+	toml_to_json(&w, node);
+	return arena_str(arena, buf_str(&json));
+}
+
+static struct str requirements_json(const struct config_requirements *keys, struct arena *arena)
+{
+	auto_buf struct buf json;
+	struct app_config_requirements view = {
+		.additional_developer_instructions = str_of(keys->additional_developer_instructions),
+		.has_allow_login_shell = keys->is_set.allow_login_shell,
+		.allow_login_shell = keys->allow_login_shell,
+		.has_enforce_residency = keys->enforce_residency == residency_us,
+		.enforce_residency = app_residency_requirement_us,
+		.feature_requirements = json_of(keys->features, arena),
+		.chatgpt_base_url = str_of(keys->chatgpt_base_url),
+		.model_provider = str_of(keys->model_provider),
+		.model_providers = json_of(keys->model_providers, arena),
+	};
+	if (keys->is_set.allowed_approval_policies)
+		view.allowed_approval_policies =
+			policies_of(&keys->allowed_approval_policies, arena, &view.allowed_approval_policies_count);
+	if (keys->is_set.allowed_sandbox_modes)
+		view.allowed_sandbox_modes = (void *)values_of(&keys->allowed_sandbox_modes, &enum_app_sandbox_mode,
+		                                               arena, &view.allowed_sandbox_modes_count);
+	if (keys->is_set.allowed_web_search_modes)
+		view.allowed_web_search_modes =
+			(void *)values_of(&keys->allowed_web_search_modes, &enum_web_search_mode, arena,
+		                          &view.allowed_web_search_modes_count);
+	if (keys->is_set.allowed_login_methods)
+		view.allowed_login_methods =
+			(void *)values_of(&keys->allowed_login_methods, &enum_app_forced_login_method, arena,
+		                          &view.allowed_login_methods_count);
+	buf_init(&json, LIMIT_CONFIG_JSON);
+	struct json_writer w = json_writer(&json);
+	record_encode(&record_app_config_requirements, &view, &w);
+	return arena_str(arena, buf_str(&json));
+}
+
 enum rpc_verdict on_rpc_config_requirements_read(struct rpc_request *request, const struct app_nothing *params)
 {
 	struct app_config_requirements_read_response response = {.has_supports_independent_speed_modes = true};
+	struct error err;
 	(void)params;
-	return rpc_reply(request, &response);
+	struct config *config = config_view_load(request->server, NULL, NULL, &err);
+	if (!config)
+		return rpc_fail(request, APP_INTERNAL_ERROR, "failed to read the requirements: %s", err.text);
+	const struct config_required *required = config_required(config);
+	if (required)
+		response.requirements = requirements_json(&required->keys, &request->arena);
+	enum rpc_verdict verdict = rpc_reply(request, &response);
+	config_unref(config);
+	return verdict;
 }
+
+/* ---- changes of the files ---- */
 
 enum rpc_verdict on_rpc_config_value_write(struct rpc_request *request,
                                            const struct app_config_value_write_params *params)

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "config/toml/toml_text.h"
 
 struct kept_config {
@@ -113,6 +114,20 @@ static int gather(struct options *options, const struct app_server *server,
 	return add_sandbox(options, params, err);
 }
 
+/* A client that asks for a sandbox outside the administrator's limits is refused; another setting of it is replaced
+ * with a warning. */
+static int check_sandbox(const struct config *config, const struct app_thread_start_params *params, struct error *err)
+{
+	enum sandbox_mode mode = config->sandbox_mode;
+	int value;
+	if (params->permissions.ptr && permission_profile_find(params->permissions, &mode, err) != 0)
+		return -(int)err->code;
+	const char *word = enum_wire(&enum_app_sandbox_mode, (int)params->sandbox);
+	if (params->has_sandbox && enum_parse(&enum_sandbox_mode, str_of(word), &value))
+		mode = (enum sandbox_mode)value;
+	return config_required_check_sandbox(config_required(config), mode, err);
+}
+
 /* ---- configurations ---- */
 
 static void write_key(struct buf *out, const struct app_server *server, const char *cwd, const struct options *options)
@@ -183,8 +198,12 @@ struct config *thread_config_load(struct thread_configs *configs, const struct a
 	struct config *config = NULL;
 	if (gather(&options, server, params, err) == 0) {
 		config = load(configs, server, cwd, &options, err);
-		if (!config)
+		if (!config) {
 			error_wrap(err, "failed to load configuration");
+		} else if (check_sandbox(config, params, err) != 0) {
+			config_unref(config);
+			config = NULL;
+		}
 	}
 	vec_finish(&options.list);
 	buf_finish(&options.text);

@@ -21,6 +21,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
+#include "config/config_required.h"
 #include "engine/codex/codex.h"
 #include "workspace/agents_md.h"
 
@@ -237,6 +238,16 @@ static struct thread *create_for(const struct rpc_request *request, const struct
 	return thread;
 }
 
+/* A stored session may be older than the administrator's requirements: policies that these exclude are not restored,
+ * and the configuration's apply. */
+static void drop_excluded(struct op_configure_session *session, const struct config_required *required)
+{
+	if (session->sandbox_policy && config_required_check_policy(required, session->sandbox_policy, NULL) != 0)
+		session->sandbox_policy = NULL;
+	if (session->approval_policy && config_required_check_approval(required, session->approval_policy, NULL) != 0)
+		session->approval_policy = NULL;
+}
+
 struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening, struct error *err)
 {
 	struct app_server *server = request->server;
@@ -248,6 +259,7 @@ struct thread *thread_open(struct rpc_request *request, const struct thread_open
 	}
 	struct thread *thread = create_for(request, opening);
 	thread->config = config;
+	drop_excluded(&thread->opening.session, config_required(config));
 	open_codex(thread, cwd);
 	if (configure(thread, err) != 0) {
 		thread_destroy(thread);

@@ -11,6 +11,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "config/config.h"
+#include "config/config_required.h"
 #include "engine/codex/codex.h"
 
 static int resolve_cwd(struct rpc_request *request, struct str cwd, struct str *ret, struct error *err)
@@ -78,6 +80,18 @@ static int change(struct rpc_request *request, const struct app_turn_start_param
 	return 0;
 }
 
+/* Checks the change against the administrator's requirements, so that the request fails, not the Op. */
+static int check_permitted(const struct thread *thread, const struct app_turn_start_params *params,
+                           const struct op_override_turn_context *override, struct error *err)
+{
+	const struct config_required *required = config_required(thread->config);
+	if (params->approval_policy && config_required_check_approval(required, override->approval_policy, err) != 0)
+		return -(int)err->code;
+	if (!override->sandbox_policy)
+		return 0;
+	return config_required_check_policy(required, override->sandbox_policy, err);
+}
+
 static int submit_change(struct thread *thread, const struct app_turn_start_params *params,
                          const struct app_thread_settings *settings, struct arena *arena, struct error *err)
 {
@@ -105,6 +119,8 @@ static int submit_change(struct thread *thread, const struct app_turn_start_para
 	if (params->cwd.ptr == NULL)
 		/* the folder is unchanged; it may have been removed, which does not prevent a turn */
 		override.cwd = STR_NONE;
+	if (check_permitted(thread, params, &override, err) != 0)
+		return -(int)err->code;
 	struct op op = {.tag = OP_override_turn_context, .override_turn_context = &override};
 	return codex_submit_op(thread->codex, STR("settings"), &op, err);
 }

@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "config/config_narrow.h"
 #include "command/exec_policy.h"
 
@@ -67,6 +68,21 @@ static void read_file(const struct reading *reading, const char *path)
 	reading->on_warning(err.text, reading->self);
 }
 
+/* Adds the administrator's rules, which were checked when the configuration was loaded. */
+static void read_required(const struct reading *reading)
+{
+	struct error err;
+	auto_buf struct buf text;
+	const struct config_required *required = config_required(reading->config);
+	buf_init(&text, LIMIT_RULES_FILE);
+	config_required_write_rules(required, &text);
+	if (!text.len)
+		return;
+	if (!text.over && exec_policy_add(reading->policy, buf_str(&text), required->path, &err) == 0)
+		return;
+	reading->on_warning(text.over ? "the rules of requirements.toml are too long" : err.text, reading->self);
+}
+
 static void read_folder(struct reading *reading, const char *folder)
 {
 	struct dirent **entries = NULL;
@@ -92,6 +108,7 @@ const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct 
 	struct reading reading = {.policy = rules->policy, .config = config, .on_warning = on_warning, .self = self};
 	for (size_t i = 0; i < count; i++)
 		read_folder(&reading, folders[i]);
+	read_required(&reading);
 	return rules->policy;
 }
 

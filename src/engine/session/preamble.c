@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
 #include "engine/session/conversation.h"
@@ -67,6 +68,9 @@ static void add_instructions(const struct destination *to, const struct settings
 	session_read_instructions(session, settings, &docs);
 	if (config->developer_instructions)
 		record_text(to, "developer", str_of(config->developer_instructions));
+	const struct config_required *required = config_required(config);
+	if (required && required->keys.additional_developer_instructions)
+		record_text(to, "developer", str_of(required->keys.additional_developer_instructions));
 	if (docs.len == 0)
 		return;
 	buf_append_c(&text, "# AGENTS.md instructions for ");

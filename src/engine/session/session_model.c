@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "config/auth.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "config/model_provider.h"
 #include "config/toml/toml.h"
 #include "engine/session/session.h"
@@ -158,6 +159,7 @@ static void write_web_search(const struct conversation *conversation, struct jso
 		mode = config->tools.web_search ? web_search_mode_live : web_search_mode_disabled;
 	if (mode == web_search_mode_unset)
 		mode = session->provider->is_openai ? web_search_mode_cached : web_search_mode_disabled;
+	mode = config_required_limit_search(config_required(config), mode);
 	if (mode == web_search_mode_disabled || conversation->voice)
 		return;
 	jw_object(w);

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
+#include "config/config_required.h"
 #include "model/prompt.h"
 #include "protocol/message/approval.h"
 
@@ -200,6 +201,16 @@ static struct settings *settings_copy(const struct settings *base)
 	return settings;
 }
 
+/* Checks what the change sets against the administrator's requirements. */
+static int check_permitted(const struct settings *settings, const struct config *config,
+                           const struct settings_change *change, struct error *err)
+{
+	const struct config_required *required = config_required(config);
+	if (change->approval_policy && config_required_check_approval(required, settings->approval_policy, err) != 0)
+		return -ERR_denied;
+	return change->sandbox ? config_required_check_policy(required, change->sandbox, err) : 0;
+}
+
 struct settings *settings_with(const struct settings *base, const struct config *config,
                                const struct settings_change *change, struct error *err)
 {
@@ -226,6 +237,10 @@ struct settings *settings_with(const struct settings *base, const struct config 
 	}
 	fill_info(settings, config);
 	fill_policy(settings);
+	if (check_permitted(settings, config, change, err) != 0) {
+		settings_unref(settings);
+		return NULL;
+	}
 	return settings;
 }
 

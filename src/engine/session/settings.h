@@ -55,7 +55,7 @@ struct settings_change {
  * NULL: the catalog's default. */
 must_check struct settings *settings_create(const struct config *config, const char *cwd, const char *fallback_model);
 /* Returns a changed snapshot, owned by the caller. NULL and err if a value is unusable (ERR_invalid: cwd is relative
- * or is not a folder). */
+ * or is not a folder; ERR_denied: the administrator's requirements exclude it). */
 must_check struct settings *settings_with(const struct settings *base, const struct config *config,
                                           const struct settings_change *change, struct error *err);
 /* Returns the built-in instructions of a mode. */

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "engine/session/preamble.h"
 #include "engine/history/history_item.h"
 #include "engine/history/review.h"
@@ -215,7 +216,9 @@ static struct settings *settings_of_reviewer(const struct session *session, stru
 {
 	const struct config *config = session->env->config;
 	static const struct ask_for_approval never = {.tag = ask_for_approval_never};
-	struct settings_change change = {.model = str_of(config->review_model), .approval_policy = &never};
+	struct settings_change change = {.model = str_of(config->review_model)};
+	if (config_required_check_approval(config_required(config), &never, NULL) == 0)
+		change.approval_policy = &never;
 	struct settings *settings = settings_with(session->settings, config, &change, err);
 	if (settings) {
 		settings->mode = mode_kind_default;

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "config/config_env.h"
 #include "engine/codex/codex.h"
 #include "loop/loop.h"
@@ -358,10 +359,12 @@ static void unwatch_signals(struct exec *exec)
 static void submit_session(struct exec *exec)
 {
 	static struct ask_for_approval nobody_is_asked = {.tag = ask_for_approval_never}; /* no user can be asked */
+	const struct config_required *required = config_required(exec->config);
+	bool may_set = config_required_check_approval(required, &nobody_is_asked, NULL) == 0;
 	struct exec_sandbox sandbox;
 	exec_config_sandbox(&exec->options, exec->config, &sandbox);
 	struct op_configure_session op = {
-		.approval_policy = &nobody_is_asked,
+		.approval_policy = may_set ? &nobody_is_asked : NULL, /* requests are denied in any case */
 		.sandbox_policy = &sandbox.sandbox,
 		.resume_path = str_of(exec->resume.path),
 	};

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "config/auth.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "config/config_env.h"
 #include "ui/tools/login_session.h"
 
@@ -183,9 +184,14 @@ static int print_status(const char *home, const struct config *config)
 	return EXIT_FAILED;
 }
 
-/* Reports a kind of login that forced_login_method excludes. */
+/* Reports a kind of login that forced_login_method or the administrator excludes. */
 static bool is_excluded(const struct config *config, enum login_method method)
 {
+	struct error err;
+	if (config && config_required_check_login(config_required(config), method, &err) != 0) {
+		fprintf(stderr, "codex login: %s\n", err.text);
+		return true;
+	}
 	if (!config || config->forced_login_method == login_method_unset || config->forced_login_method == method)
 		return false;
 	fputs(method == login_method_chatgpt ? "ChatGPT login is disabled. Use API key login instead.\n"

@@ -1,0 +1,176 @@
+// /etc/codex/requirements.toml and managed_config.toml: every front end obeys them. The program runs in a mount name space of its own, in
+// which /etc has these files.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { RpcError, startAppServer, text } from './lib/app_server.mjs';
+import { call, cleanEnv, codexBin, launch, makeHome, outputOf, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
+
+const canMount = spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t overlay overlay -o lowerdir=/usr:/etc /etc']).status === 0;
+const options = { skip: !canMount && 'overlay mounts in a user name space are forbidden here' };
+
+/** A program that is codex on a machine whose /etc/codex has these files. */
+function machine(t, files) {
+	const dir = tempDir(t, 'etc');
+	fs.mkdirSync(path.join(dir, 'codex'));
+	for (const [name, content] of Object.entries(files)) fs.writeFileSync(path.join(dir, 'codex', name), content);
+	const bin = path.join(dir, 'codex-bin');
+	fs.writeFileSync(bin, `#!/bin/sh
+exec unshare -Urm sh -euc 'mount -t overlay overlay -o lowerdir="$0":/etc /etc; exec "$@"' ${dir} ${codexBin} "$@"
+`, { mode: 0o755 });
+	return bin;
+}
+
+async function exec(t, bin, model, args, { config } = {}) {
+	const home = makeHome(t, model, config), cwd = tempDir(t, 'cwd');
+	const { child, done } = launch(t, bin, ['exec', '--skip-git-repo-check', ...args], { cwd, env: cleanEnv(home) });
+	child.stdin.end();
+	return { ...(await done), cwd };
+}
+
+const READ_ONLY = 'allowed_sandbox_modes = ["read-only"]\n';
+
+test('codex exec falls back to read-only and refuses --yolo', options, async (t) => {
+	const bin = machine(t, { 'requirements.toml': READ_ONLY });
+	const model = await startModel(t, [run('touch made 2>&1'), say('Done.')]);
+	const { code, stderr, cwd } = await exec(t, bin, model, ['-s', 'danger-full-access', 'go']);
+	assert.equal(code, 0, stderr);
+	assert.match(stderr, /sandbox_mode is read-only: .*allowed_sandbox_modes in \/etc\/codex\/requirements.toml/);
+	assert.match(stderr, /^sandbox: read-only/m);
+	assert.ok(!fs.existsSync(path.join(cwd, 'made')));
+
+	const refused = await exec(t, bin, model, ['--dangerously-bypass-approvals-and-sandbox', 'go']);
+	assert.equal(refused.code, 1);
+	assert.match(refused.stderr, /--dangerously-bypass-approvals-and-sandbox: the administrator .* `danger-full-access`/);
+	assert.equal(model.requests().length, 2);
+});
+
+test('codex exec uses the first permitted approval policy', options, async (t) => {
+	const bin = machine(t, { 'requirements.toml': 'allowed_approval_policies = ["on-request"]\n' });
+	const model = await startModel(t, [say('Done.')]);
+	const { code, stderr } = await exec(t, bin, model, ['go']);
+	assert.equal(code, 0, stderr);
+	assert.match(stderr, /^approval: on-request/m);
+});
+
+test('a broken file ends every run before the model is asked', options, async (t) => {
+	const bin = machine(t, { 'requirements.toml': 'allowed_sandbox_modes = ["workspace-write"]\n' });
+	const model = await startModel(t, [say('Done.')]);
+	const { code, stderr } = await exec(t, bin, model, ['go']);
+	assert.equal(code, 1);
+	assert.match(stderr, /\/etc\/codex\/requirements.toml:1: `allowed_sandbox_modes`: the list must contain `read-only`/);
+	assert.equal(model.requests().length, 0);
+	const home = makeHome(t, model);
+	const server = launch(t, bin, ['app-server'], { cwd: tempDir(t), env: cleanEnv(home) });
+	server.child.stdin.end();
+	const ended = await server.done;
+	assert.equal(ended.code, 1, ended.stderr);
+	assert.match(ended.stderr, /requirements.toml/);
+});
+
+test('rules, features, instructions and search limits reach the session', options, async (t) => {
+	const bin = machine(t, { 'requirements.toml': `additional_developer_instructions = "Mind the house rules."
+allowed_web_search_modes = ["cached"]
+enforce_residency = "us"
+[features]
+view_image_tool = true
+multi_agent = false
+[rules]
+prefix_rules = [{ pattern = [{ token = "echo" }], decision = "forbidden", justification = "no echo here" }]
+` });
+	const model = await startModel(t, [run('echo hi'), say('Done.')]);
+	const { code, stderr } = await exec(t, bin, model, ['--enable', 'multi_agent', '-c', 'web_search="live"', 'go']);
+	assert.equal(code, 0, stderr);
+	const [first, second] = model.requests();
+	assert.ok(textsOf(first, 'developer').includes('Mind the house rules.'));
+	assert.equal(first.headers['x-openai-internal-codex-residency'], 'us');
+	const search = first.body.tools.find(({ type }) => type === 'web_search');
+	assert.equal(search.external_web_access, false);
+	assert.ok(!JSON.stringify(first.body.tools).includes('spawn_agent'));
+	assert.match(stderr, /features.multi_agent is false: \/etc\/codex\/requirements.toml fixes it/);
+	assert.match(outputOf(second, first.callId ?? second.body.input.find((it) => it.type === 'function_call').call_id), /no echo here/);
+});
+
+test('managed_config.toml overrides options of the command line', options, async (t) => {
+	const bin = machine(t, { 'managed_config.toml': 'sandbox_mode = "read-only"\nmodel = "gpt-managed"\n' });
+	const model = await startModel(t, [say('Done.')]);
+	const { code, stderr } = await exec(t, bin, model, ['--dangerously-bypass-approvals-and-sandbox', '-m', 'gpt-own', 'go']);
+	assert.equal(code, 0, stderr);
+	assert.match(stderr, /^sandbox: read-only/m);
+	assert.equal(model.requests()[0].body.model, 'gpt-managed');
+});
+
+const rejects = (promise, pattern) => assert.rejects(promise, (error) => {
+	assert.ok(error instanceof RpcError, String(error));
+	assert.match(error.message, pattern);
+	return true;
+});
+
+test('the app-server refuses what a client asks for outside the limits', options, async (t) => {
+	const limits = 'allowed_sandbox_modes = ["read-only", "workspace-write"]\nallowed_approval_policies = ["on-request"]\n';
+	const bin = machine(t, { 'requirements.toml': limits });
+	const model = await startModel(t, [say('One.'), say('Two.')]);
+	const server = await startAppServer(t, model, { bin });
+	const outside = /does not permit `danger-full-access`: allowed_sandbox_modes in \/etc\/codex\/requirements.toml/;
+	await rejects(server.request('thread/start', { sandbox: 'danger-full-access' }), outside);
+	await rejects(server.request('thread/start', { approvalPolicy: 'never' }), /does not permit `never`/);
+	const { thread, sandbox } = await server.request('thread/start', { sandbox: 'workspace-write' });
+	assert.equal(sandbox.type, 'workspaceWrite');
+	const turn = (more) => server.request('turn/start', { threadId: thread.id, input: [text('hi')], ...more });
+	await rejects(turn({ sandboxPolicy: { type: 'dangerFullAccess' } }), outside);
+	await rejects(turn({ approvalPolicy: 'never' }), /does not permit `never`/);
+	await rejects(server.request('command/exec', { command: ['true'], sandboxPolicy: { type: 'dangerFullAccess' } }), outside);
+	await turn({});
+	await server.next('turn/completed');
+	const { requirements } = await server.request('configRequirements/read');
+	assert.deepEqual(requirements.allowedSandboxModes, ['read-only', 'workspace-write']);
+	assert.deepEqual(requirements.allowedApprovalPolicies, ['on-request']);
+	assert.equal(requirements.allowedWebSearchModes, null);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('a stored session outside the limits resumes within them', options, async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.')]);
+	const before = await startAppServer(t, model);
+	const { thread } = await before.request('thread/start', { sandbox: 'danger-full-access', approvalPolicy: 'never' });
+	await before.request('turn/start', { threadId: thread.id, input: [text('hi')] });
+	await before.next('turn/completed');
+	await before.end();
+	const limits = READ_ONLY + 'allowed_approval_policies = ["on-request"]\n';
+	const server = await startAppServer(t, model, { bin: machine(t, { 'requirements.toml': limits }), home: before.home });
+	const resumed = await server.request('thread/resume', { threadId: thread.id });
+	assert.equal(resumed.sandbox.type, 'readOnly');
+	assert.equal(resumed.approvalPolicy, 'on-request');
+	await server.request('turn/start', { threadId: thread.id, input: [text('again')] });
+	await server.next('turn/completed');
+	assert.match(textsOf(model.requests()[1], 'developer').at(-1), /read-only/);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('config/read names the administrator\'s files as layers', options, async (t) => {
+	const bin = machine(t, {
+		'managed_config.toml': 'model = "gpt-managed"\n',
+		'requirements.toml': 'allow_login_shell = false\n',
+	});
+	const server = await startAppServer(t, await startModel(t, [say('Unused.')]), { bin });
+	const { config, origins, layers } = await server.request('config/read', { includeLayers: true });
+	assert.equal(config.model, 'gpt-managed');
+	assert.deepEqual(origins.model.name, { type: 'legacyManagedConfigTomlFromFile', file: '/etc/codex/managed_config.toml' });
+	assert.deepEqual(layers.slice(0, 2).map(({ name }) => name.file),
+		['/etc/codex/requirements.toml', '/etc/codex/managed_config.toml']);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('a subagent may not leave the limits', options, async (t) => {
+	const bin = machine(t, { 'requirements.toml': READ_ONLY });
+	const model = await startModel(t, [
+		call('subagent_spawn', { prompt: 'go', label: 'x', sandbox_mode: 'danger-full-access' }), say('Done.'),
+	]);
+	const { code, stderr } = await exec(t, bin, model, ['--enable', 'subagent_tools', 'go']);
+	assert.equal(code, 0, stderr);
+	const second = model.requests()[1];
+	assert.match(JSON.stringify(second.body.input), /sandbox_mode danger-full-access not permitted/);
+});

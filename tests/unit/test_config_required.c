@@ -1,0 +1,318 @@
+/* requirements.toml and managed_config.toml: which settings they replace, which requests they refuse, and which of
+ * their own mistakes are errors. */
+#include "temp.h"
+
+#include "base/buf.h"
+#include "base/limits.h"
+#include "config/config.h"
+#include "config/config_required.h"
+
+static int set_up(void **state)
+{
+	(void)state;
+	return temp_make(NULL);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return temp_remove(NULL);
+}
+
+/* Loads these files of the administrator and the user with a flag that turns the sandbox off, if is_bypass. */
+static struct config *load(const char *requirements, const char *user, bool is_bypass, struct error *err)
+{
+	static const struct config_flag bypass[] = {
+		{"--dangerously-bypass-approvals-and-sandbox", "sandbox_mode", {"danger-full-access", 18}}};
+	struct config_source source = {
+		.codex_home = temp_path("home"),
+		.system_file = "/nonexistent/config.toml",
+		.admin_folder = temp_path("admin"),
+		.cwd = temp_root,
+		.flags = bypass,
+		.flag_count = is_bypass,
+	};
+	temp_put("admin/requirements.toml", str_of(requirements));
+	temp_put("home/config.toml", str_of(user));
+	return config_load(&source, err);
+}
+
+static struct config *load_fine(const char *requirements, const char *user)
+{
+	struct error err = {0};
+	struct config *config = load(requirements, user, false, &err);
+	if (!config)
+		fail_msg("%s", err.text);
+	return config;
+}
+
+static size_t count_warnings(const struct config *config)
+{
+	size_t count;
+	config_warnings(config, &count);
+	return count;
+}
+
+static bool warns(const struct config *config, const char *text)
+{
+	size_t count;
+	const char *const *warnings = config_warnings(config, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (strstr(warnings[i], text))
+			return true;
+	}
+	return false;
+}
+
+static void assert_refused(const char *requirements, const char *text)
+{
+	struct error err = {0};
+	struct config *config = load(requirements, "", false, &err);
+	config_unref(config);
+	if (config)
+		fail_msg("accepted: %s", requirements);
+	if (!strstr(err.text, text) || !strstr(err.text, "admin/requirements.toml:"))
+		fail_msg("%s", err.text);
+	assert_int_equal(err.code, ERR_config);
+}
+
+static void a_sandbox_outside_the_list_becomes_read_only(void **state)
+{
+	(void)state;
+	struct error err;
+	struct config *config = load_fine("allowed_sandbox_modes = [\"read-only\", \"workspace-write\"]\n",
+	                                  "sandbox_mode = \"danger-full-access\"\n");
+	assert_int_equal(config->sandbox_mode, sandbox_mode_read_only);
+	assert_true(warns(config, "sandbox_mode is read-only"));
+	assert_true(warns(config, "`read-only`, `workspace-write`"));
+	const struct config_required *required = config_required(config);
+	assert_int_equal(config_required_check_sandbox(required, sandbox_mode_workspace_write, &err), 0);
+	assert_int_equal(config_required_check_sandbox(required, sandbox_mode_danger_full_access, &err), -ERR_denied);
+	assert_int_equal(config_required_check_sandbox(required, sandbox_mode_external_sandbox, &err), -ERR_denied);
+	config_unref(config);
+}
+
+static void a_flag_that_turns_the_sandbox_off_is_refused(void **state)
+{
+	(void)state;
+	struct error err;
+	assert_null(load("allowed_sandbox_modes = [\"read-only\"]\n", "", true, &err));
+	assert_int_equal(err.code, ERR_denied);
+	assert_non_null(strstr(err.text, "--dangerously-bypass-approvals-and-sandbox: "));
+	struct config *config =
+		load("allowed_sandbox_modes = [\"read-only\", \"danger-full-access\"]\n", "", true, &err);
+	assert_non_null(config);
+	assert_int_equal(config->sandbox_mode, sandbox_mode_danger_full_access);
+	config_unref(config);
+}
+
+static void a_policy_outside_the_list_becomes_its_first(void **state)
+{
+	(void)state;
+	static const struct ask_for_approval never = {.tag = ask_for_approval_never};
+	struct config *config = load_fine("allowed_approval_policies = [\"untrusted\", \"on-request\"]\n",
+	                                  "approval_policy = \"never\"\n");
+	assert_int_equal(config->approval_policy->tag, ask_for_approval_untrusted);
+	assert_true(warns(config, "approval_policy is untrusted"));
+	assert_int_equal(config_required_check_approval(config_required(config), &never, NULL), -ERR_denied);
+	config_unref(config);
+	/* A default outside the list is replaced without a warning. */
+	config = load_fine("allowed_approval_policies = [\"granular\"]\n", "");
+	assert_int_equal(config->approval_policy->tag, ask_for_approval_granular);
+	assert_int_equal(count_warnings(config), 0);
+	config_unref(config);
+}
+
+static void web_search_has_a_ceiling(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *list;
+		enum web_search_mode live, cached;
+	} cases[] = {
+		{"[\"live\"]", web_search_mode_live, web_search_mode_disabled},
+		{"[\"cached\"]", web_search_mode_cached, web_search_mode_cached},
+		{"[\"disabled\"]", web_search_mode_disabled, web_search_mode_disabled},
+		{"[]", web_search_mode_disabled, web_search_mode_disabled},
+	};
+	for (size_t i = 0; i < countof(cases); i++) {
+		auto_free char *text = xasprintf("allowed_web_search_modes = %s\n", cases[i].list);
+		struct config *config = load_fine(text, "web_search = \"live\"\n");
+		assert_int_equal(config->web_search, cases[i].live);
+		assert_int_equal(count_warnings(config), cases[i].live != web_search_mode_live);
+		assert_int_equal(config_required_limit_search(config_required(config), web_search_mode_cached),
+		                 cases[i].cached);
+		config_unref(config);
+	}
+}
+
+static void features_and_keys_are_fixed(void **state)
+{
+	(void)state;
+	struct config *config = load_fine("allow_login_shell = false\nchatgpt_base_url = \"https://gate.example\"\n"
+	                                  "[features]\nmulti_agent = false\npersonality = false\n",
+	                                  "allow_login_shell = true\nchatgpt_base_url = \"https://other.example\"\n"
+	                                  "[features]\nmulti_agent = true\n");
+	assert_false(config->features.multi_agent);
+	assert_false(config->features.personality);
+	assert_false(config->allow_login_shell);
+	assert_string_equal(config->chatgpt_base_url, "https://gate.example");
+	assert_true(warns(config, "features.multi_agent is false"));
+	assert_false(warns(config, "features.personality"));
+	config_unref(config);
+}
+
+static void other_mcp_servers_are_disabled(void **state)
+{
+	(void)state;
+	struct config *config =
+		load_fine("[mcp_servers.docs]\nidentity = { command = \"docs-mcp\" }\n"
+	                  "[mcp_servers.web]\nidentity = { url = \"https://mcp.example\" }\n",
+	                  "[mcp_servers.docs]\ncommand = \"docs-mcp\"\n"
+	                  "[mcp_servers.web]\nurl = \"https://evil.example\"\n"
+	                  "[mcp_servers.own]\ncommand = \"docs-mcp\"\nenabled = true\nrequired = true\n");
+	static const struct {
+		const char *name;
+		bool is_enabled;
+	} servers[] = {{"docs", true}, {"web", false}, {"own", false}};
+	for (size_t i = 0; i < countof(servers); i++) {
+		const struct toml *server = toml_get(config->mcp_servers, servers[i].name);
+		const struct toml *enabled = toml_get(server, "enabled");
+		assert_int_equal(!enabled || enabled->boolean, servers[i].is_enabled);
+		assert_null(toml_get(server, "required"));
+	}
+	assert_true(warns(config, "MCP server `web` is disabled"));
+	assert_true(warns(config, "MCP server `own` is disabled"));
+	config_unref(config);
+	config = load_fine("mcp_servers = {}\n", "[mcp_servers.docs]\ncommand = \"docs-mcp\"\n");
+	assert_true(warns(config, "MCP server `docs` is disabled"));
+	config_unref(config);
+}
+
+static void login_methods_are_limited(void **state)
+{
+	(void)state;
+	struct config *config =
+		load_fine("allowed_login_methods = [\"chatgpt\"]\nallowed_chatgpt_workspaces = \"w1\"\n", "");
+	assert_int_equal(config_required_check_login(config_required(config), login_method_chatgpt, NULL), 0);
+	assert_int_equal(config_required_check_login(config_required(config), login_method_api, NULL), -ERR_denied);
+	assert_int_equal(config->forced_chatgpt_workspace_id.count, 1);
+	assert_true(str_is(config->forced_chatgpt_workspace_id.items[0], "w1"));
+	config_unref(config);
+}
+
+static void rules_are_written_as_a_rules_file(void **state)
+{
+	(void)state;
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_RULES_FILE);
+	struct config *config =
+		load_fine("[rules]\nprefix_rules = [\n"
+	                  "{ pattern = [{ token = \"rm\" }, { any_of = [\"-rf\", \"-fr\"] }], decision = "
+	                  "\"forbidden\", justification = \"say \\\"no\\\"\" } ]\n",
+	                  "");
+	config_required_write_rules(config_required(config), &out);
+	auto_free char *text = str_dup(buf_str(&out));
+	assert_string_equal(text, "prefix_rule(pattern = [ \"rm\",[\"-rf\",\"-fr\",],], decision = \"forbidden\", "
+	                          "justification = \"say \\\"no\\\"\")\n");
+	config_unref(config);
+}
+
+static void mistakes_name_file_and_key(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *text, *message;
+	} cases[] = {
+		{"allowed_sandbox_modes = [\"workspace-write\"]\n", "the list must contain `read-only`"},
+		{"allowed_sandbox_modes = [\"read-only\", \"root\"]\n", "unknown value `root`"},
+		{"allowed_sandbox_modes = \"read-only\"\n", "allowed_sandbox_modes"},
+		{"allowed_sandbox_modes = []\n", "the list must contain `read-only`"},
+		{"allowed_approval_policies = []\n", "the list is empty"},
+		{"allowed_approval_policies = [\"sometimes\"]\n", "unknown value `sometimes`"},
+		{"allowed_approval_policies = [\"reject\"]\n", "unknown value `reject`"},
+		{"allowed_approval_policies = [7]\n", "allowed_approval_policies"},
+		{"allowed_approvals_reviewers = [\"auto_review\"]\n", "the list must contain `user`"},
+		{"allowed_web_search_modes = [\"\"]\n", "unknown value ``"},
+		{"allowed_login_methods = [\"password\"]\n", "unknown value `password`"},
+		{"features = 1\n", "expected a table"},
+		{"[features]\nmulti_agent = \"off\"\n", "each value must be true or false"},
+		{"[mcp_servers.a]\n", "each server needs `identity"},
+		{"[mcp_servers.a]\nidentity = { command = 1 }\n", "each server needs `identity"},
+		{"[mcp_servers.a]\nidentity = { command = \"a\", url = \"b\" }\n", "each server needs `identity"},
+		{"[rules]\nprefix_rules = [{ pattern = [], decision = \"prompt\" }]\n",
+	         "must be a list that is not empty"},
+		{"[rules]\nprefix_rules = [{ pattern = [\"rm\"], decision = \"prompt\" }]\n", "each part of `pattern`"},
+		{"[rules]\nprefix_rules = [{ pattern = [{ any_of = [] }], decision = \"prompt\" }]\n",
+	         "each part of `pattern`"},
+		{"[rules]\nprefix_rules = [{ pattern = [{ token = \"rm\" }], decision = \"allow\" }]\n",
+	         "`decision` must be"},
+		{"[hooks]\n", "runs no hooks"},
+		{"[filesystem]\ndeny_read = [\"/srv\"]\n", "cannot limit which files"},
+		{"[network]\nenabled = true\n", "cannot limit commands to certain hosts"},
+		{"allowed_permission_profiles = {}\n", "use allowed_sandbox_modes"},
+		{"a = [\n", "requirements.toml:"},
+	};
+	for (size_t i = 0; i < countof(cases); i++)
+		assert_refused(cases[i].text, cases[i].message);
+}
+
+static void unknown_keys_are_warnings(void **state)
+{
+	(void)state;
+	struct config *config = load_fine("allow_appshots = false\nspelt_wrong = 1\n", "");
+	assert_int_equal(count_warnings(config), 1);
+	assert_true(warns(config, "requirements.toml:2: `spelt_wrong`"));
+	config_unref(config);
+}
+
+static void managed_settings_override_flags(void **state)
+{
+	(void)state;
+	struct error err;
+	temp_put("admin/managed_config.toml", STR("sandbox_mode = \"read-only\"\nmodel = \"managed\"\n"));
+	struct config *config = load("", "model = \"own\"\n", true, &err);
+	assert_non_null(config);
+	assert_int_equal(config->sandbox_mode, sandbox_mode_read_only);
+	assert_string_equal(config->model, "managed");
+	config_unref(config);
+	temp_put("admin/managed_config.toml", STR("sandbox_mode = 5\n"));
+	assert_null(load("", "", false, &err));
+	assert_non_null(strstr(err.text, "admin/managed_config.toml:1"));
+}
+
+static void without_the_file_nothing_is_limited(void **state)
+{
+	(void)state;
+	struct config_source source = {
+		.codex_home = temp_root,
+		.system_file = "/nonexistent/config.toml",
+		.admin_folder = temp_path("none"),
+		.cwd = temp_root,
+	};
+	struct config *config = config_load(&source, NULL);
+	assert_non_null(config);
+	assert_null(config_required(config));
+	assert_int_equal(config_required_check_sandbox(NULL, sandbox_mode_danger_full_access, NULL), 0);
+	assert_int_equal(config_required_limit_search(NULL, web_search_mode_live), web_search_mode_live);
+	config_unref(config);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test_setup_teardown(a_sandbox_outside_the_list_becomes_read_only, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_flag_that_turns_the_sandbox_off_is_refused, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_policy_outside_the_list_becomes_its_first, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(web_search_has_a_ceiling, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(features_and_keys_are_fixed, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(other_mcp_servers_are_disabled, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(login_methods_are_limited, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rules_are_written_as_a_rules_file, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(mistakes_name_file_and_key, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(unknown_keys_are_warnings, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(managed_settings_override_flags, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(without_the_file_nothing_is_limited, set_up, tear_down),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
