@@ -66,8 +66,14 @@ void tui_say(struct tui *tui, struct str text)
 		add_waiting(tui, text, true);
 		return;
 	}
-	if (tui->is_running)
+	if (tui->is_running && tui->is_exclusive) {
+		add_waiting(tui, text, true);
+		return;
+	}
+	if (tui->is_running) {
 		add_waiting(tui, text, false);
+		tui->unread++;
+	}
 	submit_text(tui, text);
 }
 
@@ -104,95 +110,6 @@ void tui_set_plan_mode(struct tui *tui, bool is_on)
 	tui_submit(tui, OP_override_turn_context, &op);
 }
 
-/* ---- questions ---- */
-
-static void decide(struct tui *tui, enum tui_ask_kind kind, struct str id, enum review_decision_tag tag)
-{
-	struct review_decision decision = {.tag = tag};
-	struct op_exec_approval exec = {.id = id, .decision = &decision};
-	struct op_patch_approval patch = {.id = id, .decision = &decision};
-	if (kind == ASK_command)
-		tui_submit(tui, OP_exec_approval, &exec);
-	else
-		tui_submit(tui, OP_patch_approval, &patch);
-}
-
-static void answer_approval(struct tui *tui, enum tui_ask_kind kind, struct str id, int choice)
-{
-	static const enum review_decision_tag decisions[] = {
-		review_decision_approved, review_decision_approved_for_session, review_decision_abort};
-	bool is_yes = choice == 0 || choice == 1;
-	decide(tui, kind, id, choice < 0 ? review_decision_abort : decisions[choice]);
-	if (kind == ASK_command)
-		tui_cells_note(tui->cells,
-		               is_yes ? STR("✔ You approved the request") : STR("✗ You canceled the request"));
-}
-
-static void answer_plan(struct tui *tui, int choice)
-{
-	if (choice != 0)
-		return;
-	tui_set_plan_mode(tui, false);
-	tui_say(tui, STR("Implement the plan."));
-}
-
-void tui_on_answer(int kind, struct str id, int choice, struct str label, void *self)
-{
-	struct tui *tui = self;
-	(void)label;
-	if (kind == ASK_plan)
-		answer_plan(tui, choice);
-	else
-		answer_approval(tui, (enum tui_ask_kind)kind, id, choice);
-	tui_frame_echo(tui->frame);
-}
-
-#define DENY_LABEL "No, and tell Codex what to do differently (esc)" /* words: quoted */
-
-static void ask_about_command(struct tui *tui, const struct ev_exec_approval *asked)
-{
-	static const struct tui_choice choices[] = {
-		{"Yes, proceed (y)", 'y'},
-		{"Yes, and don't ask again for this command in this session (a)", 'a'},
-		{DENY_LABEL, 0},
-		{NULL, 0}};
-	auto_buf struct buf title;
-	buf_init(&title, LIMIT_LINE);
-	buf_append_c(&title, "Would you like to run the following command?\n\n");
-	if (asked->reason.len)
-		buf_printf(&title, "Reason: %.*s\n\n", STR_ARG(asked->reason));
-	buf_append_c(&title, "$ ");
-	tui_command_append(&title, asked->command, asked->command_count);
-	buf_append_c(&title, "\n\n");
-	tui_ask_add(tui->ask, ASK_command, asked->call_id, buf_str(&title), choices);
-}
-
-static void ask_about_patch(struct tui *tui, const struct ev_patch_approval *asked)
-{
-	static const struct tui_choice choices[] = {{"Yes, proceed (y)", 'y'},
-	                                            {"Yes, and don't ask again for these files (a)", 'a'},
-	                                            {DENY_LABEL, 0},
-	                                            {NULL, 0}};
-	auto_buf struct buf title;
-	buf_init(&title, LIMIT_LINE);
-	buf_append_c(&title, "Would you like to make the following edits?\n\n");
-	if (asked->reason.len)
-		buf_printf(&title, "Reason: %.*s\n", STR_ARG(asked->reason));
-	for (size_t i = 0; i < asked->changes_count; i++)
-		buf_printf(&title, "%.*s\n", STR_ARG(asked->changes_keys[i]));
-	buf_append_c(&title, "\n");
-	tui_ask_add(tui->ask, ASK_patch, asked->call_id, buf_str(&title), choices);
-}
-
-static void ask_about_plan(struct tui *tui)
-{
-	static const struct tui_choice choices[] = {
-		{"Yes, implement this plan", 0}, {"No, stay in Plan mode", 0}, {NULL, 0}};
-	if (tui->has_plan)
-		tui_ask_add(tui->ask, ASK_plan, STR("plan"), STR("Implement this plan?"), choices);
-	tui->has_plan = false;
-}
-
 /* ---- events ---- */
 
 static void on_configured(struct tui *tui, const struct event *event)
@@ -220,21 +137,34 @@ static void on_started(struct tui *tui, const struct event *event)
 
 static void stop_working(struct tui *tui)
 {
-	tui->is_running = tui->is_interrupted = false;
+	tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
 	loop_timer_stop(tui->tick);
-	tui_ask_remove(tui->ask, STR_NONE);
+	tui_ask_withdraw(tui->ask, STR_NONE);
+}
+
+/* A turn that failed has not answered what joined it late: the history has these messages, and another turn reads
+ * them. One attempt is made. */
+static void answer_unread(struct tui *tui)
+{
+	struct op_user_input input = {0};
+	if (tui->has_error && tui->unread + tui->half_read > 0)
+		tui_submit(tui, OP_user_input, &input);
+	tui->unread = tui->half_read = 0;
+	tui->has_error = false;
 }
 
 static void on_complete(struct tui *tui, const struct event *event)
 {
 	(void)event;
 	stop_working(tui);
+	answer_unread(tui);
 	for (size_t i = tui->waiting.count; i-- > 0;) {
 		if (!tui->waiting.items[i].is_queued) /* the turn ended before it was read: the engine keeps it */
 			remove_waiting(tui, i);
 	}
-	if (!tui->waiting.count)
-		ask_about_plan(tui);
+	if (!tui->waiting.count && tui->has_plan)
+		tui_request_plan(tui);
+	tui->has_plan = false;
 	send_queued(tui);
 }
 
@@ -244,6 +174,8 @@ static void on_aborted(struct tui *tui, const struct event *event)
 	auto_buf struct buf text;
 	(void)event;
 	stop_working(tui);
+	tui->unread = tui->half_read = 0;
+	tui->has_error = false;
 	buf_init(&text, LIMIT_LINE);
 	vec_for_each(waiting, &tui->waiting) {
 		buf_append_c(&text, waiting->text);
@@ -261,6 +193,8 @@ static void on_usage(struct tui *tui, const struct event *event)
 	const struct token_usage_info *info = event->msg.token_count->info;
 	if (!info)
 		return;
+	tui->half_read = tui->unread; /* the request that follows this response has them */
+	tui->unread = 0;
 	tui->usage = *info->total_token_usage;
 	tui->context_used = info->last_token_usage->total_tokens;
 	tui->context_window = info->has_model_context_window ? info->model_context_window : 0;
@@ -305,11 +239,23 @@ void tui_on_event(const struct event *event, void *self)
 	case EV_item_completed:
 		on_item(tui, event);
 		break;
+	case EV_error:
+		tui->has_error = true;
+		break;
 	case EV_exec_approval_request:
-		ask_about_command(tui, event->msg.exec_approval_request);
+		tui_request_command(tui, event);
 		break;
 	case EV_apply_patch_approval_request:
-		ask_about_patch(tui, event->msg.apply_patch_approval_request);
+		tui_request_patch(tui, event);
+		break;
+	case EV_request_user_input:
+		tui_request_questions(tui, event);
+		break;
+	case EV_request_user_input_expired:
+		tui_ask_withdraw(tui->ask, event->msg.request_user_input_expired->call_id);
+		break;
+	case EV_elicitation_request:
+		tui_request_elicitation(tui, event);
 		break;
 	case EV_shutdown_complete:
 		loop_stop(tui->loop);
@@ -325,7 +271,7 @@ void tui_on_event(const struct event *event, void *self)
 
 /* ---- keys ---- */
 
-static void interrupt(struct tui *tui)
+void tui_interrupt(struct tui *tui)
 {
 	if (!tui->is_interrupted)
 		tui_submit(tui, OP_interrupt, NULL);
@@ -352,7 +298,7 @@ static void on_ctrl_c(struct tui *tui)
 	auto_buf struct buf dropped;
 	buf_init(&dropped, LIMIT_PROMPT * 2);
 	if (tui->is_running)
-		interrupt(tui);
+		tui_interrupt(tui);
 	else if (composer_is_empty(&tui->composer))
 		tui_quit(tui);
 	else
@@ -395,7 +341,7 @@ static bool on_named(struct tui *tui, const struct term_key *key)
 	else if (key->name == KEY_back_tab || (key->name == KEY_tab && key->mods == TERM_SHIFT))
 		tui_set_plan_mode(tui, !tui->is_plan_mode);
 	else if (key->name == KEY_escape && tui->is_running)
-		interrupt(tui);
+		tui_interrupt(tui);
 	else if (key->name == KEY_up && key->mods == TERM_ALT && tui->waiting.count &&
 	         tui->waiting.items[tui->waiting.count - 1].is_queued) {
 		composer_set(&tui->composer, str_of(tui->waiting.items[tui->waiting.count - 1].text));

@@ -14,6 +14,7 @@ static void slash_help(struct tui *tui, struct str text);
 static void slash_compact(struct tui *tui, struct str text)
 {
 	(void)text;
+	tui->is_exclusive = true;
 	tui_submit(tui, OP_compact, NULL);
 }
 
@@ -77,6 +78,7 @@ static void slash_review(struct tui *tui, struct str text)
 	struct op_review op = {.review_request = &request};
 	if (text.len)
 		target = (struct review_target){.tag = review_target_custom, .custom = &custom};
+	tui->is_exclusive = true;
 	tui_submit(tui, OP_review, &op);
 }
 

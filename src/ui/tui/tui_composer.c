@@ -418,8 +418,8 @@ static void draw_row(struct str text, size_t index, size_t caret, void *self)
 		term_paint_caret(drawing->paint, at, INDENT + term_width(str_n(text.ptr, caret)));
 }
 
-void composer_draw(const struct composer *composer, struct term_paint *paint, struct term_row *row, size_t columns,
-                   size_t most)
+size_t composer_draw(const struct composer *composer, struct term_paint *paint, struct term_row *row, size_t columns,
+                     size_t most)
 {
 	size_t rows, width = columns > INDENT + 2 ? columns - INDENT : 2;
 	size_t caret_row = walk(composer, width, &rows, NULL, NULL);
@@ -429,4 +429,5 @@ void composer_draw(const struct composer *composer, struct term_paint *paint, st
 	if (rows > most && drawing.top + most > rows)
 		drawing.top = rows - most;
 	walk(composer, width, &rows, draw_row, &drawing);
+	return rows < most ? rows : most;
 }

@@ -45,8 +45,8 @@ void composer_take(struct composer *composer, struct buf *out);
 void composer_set(struct composer *composer, struct str text);
 struct str composer_text(const struct composer *composer);
 
-/* Adds at most `most` rows to the frame, those around the caret, and sets the caret. */
-void composer_draw(const struct composer *composer, struct term_paint *paint, struct term_row *row, size_t columns,
-                   size_t most);
+/* Adds at most `most` rows to the frame, those around the caret, and sets the caret. Returns their number. */
+size_t composer_draw(const struct composer *composer, struct term_paint *paint, struct term_row *row, size_t columns,
+                     size_t most);
 
 #endif

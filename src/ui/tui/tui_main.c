@@ -165,11 +165,6 @@ static void on_tick(void *self)
 	loop_timer_start(tui->tick, TICK_MS);
 }
 
-static void on_answer(enum tui_ask_kind kind, struct str id, int choice, struct str label, void *self)
-{
-	tui_on_answer((int)kind, id, choice, label, self);
-}
-
 static void on_ask_change(void *self)
 {
 	struct tui *tui = self;
@@ -201,11 +196,10 @@ static void greet(struct tui *tui)
 
 static void open_view(struct tui *tui)
 {
-	static const struct tui_ask_events asks = {.on_answer = on_answer, .on_change = on_ask_change};
 	tui->has_color = terminal_has_color(tui->options.run.color, STDOUT_FILENO);
 	tui->frame = tui_frame_create(tui->loop, tui->tty, tui_view_draw, tui);
 	tui->cells = tui_cells_create(tui_frame_paint(tui->frame), tui->has_color);
-	tui->ask = tui_ask_create(tui->loop, &asks, tui);
+	tui->ask = tui_ask_create(tui->loop, on_ask_change, tui);
 	tui->escape = loop_timer_create(tui->loop, on_escape, tui);
 	tui->tick = loop_timer_create(tui->loop, on_tick, tui);
 	term_keys_init(&tui->keys, tui_on_key, tui);
@@ -237,6 +231,7 @@ static void open_engine(struct tui *tui)
 		.begins_once_allowed = true,
 		.is_interactive = true,
 		.steers = true,
+		.runs_unasked = true,
 		.on_event = tui_on_event,
 		.self = tui,
 	};

@@ -57,6 +57,10 @@ struct tui {
 	int64_t context_window, context_used;
 	VEC(struct tui_waiting) waiting;
 	uint64_t started_ms; /* of the running turn */
+	unsigned unread;     /* messages that joined the running turn after its last request */
+	unsigned half_read;  /* messages in its last request, whose response is not complete */
+	bool has_error;      /* the running turn failed */
+	bool is_exclusive;   /* the running task takes no messages: they wait */
 	bool is_configured, is_running, is_interrupted, is_plan_mode;
 	bool has_turn; /* there was a turn, so that the session can be resumed */
 	bool has_plan; /* this turn proposed a plan */
@@ -69,14 +73,23 @@ struct tui {
 /* ---- tui.c ---- */
 void tui_on_event(const struct event *event, void *self);
 void tui_on_key(const struct term_key *key, void *self);
-void tui_on_answer(int kind, struct str id, int choice, struct str label, void *self);
 void tui_submit(struct tui *tui, enum op_tag tag, void *body);
 /* Sends text as the user's message; the images of the command line go with the first one. */
 void tui_say(struct tui *tui, struct str text);
 /* Switches between plan and default mode. */
 void tui_set_plan_mode(struct tui *tui, bool is_on);
+/* Interrupts the running turn. */
+void tui_interrupt(struct tui *tui);
 /* Ends the session and the program. */
 void tui_quit(struct tui *tui);
+
+/* ---- requests of the engine: each becomes a panel, and its answer an Op ---- */
+void tui_request_command(struct tui *tui, const struct event *event);
+void tui_request_patch(struct tui *tui, const struct event *event);
+/* Asks whether the proposed plan is to be carried out. */
+void tui_request_plan(struct tui *tui);
+void tui_request_questions(struct tui *tui, const struct event *event);   /* tui_questions.c */
+void tui_request_elicitation(struct tui *tui, const struct event *event); /* tui_elicit.c */
 
 /* ---- tui_command.c ---- */
 /* Runs "/name arguments". False: the text is no command but a message. */

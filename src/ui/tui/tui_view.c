@@ -10,6 +10,7 @@
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_priv.h"
+#include "ui/tui/tui_sheet.h"
 
 enum { ROWS_LEAST = 4, ROWS_AROUND = 8, WAITING_SHOWN = 3, COLUMNS_LEAST = 10, LIVE_LEAST = 2 };
 
@@ -94,7 +95,8 @@ void tui_view_draw(struct term_paint *paint, void *self)
 	bool is_small = tui->rows <= ROWS_AROUND;
 	tui_cells_draw(tui->cells, tui->rows > 3 * LIVE_LEAST ? tui->rows / 3 : LIVE_LEAST);
 	if (tui_ask_is_shown(tui->ask)) {
-		tui_ask_draw(tui->ask, paint, &tui->row, tui->columns, tui->rows - 3);
+		struct tui_sheet sheet = {paint, &tui->row, tui->columns, tui->rows - 3};
+		tui_ask_draw(tui->ask, &sheet);
 		return;
 	}
 	if (!is_small)

@@ -103,3 +103,19 @@ export async function leave(term) {
 	term.type('\x03');
 	return term.done;
 }
+
+/** Types a line, waits until it stands in the composer, and sends it: keys that arrive at once would be a paste. */
+export async function enter(term, text) {
+	term.type(text);
+	await term.until(new RegExp(`^› ${text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`, 'm'));
+	term.type('\r');
+}
+
+/** Answers a request that stands on the screen: keys right after its first frame are typing ahead. */
+export async function answer(term, ...keys) {
+	await new Promise((wake) => setTimeout(wake, 250));
+	for (const key of keys) {
+		term.type(key);
+		await new Promise((wake) => setTimeout(wake, 20));
+	}
+}

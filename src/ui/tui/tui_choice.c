@@ -1,0 +1,223 @@
+/* A search keeps the indices of the entries that contain its text, so that an answer names an entry of the whole
+ * list. */
+#include "ui/tui/tui_choice.h"
+
+#include <stdio.h>
+
+#include "base/buf.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "protocol/message/message.h"
+#include "term/term_width.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_sheet.h"
+
+enum { SEARCH_MAX = 256, LABEL_COLUMNS_MAX = 40, ROWS_MAX = 12 };
+
+struct choice_panel {
+	struct tui_panel panel; /* first */
+	struct tui_choices what;
+	struct tui_choice *items; /* owned texts */
+	char *title;
+	struct event *about;
+	struct buf search;
+	VEC(size_t) found; /* entries that are shown */
+	size_t at;         /* index in found */
+	int answer;
+};
+
+static struct choice_panel *of(struct tui_panel *panel)
+{
+	return (struct choice_panel *)panel;
+}
+
+static void destroy(struct tui_panel *panel)
+{
+	struct choice_panel *choice = of(panel);
+	for (size_t i = 0; i < choice->what.count; i++) {
+		free((char *)choice->items[i].label);
+		free((char *)choice->items[i].about);
+	}
+	free(choice->items);
+	free(choice->title);
+	event_destroy(choice->about);
+	buf_finish(&choice->search);
+	vec_finish(&choice->found);
+	free(choice);
+}
+
+static void report(struct tui_panel *panel)
+{
+	struct choice_panel *choice = of(panel);
+	struct tui_chosen chosen = {
+		.id = panel->id ? str_of(panel->id) : STR_NONE,
+		.at = choice->answer,
+		.label = choice->answer >= 0 ? str_of(choice->items[choice->answer].label) : STR_NONE,
+		.about = choice->about,
+	};
+	choice->what.on_chosen(&chosen, choice->what.self);
+}
+
+/* ---- the search ---- */
+
+static bool contains_fold(struct str text, struct str part)
+{
+	for (size_t i = 0; i + part.len <= text.len; i++) {
+		if (str_equal_fold(str_n(text.ptr + i, part.len), part))
+			return true;
+	}
+	return false;
+}
+
+static void search(struct choice_panel *choice)
+{
+	struct str part = buf_str(&choice->search);
+	choice->found.count = choice->at = 0;
+	for (size_t i = 0; i < choice->what.count; i++) {
+		const struct tui_choice *item = &choice->items[i];
+		if (contains_fold(str_of(item->label), part) ||
+		    (item->about && contains_fold(str_of(item->about), part)))
+			vec_push(&choice->found, i);
+	}
+}
+
+static void search_key(struct choice_panel *choice, const struct term_key *key)
+{
+	if (key->kind == TERM_CHAR && !key->mods)
+		buf_append_str(&choice->search, key->text);
+	else if (key->kind == TERM_NAMED && key->name == KEY_backspace)
+		buf_truncate(&choice->search, choice->search.len - term_cluster_last(buf_str(&choice->search)));
+	else
+		return;
+	search(choice);
+}
+
+/* ---- keys ---- */
+
+static bool answer(struct choice_panel *choice, int at)
+{
+	choice->answer = at;
+	return true;
+}
+
+static bool is_escape(const struct choice_panel *choice, const struct term_key *key)
+{
+	if (key->kind == TERM_NAMED)
+		return key->name == KEY_escape;
+	if (key->kind != TERM_CHAR)
+		return false;
+	if (key->mods == TERM_CTRL)
+		return key->text.ptr[0] == 'c';
+	return choice->what.denies && !key->mods && str_is(key->text, "n");
+}
+
+/* Returns the entry that a digit or its letter names, or CHOICE_ESCAPED. */
+static int named(const struct choice_panel *choice, const struct term_key *key)
+{
+	char c = key->kind == TERM_CHAR && !key->mods && key->text.len == 1 ? key->text.ptr[0] : 0;
+	if (!c || choice->what.is_searched)
+		return CHOICE_ESCAPED;
+	if (c >= '1' && c <= '9' && (size_t)(c - '1') < choice->what.count)
+		return c - '1';
+	for (size_t i = 0; i < choice->what.count; i++) {
+		if (choice->items[i].key == c)
+			return (int)i;
+	}
+	return CHOICE_ESCAPED;
+}
+
+static void move(struct choice_panel *choice, size_t by)
+{
+	if (choice->found.count)
+		choice->at = (choice->at + by) % choice->found.count;
+}
+
+static bool key(struct tui_panel *panel, const struct term_key *key)
+{
+	struct choice_panel *choice = of(panel);
+	bool is_ctrl = key->kind == TERM_CHAR && key->mods == TERM_CTRL;
+	int at = named(choice, key);
+	if (at >= 0)
+		return answer(choice, at);
+	if (is_escape(choice, key))
+		return answer(choice, CHOICE_ESCAPED);
+	if (key->kind == TERM_NAMED && key->name == KEY_enter && choice->found.count)
+		return answer(choice, (int)choice->found.items[choice->at]);
+	if ((key->kind == TERM_NAMED && key->name == KEY_up) || (is_ctrl && key->text.ptr[0] == 'p'))
+		move(choice, choice->found.count - 1);
+	else if ((key->kind == TERM_NAMED && key->name == KEY_down) || (is_ctrl && key->text.ptr[0] == 'n'))
+		move(choice, 1);
+	else if (choice->what.is_searched)
+		search_key(choice, key);
+	return false;
+}
+
+/* ---- rows ---- */
+
+static size_t label_columns(const struct choice_panel *choice)
+{
+	size_t widest = 0;
+	for (size_t i = 0; i < choice->what.count; i++) {
+		size_t width = 4 + term_width(str_of(choice->items[i].label));
+		widest = width > widest && width <= LABEL_COLUMNS_MAX ? width : widest;
+	}
+	return widest;
+}
+
+static void draw_search(struct choice_panel *choice, struct tui_sheet *sheet)
+{
+	char text[SEARCH_MAX + 32];
+	snprintf(text, sizeof(text), "  Search: %.*s", STR_ARG(buf_str(&choice->search)));
+	if (choice->what.is_searched)
+		sheet_line(sheet, TERM_dim, text);
+}
+
+static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
+{
+	struct choice_panel *choice = of(panel);
+	size_t room = choice->found.count < ROWS_MAX ? choice->found.count : ROWS_MAX,
+	       below = choice->what.hint ? 1 : 0;
+	if (room + below + 2 > sheet->most) /* the title keeps two rows */
+		room = sheet->most > below + 3 ? sheet->most - below - 2 : 1;
+	sheet_text(sheet, str_of(choice->title), true, sheet->most > room + below ? sheet->most - room - below : 1);
+	draw_search(choice, sheet);
+	size_t from = sheet_window(choice->found.count, choice->at, room), width = label_columns(choice);
+	for (size_t i = from; i < choice->found.count && i < from + room; i++) {
+		const struct tui_choice *item = &choice->items[choice->found.items[i]];
+		sheet_item(
+			sheet,
+			&(struct sheet_item){.label = item->label,
+		                             .about = item->about,
+		                             .number = choice->what.is_searched ? 0 : (int)choice->found.items[i] + 1,
+		                             .is_chosen = i == choice->at},
+			width);
+	}
+	if (!choice->found.count)
+		sheet_line(sheet, TERM_dim, "  nothing matches");
+	if (choice->what.hint)
+		sheet_line(sheet, TERM_dim, choice->what.hint);
+}
+
+/* ---- life ---- */
+
+static const struct tui_panel_class class = {.draw = draw, .key = key, .report = report, .destroy = destroy};
+
+struct tui_panel *tui_choice_create(const struct tui_choices *what, struct str id, struct event *about)
+{
+	struct choice_panel *choice = xnew(struct choice_panel);
+	choice->panel = (struct tui_panel){.class = &class, .id = id.ptr ? str_dup(id) : NULL, .is_request = id.ptr};
+	choice->what = *what;
+	choice->what.count = what->count < CHOICES_MAX ? what->count : CHOICES_MAX;
+	choice->title = str_dup(what->title);
+	choice->about = about;
+	choice->items = xcalloc(choice->what.count ? choice->what.count : 1, sizeof(struct tui_choice));
+	for (size_t i = 0; i < choice->what.count; i++) {
+		const struct tui_choice *item = &what->items[i];
+		choice->items[i] =
+			(struct tui_choice){xstrdup(item->label), item->about ? xstrdup(item->about) : NULL, item->key};
+	}
+	buf_init(&choice->search, SEARCH_MAX);
+	search(choice);
+	choice->at = what->current < choice->found.count ? what->current : 0;
+	return &choice->panel;
+}

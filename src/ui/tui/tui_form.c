@@ -1,0 +1,307 @@
+/* One page is shown at a time. Its keys go to the list of options or to the text, whichever has the focus. */
+#include "ui/tui/tui_form.h"
+
+#include <stdio.h>
+
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "protocol/message/message.h"
+#include "term/term_paint.h"
+#include "term/term_width.h"
+#include "ui/tui/tui_sheet.h"
+
+enum { OPTIONS_SHOWN = 10, NOTES_ROWS = 5, LABEL_COLUMNS_MAX = 40 };
+
+static struct tui_form *of(struct tui_panel *panel)
+{
+	return (struct tui_form *)panel;
+}
+
+static struct form_page *current(const struct tui_form *form)
+{
+	return form->pages.items[form->at];
+}
+
+/* ---- life ---- */
+
+static void page_destroy(struct form_page *page)
+{
+	vec_for_each(option, &page->options) {
+		free(option->label);
+		free(option->about);
+	}
+	vec_finish(&page->options);
+	composer_finish(&page->notes);
+	free(page->heading);
+	free(page->text);
+	free(page);
+}
+
+static void destroy(struct tui_panel *panel)
+{
+	struct tui_form *form = of(panel);
+	vec_for_each(page, &form->pages)
+		page_destroy(*page);
+	vec_finish(&form->pages);
+	event_destroy(form->about);
+	if (form->arena)
+		arena_finish(form->arena);
+	free(form->arena);
+	free(form);
+}
+
+static void report(struct tui_panel *panel)
+{
+	of(panel)->use->on_done(of(panel), of(panel)->end, of(panel)->self);
+}
+
+struct form_page *tui_form_add(struct tui_form *form, enum form_kind kind, struct str heading, struct str text)
+{
+	if (form->pages.count == FORM_PAGES_MAX)
+		return NULL;
+	struct form_page *page = xnew(struct form_page);
+	page->kind = kind;
+	page->heading = str_dup(heading);
+	page->text = str_dup(text);
+	composer_init(&page->notes);
+	vec_push(&form->pages, page);
+	form->in_notes = form->pages.items[0]->kind == FORM_text;
+	return page;
+}
+
+void form_page_option(struct form_page *page, struct str label, struct str about)
+{
+	if (page->options.count < FORM_OPTIONS_MAX)
+		vec_push(&page->options, (struct form_option){.label = str_dup(label), .about = str_dup(about)});
+}
+
+/* ---- pages ---- */
+
+static size_t unanswered(const struct tui_form *form)
+{
+	size_t count = 0;
+	vec_for_each(page, &form->pages)
+		count += !(*page)->is_answered;
+	return count;
+}
+
+static void go_to_page(struct tui_form *form, size_t at)
+{
+	form->at = at % form->pages.count;
+	form->in_notes = current(form)->kind == FORM_text;
+	form->problem = NULL;
+}
+
+/* Goes to the next page without an answer. True: all have one. */
+static bool answer_page(struct tui_form *form)
+{
+	struct form_page *page = current(form);
+	form->problem = form->use->check ? form->use->check(page) : NULL;
+	if (form->problem)
+		return false;
+	page->is_answered = true;
+	for (size_t i = 1; i < form->pages.count; i++) {
+		size_t at = (form->at + i) % form->pages.count;
+		if (form->pages.items[at]->is_answered)
+			continue;
+		go_to_page(form, at);
+		return false;
+	}
+	form->end = FORM_sent;
+	return true;
+}
+
+/* ---- keys ---- */
+
+static bool end(struct tui_form *form, enum form_end how)
+{
+	form->end = how;
+	return true;
+}
+
+static void move(struct tui_form *form, size_t by)
+{
+	struct form_page *page = current(form);
+	if (page->options.count)
+		page->at = (page->at + by) % page->options.count;
+}
+
+static void toggle(struct form_page *page)
+{
+	if (page->kind == FORM_many && page->at < page->options.count)
+		page->options.items[page->at].is_on = !page->options.items[page->at].is_on;
+}
+
+static bool list_char(struct tui_form *form, const struct term_key *key)
+{
+	struct form_page *page = current(form);
+	char c = key->text.ptr[0];
+	if (key->mods == TERM_CTRL && (c == 'p' || c == 'n'))
+		move(form, c == 'n' ? 1 : page->options.count - 1);
+	if (!key->mods && c == ' ')
+		toggle(page);
+	if (key->mods || c < '1' || c > '9' || (size_t)(c - '1') >= page->options.count)
+		return false;
+	page->at = (size_t)(c - '1');
+	toggle(page);
+	return page->kind == FORM_one && answer_page(form);
+}
+
+static bool list_key(struct tui_form *form, const struct term_key *key)
+{
+	struct form_page *page = current(form);
+	if (key->kind == TERM_CHAR)
+		return list_char(form, key);
+	if (key->kind != TERM_NAMED)
+		return false;
+	if (key->name == KEY_up || key->name == KEY_down)
+		move(form, key->name == KEY_down ? 1 : page->options.count - 1);
+	else if (key->name == KEY_left)
+		go_to_page(form, form->at + form->pages.count - 1);
+	else if (key->name == KEY_right)
+		go_to_page(form, form->at + 1);
+	else if (key->name == KEY_tab)
+		form->in_notes = page->has_notes;
+	return false;
+}
+
+static void notes_key(struct tui_form *form, const struct term_key *key)
+{
+	struct form_page *page = current(form);
+	bool leaves = key->kind == TERM_NAMED && (key->name == KEY_tab || key->name == KEY_escape);
+	if (leaves)
+		form->in_notes = page->kind == FORM_text;
+	else if (key->kind == TERM_PASTE)
+		composer_paste(&page->notes, key->text);
+	else if (key->kind == TERM_NAMED && key->name == KEY_enter && key->is_burst)
+		composer_paste(&page->notes, STR("\n"));
+	else
+		composer_key(&page->notes, key);
+}
+
+static bool on_key(struct tui_panel *panel, const struct term_key *key)
+{
+	struct tui_form *form = of(panel);
+	bool is_ctrl = key->kind == TERM_CHAR && key->mods == TERM_CTRL, is_named = key->kind == TERM_NAMED;
+	bool is_list = !form->in_notes || current(form)->kind == FORM_text;
+	if (is_ctrl && key->text.ptr[0] == 'c')
+		return end(form, FORM_escaped);
+	if (is_ctrl && key->text.ptr[0] == 'd' && form->use->can_decline)
+		return end(form, FORM_declined);
+	if (is_named && key->name == KEY_escape && is_list)
+		return end(form, FORM_escaped);
+	if (is_named && key->name == KEY_enter && !key->mods && !(key->is_burst && form->in_notes))
+		return answer_page(form);
+	if (is_named && (key->name == KEY_page_up || key->name == KEY_page_down))
+		go_to_page(form, form->at + (key->name == KEY_page_down ? 1 : form->pages.count - 1));
+	else if (form->in_notes)
+		notes_key(form, key);
+	else
+		return list_key(form, key);
+	return false;
+}
+
+/* ---- rows ---- */
+
+static void draw_options(const struct tui_form *form, struct tui_sheet *sheet, size_t room)
+{
+	const struct form_page *page = current(form);
+	size_t widest = 0, from = sheet_window(page->options.count, page->at, room);
+	vec_for_each(option, &page->options) {
+		size_t width = 4 + term_width(str_of(option->label));
+		widest = width > widest && width <= LABEL_COLUMNS_MAX ? width : widest;
+	}
+	for (size_t i = from; i < page->options.count && i < from + room; i++) {
+		const struct form_option *option = &page->options.items[i];
+		const char *mark = option->is_on ? "[x] " : "[ ] ";
+		sheet_item(sheet,
+		           &(struct sheet_item){.label = option->label,
+		                                .about = option->about,
+		                                .number = (int)i + 1,
+		                                .is_chosen = i == page->at,
+		                                .mark = page->kind == FORM_many ? mark : NULL},
+		           widest);
+	}
+}
+
+/* One row with a mark for each character, for an answer that is secret. */
+static void draw_secret(struct form_page *page, struct tui_sheet *sheet)
+{
+	auto_buf struct buf marks;
+	buf_init(&marks, 4 * KIB);
+	buf_append_c(&marks, "› ");
+	for (size_t i = text_char_count(composer_text(&page->notes)); i > 0 && !marks.over; i--)
+		buf_append_c(&marks, "•");
+	sheet_line(sheet, TERM_plain, buf_str(&marks).ptr);
+}
+
+static void draw_notes(struct tui_form *form, struct tui_sheet *sheet)
+{
+	struct form_page *page = current(form);
+	size_t rows = sheet->most < NOTES_ROWS ? sheet->most : NOTES_ROWS;
+	if (!rows || (!form->in_notes && composer_is_empty(&page->notes)))
+		return;
+	if (page->is_secret) {
+		draw_secret(page, sheet);
+	} else if (form->in_notes) {
+		sheet->most -= composer_draw(&page->notes, sheet->paint, sheet->row, sheet->columns, rows);
+	} else {
+		struct str text = composer_text(&page->notes), line = STR("");
+		auto_buf struct buf note;
+		str_next_line(&text, &line);
+		buf_init(&note, LIMIT_LINE);
+		buf_printf(&note, "  note: %.*s", STR_ARG(line));
+		sheet_line(sheet, TERM_dim, buf_str(&note).ptr);
+	}
+}
+
+static void draw_hint(const struct tui_form *form, struct tui_sheet *sheet)
+{
+	const struct form_page *page = current(form);
+	bool is_last = unanswered(form) - !page->is_answered == 0;
+	char hint[200];
+	snprintf(hint, sizeof(hint), "  %s%s%s%s%s",
+	         is_last && form->pages.count > 1 ? "enter to submit all" : "enter to submit answer",
+	         page->kind == FORM_many ? " · space to select"
+	         : page->has_notes       ? " · tab to add notes"
+	                                 : "",
+	         form->pages.count > 1 ? " · ←/→ other questions" : "",
+	         form->use->can_decline ? " · ctrl-d to decline" : "", form->use->escapes);
+	sheet_line(sheet, TERM_dim, hint);
+}
+
+static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
+{
+	struct tui_form *form = of(panel);
+	const struct form_page *page = current(form);
+	size_t room = page->options.count < OPTIONS_SHOWN ? page->options.count : OPTIONS_SHOWN;
+	size_t below = (form->in_notes ? 2 : 1) + (form->problem ? 1 : 0);
+	char count[128];
+	snprintf(count, sizeof(count), "%s %zu/%zu (%zu unanswered)%s%.40s", form->use->noun, form->at + 1,
+	         form->pages.count, unanswered(form), *page->heading ? " · " : "", page->heading);
+	sheet_line(sheet, TERM_dim, count);
+	if (room + below + 2 > sheet->most)
+		room = sheet->most > below + 3 ? sheet->most - below - 2 : 1;
+	sheet_text(sheet, str_of(page->text), true, sheet->most > room + below ? sheet->most - room - below : 1);
+	draw_options(form, sheet, room);
+	draw_notes(form, sheet);
+	if (form->problem)
+		sheet_line(sheet, TERM_red, form->problem);
+	draw_hint(form, sheet);
+}
+
+static const struct tui_panel_class class = {.draw = draw, .key = on_key, .report = report, .destroy = destroy};
+
+struct tui_form *tui_form_create(const struct form_use *use, struct str id, struct event *about, struct arena *arena,
+                                 void *self)
+{
+	struct tui_form *form = xnew(struct tui_form);
+	form->panel = (struct tui_panel){.class = &class, .id = str_dup(id), .is_request = true};
+	form->use = use;
+	form->about = about;
+	form->arena = arena;
+	form->self = self;
+	return form;
+}

@@ -1,0 +1,156 @@
+/* Approvals, and the question about a proposed plan. The first choice is preselected; Esc denies. */
+#include "base/limits.h"
+#include "base/mem.h"
+#include "ui/cli/terminal.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_choice.h"
+#include "ui/tui/tui_priv.h"
+
+#define DENY_LABEL "No, and tell Codex what to do differently (esc)" /* words: quoted */
+
+enum { COMMAND_CHOICES = 4, SHOWN_COMMAND = 200 };
+
+/* ---- commands ---- */
+
+static void decide_command(struct tui *tui, struct str id, struct review_decision decision)
+{
+	struct op_exec_approval op = {.id = id, .decision = &decision};
+	tui_submit(tui, OP_exec_approval, &op);
+}
+
+static void note_decision(struct tui *tui, const char *before, const struct ev_exec_approval *asked, const char *after)
+{
+	auto_buf struct buf command, line;
+	struct str text, first;
+	buf_init(&command, LIMIT_LINE);
+	buf_init(&line, LIMIT_LINE);
+	tui_command_append(&command, asked->command, asked->command_count);
+	text = buf_str(&command);
+	if (!str_next_line(&text, &first))
+		first = STR("");
+	bool is_cut = text.len || first.len > SHOWN_COMMAND;
+	first.len = first.len > SHOWN_COMMAND ? SHOWN_COMMAND : first.len;
+	buf_printf(&line, "%s%.*s%s%s", before, STR_ARG(first), is_cut ? " …" : "", after);
+	tui_cells_note(tui->cells, buf_str(&line));
+}
+
+/* The choice is found by its letter, because one with a prefix is not always offered. */
+static void on_command_chosen(const struct tui_chosen *chosen, void *self)
+{
+	const struct ev_exec_approval *asked = chosen->about->msg.exec_approval_request;
+	struct exec_amendment amendment = {asked->proposed_execpolicy_amendment,
+	                                   asked->proposed_execpolicy_amendment_count};
+	struct review_decision decision = {.tag = review_decision_abort};
+	if (chosen->at == 0)
+		decision.tag = review_decision_approved;
+	else if (str_has_suffix(chosen->label, "(a)"))
+		decision.tag = review_decision_approved_for_session;
+	else if (str_has_suffix(chosen->label, "(p)"))
+		decision = (struct review_decision){.tag = review_decision_approved_execpolicy_amendment,
+		                                    .approved_execpolicy_amendment = &amendment};
+	decide_command(self, asked->call_id, decision);
+	if (decision.tag == review_decision_abort)
+		note_decision(self, "✗ You canceled the request to run ", asked, "");
+	else
+		note_decision(self, "✔ You approved codex to run ", asked,
+		              decision.tag == review_decision_approved               ? " this time"
+		              : decision.tag == review_decision_approved_for_session ? " for this session"
+		                                                                     : " and all commands like it");
+}
+
+static void add_title(struct buf *title, const struct ev_exec_approval *asked)
+{
+	buf_append_c(title, "Would you like to run the following command?\n\n");
+	if (asked->reason.len)
+		buf_printf(title, "Reason: %.*s\n\n", STR_ARG(asked->reason));
+	buf_append_c(title, "$ ");
+	tui_command_append(title, asked->command, asked->command_count);
+	buf_append_c(title, "\n\n");
+}
+
+void tui_request_command(struct tui *tui, const struct event *event)
+{
+	const struct ev_exec_approval *asked = event->msg.exec_approval_request;
+	struct tui_choice items[COMMAND_CHOICES];
+	size_t count = 0;
+	auto_buf struct buf title, prefix;
+	buf_init(&title, LIMIT_LINE);
+	buf_init(&prefix, LIMIT_LINE);
+	add_title(&title, asked);
+	buf_append_c(&prefix, "Yes, and don't ask again for commands that start with `");
+	terminal_command_append(&prefix, asked->proposed_execpolicy_amendment,
+	                        asked->proposed_execpolicy_amendment_count);
+	buf_append_c(&prefix, "` (p)");
+	items[count++] = (struct tui_choice){"Yes, proceed (y)", NULL, 'y'};
+	items[count++] =
+		(struct tui_choice){"Yes, and don't ask again for this command in this session (a)", NULL, 'a'};
+	if (asked->proposed_execpolicy_amendment_count && !prefix.over)
+		items[count++] = (struct tui_choice){buf_str(&prefix).ptr, NULL, 'p'};
+	items[count++] = (struct tui_choice){DENY_LABEL, NULL, 0};
+	struct tui_choices what = {.title = buf_str(&title),
+	                           .items = items,
+	                           .count = count,
+	                           .denies = true,
+	                           .on_chosen = on_command_chosen,
+	                           .self = tui};
+	struct event *about = event_create(event->id, EV_exec_approval_request, asked);
+	tui_ask_add(tui->ask, tui_choice_create(&what, asked->call_id, about));
+}
+
+/* ---- patches ---- */
+
+static void on_patch_chosen(const struct tui_chosen *chosen, void *self)
+{
+	static const enum review_decision_tag tags[] = {review_decision_approved, review_decision_approved_for_session,
+	                                                review_decision_abort};
+	struct review_decision decision = {.tag = chosen->at < 0 ? review_decision_abort : tags[chosen->at]};
+	struct op_patch_approval op = {.id = chosen->id, .decision = &decision};
+	tui_submit(self, OP_patch_approval, &op);
+}
+
+void tui_request_patch(struct tui *tui, const struct event *event)
+{
+	static const struct tui_choice items[] = {{"Yes, proceed (y)", NULL, 'y'},
+	                                          {"Yes, and don't ask again for these files (a)", NULL, 'a'},
+	                                          {DENY_LABEL, NULL, 0}};
+	const struct ev_patch_approval *asked = event->msg.apply_patch_approval_request;
+	auto_buf struct buf title;
+	buf_init(&title, LIMIT_LINE);
+	buf_append_c(&title, "Would you like to make the following edits?\n\n");
+	if (asked->reason.len)
+		buf_printf(&title, "Reason: %.*s\n", STR_ARG(asked->reason));
+	for (size_t i = 0; i < asked->changes_count; i++)
+		buf_printf(&title, "%.*s\n", STR_ARG(asked->changes_keys[i]));
+	buf_append_c(&title, "\n");
+	struct tui_choices what = {.title = buf_str(&title),
+	                           .items = items,
+	                           .count = countof(items),
+	                           .denies = true,
+	                           .on_chosen = on_patch_chosen,
+	                           .self = tui};
+	tui_ask_add(tui->ask, tui_choice_create(&what, asked->call_id, NULL));
+}
+
+/* ---- the proposed plan ---- */
+
+static void on_plan_chosen(const struct tui_chosen *chosen, void *self)
+{
+	struct tui *tui = self;
+	if (chosen->at != 0)
+		return;
+	tui_set_plan_mode(tui, false);
+	tui_say(tui, STR("Implement the plan."));
+}
+
+void tui_request_plan(struct tui *tui)
+{
+	static const struct tui_choice items[] = {{"Yes, implement this plan", "Switch to Default mode and start", 0},
+	                                          {"No, stay in Plan mode", "Continue planning with the model", 0}};
+	struct tui_choices what = {.title = STR("Implement this plan?\n"),
+	                           .items = items,
+	                           .count = countof(items),
+	                           .on_chosen = on_plan_chosen,
+	                           .self = tui};
+	tui_ask_add(tui->ask, tui_choice_create(&what, STR("plan"), NULL));
+}

@@ -1,0 +1,101 @@
+/* Labels and texts come from the model, from files and from servers: term_row shows what could drive the terminal. */
+#include "ui/tui/tui_sheet.h"
+
+#include <stdio.h>
+
+#include "term/term_paint.h"
+#include "term/term_width.h"
+
+static size_t put(struct tui_sheet *sheet)
+{
+	sheet->most--;
+	return term_paint_live(sheet->paint, sheet->row);
+}
+
+void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text)
+{
+	if (!sheet->most)
+		return;
+	term_row_clear(sheet->row);
+	term_row_add_c(sheet->row, style, text);
+	put(sheet);
+}
+
+static size_t count_rows(struct str text, size_t columns)
+{
+	struct str line, row;
+	size_t count = 0;
+	while (str_next_line(&text, &line)) {
+		count += !line.len;
+		while (term_wrap_next(&line, columns, &row))
+			count++;
+	}
+	return count;
+}
+
+/* The rows of a text that are left out: from `from` on, `count` of them, and a row in their place. */
+struct gap {
+	size_t from, count;
+};
+
+static void text_row(struct tui_sheet *sheet, enum term_style style, struct str row, size_t at, struct gap gap)
+{
+	bool is_hidden = at >= gap.from && at < gap.from + gap.count;
+	if ((is_hidden && at != gap.from) || !sheet->most)
+		return;
+	term_row_clear(sheet->row);
+	if (is_hidden)
+		term_row_add_c(sheet->row, TERM_yellow, "… (rows are hidden: make the window larger)");
+	else
+		term_row_add(sheet->row, style, row);
+	put(sheet);
+}
+
+void sheet_text(struct tui_sheet *sheet, struct str text, bool has_title, size_t most)
+{
+	most = most < sheet->most ? most : sheet->most;
+	size_t total = count_rows(text, sheet->columns), at = 0;
+	struct gap gap = {.from = most / 2, .count = total > most ? total - most + 1 : 0};
+	struct str line, row;
+	enum term_style style = has_title ? TERM_bold : TERM_plain;
+	while (str_next_line(&text, &line)) {
+		if (!line.len)
+			text_row(sheet, TERM_plain, line, at++, gap);
+		while (term_wrap_next(&line, sheet->columns, &row))
+			text_row(sheet, style, row, at++, gap);
+		style = TERM_plain;
+	}
+}
+
+void sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t label_columns)
+{
+	enum term_style style = item->is_chosen ? TERM_cyan : TERM_plain;
+	char number[32] = "";
+	if (!sheet->most)
+		return;
+	if (item->number)
+		snprintf(number, sizeof(number), "%d. ", item->number);
+	term_row_clear(sheet->row);
+	term_row_add_c(sheet->row, style, item->is_chosen ? "› " : "  ");
+	term_row_add_c(sheet->row, style, number);
+	term_row_add_c(sheet->row, style, item->mark ? item->mark : "");
+	term_row_add_c(sheet->row, style, item->label);
+	size_t end = 2 + label_columns;
+	while (item->about && sheet->row->columns < end && sheet->row->columns < sheet->columns)
+		term_row_add_c(sheet->row, TERM_plain, " ");
+	if (item->about && *item->about) {
+		term_row_add_c(sheet->row, TERM_plain, "  ");
+		term_row_add_c(sheet->row, TERM_dim, item->about);
+	}
+	size_t at = put(sheet);
+	if (item->is_chosen)
+		term_paint_caret(sheet->paint, at, 0);
+}
+
+size_t sheet_window(size_t count, size_t chosen, size_t room)
+{
+	size_t from = chosen < room / 2 ? 0 : chosen - room / 2;
+	if (!room || count <= room)
+		return 0;
+	return from + room > count ? count - room : from;
+}

@@ -1,0 +1,38 @@
+/* tui_sheet.h — the rows that a panel or a popup draws: at most `most`, each at most `columns` wide.
+ *
+ * Borrows everything. The functions count `most` down and draw nothing when it is 0. */
+#ifndef UI_TUI_SHEET_H
+#define UI_TUI_SHEET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/str.h"
+#include "term/term_row.h"
+
+struct term_paint;
+
+struct tui_sheet {
+	struct term_paint *paint;
+	struct term_row *row;
+	size_t columns, most;
+};
+
+/* One row of a list. */
+struct sheet_item {
+	const char *label, *about; /* about: NULL or a description, which is dim */
+	int number;                /* shown before the label; 0: none */
+	bool is_chosen;
+	const char *mark; /* NULL, or "[x] " */
+};
+
+void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text);
+/* Draws text, wrapped, in at most `most` rows; the first line is bold if has_title. A longer text loses rows in its
+ * middle, which a row says. */
+void sheet_text(struct tui_sheet *sheet, struct str text, bool has_title, size_t most);
+/* Draws a row of a list; the caret stands on the chosen one. label_columns: the labels' column width. */
+void sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t label_columns);
+/* Returns the first item of a window of `room` items that contains the chosen one. */
+size_t sheet_window(size_t count, size_t chosen, size_t room);
+
+#endif

@@ -1,0 +1,237 @@
+// The terminal asks: approvals, the model's questions, the proposed plan; input at the end of a turn.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import test from 'node:test';
+
+import { call, needs, outputOf, patch, reply, run, say, startModel, textsOf } from './lib/codex.mjs';
+import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+
+const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
+const ASKS = 'features.default_mode_request_user_input = true';
+const OPTIONS = [{ label: 'C (Recommended)', description: 'small' }, { label: 'Rust', description: 'safe' }];
+const question = (id, text, more) => ({ id, header: 'Choice', question: text, options: OPTIONS, ...more });
+const ask = (...questions) => call('request_user_input', { questions }, { call_id: 'q' });
+const FREE = 'sandbox_mode = "danger-full-access"';
+
+const idle = (term) => term.untilGone(/esc to interrupt/);
+const answers = (model) => JSON.parse(outputOf(model.requests()[1], 'q')).answers;
+
+test('questions: an option, a note, and the answers that the model gets', options, async (t) => {
+	const model = await startModel(t, [ask(question('lang', 'Which language?'), question('size', 'Which size?')),
+		say('Thanks.')]);
+	const term = await startReady(t, model, ['go'], { config: ASKS });
+	await term.until(/Question 1\/2 \(2 unanswered\) · Choice\nWhich language\?\n› 1\. C \(Recommended\) +small\n {2}2\. Rust +safe\n {2}3\. None of/);
+	await answer(term, '\x1b[B', '\r');
+	await term.until(/Question 2\/2 \(1 unanswered\)[^]*Which size\?[^]*enter to submit all/);
+	await answer(term, '\x1b[B', '\x1b[B', '\t', 'about 3 MB');
+	await term.until(/› about 3 MB/);
+	term.type('\r');
+	await term.until(/Thanks\./);
+	await idle(term);
+	assert.deepEqual(answers(model), { lang: { answers: ['Rust'] }, size: { answers: ['None of the above', 'user_note: about 3 MB'] } });
+	const lines = term.lines();
+	assert.deepEqual(lines.slice(lines.indexOf('• Questions 2/2 answered')).slice(1, 6).map((line) => line.trim()),
+		['Which language?', 'answer: Rust', 'Which size?', 'answer: None of the above', 'note: about 3 MB']);
+	await leave(term);
+});
+
+test('questions: a digit answers, arrows go between questions, and a note returns to the list', options, async (t) => {
+	const model = await startModel(t, [ask(question('a', 'First?'), question('b', 'Second?')), say('Thanks.')]);
+	const term = await startReady(t, model, ['go'], { config: ASKS });
+	await term.until(/First\?/);
+	await answer(term, '\x1b[C');
+	await term.until(/Question 2\/2 \(2 unanswered\)/);
+	await answer(term, '\t', 'kept', '\x1b');
+	await term.until(/note: kept/);
+	await answer(term, '2');
+	await term.until(/Question 1\/2 \(1 unanswered\)/);
+	await answer(term, '1');
+	await term.until(/Thanks\./);
+	assert.deepEqual(answers(model), { a: { answers: ['C (Recommended)'] }, b: { answers: ['Rust', 'user_note: kept'] } });
+	await idle(term);
+	await leave(term);
+});
+
+test('questions: a secret note is not shown', options, async (t) => {
+	const model = await startModel(t, [ask(question('a', 'Password?', { isSecret: true })), say('Thanks.')]);
+	const term = await startReady(t, model, ['go'], { config: ASKS });
+	await term.until(/Password\?/);
+	await answer(term, '\t', 'hunter2');
+	await term.until(/^› •{7}$/m);
+	term.type('\r');
+	await term.until(/Thanks\./);
+	await idle(term);
+	assert.doesNotMatch(term.raw(), /hunter2/);
+	const { answers: given } = answers(model).a;
+	assert.equal(given.at(-1), 'user_note: hunter2');
+	await leave(term);
+});
+
+test('questions: Esc interrupts, and the next message works', options, async (t) => {
+	const model = await startModel(t, [ask(question('a', 'First?')), say('Again.')]);
+	const term = await startReady(t, model, ['go'], { config: ASKS });
+	await term.until(/First\?/);
+	await answer(term, '\x1b');
+	await term.until(/■ Conversation interrupted/);
+	await enter(term, 'next');
+	await term.until(/Again\./);
+	await idle(term);
+	await leave(term);
+});
+
+test('questions: typing ahead answers nothing, and the draft comes back', options, async (t) => {
+	const asks = { call: 'request_user_input', arguments: { questions: [question('a', 'First?')] }, call_id: 'q' };
+	const model = await startModel(t, [reply({ gate: 'ask' }, asks), say('Thanks.')]);
+	const term = await startReady(t, model, ['go'], { config: ASKS });
+	await term.until(/esc to interrupt/);
+	term.type('1 and 2');
+	await term.until(/^› 1 and 2$/m);
+	await model.openGate('ask');
+	await term.until(/First\?/);
+	term.type('1\r'); // at once after its first frame, or before: never an answer
+	await term.until(/First\?/);
+	await answer(term, '2');
+	await term.until(/Thanks\./);
+	await idle(term);
+	assert.deepEqual(answers(model), { a: { answers: ['Rust'] } });
+	await term.until(/^› 1 and 2$/m);
+	term.type('\x03');
+	await term.until(/^›$/m);
+	await leave(term);
+});
+
+test('closing the terminal answers no question', options, async (t) => {
+	const model = await startModel(t, [ask(question('a', 'First?')), say('never')]);
+	const term = await startReady(t, model, ['go'], { config: ASKS });
+	await term.until(/First\?/);
+	term.close();
+	await term.done;
+	assert.equal(model.requests().length, 1);
+});
+
+test('a question in a window of 20 by 6 shows its options', options, async (t) => {
+	const model = await startModel(t, [ask(question('a', 'Which of these two languages do you like better?')), say('Thanks.')]);
+	const term = await startReady(t, model, ['go'], { config: ASKS, rows: 6, columns: 20 });
+	await term.until(/› 1\. C/);
+	await answer(term, '\r');
+	await term.until(/Thanks\./);
+	await idle(term);
+	await leave(term);
+});
+
+const PLAN = 'Intro.\n<proposed_plan>\n# Plan\n- first step\n</proposed_plan>\n';
+
+test('a plan: proposed once, without tags; yes implements it in default mode', options, async (t) => {
+	const model = await startModel(t, [say(PLAN), say('Built.')]);
+	const term = await startReady(t, model);
+	term.type('\x1b[Z');
+	await term.until(/Plan mode \(shift\+tab to cycle\)/);
+	await enter(term, 'plan it');
+	await term.until(/• Proposed Plan[^]*first step[^]*Implement this plan\?\n\n?› 1\. Yes, implement this plan/);
+	await answer(term, '\r');
+	await term.until(/› Implement the plan\.[^]*Built\./);
+	await idle(term);
+	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'Implement the plan.');
+	assert.match(textsOf(model.requests()[1], 'developer').at(-1), /<collaboration_mode>/);
+	assert.doesNotMatch(term.lines().join('\n'), /proposed_plan|Plan mode \(/);
+	assert.equal(term.lines().filter((line) => /first step/.test(line)).length, 1);
+	await leave(term);
+});
+
+for (const [name, key] of [['Esc', '\x1b'], ['no', '\x1b[A\r']]) {
+	test(`a plan: ${name} stays in plan mode`, options, async (t) => {
+		const model = await startModel(t, [say(PLAN)]);
+		const term = await startReady(t, model);
+		term.type('\x1b[Z');
+		await term.until(/Plan mode/);
+		await enter(term, 'plan it');
+		await term.until(/Implement this plan\?/);
+		await answer(term, key.slice(0, 3), ...(key.slice(3) ? [key.slice(3)] : []));
+		await term.until(/^›$/m);
+		assert.match(term.screen().join('\n'), /Plan mode/);
+		assert.equal(model.requests().length, 1);
+		await leave(term);
+	});
+}
+
+test('no plan, no question', options, async (t) => {
+	const model = await startModel(t, [say('Just words.')]);
+	const term = await startReady(t, model);
+	term.type('\x1b[Z');
+	await term.until(/Plan mode/);
+	await enter(term, 'plan it');
+	await term.until(/Just words\./);
+	await idle(term);
+	await new Promise((wake) => setTimeout(wake, 700));
+	assert.doesNotMatch(term.lines().join('\n'), /Implement this plan/);
+	await leave(term);
+});
+
+test('a command: (p) allows its prefix, which is saved', options, async (t) => {
+	const model = await startModel(t, [run('touch made'), run('touch again'), say('Finished.')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE });
+	await term.until(/3\. Yes, and don't ask again for commands that start with `touch[^]*\(p\)/);
+	await answer(term, 'p');
+	await term.until(/✔ You approved codex to run touch made and all commands like it/);
+	await term.until(/Finished\.|touch again/);
+	assert.match(fs.readFileSync(`${term.home}/rules/default.rules`, 'utf8'), /touch/);
+	term.close();
+	await term.done;
+});
+
+test('a command: what is approved is what is seen', options, async (t) => {
+	const model = await startModel(t, [run('echo \u202efdp\u200b.exe'), say('Finished.')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE });
+	await term.until(/\$ echo \\u\{202e\}fdp\\u\{200b\}\.exe/);
+	await answer(term, 'x', '7', 'n');
+	await term.until(/✗ You canceled the request to run echo/);
+	await idle(term);
+	assert.equal(model.requests().length, 1);
+	assert.doesNotMatch(term.raw(), /[\u202e\u200b]/);
+	await leave(term);
+});
+
+test('a patch: the change, the question, and the file', options, async (t) => {
+	const model = await startModel(t, [patch('*** Add File: made.txt', '+one line'), say('Finished.')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE });
+	await term.until(/Added .*made\.txt \(\+1 -0\)[^]*Would you like to make the following edits\?[^]*made\.txt/);
+	await answer(term, 'y');
+	await term.until(/Finished\./);
+	assert.equal(fs.readFileSync(`${term.cwd}/made.txt`, 'utf8'), 'one line\n');
+	await idle(term);
+	await leave(term);
+});
+
+// --- input and the end of a turn --------------------------------------------------------------------------------------
+
+test('a message that joined a turn which fails starts the next one', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'I begin' }, { gate: 'a' },
+		{ event: { type: 'response.failed', response: { id: 'r', error: { code: 'invalid_prompt', message: 'no' } } } }), say('I read it.')]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(/I begin/);
+	await enter(term, 'and this');
+	await term.until(/› and this\n[^]*›$/m);
+	await model.openGate('a');
+	await term.until(/I read it\./);
+	await idle(term);
+	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'and this');
+	assert.equal(term.lines().filter((line) => /› and this/.test(line)).length, 1);
+	await leave(term);
+});
+
+test('input during /compact waits for its end and is then sent', options, async (t) => {
+	const model = await startModel(t, [say('One.'), reply({ gate: 'c' }, { message: 'A summary.' }), say('Two.')]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(/One\./);
+	await idle(term);
+	await enter(term, '/compact');
+	await term.until(/esc to interrupt/);
+	await enter(term, 'next');
+	await term.until(/Queued follow-up inputs/);
+	await model.openGate('c');
+	await term.until(/replaced by a summary[^]*› next[^]*Two\./);
+	await idle(term);
+	assert.equal(model.requests().length, 3);
+	await leave(term);
+});

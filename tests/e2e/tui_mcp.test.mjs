@@ -1,0 +1,92 @@
+// The terminal asks for MCP servers: approval of calls, forms, URLs.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { needs, outputOf, reply, say, startModel } from './lib/codex.mjs';
+import { answer, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+
+const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
+const SERVER = fileURLToPath(new URL('lib/mcp_server.mjs', import.meta.url));
+const idle = (term) => term.untilGone(/esc to interrupt/);
+
+const TOOL = { name: 'ask', inputSchema: { type: 'object', properties: {} }, annotations: { readOnlyHint: true } };
+const WRITE = { name: 'write', inputSchema: { type: 'object', properties: { say: { type: 'string' } } } };
+const toml = JSON.stringify;
+const configOf = (script) =>
+	`[mcp_servers.s]\ncommand = ${toml(process.execPath)}\nargs = [${toml(SERVER)}, ${toml(toml(script))}]\n`;
+const itemCall = (tool, args = {}) => reply({ item: {
+	 type: 'function_call', name: tool, namespace: 'mcp__s', arguments: JSON.stringify(args), call_id: 'c' } });
+
+/** A session whose server asks this during a call. */
+async function elicited(t, params) {
+	const model = await startModel(t, [itemCall('ask'), say('Finished.')]);
+	const term = await startReady(t, model, ['go'], { config: configOf({ tools: [TOOL], answers: { ask: { ask: params } } }) });
+	return { model, term, result: () => outputOf(model.requests()[1], 'c').split('Output:')[1] };
+}
+
+const FORM = { message: 'Who are you?', requestedSchema: { type: 'object', required: ['name'], properties: {
+	name: { type: 'string', title: 'Name' }, age: { type: 'integer', minimum: 18 }, admin: { type: 'boolean' },
+	colour: { type: 'string', enum: ['red', 'blue'], enumNames: ['Red', 'Blue'], default: 'blue' },
+	tags: { type: 'array', items: { type: 'string', enum: ['x', 'y', 'z'] } } } } };
+
+test('a form of a server: texts, numbers, choices and lists; bad values are named', options, async (t) => {
+	const { term, result } = await elicited(t, FORM);
+	await term.until(/Field 1\/5 \(5 unanswered\) · s\nWho are you\?\n\nName \(required\)/);
+	await answer(term, '\r');
+	await term.until(/an answer is required here/);
+	await answer(term, 'Ada', '\r');
+	await term.until(/^age/m);
+	await answer(term, '7', '\r');
+	await term.until(/this number is too small/);
+	await answer(term, '\x15', '36', '\r');
+	await term.until(/› 1\. true +yes/);
+	await answer(term, '\r');
+	await term.until(/› 2\. blue +Blue/);
+	await answer(term, '\r');
+	await term.until(/› 1\. \[ \] x/);
+	await answer(term, ' ', '\x1b[B', '\x1b[B', ' ');
+	await term.until(/› 3\. \[x\] z/);
+	await answer(term, '\r');
+	await term.until(/Finished\./);
+	assert.deepEqual(JSON.parse(result()), { action: 'accept', content: { name: 'Ada', age: 36, admin: true, colour: 'blue', tags: ['x', 'z'] } });
+	await idle(term);
+	await leave(term);
+});
+
+for (const [name, key, action] of [['Esc cancels', '\x1b', 'cancel'], ['Ctrl-D declines', '\x04', 'decline']]) {
+	test(`a form of a server: ${name}`, options, async (t) => {
+		const { term, result } = await elicited(t, FORM);
+		await term.until(/Who are you\?/);
+		await answer(term, key);
+		await term.until(/Finished\./);
+		assert.equal(JSON.parse(result()).action, action);
+		await idle(term);
+		await leave(term);
+	});
+}
+
+test('a URL of a server is shown, and opened by the user alone', options, async (t) => {
+	const { term, result } = await elicited(t, { mode: 'url', message: 'Log in.', url: 'https://example.org/\u202ex', elicitationId: 'e1' });
+	await term.until(/The MCP server s asks you to open a page\n\nLog in\.\n\nhttps:\/\/example\.org\/\\u\{202e\}x/);
+	await answer(term, 'y');
+	await term.until(/Finished\./);
+	assert.equal(JSON.parse(result()).action, 'accept');
+	await idle(term);
+	await leave(term);
+});
+
+for (const [name, key, wanted] of [['y runs it', 'y', /\{"say":"hi"\}/],
+	['d goes on without it', 'd', /user rejected MCP tool call/], ['Esc cancels it', '\x1b', /user cancelled MCP tool call/]]) {
+	test(`a call of a server's tool: ${name}`, options, async (t) => {
+		const model = await startModel(t, [itemCall('write', { say: 'hi' }), say('Finished.')]);
+		const term = await startReady(t, model, ['go'], { config: configOf({ tools: [WRITE] }) });
+		await term.until(/Allow the s MCP server to run tool "write"\?\n\n {2}say: hi\n\n› 1\. Yes, run the tool \(y\)/);
+		await answer(term, key);
+		await term.until(/Finished\./);
+		assert.match(outputOf(model.requests()[1], 'c'), wanted);
+		await idle(term);
+		await leave(term);
+	});
+}
