@@ -1,5 +1,6 @@
 /* One HTTP request of the transport: its headers, and the parts of its answer. */
 #include "base/error.h"
+#include "base/json_peek.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
@@ -170,8 +171,11 @@ static struct http_call *start(struct mcp_exchange *exchange, const char *method
 		headers[count++] = http->headers[i];
 	for (size_t i = 0; i < granted_count; i++)
 		headers[count++] = http->granted->lines[i];
+	struct str name = STR_NONE;
+	bool is_call = json_peek_member(exchange->body, "method", &name) && str_is(str_trim(name), "\"tools/call\"");
 	const struct http_request request = {
 		.method = method,
+		.is_once = is_call, /* a tool must not run twice */
 		.url = http->url,
 		.headers = headers,
 		.header_count = count,

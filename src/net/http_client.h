@@ -6,9 +6,9 @@
  *
  * No callback runs inside a call to this module. A kept-alive connection that the server has closed, or on which it has
  * sent unsolicited bytes, is not used again. A request whose kept-alive connection ends before the first byte of an
- * answer is sent once more on a new connection. Redirects are not followed. Errors: ERR_invalid (request),
- * ERR_unsupported (no libcurl), ERR_config (CA file), ERR_connect, ERR_timeout, ERR_transport, ERR_limit (head),
- * ERR_cancelled. They name host and port, never user, password or query. */
+ * answer is sent once more on a new connection, unless it has is_once. Redirects are not followed. Errors: ERR_invalid
+ * (request), ERR_unsupported (no libcurl), ERR_config (CA file), ERR_connect, ERR_timeout, ERR_transport, ERR_limit
+ * (head), ERR_cancelled. They name host and port, never user, password or query. */
 #ifndef NET_HTTP_CLIENT_H
 #define NET_HTTP_CLIENT_H
 
@@ -44,7 +44,9 @@ struct http_request {
 	const struct str *body; /* the parts of the body, in order; NULL and 0: no body */
 	size_t body_count;
 	uint64_t connect_timeout_ms; /* 0: the system's timeout */
-	uint64_t idle_timeout_ms;    /* ERR_timeout after this time without traffic, pauses excluded; 0: never */
+	/* Never sent twice: the server may have carried it out before its kept-alive connection ended. */
+	bool is_once;
+	uint64_t idle_timeout_ms; /* ERR_timeout after this time without traffic, pauses excluded; 0: never */
 };
 
 struct http_handler {

@@ -178,10 +178,12 @@ static size_t on_curl_read(char *out, size_t size, size_t count, void *self)
 	return filled;
 }
 
-/* libcurl rewinds the body to send it again on another connection. */
+/* libcurl rewinds the body to send it again on another connection; it gives up if it cannot. */
 static int on_curl_seek(void *self, curl_off_t offset, int origin)
 {
 	struct http_call *call = self;
+	if (call->request.is_once && (call->segment || call->segment_offset))
+		return CURL_SEEKFUNC_FAIL;
 	if (origin != SEEK_SET || offset != 0)
 		return CURL_SEEKFUNC_CANTSEEK;
 	call->segment = call->segment_offset = 0;

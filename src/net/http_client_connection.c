@@ -92,7 +92,7 @@ static int on_curl_ready(void *self, char *peer, char *local, int peer_port, int
 bool http_call_is_stale(const struct http_call *call, CURLcode result)
 {
 	long connects = 1;
-	if (call->is_retried || call->head_total)
+	if (call->request.is_once || call->is_retried || call->head_total)
 		return false;
 	if (call->is_stale)
 		return true;

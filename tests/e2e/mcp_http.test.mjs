@@ -171,6 +171,19 @@ for (const status of [400, 429, 500, 503])
 		assert.match(outputs[1], /second/);
 	});
 
+test('a call whose kept-alive connection ends is not sent again, and the next one works', needs('exec'), async (t) => {
+	let isFirst = true;
+	const { url, calls } = await serve(t, polite((response, { id }) => {
+		if (!isFirst) return json(response, result(id, said('fine')));
+		isFirst = false;
+		response.socket.destroy();
+	}));
+	const { outputs } = await callTool(t, url, { calls: 2 });
+	assert.match(outputs[0], /tool call failed/);
+	assert.match(outputs[1], /fine/);
+	assert.equal(calls().length, 2, 'the tool ran twice for one call');
+});
+
 test('a server that is overloaded at first is asked again', needs('exec'), async (t) => {
 	let count = 0;
 	const handle = polite((response, { id }) => json(response, result(id, said('ok'))));

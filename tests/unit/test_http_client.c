@@ -287,6 +287,18 @@ static void test_stale_connection_is_retried_once(void **state)
 	assert_int_equal(f->request_count, 3);
 }
 
+/* The connection ends after the server has read the whole request: whether it was carried out is unknown. */
+static void test_a_request_with_is_once_is_not_sent_twice(void **state)
+{
+	struct fixture *f = *state;
+	const struct str body[] = {STR("x")};
+	f->on_request = answer_first_only;
+	run(f, (struct http_request){0});
+	run(f, (struct http_request){.method = "POST", .body = body, .body_count = 1, .is_once = true});
+	assert_err(f, ERR_transport, "the connection to 127.0.0.1:");
+	assert_int_equal(f->request_count, 2);
+}
+
 static void hang_up(struct fixture *f, struct peer *peer, int number)
 {
 	(void)f, (void)number;
@@ -761,6 +773,7 @@ int main(void)
 		CLIENT_TEST(test_two_lengths_that_differ_are_refused),
 		CLIENT_TEST(test_bytes_after_an_answer_are_no_answer),
 		CLIENT_TEST(test_stale_connection_is_retried_once),
+		CLIENT_TEST(test_a_request_with_is_once_is_not_sent_twice),
 		CLIENT_TEST(test_fresh_connection_is_not_retried),
 		CLIENT_TEST(test_refused_connection),
 		CLIENT_TEST(test_heads),
