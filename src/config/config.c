@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -31,7 +32,8 @@ struct loaded {
 	const struct config_required *required; /* NULL: no requirements.toml */
 	const char *home;
 	const char *profile;
-	size_t own_folders; /* number of layers.folders that belong to the system and the user; they come first */
+	size_t own_folders;  /* number of layers.folders that belong to the system and the user; they come first */
+	struct config *base; /* of config_with_servers: holds all but mcp_servers; else NULL */
 };
 
 static struct loaded *loaded_of(const struct config *config)
@@ -52,7 +54,9 @@ void config_unref(struct config *config)
 	struct loaded *l = loaded_of(config);
 	if (--l->refs)
 		return;
-	config_layers_finish(&l->layers);
+	if (!l->base)
+		config_layers_finish(&l->layers);
+	config_unref(l->base);
 	arena_finish(&l->arena);
 	free(l);
 }
@@ -251,6 +255,37 @@ struct config *config_load(const struct config_source *source, struct error *err
 	l->refs = 1;
 	config_layers_init(&l->layers, &l->arena);
 	if (load(l, source, err) == 0)
+		return &l->config;
+	config_unref(&l->config);
+	return NULL;
+}
+
+static int read_servers(struct loaded *l, struct str text, struct error *err)
+{
+	struct config *bound = arena_new(&l->arena, struct config); /* only to check the types */
+	struct config_binder binder = config_binder(&l->config, &l->arena);
+	const struct json *json = json_parse_copy(&l->arena, text, err);
+	if (!json)
+		return error_wrap(err, "mcp_servers");
+	struct toml *table = toml_from_json(&l->arena, json, "mcp_servers", err);
+	struct toml *root = toml_new(&l->arena, TOML_table, "mcp_servers", 0);
+	if (!table)
+		return -(int)err->code;
+	toml_add(&l->arena, root, STR("mcp_servers"), table);
+	if (config_bind(&binder, &config_keys, root, "", bound, err) != 0 || mcp_servers_check(table, err) != 0)
+		return -(int)err->code;
+	l->config.mcp_servers = table;
+	return 0;
+}
+
+struct config *config_with_servers(struct config *config, struct str servers, struct error *err)
+{
+	struct loaded *l = xnew(struct loaded), *old = loaded_of(config);
+	*l = *loaded_of(old->base ? old->base : config);
+	l->refs = 1;
+	l->base = config_ref(old->base ? old->base : config);
+	l->arena = (struct arena){0};
+	if (read_servers(l, servers, err) == 0)
 		return &l->config;
 	config_unref(&l->config);
 	return NULL;

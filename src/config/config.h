@@ -46,6 +46,9 @@ struct config_source {
 
 /* Loads and checks a config. Returns it with one reference, or NULL and err. */
 must_check struct config *config_load(const struct config_source *source, struct error *err);
+/* Returns a config that differs in mcp_servers only, with one reference. servers: an object, as in config.toml. NULL
+ * and err if a server is wrong in itself. */
+must_check struct config *config_with_servers(struct config *config, struct str servers, struct error *err);
 struct config *config_ref(struct config *config);
 void config_unref(struct config *config); /* NULL is fine */
 

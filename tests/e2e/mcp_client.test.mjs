@@ -4,34 +4,16 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
-import { fileURLToPath } from 'node:url';
 
 import { startAppServer, text } from './lib/app_server.mjs';
 import { startProto, userInput } from './lib/proto.mjs';
+import { configOf, ECHO, itemCall, mcpItems, SERVER, startThread, WRITE } from './lib/mcp.mjs';
 import { isAlive, until } from './lib/nest.mjs';
 import { call, codexExec, itemsOf, makeHome, needs, outputOf, readLines, reply, rollouts, say, startModel, tempDir } from './lib/codex.mjs';
 
 const exec = needs('exec');
 const appServer = needs('app-server');
-const SERVER = fileURLToPath(new URL('lib/mcp_server.mjs', import.meta.url));
 const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
-const ECHO = { name: 'echo', description: 'Says it again.', inputSchema: { type: 'object',
-	properties: { say: { type: 'string' } } }, annotations: { readOnlyHint: true } };
-
-const toml = (value) => JSON.stringify(value);
-
-/** The configuration of scripted servers {NAME: SCRIPT}; keys: further lines of each table. */
-function configOf(servers, keys = '') {
-	return Object.entries(servers).map(([name, script]) => `[mcp_servers.${toml(name)}]
-command = ${toml(process.execPath)}
-args = [${toml(SERVER)}, ${toml(JSON.stringify(script))}]
-${keys}
-`).join('');
-}
-
-const itemCall = (tool, args, id = 'c1', server = 's') => ({ item: { type: 'function_call', name: tool,
-	namespace: `mcp__${server}`, arguments: typeof args === 'string' ? args : JSON.stringify(args), call_id: id } });
-
 /** Runs exec with one call of a tool; returns the run, the requests to the model, and the server's log. */
 async function callOnce(t, script, step, { keys, json = true } = {}) {
 	const model = await startModel(t, [reply(step), say('done')]);
@@ -236,21 +218,6 @@ test('a changed list of tools is followed', exec, async (t) => {
 });
 
 // --- the app-server -------------------------------------------------------------------------------------------------
-
-/** A thread with one scripted server; begin(words) starts a turn. */
-async function startThread(t, script, replies, { keys, thread: more, config = '' } = {}) {
-	const model = await startModel(t, replies);
-	const log = path.join(tempDir(t, 'log'), 'log');
-	const home = makeHome(t, model, config);
-	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: { log, ...script } }, keys));
-	const server = await startAppServer(t, model, { home });
-	const { thread } = await server.request('thread/start', { sandbox: 'workspace-write', approvalPolicy: 'on-request', ...more });
-	const begin = (words) => server.request('turn/start', { threadId: thread.id, input: [text(words)] });
-	return { model, server, thread, begin, home, log: () => readLines(log) };
-}
-
-const WRITE = { ...ECHO, name: 'write', annotations: undefined };
-const mcpItems = (server, method) => server.all(method).map(({ params }) => params.item).filter(({ type }) => type === 'mcpToolCall');
 
 test('the start of each server is reported to clients', appServer, async (t) => {
 	const { server, thread } = await startThread(t, { tools: [ECHO] }, [say('done')]);

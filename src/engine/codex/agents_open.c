@@ -12,6 +12,7 @@
 #include "engine/codex/codex_data.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
+#include "engine/session/session_mcp.h"
 #include "engine/session/conversation.h"
 #include "model/model_catalog.h"
 #include "protocol/record/types.h"
@@ -22,7 +23,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent)
 {
 	struct codex_options options = {
 		.services = parent->services,
-		.config = parent->env.config,
+		.config = session_mcp_config(parent->session->mcp), /* with the MCP servers of a reload */
 		.source = parent->env.source,
 		.cwd = parent->session->settings->cwd,
 		.client = parent->env.client,

@@ -16,6 +16,7 @@
 #include "engine/codex/op_priv.h"
 #include "engine/session/resume.h"
 #include "engine/session/session.h"
+#include "engine/session/session_mcp.h"
 #include "engine/session/session_mcp_list.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_skills.h"
@@ -192,6 +193,18 @@ void on_op_clean_background_terminals(struct codex *codex, const struct submissi
 void on_op_list_mcp_tools(struct codex *codex, const struct submission *submission)
 {
 	session_mcp_list(codex->session, submission->id);
+}
+
+void on_op_refresh_mcp_servers(struct codex *codex, const struct submission *submission)
+{
+	struct error err;
+	const struct mcp_refresh_config *wanted = submission->op.refresh_mcp_servers->config;
+	struct config *config = config_with_servers(codex->env.config, wanted->mcp_servers, &err);
+	if (config)
+		session_mcp_reload(codex->session, config);
+	else
+		op_refuse_request(codex, submission, err.text);
+	config_unref(config);
 }
 
 void on_op_list_skills(struct codex *codex, const struct submission *submission)

@@ -32,7 +32,8 @@ struct session_server {
 struct session_mcp {
 	struct session *session;
 	struct config *config;
-	struct arena arena; /* holds the settings of the servers */
+	struct config *next; /* of a reload that waits for the Task to end, or NULL */
+	struct arena arena;  /* holds the settings of the servers */
 	struct list servers;
 	size_t pending;   /* servers that are starting */
 	bool is_complete; /* mcp_startup_complete was emitted */
@@ -304,10 +305,9 @@ static void host_bind_mcp(struct tool_host *host, struct tool_call *call, struct
 		tool_mcp_bind(call, offered);
 }
 
-void session_mcp_open(struct session *session)
+static void open_servers(struct session *session, struct config *config)
 {
 	size_t count = 0, added = 0;
-	struct config *config = session->env->config;
 	struct session_mcp *mcp = xnew(struct session_mcp);
 	*mcp = (struct session_mcp){.session = session, .config = config_ref(config)};
 	mcp->grace = loop_timer_create(session->env->loop, on_grace, mcp);
@@ -332,6 +332,40 @@ void session_mcp_open(struct session *session)
 		emit_complete(mcp);
 }
 
+void session_mcp_open(struct session *session)
+{
+	open_servers(session, session->env->config);
+}
+
+struct config *session_mcp_config(const struct session_mcp *mcp)
+{
+	return mcp->config;
+}
+
+/* Opens before it closes, so that servers with the same settings are kept. */
+static void reload(struct session *session)
+{
+	struct session_mcp *old = session->mcp;
+	open_servers(session, old->next);
+	session->mcp->has_warned = old->has_warned;
+	free(steal(session->conversation.tools_model)); /* describe the tools again */
+	session_mcp_destroy(old);
+}
+
+void session_mcp_reload(struct session *session, struct config *config)
+{
+	config_unref(session->mcp->next);
+	session->mcp->next = config_ref(config);
+	if (!session->task)
+		reload(session);
+}
+
+void session_mcp_begin_task(struct session *session)
+{
+	if (session->mcp && session->mcp->next)
+		reload(session);
+}
+
 void session_mcp_destroy(struct session_mcp *mcp)
 {
 	struct session_server *it;
@@ -353,5 +387,6 @@ void session_mcp_destroy(struct session_mcp *mcp)
 	loop_deferred_finish(&mcp->go);
 	arena_finish(&mcp->arena);
 	config_unref(mcp->config);
+	config_unref(mcp->next);
 	free(mcp);
 }

@@ -12,6 +12,7 @@
 #include "base/str.h"
 #include "loop/loop.h"
 
+struct config;
 struct json_writer;
 struct session;
 struct session_mcp;
@@ -19,6 +20,13 @@ struct session_mcp;
 /* Completes the session's host, starts the configured servers and emits the events of their start, at once and later.
  */
 void session_mcp_open(struct session *session);
+/* Uses the servers of this config from the next Task on, or at once if no Task runs. Servers with the same settings
+ * continue to run. */
+void session_mcp_reload(struct session *session, struct config *config);
+/* A Task begins: carries out a reload. */
+void session_mcp_begin_task(struct session *session);
+/* Returns the config whose servers the Session uses, borrowed. */
+struct config *session_mcp_config(const struct session_mcp *mcp);
 void session_mcp_destroy(struct session_mcp *mcp); /* NULL is fine */
 
 /* False if a request to the model can be made now. Otherwise calls ready(self) when it can, unless session_mcp_forget

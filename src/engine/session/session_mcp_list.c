@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "config/mcp_server.h"
 #include "engine/session/session.h"
+#include "engine/session/session_mcp.h"
 #include "mcp/mcp_catalog.h"
 #include "mcp/mcp_survey.h"
 #include "tool/mcp/mcp_offer.h"
@@ -109,7 +110,7 @@ void session_mcp_list(struct session *session, struct str sub_id)
 	list_init(&list->link);
 	list_append(&session->mcp_lists, &list->link);
 	const struct mcp_survey_options options = {
-		.config = session->env->config,
+		.config = session_mcp_config(session->mcp),
 		.cwd = session->settings->cwd,
 		.with_resources = true,
 		.on_done = on_done,

@@ -10,6 +10,7 @@
 #include "engine/task/compact.h"
 #include "engine/history/history_item.h"
 #include "engine/session/session.h"
+#include "engine/session/session_mcp.h"
 #include "engine/turn/turn.h"
 #include "model/model_error.h"
 #include "model/proposed_plan.h"
@@ -171,6 +172,7 @@ struct task *task_create_under(const struct task_kind *kind, const struct task_o
 		.inbox = owner->inbox,
 		.inbox_self = owner->self,
 	};
+	session_mcp_begin_task(session);
 	session->task = task;
 	session_lend_host(session, task->id, task->settings);
 	emit_started(task);
