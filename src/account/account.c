@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "account/account_refresh.h"
+#include "account/token_command.h"
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
@@ -26,6 +27,7 @@ enum { LOCK_RETRY_MS = 50, LOCK_WAIT_MS = 60 * 1000 };
 struct accounts {
 	struct loop *loop;
 	struct http_client *http;
+	struct token_commands *commands;
 	struct list calls;
 	account_ask_fn ask;
 	void *ask_self;
@@ -372,6 +374,7 @@ struct accounts *accounts_create(struct loop *loop, struct http_client *http)
 	struct accounts *accounts = xnew(struct accounts);
 	accounts->loop = loop;
 	accounts->http = http;
+	accounts->commands = token_commands_create(loop);
 	list_init(&accounts->calls);
 	return accounts;
 }
@@ -391,5 +394,11 @@ void accounts_destroy(struct accounts *accounts)
 		call->on_done = NULL;
 		call->accounts = NULL;
 	}
+	token_commands_destroy(accounts->commands);
 	free(accounts);
+}
+
+struct token_commands *accounts_commands(struct accounts *accounts)
+{
+	return accounts->commands;
 }

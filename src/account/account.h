@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 
+#include "account/account_token.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "config/auth.h"
@@ -19,10 +20,14 @@ struct account_call;
 struct accounts;
 struct http_client;
 struct loop;
+struct token_commands;
 
 struct accounts *accounts_create(struct loop *loop, struct http_client *http);
 /* Ends all calls without on_done. A refresh that has been sent is lost. NULL is a no-op. */
 void accounts_destroy(struct accounts *accounts);
+
+/* Returns the tokens of commands (token_command.h), which end with the accounts. */
+struct token_commands *accounts_commands(struct accounts *accounts);
 
 /* Obtains new tokens from the client that supplied the present ones (AUTH_client). The function must answer with
  * accounts_client_answer, at once or later. self is passed through. NULL: no client can. */
@@ -30,15 +35,6 @@ typedef void (*account_ask_fn)(struct accounts *accounts, struct str account_id,
 void accounts_set_client(struct accounts *accounts, account_ask_fn ask, void *self);
 /* Ends all calls that wait for the client, which has written the new tokens to the store unless err is set. */
 void accounts_client_answer(struct accounts *accounts, const struct error *err);
-
-struct account_token {
-	struct str access_token;
-	struct str account_id; /* STR_NONE: unknown */
-	bool is_new;           /* this call has refreshed the tokens */
-};
-
-/* Called once, last. Either is NULL; both are borrowed during the call. */
-typedef void (*account_fn)(const struct account_token *token, const struct error *err, void *self);
 
 struct account_request {
 	struct auth_place place;

@@ -71,7 +71,57 @@ static bool find_entry(struct provider_resolve *r, const char *id)
 	return true;
 }
 
-/* --- which key opens it --- */
+/* --- the key --- */
+
+static bool fail_combined(struct provider_resolve *r)
+{
+	const struct {
+		bool is_set;
+		const char *key;
+	} keys[] = {
+		{r->entry.env_key, "env_key"},
+		{r->entry.experimental_bearer_token, "experimental_bearer_token"},
+		{r->entry.requires_openai_auth, "requires_openai_auth"},
+	};
+	for (size_t i = 0; i < countof(keys); i++) {
+		if (!keys[i].is_set)
+			continue;
+		error_set(r->err, ERR_config, "model_providers.%s: provider auth cannot be combined with %s", r->to->id,
+		          keys[i].key);
+		return true;
+	}
+	return false;
+}
+
+/* Sets auth_command if the provider has one. */
+static bool find_command(struct provider_resolve *r)
+{
+	const struct config_provider_auth *auth = &r->entry.auth;
+	struct model_provider *p = r->to;
+	if (!r->entry.is_set.auth)
+		return true;
+	if (!auth->command || !str_trim(str_of(auth->command)).len) {
+		error_set(r->err, ERR_config, "model_providers.%s: provider auth.command must not be empty", p->id);
+		return false;
+	}
+	if (fail_combined(r))
+		return false;
+	const char **argv = arena_array(&p->arena, const char *, auth->args.count + 2);
+	argv[0] = arena_cstr(&p->arena, str_of(auth->command));
+	for (size_t i = 0; i < auth->args.count; i++)
+		argv[i + 1] = arena_cstr(&p->arena, auth->args.items[i]);
+	argv[auth->args.count + 1] = NULL;
+	struct auth_command *command = arena_array(&p->arena, struct auth_command, 1);
+	*command = (struct auth_command){
+		.argv = argv,
+		.cwd = auth->cwd ? arena_cstr(&p->arena, str_of(auth->cwd)) : NULL,
+		.timeout_ms = (uint64_t)auth->timeout_ms,
+		.refresh_ms = (uint64_t)auth->refresh_interval_ms,
+	};
+	p->auth_command = command;
+	p->key_source = "auth.command";
+	return true;
+}
 
 static bool set_key(struct provider_resolve *r, struct str value, const char *source)
 {
@@ -134,7 +184,8 @@ static bool names_authorization(const struct provider_resolve *r)
  * OPENAI_API_KEY over a stored key only: many users export it for other programs. */
 static bool find_account(struct provider_resolve *r)
 {
-	bool has_own_key = r->entry.env_key || r->entry.experimental_bearer_token || names_authorization(r);
+	bool has_own_key =
+		r->to->auth_command || r->entry.env_key || r->entry.experimental_bearer_token || names_authorization(r);
 	if (has_own_key || !(r->to->is_openai || r->entry.requires_openai_auth) || config_env("CODEX_API_KEY"))
 		return true;
 	struct auth_place place = auth_place_of(r->config);
@@ -170,6 +221,8 @@ static bool set_openai_key(struct provider_resolve *r)
 
 static bool find_key(struct provider_resolve *r)
 {
+	if (r->to->auth_command)
+		return true;
 	if (r->entry.env_key)
 		return set_env_key(r);
 	if (r->entry.experimental_bearer_token)
@@ -179,7 +232,7 @@ static bool find_key(struct provider_resolve *r)
 	return !(r->to->is_openai || r->entry.requires_openai_auth) || set_openai_key(r);
 }
 
-/* --- what else it wants to hear --- */
+/* --- headers --- */
 
 static bool is_token(struct str name)
 {
@@ -208,7 +261,7 @@ struct header_list {
 static bool add_header(struct provider_resolve *r, struct header_list *list, struct str name, struct str value)
 {
 	value = str_trim(value);
-	bool has_own = r->to->authorization || r->to->uses_account;
+	bool has_own = r->to->authorization || r->to->uses_account || r->to->auth_command;
 	if (has_own && str_equal_fold(name, STR("authorization")))
 		return true; /* the key is sent in a header of its own */
 	if (!is_token(name) || !is_header_value(value)) {
@@ -293,7 +346,8 @@ static const char *service_tier_of(const struct config *config, struct arena *ar
 static bool resolve(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
-	if (!find_entry(r, id) || !find_account(r) || !model_provider_find_url(r) || !find_key(r) || !find_headers(r))
+	if (!find_entry(r, id) || !find_command(r) || !find_account(r) || !model_provider_find_url(r) || !find_key(r) ||
+	    !find_headers(r))
 		return false;
 	p->request_max_retries = capped(r->entry.request_max_retries);
 	p->stream_max_retries = capped(r->entry.stream_max_retries);

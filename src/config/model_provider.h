@@ -18,6 +18,14 @@
 struct config;
 struct toml;
 
+/* A program that prints the token of the requests (account/token_command.h). */
+struct auth_command {
+	const char *const *argv; /* ends with NULL */
+	const char *cwd;         /* NULL: that of this program */
+	uint64_t timeout_ms;
+	uint64_t refresh_ms; /* the age at which a token is replaced; 0: never */
+};
+
 struct model_provider {
 	/* read-only */
 	const char *id;       /* its key in [model_providers] */
@@ -31,6 +39,7 @@ struct model_provider {
 	bool uses_account;         /* the stored ChatGPT login authorises each request (account/account.h) */
 	const char *auth_home;     /* where it is stored */
 	enum credentials_store auth_store;
+	const struct auth_command *auth_command; /* authorises each request; NULL: none */
 	const char *key_source;    /* where the key comes from ("OPENAI_API_KEY", "auth.json", …), or NULL */
 	int64_t max_output_tokens; /* of one response; 0: not configured */
 	const char *service_tier;  /* as it is sent, or NULL */

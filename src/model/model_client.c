@@ -7,6 +7,7 @@
 #include "model/model_client.h"
 
 #include "account/account.h"
+#include "account/token_command.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -32,7 +33,7 @@ struct model_client {
 
 enum call_state {
 	CALL_REFUSED,   /* the request cannot be sent: `refusal` is delivered in the next round of the loop */
-	CALL_SIGNING,   /* waits for a token of the account */
+	CALL_SIGNING,   /* waits for a token of the account or of the provider's command */
 	CALL_TRYING,    /* an attempt is running; the timer detects an idle connection */
 	CALL_WAITING,   /* the next attempt is pending; the timer starts it */
 	CALL_LINGERING, /* the outcome is known; the timer limits the wait for the end of the response */
@@ -49,8 +50,9 @@ struct model_call {
 	unsigned tries;
 	struct http_call *http; /* non-NULL iff an attempt is running */
 	struct account_call *account;
+	struct token_request *token_request;
 	size_t header_count; /* of the headers that all attempts share */
-	char *token;         /* the account's token in the last attempt; NULL: none */
+	char *token;         /* of the account or the command, in the last attempt; NULL: none */
 	bool is_token_new;   /* the token was refreshed after a server had refused another */
 	bool is_refused;     /* a server has refused the token */
 	struct model_exchange exchange;
@@ -77,6 +79,7 @@ static void call_destroy(struct model_call *call)
 	list_remove(&call->link);
 	http_call_cancel(call->http);
 	account_cancel(call->account);
+	token_request_cancel(call->token_request);
 	forget_token(call);
 	loop_timer_destroy(call->timer);
 	model_exchange_finish(&call->exchange);
@@ -109,6 +112,7 @@ void model_call_cancel(struct model_call *call)
 	model_exchange_stop(&call->exchange);
 	http_call_cancel(steal(call->http));
 	account_cancel(steal(call->account));
+	token_request_cancel(steal(call->token_request));
 	if (call->depth == 0)
 		call_destroy(call);
 }
@@ -241,9 +245,9 @@ static void call_send(struct model_call *call)
 	loop_timer_start(call->timer, provider->stream_idle_timeout_ms);
 }
 
-/* ---- the account ---- */
+/* ---- tokens ---- */
 
-static void add_account(struct model_call *call, const struct account_token *token)
+static void add_token(struct model_call *call, const struct account_token *token)
 {
 	struct model_client *client = call->client;
 	if (!client->account_id && token->account_id.ptr)
@@ -267,7 +271,7 @@ static void on_account(const struct account_token *token, const struct error *er
 	struct model_error error;
 	call->account = NULL;
 	if (token) {
-		add_account(call, token);
+		add_token(call, token);
 		call_send(call);
 		return;
 	}
@@ -275,22 +279,43 @@ static void on_account(const struct account_token *token, const struct error *er
 	call_fail(call, &error);
 }
 
+static void on_command(const struct account_token *token, const struct error *err, void *self)
+{
+	struct model_call *call = self;
+	struct model_error error;
+	call->token_request = NULL;
+	if (token) {
+		add_token(call, token);
+		call_send(call);
+		return;
+	}
+	model_error_set(&error, MODEL_ERROR_no_token, str_of(err->text));
+	call_fail(call, &error);
+}
+
+/* Obtains a token, another one if a server has refused it. */
 static void call_sign(struct model_call *call)
 {
 	const struct model_client *client = call->client;
-	struct account_request request = {
-		.place = {client->provider->auth_home, client->provider->auth_store},
-		.refused = call->is_refused ? str_of(call->token) : STR_NONE,
-		.account_id = str_of(client->account_id),
-	};
+	struct str refused = call->is_refused ? str_of(call->token) : STR_NONE;
 	call->state = CALL_SIGNING;
 	loop_timer_stop(call->timer);
+	if (client->provider->auth_command) {
+		call->token_request = token_command_get(accounts_commands(client->accounts),
+		                                        client->provider->auth_command, refused, on_command, call);
+		return;
+	}
+	struct account_request request = {
+		.place = {client->provider->auth_home, client->provider->auth_store},
+		.refused = refused,
+		.account_id = str_of(client->account_id),
+	};
 	call->account = account_get(client->accounts, &request, on_account, call);
 }
 
 static void call_try(struct model_call *call)
 {
-	if (call->client->provider->uses_account)
+	if (call->client->provider->uses_account || call->client->provider->auth_command)
 		call_sign(call);
 	else
 		call_send(call);

@@ -26,7 +26,7 @@ struct model_client_options {
 	struct http_client *http; /* may be shared by several model clients */
 	const struct model_provider *provider;
 	struct user_agent agent;   /* copied */
-	struct accounts *accounts; /* supplies the tokens of a ChatGPT login; may be shared */
+	struct accounts *accounts; /* supplies the tokens of a ChatGPT login or a command; may be shared */
 };
 
 struct model_client *model_client_create(const struct model_client_options *options);

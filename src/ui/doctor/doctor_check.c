@@ -87,6 +87,9 @@ static void check_credentials(struct doctor *doctor)
 		doctor_report(doctor, DOCTOR_fail, NULL, "%s", err.text);
 	else if (provider->uses_account)
 		doctor_report(doctor, DOCTOR_ok, NULL, "ChatGPT login found: auth.json");
+	else if (provider->auth_command)
+		doctor_report(doctor, DOCTOR_ok, NULL, "token printed by a command: %s",
+		              provider->auth_command->argv[0]);
 	else if (provider->key_source)
 		doctor_report(doctor, DOCTOR_ok, NULL, "API key found: %s", provider->key_source);
 	else
