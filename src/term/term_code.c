@@ -48,6 +48,14 @@ void term_code_init(struct term_code *code, struct str name)
 	*code = (struct term_code){.language = name.len ? find_language(name) : NULL};
 }
 
+struct str term_code_name(struct str path)
+{
+	struct str name = str_skip(path, (size_t)(str_rfind_char(path, '/') + 1));
+	ptrdiff_t dot = str_rfind_char(name, '.');
+	name = str_skip(name, dot > 0 ? (size_t)dot + 1 : 0);
+	return name.len && find_language(name) ? name : STR("");
+}
+
 /* ---- one line ---- */
 
 struct line {

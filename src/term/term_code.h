@@ -19,6 +19,8 @@ struct term_code {
 
 /* Starts code in a language by its name in Markdown ("c", "Python", "sh"); unknown names are plain text. */
 void term_code_init(struct term_code *code, struct str name);
+/* Returns the name of the language of a file, by its suffix; empty if it is unknown. */
+struct str term_code_name(struct str path);
 /* Appends one line, without its line end. */
 void term_code_add(struct term_code *code, struct str line, struct term_text *text);
 

@@ -11,6 +11,7 @@
 #include "protocol/message/message.h"
 #include "term/term_tty.h"
 #include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cell_exec.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_priv.h"

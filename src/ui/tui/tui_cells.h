@@ -14,7 +14,8 @@ struct event;
 struct term_paint;
 struct tui_cells;
 
-struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color);
+/* cwd: the working folder, borrowed. */
+struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color, const char *cwd);
 void tui_cells_destroy(struct tui_cells *cells); /* NULL is fine */
 
 /* The rows are at most this wide from now on. */
@@ -30,9 +31,5 @@ void tui_cells_fail(struct tui_cells *cells, struct str text);
 struct str tui_cells_thought(const struct tui_cells *cells);
 /* Returns the last complete message of the agent, as Markdown. */
 struct str tui_cells_answer(const struct tui_cells *cells);
-
-/* Appends the command as the user would read it: the script of a shell, else the quoted words. */
-struct buf;
-void tui_command_append(struct buf *out, const struct str *words, size_t count);
 
 #endif

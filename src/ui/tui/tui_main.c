@@ -198,7 +198,7 @@ static void open_view(struct tui *tui)
 {
 	tui->has_color = terminal_has_color(tui->options.run.color, STDOUT_FILENO);
 	tui->frame = tui_frame_create(tui->loop, tui->tty, tui_view_draw, tui);
-	tui->cells = tui_cells_create(tui_frame_paint(tui->frame), tui->has_color);
+	tui->cells = tui_cells_create(tui_frame_paint(tui->frame), tui->has_color, tui->cwd);
 	tui->ask = tui_ask_create(tui->loop, on_ask_change, tui);
 	tui->escape = loop_timer_create(tui->loop, on_escape, tui);
 	tui->tick = loop_timer_create(tui->loop, on_tick, tui);

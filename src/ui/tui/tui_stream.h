@@ -1,4 +1,4 @@
-/* tui_stream.h — text as rows of the conversation: complete text, and Markdown that arrives in pieces.
+/* tui_stream.h — Markdown that arrives in pieces, as rows of the conversation.
  *
  * Owns: the text of the open block. Memory and work do not depend on the length of the text before. Loop thread only.
  */
@@ -10,30 +10,9 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "term/term_flow.h"
-#include "term/term_row.h"
+#include "ui/tui/tui_page.h"
 
 struct term_paint;
-
-/* The look of a paragraph: its first row begins with the mark, the others with as many blanks. */
-struct tui_look {
-	const char *mark; /* ASCII, or one character and a blank */
-	enum term_style mark_style;
-	enum term_style style;
-};
-
-/* The folder of rows: where text goes, and how wide it may be. */
-struct tui_page {
-	struct term_paint *paint;
-	struct term_row row;
-	size_t columns;
-};
-
-/* Writes complete text as finished lines. */
-void tui_page_write(struct tui_page *page, const struct tui_look *look, struct str text);
-/* Writes complete Markdown as finished lines. */
-void tui_page_markdown(struct tui_page *page, const struct tui_look *look, struct str text);
-/* Writes one empty line. */
-void tui_page_gap(struct tui_page *page);
 
 struct tui_stream {
 	/* private */
@@ -49,8 +28,11 @@ void tui_stream_finish(struct tui_stream *stream);
 void tui_stream_add(struct tui_stream *stream, struct str text);
 /* Writes the blocks that are complete as finished lines, and the last rows of the open one, at most `most`, as live
  * rows. */
-void tui_stream_draw(struct tui_stream *stream, struct tui_page *page, size_t most);
+void tui_stream_draw(struct tui_stream *stream, struct tui_page *page, struct term_paint *paint, size_t most);
 /* Writes all as finished lines. */
 void tui_stream_end(struct tui_stream *stream, struct tui_page *page);
+
+/* Writes complete Markdown. */
+void tui_stream_write(struct tui_page *page, const struct tui_look *look, struct str text);
 
 #endif

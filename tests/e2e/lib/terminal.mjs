@@ -42,10 +42,29 @@ export async function startTerminal(t, model, args = [], options = {}) {
 	const program = launch(t, 'python3', [bridge, String(rows), String(columns), ...command], { cwd, env });
 	const emulator = new Terminal({ rows, cols: columns, scrollback: 100_000, allowProposedApi: true });
 	const waiting = new Set();
-	let raw = '';
+	let raw = '', isDue = false, isStale = false, writes = 0;
+	/** Looks soon, and not more often than costs a fifth of the time: a long scrollback takes long to read. */
+	const lookSoon = () => {
+		isStale = true;
+		if (isDue) return;
+		isDue = true;
+		setTimeout(() => {
+			const start = performance.now();
+			isStale = false;
+			waiting.forEach((look) => look());
+			setTimeout(() => {
+				isDue = false;
+				if (isStale) lookSoon();
+			}, (performance.now() - start) * 4);
+		}, 5);
+	};
 	program.child.stdout.on('data', (text) => {
 		raw += text;
-		emulator.write(text, () => waiting.forEach((look) => look()));
+		writes++;
+		emulator.write(text, () => {
+			writes--;
+			lookSoon();
+		});
 	});
 	const send = (line) => program.child.stdin.write(`${line}\n`);
 	const rowsOf = (from, to) => {
@@ -73,6 +92,8 @@ export async function startTerminal(t, model, args = [], options = {}) {
 				reject(new Error(`${wanted ? 'never' : 'always'} ${pattern} in:\n${term.lines().join('\n')}`));
 			}, PATIENCE_MS);
 			const look = () => {
+				const isInFrame = raw.lastIndexOf('\x1b[?2026h') > raw.lastIndexOf('\x1b[?2026l');
+				if (writes || isInFrame) return; // half a frame is not visible
 				if (pattern.test(term.lines().join('\n')) !== wanted) return;
 				clearTimeout(timer);
 				waiting.delete(look);
@@ -119,3 +140,7 @@ export async function answer(term, ...keys) {
 		await new Promise((wake) => setTimeout(wake, 20));
 	}
 }
+
+/** The lines between the header and the live rows. */
+export const conversationOf = (lines) => lines.slice(lines.findIndex((line) => line.startsWith('› ')),
+	lines.findLastIndex((line) => line.startsWith('›'))).join('\n').trim();

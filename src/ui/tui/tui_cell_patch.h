@@ -1,0 +1,18 @@
+/* tui_cell_patch.h — the cell of a patch: its files, counts, and changed lines with their numbers. Loop thread only. */
+#ifndef UI_TUI_CELL_PATCH_H
+#define UI_TUI_CELL_PATCH_H
+
+#include "ui/tui/tui_page.h"
+
+enum tui_change_kind { CHANGE_added, CHANGE_deleted, CHANGE_edited };
+
+/* The change of one file. Borrowed texts. */
+struct tui_change {
+	enum tui_change_kind kind;
+	struct str path, move_path; /* move_path: its new path, or empty */
+	struct str text;            /* the content of an added or deleted file; else hunks */
+};
+
+void tui_cell_patch(struct tui_page *page, const struct tui_change *changes, size_t count);
+
+#endif

@@ -1,0 +1,113 @@
+/* The lines of programs are shown as a terminal would show them, apart from their escape sequences. */
+#include "ui/tui/tui_page.h"
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "term/term_width.h"
+#include "ui/cli/terminal.h"
+
+enum { TEXT_MAX = 64 * MIB, TAB_STOP = 8, LINE_MAX_FULL = 64 * KIB };
+
+void tui_page_init(struct tui_page *page, bool has_color, term_row_fn on_row, void *self)
+{
+	*page = (struct tui_page){0};
+	term_row_init(&page->row, SIZE_MAX, has_color);
+	page->sink = (struct term_sink){&page->row, on_row, self};
+}
+
+void tui_page_finish(struct tui_page *page)
+{
+	term_row_finish(&page->row);
+}
+
+void tui_page_resize(struct tui_page *page, size_t columns)
+{
+	page->row.width = columns;
+}
+
+void tui_page_begin(struct tui_page *page)
+{
+	term_row_clear(&page->row);
+	if (page->has_rows)
+		page->sink.on_row(&page->row, page->sink.self);
+	page->has_rows = true;
+}
+
+static void margin_init(struct term_margin *margin, const struct tui_look *look)
+{
+	term_margin_init(margin);
+	term_text_add_c(&margin->first, look->mark_style, look->mark);
+	for (size_t width = term_width(str_of(look->mark)); width; width--)
+		term_text_add_c(&margin->rest, TERM_plain, " ");
+}
+
+void tui_page_write_text(struct tui_page *page, const struct tui_look *look, const struct term_text *text)
+{
+	struct term_margin margin;
+	margin_init(&margin, look);
+	term_text_write(text, false, &margin, &page->sink);
+	term_margin_finish(&margin);
+}
+
+/* Appends a line with its tabs expanded. */
+static void expand(struct buf *out, struct str line)
+{
+	size_t column = 0;
+	line = terminal_text_line(line);
+	for (size_t i = 0; i < line.len; i++) {
+		do
+			buf_append_char(out, line.ptr[i] == '\t' ? ' ' : line.ptr[i]);
+		while (++column % TAB_STOP && line.ptr[i] == '\t');
+	}
+}
+
+static void add_line(struct term_text *text, enum term_style style, struct str line)
+{
+	auto_buf struct buf flat;
+	buf_init(&flat, (size_t)TEXT_MAX * TAB_STOP);
+	expand(&flat, line);
+	term_text_add(text, style, buf_str(&flat));
+}
+
+void tui_page_write(struct tui_page *page, const struct tui_look *look, struct str text)
+{
+	struct term_text lines;
+	struct str line;
+	bool is_begun = false;
+	term_text_init(&lines);
+	for (; str_next_line(&text, &line); is_begun = true) {
+		add_line(&lines, look->style, line);
+		term_text_add_c(&lines, look->style, "\n");
+	}
+	if (is_begun)
+		tui_page_write_text(page, look, &lines);
+	term_text_finish(&lines);
+}
+
+void tui_page_write_line(struct tui_page *page, const struct tui_look *look, struct str line, size_t most)
+{
+	size_t used = term_width(str_of(look->mark)), width = page->row.width;
+	size_t room = width > used ? (width - used) * most : most, limit = page->is_full ? LINE_MAX_FULL : room * 4;
+	struct term_text text;
+	term_text_init(&text);
+	line = terminal_text_line(line);
+	bool is_cut = line.len > limit;
+	add_line(&text, look->style, is_cut ? str_n(line.ptr, text_floor_boundary(line, limit)) : line);
+	struct str shown = buf_str(&text.bytes), first;
+	if (!page->is_full && room > 2 && term_cut_next(&shown, room - 2, &first) && shown.len) {
+		auto_free char *copy = str_dup(first);
+		term_text_clear(&text);
+		term_text_add_c(&text, look->style, copy);
+		is_cut = true;
+	}
+	term_text_add_c(&text, TERM_dim, is_cut ? "…" : "");
+	tui_page_write_text(page, look, &text);
+	term_text_finish(&text);
+}
+
+void tui_page_cell(struct tui_page *page, const struct tui_look *look, struct str text)
+{
+	tui_page_begin(page);
+	tui_page_write(page, look, str_trim_end(text));
+}

@@ -1,0 +1,195 @@
+// The terminal: the cells of commands, patches, plans, tools, reviews and messages of the engine.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { execFileSync } from 'node:child_process';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { call, needs, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { conversationOf, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+
+const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
+const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
+const SERVER = fileURLToPath(new URL('lib/mcp_server.mjs', import.meta.url));
+
+/** Sends "go" to a model with these replies and then "Done."; returns the conversation between both. */
+async function show(t, replies, { config = '', ...more } = {}) {
+	const model = await startModel(t, [...replies, say('Done.')]);
+	const term = await startReady(t, model, ['go'], { config: FREE + config, ...more });
+	await term.until(/^• Done\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	const text = conversationOf(term.lines());
+	await leave(term);
+	return { text: text.slice('› go\n\n'.length, text.indexOf('\n\n• Done.')), raw: term.raw(), term };
+}
+
+test('a command shows the ends of its output', options, async (t) => {
+	const { text } = await show(t, [run('for i in $(seq 1 30); do echo line $i; done')]);
+	assert.equal(text, '• Ran for i in $(seq 1 30); do echo line $i; done\n  └ line 1\n    line 2\n' +
+		'    … +26 lines (ctrl + t to view transcript)\n    line 29\n    line 30');
+});
+
+test('a short output is shown whole; no output is said', options, async (t) => {
+	assert.equal((await show(t, [run('for i in 1 2 3 4 5; do echo $i; done')])).text,
+		'• Ran for i in 1 2 3 4 5; do echo $i; done\n  └ 1\n    2\n    3\n    4\n    5');
+	assert.equal((await show(t, [run('true')])).text, '• Ran true\n  └ (no output)');
+});
+
+test('a command that fails shows its exit code and duration', options, async (t) => {
+	const { text, raw } = await show(t, [run('echo oops; exit 7')]);
+	assert.match(text, /^• Ran echo oops; exit 7\n {2}└ oops\n {4}✗ \(7\) • \d+ms$/);
+	assert.match(raw, /\x1b\[31m✗/);
+});
+
+test('a line of output of 1 MB takes two rows', options, async (t) => {
+	const { text } = await show(t, [run('head -c 1000000 /dev/zero | tr "\\0" x; echo; echo end')]);
+	assert.match(text, /^• Ran head .*\n(.*\n)? {2}└ x{75}\n {4}x{7,75}…?\n {4}end$/m);
+});
+
+test('a running command is shown while it runs', options, async (t) => {
+	const folder = tempDir(t, 'pipe');
+	execFileSync('mkfifo', [path.join(folder, 'go')]);
+	const model = await startModel(t, [run(`cat ${folder}/go >/dev/null; echo ran`), say('Done.')]);
+	const term = await startReady(t, model, ['go'], { config: FREE, columns: 120 });
+	await term.until(/^• Running cat .*echo ran$/m);
+	fs.writeFileSync(path.join(folder, 'go'), '');
+	await term.until(/^• Done\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	assert.doesNotMatch(term.lines().join('\n'), /Running/);
+	await leave(term);
+});
+
+test('commands that only read are one cell: reads, lists, searches', options, async (t) => {
+	const cwd = tempDir(t, 'cwd');
+	for (const name of ['a.txt', 'b.txt']) fs.writeFileSync(path.join(cwd, name), 'needle\n');
+	const { text } = await show(t, [run('cat a.txt'), run('cat b.txt'), run('ls'), run('grep -rn needle .'), run('echo other')], { cwd });
+	assert.equal(text, '• Explored\n  └ Read a.txt, b.txt\n    List ls\n    Search needle in .\n\n• Ran echo other\n  └ other');
+});
+
+test('a read that fails is not hidden in a group', options, async (t) => {
+	const { text } = await show(t, [run('cat nowhere.txt')]);
+	assert.match(text, /^• Ran cat nowhere\.txt\n {2}└ cat: nowhere\.txt: No such file or directory\n {4}✗ \(1\)/);
+});
+
+test('output with every escape sequence is shown, and drives nothing', options, async (t) => {
+	const bytes = [...Array(32).keys()].filter((code) => ![9, 10, 13].includes(code)).map((code) => `\\${code.toString(8).padStart(3, '0')}`);
+	const script = `printf '${bytes.join('a')}\\n\\033[2J\\033]52;c;eA==\\007\\033P1$r\\033\\\\\\302\\233\\n\\342\\200\\256 \\342\\200\\213\\n'`;
+	const { raw, text } = await show(t, [run(script)], { columns: 200 });
+	assert.doesNotMatch(raw, /\x1b\[2J|\x1b\]52|\x1bP|[\x80-\x9f\u202e\u200b]/);
+	assert.match(text, /\^@a\^Aa\^Ba/);
+	assert.match(text, /\^\[\[2J\^\[\]52;c;eA==\^G\^\[P1\$r\^\[\\\\u\{9b\}/);
+	assert.match(text, /\\u\{202e\} \\u\{200b\}/);
+});
+
+test('the last part of a line with carriage returns is shown, and tabs are columns', options, async (t) => {
+	const { text } = await show(t, [run("printf ' 10%%\\r 50%%\\r100%%\\na\\tb\\n'")]);
+	assert.match(text, /└ 100%\n {4}a {7}b$/);
+});
+
+test('a patch shows its files, counts, line numbers and signs', options, async (t) => {
+	const cwd = tempDir(t, 'cwd');
+	fs.writeFileSync(path.join(cwd, 'a.txt'), Array.from({ length: 12 }, (_, i) => `line ${i + 1}\n`).join(''));
+	const { text, raw } = await show(t, [patch('*** Update File: a.txt', '@@', ' line 9', '-line 10', '+line ten', ' line 11')], { cwd });
+	assert.equal(text, '• Edited a.txt (+1 -1)\n      9  line 9\n     10 -line 10\n     10 +line ten\n     11  line 11');
+	assert.match(raw, /\x1b\[32m {5}10 \+/);
+	assert.match(raw, /\x1b\[31m {5}10 -/);
+});
+
+test('several files are one cell with a block each; new, deleted and moved ones are named', options, async (t) => {
+	const cwd = tempDir(t, 'cwd');
+	for (const name of ['old.txt', 'gone.txt']) fs.writeFileSync(path.join(cwd, name), 'one\ntwo\n');
+	const { text } = await show(t, [patch('*** Add File: new.txt', '+hello', '*** Delete File: gone.txt', '*** Update File: old.txt',
+		'*** Move to: moved.txt', '@@', ' one', '-two', '+three')], { cwd });
+	assert.match(text, /^• Edited 3 files \(\+2 -3\)$/m);
+	assert.match(text, /^ {2}└ new\.txt \(\+1 -0\)\n {6}1 \+hello$/m);
+	assert.match(text, /^ {2}└ gone\.txt \(\+0 -2\)$/m);
+	assert.match(text, /^ {2}└ old\.txt → .*moved\.txt \(\+1 -1\)\n {6}1 {2}one\n {6}2 -two\n {6}2 \+three$/m);
+});
+
+test('one new file is added, with its lines', options, async (t) => {
+	const { text } = await show(t, [patch('*** Add File: n.py', '+def f():', '+    return 1')]);
+	assert.equal(text, '• Added n.py (+2 -0)\n      1 +def f():\n      2 +    return 1');
+});
+
+test('a patch of 1,000 lines is shortened', options, async (t) => {
+	const { text } = await show(t, [patch('*** Add File: big.txt', ...Array.from({ length: 1000 }, (_, i) => `+row ${i}`))]);
+	assert.match(text, /^• Added big\.txt \(\+1000 -0\)$/m);
+	assert.match(text, /200 \+row 199\n {4}… \(1000 changed lines in all\)$/);
+});
+
+test('a checklist shows what is done, current and to come', options, async (t) => {
+	const { text, raw } = await show(t, [call('update_plan', { explanation: 'Because.', plan: [{ step: 'First', status: 'completed' },
+		{ step: 'Second', status: 'in_progress' }, { step: 'Third', status: 'pending' }] })], { config: 'model = "gpt-5.2"\n' });
+	assert.equal(text, '• Updated Plan\n  └ Because.\n  ✔ First\n  □ Second\n  □ Third');
+	assert.match(raw, /\x1b\[1mSecond/);
+});
+
+test('the heading of the reasoning is in the working line', options, async (t) => {
+	const model = await startModel(t, [reply({ reasoning: '**Weighing options** in detail', chunks: 3 }, { gate: 'a' }, { message: 'Done.' })]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(/^• Weighing options \(\d+s • esc to interrupt\)$/m);
+	await model.openGate('a');
+	await term.until(/^• Done\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	assert.doesNotMatch(term.lines().join('\n'), /in detail/);
+	await leave(term);
+});
+
+test('a tool of an MCP server shows its call and its answer; a failure its reason', options, async (t) => {
+	const script = { tools: [{ name: 'echo', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }] };
+	const words = [SERVER, JSON.stringify(script)];
+	const config = `[mcp_servers.s]\ncommand = ${JSON.stringify(process.execPath)}\nargs = ${JSON.stringify(words)}\n`;
+	const item = { type: 'function_call', name: 'echo', namespace: 'mcp__s', arguments: '{"say":"hi"}', call_id: 'c1' };
+	const { text } = await show(t, [reply({ item })], { config });
+	assert.match(text, /^• Called s\.echo\(\{"say":"hi"\}\)\n {2}└ \{"say":"hi"\}$/);
+});
+
+test('an MCP server that cannot be started is a warning', options, async (t) => {
+	const { text } = await show(t, [], { config: '[mcp_servers.absent]\ncommand = "/no/such/program"\n' });
+	assert.match(text, /⚠ .*absent/);
+});
+
+test('a broken stream is a warning, and the turn continues', options, async (t) => {
+	const { text } = await show(t, [reply({ delta: 'Half a sen' }, { drop: true })]);
+	assert.match(text, /^• Half a sen\n\n⚠ Reconnecting\.\.\. 1\/\d/);
+	assert.doesNotMatch(text, /■/);
+});
+
+test('a review has its cells', options, async (t) => {
+	const cwd = tempDir(t, 'cwd');
+	execFileSync('git', ['init', '-q'], { cwd });
+	fs.writeFileSync(path.join(cwd, 'a.c'), 'int x;\n');
+	const output = { findings: [{ title: '[P1] Wrong type', body: 'Use **long**.', confidence_score: 0.9, priority: 1,
+		code_location: { absolute_file_path: path.join(cwd, 'a.c'), line_range: { start: 1, end: 1 } } }],
+	overall_correctness: 'patch is incorrect', overall_explanation: 'One problem.', overall_confidence_score: 0.8 };
+	const model = await startModel(t, [say(JSON.stringify(output))]);
+	const term = await startReady(t, model, [], { cwd, config: FREE });
+	term.type('/review');
+	await term.until(/^› \/review/m);
+	term.type('\r');
+	await term.until(/<< Code review finished >>[^]*Use long\./);
+	await term.untilGone(/esc to interrupt/);
+	const text = term.lines().join('\n');
+	assert.match(text, />> Code review started: .* <</);
+	assert.match(text, /^• One problem\.$/m);
+	assert.match(text.replace(/\n {2}(?=\S)/g, ' '), /^- \[P1\] Wrong type — .*a\.c:1-1 Use long\.$/m);
+	assert.equal(text.match(/One problem/g).length, 1);
+	assert.doesNotMatch(text, /^› ./m);
+	await leave(term);
+});
+
+test('a compaction is one line', options, async (t) => {
+	const model = await startModel(t, [say('Long talk.'), say('A summary nobody sees.'), say('Next.')]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(/^• Long talk\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	term.type('/compact');
+	await term.until(/^› \/compact/m);
+	term.type('\r');
+	await term.until(/^• Context compacted$/m);
+	await term.untilGone(/esc to interrupt/);
+	assert.doesNotMatch(term.lines().join('\n'), /A summary nobody sees/);
+	await leave(term);
+});

@@ -1,0 +1,146 @@
+// The terminal: answers as Markdown, whole and streamed; long ones; hostile ones.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { needs, reply, say, startModel } from './lib/codex.mjs';
+import { conversationOf, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+
+const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
+
+/** Answers one message with this text and returns the conversation after it. */
+async function show(t, answer, startOptions) {
+	const model = await startModel(t, [typeof answer === 'string' ? say(answer) : answer]);
+	const term = await startReady(t, model, ['go'], startOptions);
+	await term.until(/^› go\n\n[^]*^• /m);
+	await term.untilGone(/esc to interrupt/);
+	const text = conversationOf(term.lines());
+	await leave(term);
+	return { text: text.slice(text.indexOf('\n\n') + 2), raw: term.raw(), term };
+}
+
+const shapes = [
+	['headings and emphasis lose their marks', '# Title\n\nSome **bold**, *slanted*, `code` and ~~gone~~ words.\n\n## Next\nText',
+		'• Title\n\n  Some bold, slanted, code and gone words.\n\n  Next\n\n  Text'],
+	['lists keep their bullets, numbers, boxes and nesting', '- one\n- two\n  - inner\n\n1. first\n2. second\n\n- [x] done\n- [ ] open',
+		'• • one\n  • two\n    • inner\n\n  1. first\n  2. second\n\n  ✔ done\n  □ open'],
+	['code keeps its blanks and has no fences', 'Run:\n\n```python\ndef f(x):\n    return x  # **no**\n\nf(1)\n```\n\nDone.',
+		'• Run:\n\n  def f(x):\n      return x  # **no**\n\n  f(1)\n\n  Done.'],
+	['tables are aligned, also with wide characters', '| name | count |\n|---|---:|\n| 漢字 | 1 |\n| `x` | 22 |\n\nend',
+		'• name │ count\n  ─────┼──────\n  漢字 │     1\n  x    │    22\n\n  end'],
+	['a link shows where it leads', 'See [the docs](https://docs.example/a) or https://b.example.',
+		'• See the docs (https://docs.example/a) or https://b.example.'],
+	['a link that claims another address shows the real one', '[https://good.example](https://evil.example)',
+		'• https://good.example (https://evil.example)'],
+	['quotes and rules', '> said\n> again\n\n---\n\nafter', '• │ said\n  │ again\n\n  ──────────────────────────────────────\n\n  after'],
+	['HTML and entities in code are text', 'a <b>b</b> &lt;c&gt; `&lt;`', '• a <b>b</b> <c> &lt;'],
+	['a definition of a link is not hidden', '[a]: https://hidden.example\n\nuses [a]', '• [a]: https://hidden.example\n\n  uses [a]'],
+];
+for (const [name, source, wanted] of shapes) {
+	test(`${name}, at once and in pieces`, options, async (t) => {
+		assert.equal((await show(t, source)).text, wanted);
+		const pieces = source.match(/[^]{1,3}/g).map((delta) => ({ delta }));
+		assert.equal((await show(t, reply(...pieces))).text, wanted);
+	});
+}
+
+test('code is coloured by its language, a diff by its signs', options, async (t) => {
+	const { raw } = await show(t, '```c\nreturn 1; // end\n```\n```diff\n+new\n-old\n```');
+	assert.match(raw, /\x1b\[35mreturn\x1b\[0m \x1b\[33m1\x1b\[0m; \x1b\[2m\/\/ end\x1b\[0m/);
+	assert.match(raw, /\x1b\[32m\+new\x1b\[0m/);
+	assert.match(raw, /\x1b\[31m-old\x1b\[0m/);
+});
+
+test('without colour, emphasis remains and no colour is sent', options, async (t) => {
+	const { raw, text } = await show(t, '**bold** `code`\n```c\nreturn 1;\n```', { env: { NO_COLOR: '1' } });
+	assert.match(raw, /\x1b\[1mbold\x1b\[0m code/);
+	assert.doesNotMatch(raw, /\x1b\[[\d;]*\b(3[0-8]|4[0-8]|9\d|10[0-7])m/);
+	assert.equal(text, '• bold code\n\n  return 1;');
+});
+
+test('nothing in Markdown drives the terminal, also split over deltas', options, async (t) => {
+	const evil = '**\x1b[31mred** `\u202eabc` [l\u2066k](https://x.example/\u200b) &#27;[2J &#x202e; \x9b31m\x1b]8;;http://x\x07end';
+	const { raw, text } = await show(t, reply(...[...evil].map((delta) => ({ delta }))), { columns: 120 });
+	assert.doesNotMatch(raw, /\x1b\[2J|\x1b\]8|[\u202a-\u202e\u2066-\u2069\u200b\x80-\x9f]/);
+	assert.match(text, /\^\[\[2J \\u\{202e\} \\u\{9b\}31m\^\[\]8;;http:\/\/x\^Gend$/);
+	assert.match(text,
+		/^• \^\[\[31mred \\u\{202e\}abc l\\u\{2066\}k \(https:\/\/x\.example\/\\u\{200b\}\)/);
+});
+
+test('a block that is complete goes to the scrollback while the next one streams', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: '- first\n- sec' }, { gate: 'a' }, { delta: 'ond\n\n| a | b |\n|---|---|\n| 1' }, { gate: 'b' },
+		{ delta: '1 | 2 |\n\nEnd.' })]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(/^• • first\n {2}• sec$/m);
+	await model.openGate('a');
+	await term.until(/^ {2}a │ b\n {2}──┼──\n {2}1/m);
+	await model.openGate('b');
+	await term.until(/^ {2}End\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	assert.equal(conversationOf(term.lines()), '› go\n\n• • first\n  • second\n\n  a  │ b\n  ───┼──\n  11 │ 2\n\n  End.');
+	await leave(term);
+});
+
+test('a code block of 400 lines scrolls by in a small window, each line once', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: '```js\n' },
+		{ repeat: 400, steps: [{ delta: 'let x{i}' }, { delta: ' = 1;\n' }] }, { delta: '```\n' })]);
+	const term = await startReady(t, model, ['go'], { rows: 10 });
+	await term.until(/x400 = 1/);
+	await term.untilGone(/esc to interrupt/);
+	assert.deepEqual(term.lines().filter((line) => / = 1;$/.test(line)),
+		Array.from({ length: 400 }, (_, i) => `${i ? ' ' : '•'} let x${i + 1} = 1;`));
+	assert.doesNotMatch(term.lines().slice(0, -8).join('\n'), /interrupt|test-model/);
+	await leave(term);
+});
+
+test('a table that is taller than the window is shown by its end, and written once', options, async (t) => {
+	const rows = Array.from({ length: 60 }, (_, i) => `| row ${i + 1} | ${'x'.repeat(i % 7)} |`);
+	const model = await startModel(t, [reply({ delta: `| a | b |\n|---|---|\n${rows.slice(0, 40).join('\n')}\n` }, { gate: 'a' },
+		{ delta: rows.slice(40).join('\n') })]);
+	const term = await startReady(t, model, ['go'], { rows: 12 });
+	await term.until(/^ {2}row 40 /m);
+	assert.doesNotMatch(term.lines().join('\n'), /row 20 /);
+	await model.openGate('a');
+	await term.until(/^ {2}row 60 /m);
+	await term.untilGone(/esc to interrupt/);
+	const shown = term.lines().filter((line) => /^ {2}row \d+ /.test(line));
+	assert.deepEqual(shown.map((line) => Number(/row (\d+)/.exec(line)[1])), Array.from({ length: 60 }, (_, i) => i + 1));
+	await leave(term);
+});
+
+test('a line of 1 MB is shown whole', options, async (t) => {
+	const { text } = await show(t, 'y'.repeat(1_000_000), { columns: 200 });
+	assert.ok(text.replace(/[\s•]/g, '') === 'y'.repeat(1_000_000));
+});
+
+test('an answer of 2 MB and 20,000 lines stands there once and in order', options, async (t) => {
+	const model = await startModel(t, [reply({ repeat: 20_000, steps: [{ delta: `{i} word **${'word '.repeat(18)}end**\n` }] })]);
+	const term = await startReady(t, model, ['go'], { columns: 120 });
+	await term.until(/^ {2}20000 word/m);
+	await term.untilGone(/esc to interrupt/);
+	const numbers = term.lines().map((line) => /^[ •] (\d+) word/.exec(line)?.[1]).filter(Boolean).map(Number);
+	assert.deepEqual(numbers, Array.from({ length: 20_000 }, (_, i) => i + 1));
+	await leave(term);
+});
+
+test('a window that changes its size while text streams keeps every line once', options, async (t) => {
+	const model = await startModel(t, [reply({ repeat: 200, steps: [{ delta: 'part {i} of the text\n\n' }, { delay_ms: 5 }] })]);
+	const term = await startReady(t, model, ['go'], { rows: 20, columns: 90 });
+	for (let i = 0; i < 12; i++) {
+		term.resize(10 + (i % 5) * 4, 60 + (i % 4) * 17);
+		await new Promise((wake) => setTimeout(wake, 60));
+	}
+	await term.until(/part 200 of/);
+	await term.untilGone(/esc to interrupt/);
+	const numbers = term.lines().map((line) => /part (\d+) of/.exec(line)?.[1]).filter(Boolean).map(Number);
+	assert.deepEqual(numbers, Array.from({ length: 200 }, (_, i) => i + 1));
+	await leave(term);
+});
+
+test('a window of 500 columns and one of 20 by 6 show lists and tables', options, async (t) => {
+	const source = '- an item with some words in it\n\n| a | b |\n|---|---|\n| first cell | second cell |';
+	assert.equal((await show(t, source, { columns: 500 })).text,
+		'• • an item with some words in it\n\n  a          │ b\n  ───────────┼────────────\n  first cell │ second cell');
+	assert.equal((await show(t, source, { rows: 6, columns: 20 })).text,
+		'• • an item with\n    some words in\n    it\n\n  a       │ b\n  ────────┼────────\n  first   │ second\n  cell    │ cell');
+});

@@ -1,0 +1,233 @@
+/* The conversation lives with every event of the protocol, in any order, with any optional member absent, and nothing
+ * in them drives the terminal. */
+#include "test.h"
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "protocol/message/message.h"
+#include "term/term_paint.h"
+#include "ui/tui/tui_cells.h"
+
+enum { ROUNDS = 3000, DEPTH_MAX = 6 };
+
+static uint64_t seed;
+
+static unsigned draw_number(unsigned below)
+{
+	seed = seed * 6364136223846793005u + 1442695040888963407u;
+	return (unsigned)(seed >> 33) % below;
+}
+
+/* ---- events made from the tables ---- */
+
+static void put_record(struct json_writer *w, const struct record *record, const char *key, const char *tag, int depth);
+
+static void put_text(struct json_writer *w)
+{
+	static const char *const texts[] = {
+		"",
+		"a",
+		"one\ntwo\nthree\nfour\nfive\nsix\nseven",
+		"\x1b]0;owned\a\x1b[2J",
+		"@@ -1,2 +3,4 @@\n-a\n+b\n c",
+		"```c\nint x;\n",
+		"| a | b |\n|---|---|\n| 1 | 2 |\n",
+		"\xe2\x80\xae"
+		"abc\xc2\x9b"
+		"31m",
+		"**bold",
+		"100%\r200%",
+	};
+	jw_cstr(w, texts[draw_number(countof(texts))]);
+}
+
+static void put_union(struct json_writer *w, const struct union_type *type, int depth)
+{
+	const struct variant *variant;
+	char tag[128];
+	do
+		variant = &type->variants[draw_number((unsigned)type->count)];
+	while (variant->is_alias);
+	snprintf(tag, sizeof(tag), "%s", variant->wire);
+	if (type->style == UNION_INTERNAL) {
+		put_record(w, variant->body, type->key, tag, depth);
+	} else if (!variant->body) {
+		jw_cstr(w, tag);
+	} else if (type->style == UNION_EXTERNAL) {
+		size_t count;
+		const struct field *fields = variant->body->fields(&count);
+		jw_object(w);
+		jw_key(w, tag);
+		if (variant->is_value && fields[0].kind == FIELD_json)
+			jw_raw(w, STR("{\"content\":[{\"type\":\"text\",\"text\":\"\\u001b[2J\"}]}"));
+		else if (variant->is_value)
+			put_text(w);
+		else
+			put_record(w, variant->body, NULL, NULL, depth);
+		jw_object_end(w);
+	}
+}
+
+static void put_word(struct json_writer *w, const struct enum_type *words)
+{
+	const char *word;
+	do
+		word = enum_wire(words, (int)draw_number((unsigned)words->count));
+	while (!word || !*word);
+	jw_cstr(w, word);
+}
+
+static void put_one(struct json_writer *w, const struct field *field, enum field_kind kind, int depth)
+{
+	const struct enum_type *words = field->type;
+	switch (kind) {
+	case FIELD_bool:
+		jw_bool(w, draw_number(2));
+		break;
+	case FIELD_i64:
+		jw_i64(w, draw_number(200));
+		break;
+	case FIELD_f64:
+		jw_double(w, 0.5);
+		break;
+	case FIELD_enum:
+		put_word(w, words);
+		break;
+	case FIELD_json:
+		jw_raw(w, STR("{\"a\":\"\\u202e\"}"));
+		break;
+	case FIELD_record:
+		put_record(w, field->type, NULL, NULL, depth + 1);
+		break;
+	case FIELD_union:
+		put_union(w, field->type, depth + 1);
+		break;
+	case FIELD_path:
+		jw_cstr(w, "/tmp/a\nb.c");
+		break;
+	default:
+		put_text(w);
+		break;
+	}
+}
+
+static void put_list(struct json_writer *w, const struct field *field, enum field_kind kind, int depth)
+{
+	bool is_map = field->is_map || field->kind == FIELD_map;
+	size_t count = draw_number(4);
+	is_map ? jw_object(w) : jw_array(w);
+	for (size_t i = 0; i < count; i++) {
+		static const char *const keys[] = {"a.c", "b\\u202e.rs", "c", "d"};
+		if (is_map)
+			jw_key(w, keys[i]);
+		put_one(w, field, kind, depth);
+	}
+	is_map ? jw_object_end(w) : jw_array_end(w);
+}
+
+static void put_field(struct json_writer *w, const struct field *field, int depth)
+{
+	static const enum field_kind elements[] = {
+		[FIELD_strs] = FIELD_str,  [FIELD_paths] = FIELD_path,     [FIELD_enums] = FIELD_enum,
+		[FIELD_ints] = FIELD_i64,  [FIELD_records] = FIELD_record, [FIELD_unions] = FIELD_union,
+		[FIELD_map] = FIELD_union, [FIELD_jsons] = FIELD_json,
+	};
+	if (field->kind >= FIELD_strs)
+		put_list(w, field, elements[field->kind], depth);
+	else
+		put_one(w, field, field->kind, depth);
+}
+
+static void put_record(struct json_writer *w, const struct record *record, const char *key, const char *tag, int depth)
+{
+	size_t count = 0;
+	const struct field *fields = record && record->fields ? record->fields(&count) : NULL;
+	char name[FIELD_NAME_SIZE];
+	jw_object(w);
+	if (key)
+		jw_member_cstr(w, key, tag);
+	for (size_t i = 0; i < count; i++) {
+		bool is_needed = (fields[i].presence & PRESENCE_MASK) == REQ;
+		if ((fields[i].presence & ALIAS_NAME) || (!is_needed && (depth > DEPTH_MAX || draw_number(2))))
+			continue;
+		jw_key(w, field_wire_name(record, &fields[i], name));
+		put_field(w, &fields[i], depth);
+	}
+	jw_object_end(w);
+}
+
+static struct event *make_event(const struct variant *variant)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text;
+	struct event_msg msg = {0};
+	struct error err;
+	buf_init(&text, 16 * MIB);
+	struct json_writer w = json_writer(&text);
+	put_record(&w, variant->body, union_event_msg.key, variant->wire, 0);
+	const struct json *json = json_parse(&arena, buf_str(&text), &err);
+	assert_non_null(json);
+	if (union_decode(&union_event_msg, json, &arena, &msg, &err) != 0)
+		fail_msg("%s: %s in %s", variant->wire, err.text, buf_str(&text).ptr);
+	return event_create(STR("1"), msg.tag, msg.body);
+}
+
+/* ---- the screen ---- */
+
+/* Fails for a control that is not one of the painter's. */
+static void check_safe(struct str out)
+{
+	while (out.len) {
+		unsigned char c = (unsigned char)out.ptr[0];
+		if (c == 0x1b) {
+			assert_int_equal(out.ptr[1], '[');
+			out = str_skip(out, 2);
+			while (strchr("?;0123456789", out.ptr[0]))
+				out = str_skip(out, 1);
+			assert_non_null(strchr("ABGJKhlm", out.ptr[0]));
+		} else {
+			assert_true(c >= 0x20 || c == '\r' || c == '\n');
+			assert_int_not_equal(c, 0x7f);
+			assert_false(c == 0xc2 && (unsigned char)out.ptr[1] < 0xa0);
+			assert_false(str_has_prefix(out, "\xe2\x80\xae"));
+		}
+		out = str_skip(out, 1);
+	}
+}
+
+static void every_event_in_any_order_is_shown_safely(void **state)
+{
+	struct term_paint *paint = term_paint_create();
+	struct tui_cells *cells = tui_cells_create(paint, true, "/tmp");
+	auto_buf struct buf out;
+	size_t bytes = 0;
+	(void)state;
+	seed = 20261123;
+	buf_init(&out, 64 * MIB);
+	for (size_t i = 0; i < ROUNDS; i++) {
+		const struct variant *variant = &union_event_msg.variants[draw_number((unsigned)union_event_msg.count)];
+		struct event *event = make_event(variant);
+		tui_cells_resize(cells, 3 + draw_number(120));
+		tui_cells_event(cells, event);
+		tui_cells_draw(cells, 1 + draw_number(12));
+		term_paint_frame(paint, &out);
+		check_safe(buf_str(&out));
+		bytes += out.len;
+		buf_clear(&out);
+		event_destroy(event);
+	}
+	assert_true(bytes > ROUNDS * 20);
+	tui_cells_destroy(cells);
+	term_paint_destroy(paint);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(every_event_in_any_order_is_shown_safely),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
