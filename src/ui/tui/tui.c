@@ -11,7 +11,6 @@
 #include "protocol/message/message.h"
 #include "term/term_tty.h"
 #include "ui/tui/tui_ask.h"
-#include "ui/tui/tui_cell_exec.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_priv.h"

@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "ui/cli/terminal.h"
 #include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cell_exec.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_choice.h"
 #include "ui/tui/tui_priv.h"
