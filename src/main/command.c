@@ -17,6 +17,7 @@
 #include "ui/serve/mock_command.h"
 #include "ui/serve/proto_command.h"
 #include "ui/sessions/agents_command.h"
+#include "ui/sessions/archive_command.h"
 #include "ui/sessions/export_command.h"
 #include "ui/tools/execpolicy_command.h"
 #include "ui/tools/login.h"

@@ -2,9 +2,13 @@
 #include "rollout/rollout_remove.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/arena.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
 #include "base/vec.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_meta.h"
@@ -78,6 +82,45 @@ int rollout_remove(const char *home, struct str thread_id, struct error *err)
 	for (size_t i = 0; i < files.paths.count && status == 0; i++) {
 		if (unlink(files.paths.items[i]) != 0 && errno != ENOENT)
 			status = error_sys(err, errno, "cannot remove %s", files.paths.items[i]);
+	}
+	files_finish(&files);
+	return status;
+}
+
+/* ---- moving ---- */
+
+/* Moves one file into the folder; an existing file is not replaced. */
+static int move_into(const char *path, const char *folder, struct error *err)
+{
+	auto_free char *name = str_dup(path_name(path));
+	auto_free char *to = path_join(folder, name);
+	int status = dir_make(folder, 0700, err);
+	if (status != 0)
+		return status;
+	if (file_exists(to))
+		return error_set(err, ERR_invalid, "%s already exists; move one of the two away first", to);
+	return rename(path, to) == 0 ? 0 : error_sys(err, errno, "cannot move %s to %s", path, folder);
+}
+
+/* Returns the session folder for the date in the file's name: "2026-11-21T…" belongs to sessions/2026/11/21. */
+static char *session_folder(const char *home, const char *path)
+{
+	struct rollout_file_name name;
+	rollout_path_parse(path_name(path), &name);
+	return xasprintf("%s/sessions/%.4s/%.2s/%.2s", home, name.time.ptr, name.time.ptr + 5, name.time.ptr + 8);
+}
+
+int rollout_move(const char *home, struct str thread_id, bool to_archive, struct error *err)
+{
+	struct session_files files = {.thread_id = thread_id};
+	int status = rollout_list_walk(home, !to_archive, on_visit_own, &files, err);
+	if (status == 0 && !files.paths.count)
+		status = error_set(err, ERR_not_found, "no %srollout found for thread id %.*s",
+		                   to_archive ? "" : "archived ", STR_ARG(thread_id));
+	for (size_t i = 0; i < files.paths.count && status == 0; i++) {
+		auto_free char *folder =
+			to_archive ? path_join(home, "archived_sessions") : session_folder(home, files.paths.items[i]);
+		status = move_into(files.paths.items[i], folder, err);
 	}
 	files_finish(&files);
 	return status;

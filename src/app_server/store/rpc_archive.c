@@ -24,65 +24,6 @@
 #include "rollout/rollout_pack.h"
 #include "rollout/rollout_remove.h"
 
-/* ---- the files of a thread ---- */
-
-struct thread_files {
-	struct arena *arena;
-	struct str thread_id;
-	VEC(const char *) paths;
-};
-
-static bool on_visit_own(const char *path, const struct rollout_file_name *name, void *self)
-{
-	struct thread_files *files = self;
-	if (str_equal_fold(name->thread_id, files->thread_id)) {
-		vec_push(&files->paths, arena_cstr(files->arena, str_of(path)));
-	}
-	return false;
-}
-
-static void files_finish(struct thread_files *files)
-{
-	vec_finish(&files->paths);
-}
-
-/* Moves one file into the folder; an existing file is not replaced. */
-static int move_into(const char *path, const char *folder, struct error *err)
-{
-	auto_free char *name = str_dup(path_name(path));
-	auto_free char *to = path_join(folder, name);
-	int status = dir_make(folder, 0700, err);
-	if (status != 0)
-		return status;
-	if (file_exists(to))
-		return error_set(err, ERR_invalid, "%s already exists; move one of the two away first", to);
-	return rename(path, to) == 0 ? 0 : error_sys(err, errno, "cannot move %s to %s", path, folder);
-}
-
-/* Returns the session folder for the date in the file's name: "2026-11-21T…" belongs to sessions/2026/11/21. */
-static char *session_folder(const char *home, const char *path)
-{
-	struct rollout_file_name name;
-	rollout_path_parse(path_name(path), &name);
-	return xasprintf("%s/sessions/%.4s/%.2s/%.2s", home, name.time.ptr, name.time.ptr + 5, name.time.ptr + 8);
-}
-
-static int move_all(struct store_job *job, bool to_archive, struct error *err)
-{
-	struct thread_files files = {.arena = &job->arena, .thread_id = job->thread_id};
-	int status = rollout_list_walk(job->home, !to_archive, on_visit_own, &files, err);
-	if (status == 0 && !files.paths.count)
-		status = error_set(err, ERR_not_found, "no %srollout found for thread id %.*s",
-		                   to_archive ? "" : "archived ", STR_ARG(job->thread_id));
-	for (size_t i = 0; i < files.paths.count && status == 0; i++) {
-		auto_free char *folder = to_archive ? path_join(job->home, "archived_sessions")
-		                                    : session_folder(job->home, files.paths.items[i]);
-		status = move_into(files.paths.items[i], folder, err);
-	}
-	files_finish(&files);
-	return status;
-}
-
 /* ---- who may ---- */
 
 /* Calls `work` under the thread's writer lock, which the engine already holds for a loaded thread. */
@@ -116,7 +57,7 @@ static void reply(struct store_job *job, const void *response)
 
 static int archive(struct store_job *job, struct error *err)
 {
-	return move_all(job, true, err);
+	return rollout_move(job->home, job->thread_id, true, err);
 }
 
 static int run_archive(struct store_job *job, struct error *err)
@@ -142,7 +83,7 @@ enum rpc_verdict on_rpc_thread_archive(struct rpc_request *request, const struct
 
 static int unarchive(struct store_job *job, struct error *err)
 {
-	int status = move_all(job, false, err);
+	int status = rollout_move(job->home, job->thread_id, false, err);
 	return status == 0 ? stored_turns_read(job, job->thread_id, false, err) : status;
 }
 

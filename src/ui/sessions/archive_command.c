@@ -1,0 +1,189 @@
+/* A session that a running program writes is left alone: the work is done under the lock of its writer. */
+#include "ui/sessions/archive_command.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "app_server/threads/thread_note.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "config/config_env.h"
+#include "rollout/rollout_lock.h"
+#include "rollout/rollout_path.h"
+#include "rollout/rollout_remove.h"
+#include "ui/sessions/session_pick.h"
+
+enum { EXIT_FAILED = 1, ANSWER_SIZE = 16 };
+
+struct archive_options {
+	struct cli_list overrides;
+	bool is_forced;
+};
+
+#define ROW_CONFIG                                                                                            \
+	{                                                                                                     \
+		"config", 'c', CLI_LIST, offsetof(struct archive_options, overrides), "key=value", NULL, NULL \
+	}
+
+static const struct cli_option plain_rows[] = {ROW_CONFIG};
+
+static const struct cli_option delete_rows[] = {
+	{"force", 'f', CLI_FLAG, offsetof(struct archive_options, is_forced), NULL, NULL, "Do not ask"},
+	ROW_CONFIG,
+};
+
+static const struct cli_argument arguments[] = {
+	{.name = "SESSION", .doc = "An id, a unique prefix of one, or a name"},
+};
+
+const struct cli_command archive_command = {
+	.name = "codex archive",
+	.about = "Move a recorded session to the archive: lists no longer show it.",
+	.usage = "Usage: codex archive SESSION",
+	.details = "`codex unarchive` moves it back.\n",
+	.arguments = arguments,
+	.argument_count = countof(arguments),
+	.options = plain_rows,
+	.option_count = countof(plain_rows),
+	.most_positionals = 1,
+};
+
+const struct cli_command unarchive_command = {
+	.name = "codex unarchive",
+	.about = "Move a recorded session back from the archive.",
+	.usage = "Usage: codex unarchive SESSION",
+	.arguments = arguments,
+	.argument_count = countof(arguments),
+	.options = plain_rows,
+	.option_count = countof(plain_rows),
+	.most_positionals = 1,
+};
+
+const struct cli_command delete_command = {
+	.name = "codex delete",
+	.about = "Delete the files of a recorded session.",
+	.usage = "Usage: codex delete [--force] SESSION",
+	.details = "It asks on a terminal; elsewhere it needs --force. A session whose history a\n"
+		   "fork refers to cannot be deleted before the fork.\n",
+	.arguments = arguments,
+	.argument_count = countof(arguments),
+	.options = delete_rows,
+	.option_count = countof(delete_rows),
+	.most_positionals = 1,
+};
+
+/* The session that a command works on. */
+struct target {
+	const char *home;
+	char id[UUID_TEXT_SIZE];
+};
+
+typedef int (*work_fn)(const struct target *target, struct error *err);
+
+static int move_to_archive(const struct target *target, struct error *err)
+{
+	return rollout_move(target->home, str_of(target->id), true, err);
+}
+
+static int move_back(const struct target *target, struct error *err)
+{
+	return rollout_move(target->home, str_of(target->id), false, err);
+}
+
+static int remove_files(const struct target *target, struct error *err)
+{
+	int status = rollout_remove(target->home, str_of(target->id), err);
+	if (status == 0)
+		thread_note_remove(target->home, str_of(target->id));
+	return status;
+}
+
+static int find(struct target *target, const char *word, struct error *err)
+{
+	struct rollout_file_name name;
+	auto_free char *path = session_find(target->home, word, err);
+	if (!path)
+		return -(int)err->code;
+	if (!rollout_path_parse(path_name(path), &name) || name.thread_id.len >= sizeof(target->id))
+		return error_set(err, ERR_invalid, "%s is not the file of a session", path);
+	memcpy(target->id, name.thread_id.ptr, name.thread_id.len);
+	target->id[name.thread_id.len] = '\0';
+	return 0;
+}
+
+static int run_locked(const struct target *target, work_fn work, struct error *err)
+{
+	struct rollout_lock *lock = rollout_lock_create(target->home, str_of(target->id), err);
+	int status = lock ? work(target, err) : -(int)err->code;
+	rollout_lock_destroy(lock);
+	return status;
+}
+
+static int fail(const struct cli_command *command, const struct error *err)
+{
+	fprintf(stderr, "%s: %s\n", command->name, err->text);
+	return EXIT_FAILED;
+}
+
+/* Asks on a terminal. An end of input is a no. */
+static bool is_confirmed(const char *word, const struct target *target)
+{
+	char answer[ANSWER_SIZE];
+	fprintf(stderr, "Delete session %s (%s)? This cannot be undone. [y/N] ", word, target->id);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+static int run(const struct cli_command *command, const char *word, bool must_ask, work_fn work, const char *done)
+{
+	struct error err;
+	auto_free char *home = config_env_home(&err);
+	struct target target = {.home = home};
+	if (!home || find(&target, word, &err) != 0)
+		return fail(command, &err);
+	if (must_ask && !isatty(STDIN_FILENO)) {
+		error_set(&err, ERR_invalid,
+		          "standard input is not a terminal, so the question cannot be asked; use --force");
+		return fail(command, &err);
+	}
+	if (must_ask && !is_confirmed(word, &target))
+		return EXIT_FAILED;
+	if (run_locked(&target, work, &err) != 0)
+		return fail(command, &err);
+	printf("%s session %s.\n", done, target.id);
+	return 0;
+}
+
+static int read_and_run(const struct cli_command *command, int argc, char **argv, work_fn work, const char *done)
+{
+	struct archive_options options = {0};
+	struct cli_result result;
+	struct error err;
+	int status = cli_read(command, argc, argv, &options, &result);
+	if (status < 0 && !result.positionals.count) {
+		error_set(&err, ERR_usage, "the following required arguments were not provided: SESSION");
+		status = cli_print_error(command, &err);
+	}
+	if (status < 0)
+		status = run(command, result.positionals.items[0], work == remove_files && !options.is_forced, work,
+		             done);
+	cli_finish(command, &options, &result);
+	return status;
+}
+
+int archive_main(int argc, char **argv)
+{
+	return read_and_run(&archive_command, argc, argv, move_to_archive, "Archived");
+}
+
+int unarchive_main(int argc, char **argv)
+{
+	return read_and_run(&unarchive_command, argc, argv, move_back, "Unarchived");
+}
+
+int delete_main(int argc, char **argv)
+{
+	return read_and_run(&delete_command, argc, argv, remove_files, "Deleted");
+}
