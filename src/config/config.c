@@ -19,6 +19,7 @@
 #include "config/config_narrow.h"
 #include "config/config_project.h"
 #include "config/config_required.h"
+#include "config/feature.h"
 #include "config/mcp_server.h"
 
 struct loaded {
@@ -32,6 +33,7 @@ struct loaded {
 	const struct config_required *required; /* NULL: no requirements.toml */
 	const char *home;
 	const char *profile;
+	bool ignores_rules;
 	size_t own_folders;  /* number of layers.folders that belong to the system and the user; they come first */
 	struct config *base; /* of config_with_servers: holds all but mcp_servers; else NULL */
 };
@@ -153,6 +155,32 @@ static int load_project(struct loaded *l, const struct config_source *source, st
 	return config_project_load(&l->layers, l->home, cwd, &l->place, err);
 }
 
+/* Features of codex 0.169 that this version lacks are no mistakes. */
+static void drop_known_features(struct config_binder *binder)
+{
+	size_t kept = 0;
+	vec_for_each(it, &binder->unknown) {
+		struct str path = str_of(it->path);
+		if (!str_cut_prefix(&path, "features.") || !feature_is_known(it->node->key))
+			binder->unknown.items[kept++] = *it;
+	}
+	binder->unknown.count = kept;
+}
+
+/* With --strict-config an unknown key is an error. */
+static int refuse_unknown(const struct config_binder *binder, struct error *err)
+{
+	char where[CONFIG_PLACE_SIZE];
+	if (!binder->unknown.count)
+		return 0;
+	const struct config_unknown *first = &binder->unknown.items[0];
+	if (first->node->source[0] == '-')
+		return error_set(err, ERR_config, "unknown configuration field `%s` in -c/--config override",
+		                 first->path);
+	return error_set(err, ERR_config, "%s: unknown configuration field `%s`", config_place(first->node, where),
+	                 first->path);
+}
+
 static bool is_first(const struct config_binder *binder, const struct config_unknown *at)
 {
 	for (const struct config_unknown *it = binder->unknown.items; it < at; it++)
@@ -214,7 +242,7 @@ static void set_trust_defaults(struct loaded *l)
 		c->sandbox_mode = sandbox_mode_workspace_write;
 }
 
-static int bind(struct loaded *l, struct error *err)
+static int bind(struct loaded *l, bool is_strict, struct error *err)
 {
 	struct config_binder binder = config_binder(&l->config, &l->arena);
 	binder.is_quiet = false;
@@ -224,6 +252,9 @@ static int bind(struct loaded *l, struct error *err)
 	int status = config_bind(&binder, &config_keys, l->tree, "", &l->config, err);
 	if (status == 0)
 		status = mcp_servers_check(l->config.mcp_servers, err);
+	drop_known_features(&binder);
+	if (status == 0 && is_strict)
+		status = refuse_unknown(&binder, err);
 	if (status == 0) {
 		warn_unknown(l, &binder);
 		set_trust_defaults(l);
@@ -246,13 +277,14 @@ static int load(struct loaded *l, const struct config_source *source, struct err
 		status = load_profile(l, source, err);
 	if (status == 0)
 		status = load_project(l, source, err);
-	return status == 0 ? bind(l, err) : status;
+	return status == 0 ? bind(l, source->is_strict, err) : status;
 }
 
 struct config *config_load(const struct config_source *source, struct error *err)
 {
 	struct loaded *l = xnew(struct loaded);
 	l->refs = 1;
+	l->ignores_rules = source->ignore_rules;
 	config_layers_init(&l->layers, &l->arena);
 	if (load(l, source, err) == 0)
 		return &l->config;
@@ -320,6 +352,17 @@ bool config_trusts_file(const struct config *config, const char *folder, struct 
 	auto_free char *dir = str_dup(path_dir(folder));
 	config_content_hash(text, hash);
 	return config_content_is_trusted(&l->layers, dir, hash);
+}
+
+const char *config_project_root(const struct config *config, enum trust_level *ret_level)
+{
+	*ret_level = loaded_of(config)->place.trust;
+	return loaded_of(config)->place.root;
+}
+
+bool config_ignores_rules(const struct config *config)
+{
+	return loaded_of(config)->ignores_rules;
 }
 
 const struct config_required *config_required(const struct config *config)

@@ -40,8 +40,10 @@ struct config_source {
 	const struct str *defaults; /* "key=value" texts with the lowest precedence */
 	size_t default_count;
 	const struct str *user_text; /* replaces the content of $CODEX_HOME/config.toml; may be NULL */
+	bool is_strict;              /* unknown keys are errors */
 	bool ignore_user_config;
 	bool ignore_project; /* true: project files are ignored */
+	bool ignore_rules;   /* rules files other than the system's are ignored */
 };
 
 /* Loads and checks a config. Returns it with one reference, or NULL and err. */
@@ -61,6 +63,9 @@ const char *const *config_folders(const struct config *config, size_t *ret_count
 bool config_trusts_file(const struct config *config, const char *folder, struct str text);
 /* True if the user trusts the project, and folder (absolute, without links) belongs to it. */
 bool config_trusts_folder(const struct config *config, const char *folder);
+/* Returns the root of the project, and its trust level. */
+const char *config_project_root(const struct config *config, enum trust_level *ret_level);
+bool config_ignores_rules(const struct config *config);
 const char *config_profile(const struct config *config); /* the profile in use, or NULL */
 /* Returns the administrator's requirements, or NULL without requirements.toml. */
 const struct config_required *config_required(const struct config *config);

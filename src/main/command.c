@@ -10,6 +10,7 @@
 #include "ui/doctor/doctor.h"
 #include "ui/exec/exec.h"
 #include "ui/exec/exec_options.h"
+#include "ui/cli/features_command.h"
 #include "ui/mcp/mcp_command.h"
 #include "ui/serve/acp_command.h"
 #include "ui/serve/app_server_command.h"

@@ -106,6 +106,8 @@ const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct 
 	const char *const *folders = config_folders(config, &count);
 	rules->policy = exec_policy_create();
 	struct reading reading = {.policy = rules->policy, .config = config, .on_warning = on_warning, .self = self};
+	if (config_ignores_rules(config))
+		count = 1; /* the system's come first */
 	for (size_t i = 0; i < count; i++)
 		read_folder(&reading, folders[i]);
 	read_required(&reading);

@@ -9,6 +9,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -76,6 +77,15 @@ static void suggest_offer(struct suggest *suggest, struct str word)
 		return;
 	suggest->best = word;
 	suggest->cost = cost;
+}
+
+struct str cli_nearest(struct str wrong, const char *(*name_at)(size_t index))
+{
+	struct suggest suggest = {.wrong = wrong};
+	const char *name;
+	for (size_t i = 0; (name = name_at(i)) != NULL; i++)
+		suggest_offer(&suggest, str_of(name));
+	return suggest.best;
 }
 
 struct reader {
@@ -217,11 +227,23 @@ static bool is_dashed(const char *text)
 	return text[0] == '-' && text[1];
 }
 
+/* codex 0.169 gives such an option all words up to the next option, the prompt included. Files alone are taken here,
+ * so that a prompt can follow. */
+static int store_files(struct reader *reader, const struct cli_option *option)
+{
+	int status = 0;
+	while (status == 0 && reader->at < reader->argc && !is_dashed(reader->argv[reader->at]) &&
+	       file_exists(reader->argv[reader->at]))
+		status = store(reader, option, reader->argv[reader->at++]);
+	return status;
+}
+
 static int store_next(struct reader *reader, const struct cli_option *option)
 {
 	if (reader->at >= reader->argc || is_dashed(reader->argv[reader->at]))
 		return missing_value(reader, option);
-	return store(reader, option, reader->argv[reader->at++]);
+	int status = store(reader, option, reader->argv[reader->at++]);
+	return status == 0 && option->kind == CLI_FILES ? store_files(reader, option) : status;
 }
 
 /* Handles the two options that every command has. */
@@ -401,7 +423,7 @@ int cli_read(const struct cli_command *command, int argc, char **argv, void *opt
 void cli_finish(const struct cli_command *command, void *options, struct cli_result *result)
 {
 	for (size_t i = 0; i < command->option_count; i++) {
-		if (command->options[i].kind != CLI_LIST)
+		if (command->options[i].kind != CLI_LIST && command->options[i].kind != CLI_FILES)
 			continue;
 		void *slot = (char *)options + command->options[i].offset;
 		vec_finish((struct cli_list *)slot);

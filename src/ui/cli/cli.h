@@ -17,6 +17,8 @@ enum cli_kind {
 	CLI_FLAG, /* bool */
 	CLI_TEXT, /* const char *; the last one wins */
 	CLI_LIST, /* struct cli_list; the option may be repeated */
+	/* As CLI_LIST; the words after the value belong to the option, too, as long as they name existing files. */
+	CLI_FILES,
 };
 
 struct cli_list {
@@ -83,6 +85,9 @@ void cli_finish(const struct cli_command *command, void *options, struct cli_res
 /* Finds the first positional without storing any option. *ret_at is its index, or argc. */
 must_check int cli_find_positional(const struct cli_command *command, int argc, char **argv, int *ret_at,
                                    struct cli_result *result, struct error *err);
+
+/* Returns the name that is nearest to a mistyped one; STR_NONE if none is similar. name_at returns NULL at the end. */
+struct str cli_nearest(struct str wrong, const char *(*name_at)(size_t index));
 
 const struct cli_word *cli_find_word(const struct cli_command *command, const char *text);
 /* Fills err for a word that is not among the command's, and suggests the nearest one; returns -ERR_usage. */

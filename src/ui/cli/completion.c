@@ -278,7 +278,7 @@ static void zsh_append_option(struct buf *out, const struct cli_option *option)
 	bool is_flag = option->kind == CLI_FLAG;
 	const char *joined = is_flag ? "" : "+", *equals = is_flag ? "" : "=";
 	buf_append_c(out, " \\\n\t\t");
-	if (option->kind == CLI_LIST)
+	if (option->kind == CLI_LIST || option->kind == CLI_FILES)
 		buf_append_c(out, "'*'");
 	else if (option->letter)
 		buf_printf(out, "'(-%c --%s)'", option->letter, option->name);

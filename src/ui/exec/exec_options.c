@@ -13,7 +13,10 @@
 #include "base/file.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_file.h"
+#include "config/toml/toml_edit.h"
 #include "config/model_provider.h"
+#include "ui/cli/features_command.h"
 #include "ui/exec/exec_oss.h"
 
 static const struct cli_option exec_rows[] = {
@@ -283,13 +286,16 @@ struct overrides {
 	VEC(char *) owned;
 };
 
-static void add_features(struct overrides *overrides, const struct cli_list *names, const char *value)
+static int add_features(struct overrides *overrides, const struct cli_list *names, const char *value, struct error *err)
 {
 	for (size_t i = 0; i < names->count; i++) {
+		if (features_check(names->items[i], err) != 0)
+			return -(int)err->code;
 		char *text = xasprintf("features.%s=%s", names->items[i], value);
 		vec_push(&overrides->owned, text);
 		vec_push(&overrides->list, str_of(text));
 	}
+	return 0;
 }
 
 static struct config *load(const struct exec_options *options, const char *cwd, const struct overrides *overrides,
@@ -312,7 +318,9 @@ static struct config *load(const struct exec_options *options, const char *cwd, 
 		.override_count = overrides->list.count,
 		.flags = flags,
 		.flag_count = count,
+		.is_strict = options->strict_config,
 		.ignore_user_config = options->ignore_user_config,
+		.ignore_rules = options->ignore_rules,
 	};
 	return config_load(&source, err);
 }
@@ -353,19 +361,59 @@ static struct config *load_oss(const struct exec_options *options, const char *c
 	return config;
 }
 
-int exec_config_load(const struct exec_options *options, const char *cwd, struct config **ret_config, struct error *err)
+static struct config *load_all(const struct exec_options *options, const char *cwd, struct error *err)
 {
 	struct overrides overrides = {0};
+	struct config *config = NULL;
 	for (size_t i = 0; i < options->overrides.count; i++)
 		vec_push(&overrides.list, str_of(options->overrides.items[i]));
-	add_features(&overrides, &options->enable, "true");
-	add_features(&overrides, &options->disable, "false");
-	*ret_config = options->oss ? load_oss(options, cwd, &overrides, err)
-	                           : load(options, cwd, &overrides, NULL, NULL, err);
+	if (add_features(&overrides, &options->enable, "true", err) == 0 &&
+	    add_features(&overrides, &options->disable, "false", err) == 0)
+		config = options->oss ? load_oss(options, cwd, &overrides, err)
+		                      : load(options, cwd, &overrides, NULL, NULL, err);
 	vec_for_each(text, &overrides.owned)
 		free(*text);
 	vec_finish(&overrides.owned);
 	vec_finish(&overrides.list);
+	return config;
+}
+
+/* ---- --trust ---- */
+
+static int write_trust(struct toml_edit *edit, void *self, struct error *err)
+{
+	const char *root = self;
+	const struct str path[] = {STR("projects"), str_of(root), STR("trust_level")};
+	const struct toml value = {.kind = TOML_string, .source = "", .text = STR("trusted")};
+	return toml_edit_set(edit, path, countof(path), &value, err);
+}
+
+/* Records the trust before the run, so that this configuration already has the project's settings. */
+static int trust_project(const struct config *config, struct error *err)
+{
+	enum trust_level level;
+	const char *root = config_project_root(config, &level);
+	if (level == trust_level_untrusted)
+		return error_set(
+			err, ERR_config,
+			"--trust: %s is marked as untrusted in config.toml; to trust it, change trust_level of "
+			"[projects.\"%s\"] there",
+			root, root);
+	return config_file_change(config_home(config), write_trust, (void *)(uintptr_t)root, err);
+}
+
+int exec_config_load(const struct exec_options *options, const char *cwd, struct config **ret_config, struct error *err)
+{
+	enum trust_level level;
+	struct config *config = load_all(options, cwd, err);
+	*ret_config = config;
+	if (config && options->trust)
+		config_project_root(config, &level);
+	if (!config || !options->trust || level == trust_level_trusted)
+		return config ? 0 : -(int)err->code;
+	int status = trust_project(config, err);
+	*ret_config = status == 0 ? load_all(options, cwd, err) : NULL;
+	config_unref(config);
 	return *ret_config ? 0 : -(int)err->code;
 }
 

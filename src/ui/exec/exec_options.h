@@ -16,7 +16,8 @@ struct exec_options {
 	struct cli_list overrides, enable, disable, images, add_dirs;
 	const char *model, *local_provider, *profile, *sandbox, *cwd, *output_schema, *color, *last_message_file,
 		*thread_source;
-	bool oss, full_auto, bypass, skip_git_check, ephemeral, ignore_user_config, json, last, all, plan;
+	bool oss, full_auto, bypass, skip_git_check, ephemeral, ignore_user_config, strict_config, trust, ignore_rules,
+		json, last, all, plan;
 	struct {
 		bool uncommitted;
 		const char *base, *commit, *title;
