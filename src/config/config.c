@@ -292,6 +292,15 @@ struct config *config_load(const struct config_source *source, struct error *err
 	return NULL;
 }
 
+/* The warnings are dropped: the layers belong to the base. */
+static void limit_servers(struct loaded *l, struct toml *root)
+{
+	struct config_layers layers;
+	config_layers_init(&layers, &l->arena);
+	config_required_limit_servers(l->required, &layers, root);
+	config_layers_finish(&layers);
+}
+
 static int read_servers(struct loaded *l, struct str text, struct error *err)
 {
 	struct config *bound = arena_new(&l->arena, struct config); /* only to check the types */
@@ -304,6 +313,7 @@ static int read_servers(struct loaded *l, struct str text, struct error *err)
 	if (!table)
 		return -(int)err->code;
 	toml_add(&l->arena, root, STR("mcp_servers"), table);
+	limit_servers(l, root);
 	if (config_bind(&binder, &config_keys, root, "", bound, err) != 0 || mcp_servers_check(table, err) != 0)
 		return -(int)err->code;
 	l->config.mcp_servers = table;

@@ -189,6 +189,19 @@ static void other_mcp_servers_are_disabled(void **state)
 	config_unref(config);
 }
 
+static void servers_of_a_client_are_limited(void **state)
+{
+	(void)state;
+	struct error err;
+	struct config *config = load_fine("mcp_servers = {}\n", "");
+	struct config *changed = config_with_servers(config, STR("{\"own\":{\"command\":\"x\"}}"), &err);
+	assert_non_null(changed);
+	const struct toml *enabled = toml_get(toml_get(changed->mcp_servers, "own"), "enabled");
+	assert_true(enabled && !enabled->boolean);
+	config_unref(config);
+	config_unref(changed);
+}
+
 static void login_methods_are_limited(void **state)
 {
 	(void)state;
@@ -307,6 +320,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(web_search_has_a_ceiling, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(features_and_keys_are_fixed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(other_mcp_servers_are_disabled, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(servers_of_a_client_are_limited, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(login_methods_are_limited, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rules_are_written_as_a_rules_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(mistakes_name_file_and_key, set_up, tear_down),
