@@ -107,7 +107,8 @@ void mcp_request_cancel(struct mcp_request *request, const char *reason);
 
 /* Returns the params of elicitation/create. */
 const struct json *mcp_elicitation_params(const struct mcp_elicitation *elicitation);
-/* Answers and frees the elicitation. action: "accept", "decline" or "cancel". content: JSON, sent with accept only. */
+/* Answers and frees the elicitation. action: "accept", "decline" or "cancel". content: an object, sent with accept
+ * only, with the defaults of the form for the fields that it lacks. */
 void mcp_elicitation_answer(struct mcp_elicitation *elicitation, const char *action, struct str content);
 
 #endif

@@ -79,6 +79,37 @@ static void elicitation_free(struct mcp_elicitation *elicitation)
 	free(elicitation);
 }
 
+static bool has_member(const struct json *object, struct str key)
+{
+	json_for_each(it, object) {
+		if (str_eq(it->key, key))
+			return true;
+	}
+	return false;
+}
+
+/* Appends the values of an accepted form, with the schema's defaults for the fields that the user has left out. */
+static void append_content(const struct mcp_elicitation *elicitation, struct str content, struct buf *out)
+{
+	auto_arena struct arena arena = {0};
+	const struct json *values = json_parse(&arena, content, NULL);
+	const struct json *fields = json_path(elicitation->params, "requestedSchema.properties");
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	json_for_each(it, json_is(values, JSON_object) ? values : NULL) {
+		jw_key_str(&w, it->key);
+		jw_value(&w, it);
+	}
+	json_for_each(it, json_is(fields, JSON_object) ? fields : NULL) {
+		const struct json *value = json_get(it, "default");
+		if (!value || has_member(values, it->key))
+			continue;
+		jw_key_str(&w, it->key);
+		jw_value(&w, value);
+	}
+	jw_object_end(&w);
+}
+
 static void send_answer(struct mcp_client *client, struct str id, const char *action, struct str content)
 {
 	auto_buf struct buf out;
@@ -101,8 +132,13 @@ void mcp_elicitation_answer(struct mcp_elicitation *elicitation, const char *act
 {
 	struct mcp_client *client = mcp_client_ref(elicitation->request->client);
 	auto_free char *id = str_dup(elicitation->id);
+	auto_buf struct buf whole;
+	buf_init(&whole, LIMIT_MCP_MESSAGE);
+	bool is_url = str_is(json_get_str(elicitation->params, "mode"), "url");
+	if (!is_url)
+		append_content(elicitation, content, &whole);
 	elicitation_free(elicitation);
-	send_answer(client, str_of(id), action, content);
+	send_answer(client, str_of(id), action, is_url ? STR_NONE : whole.over ? content : buf_str(&whole));
 	mcp_client_unref(client);
 }
 

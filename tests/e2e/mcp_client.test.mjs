@@ -482,6 +482,26 @@ test('clients call tools and read resources without the model', appServer, async
 	assert.equal((await server.end()).code, 0);
 });
 
+test('questions during a call of a client reach that client, and omitted fields get their defaults', appServer, async (t) => {
+	const form = { message: 'Who?', requestedSchema: { type: 'object', properties: { name: { type: 'string' },
+		age: { type: 'integer', default: 30 }, is_new: { type: 'boolean', default: false } } } };
+	const url = { mode: 'url', message: 'Sign.', url: 'https://sign.example/', elicitationId: 'e1' };
+	const { server, thread } = await startThread(t, { tools: [ECHO], answers: { echo: [{ ask: form }, { ask: form }, { ask: url }] } }, [say('done')]);
+	const callTool = async (answer) => {
+		const called = server.request('mcpServer/tool/call', { threadId: thread.id, server: 's', tool: 'echo' });
+		const request = await server.next('mcpServer/elicitation/request');
+		server.answer(request, answer);
+		return { asked: request.params, got: JSON.parse((await called).content[0].text) };
+	};
+	const { asked, got } = await callTool({ action: 'accept', content: { name: 'A', is_new: true } });
+	assert.deepEqual(asked, { threadId: thread.id, turnId: null, serverName: 's', mode: 'form', _meta: null, ...form });
+	assert.deepEqual(got, { action: 'accept', content: { name: 'A', is_new: true, age: 30 } });
+	assert.deepEqual((await callTool({ action: 'decline' })).got, { action: 'decline' });
+	const signed = await callTool({ action: 'accept', content: null });
+	assert.deepEqual([signed.asked.url, signed.asked.elicitationId, signed.got], [url.url, 'e1', { action: 'accept' }]);
+	assert.equal((await server.end()).code, 0);
+});
+
 test('list_mcp_tools is answered with what all servers offer', needs('proto'), async (t) => {
 	const home = makeHome(t, await startModel(t, [say('done')]));
 	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: FULL, gone: { initialize: { exit: 1 } } }));

@@ -1,7 +1,7 @@
-/* Requests about MCP servers. Those with a thread use its configuration and folder, so the pool gives them the servers
- * that the thread uses. */
+/* mcpServerStatus/list: a survey of the servers of a thread, or of the process. */
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
+#include "app_server/threads/mcp_place.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "base/json.h"
@@ -14,25 +14,6 @@
 #include "mcp/mcp_client.h"
 #include "mcp/mcp_pool.h"
 #include "mcp/mcp_survey.h"
-
-/* The configuration and folder that a request is about. */
-struct mcp_place {
-	struct config *config;
-	const char *cwd;
-};
-
-/* Returns NULL, or the error for an unknown thread. id: STR_NONE means the process. */
-static const struct rpc_error *find_place(struct rpc_request *request, struct str id, struct mcp_place *ret)
-{
-	struct app_server *server = request->server;
-	struct thread *thread = id.ptr ? threads_find(server, id) : NULL;
-	if (id.ptr && !thread)
-		return threads_not_found(request, id);
-	*ret = (struct mcp_place){server->config, config_home(server->config)};
-	if (thread)
-		*ret = (struct mcp_place){thread->config, arena_cstr(&request->arena, thread->settings->cwd)};
-	return NULL;
-}
 
 /* ---- mcpServerStatus/list ---- */
 
@@ -143,7 +124,7 @@ enum rpc_verdict on_rpc_mcp_server_status_list(struct rpc_request *request,
 {
 	struct mcp_place place;
 	uint64_t start = 0;
-	const struct rpc_error *error = find_place(request, params->thread_id, &place);
+	const struct rpc_error *error = mcp_place_find(request, params->thread_id, &place);
 	if (error)
 		return rpc_refuse(request, error);
 	if (params->cursor.ptr && !str_to_u64(params->cursor, &start))
@@ -162,139 +143,4 @@ enum rpc_verdict on_rpc_mcp_server_status_list(struct rpc_request *request,
 	};
 	list->survey = mcp_survey_create(services_mcp(request->server->services), request->server->loop, &options);
 	return rpc_wait(request, on_list_cancelled, list);
-}
-
-/* ---- mcpServer/resource/read, mcpServer/tool/call ---- */
-
-struct server_call {
-	struct rpc_request *request;
-	struct mcp_client *client;
-	struct mcp_request *call;
-};
-
-static void call_destroy(struct server_call *call)
-{
-	mcp_request_cancel(call->call, "the client has disconnected");
-	mcp_client_unref(call->client);
-	free(call);
-}
-
-static void on_call_cancelled(struct rpc_request *request)
-{
-	call_destroy(request->self);
-}
-
-/* An error of the server keeps its code. */
-static enum rpc_verdict refuse(struct rpc_request *request, const struct mcp_reply *reply)
-{
-	if (!reply->is_remote)
-		return rpc_fail(request, APP_INTERNAL_ERROR, "%s", reply->err->text);
-	struct rpc_error *error = arena_new(&request->arena, struct rpc_error);
-	*error = (struct rpc_error){(enum app_error_code)reply->code, arena_str(&request->arena, reply->message),
-	                            STR_NONE};
-	return rpc_refuse(request, error);
-}
-
-static struct str span_of(const struct json *json, const char *key)
-{
-	const struct json *member = json_get(json, key);
-	return member && member->type != JSON_null ? member->span : STR_NONE;
-}
-
-static void on_called(const struct mcp_reply *reply, void *self)
-{
-	struct server_call *call = self;
-	struct rpc_request *request = call->request;
-	call->call = NULL;
-	struct app_mcp_server_tool_call_response response = {.content = STR("[]")};
-	if (reply->err) {
-		refuse(request, reply);
-	} else {
-		struct str content = span_of(reply->result, "content");
-		response.content = content.ptr ? content : response.content;
-		response.structured_content = span_of(reply->result, "structuredContent");
-		response._meta = span_of(reply->result, "_meta");
-		response.has_is_error = json_to_bool(json_get(reply->result, "isError"), &response.is_error);
-		rpc_reply(request, &response);
-	}
-	call_destroy(call);
-}
-
-static void on_resource(const struct mcp_reply *reply, void *self)
-{
-	struct server_call *call = self;
-	struct rpc_request *request = call->request;
-	const struct app_mcp_resource_read_params *params = request->params;
-	call->call = NULL;
-	if (reply->err) {
-		refuse(request, reply);
-	} else {
-		struct str contents = span_of(reply->result, "contents");
-		struct app_mcp_resource_read_response response = {.contents = contents.ptr ? contents : STR("[]"),
-		                                                  .origin_call_id = params->origin_call_id};
-		rpc_reply(request, &response);
-	}
-	call_destroy(call);
-}
-
-static const struct mcp_server *find_server(const struct mcp_place *place, struct str name, struct arena *arena)
-{
-	size_t count = 0;
-	struct config_binder binder = config_binder(place->config, arena);
-	const struct mcp_server *servers = mcp_servers_bind(&binder, place->config->mcp_servers, &count);
-	for (size_t i = 0; i < count; i++) {
-		if (str_eq(servers[i].name, name) && servers[i].keys.enabled)
-			return &servers[i];
-	}
-	return NULL;
-}
-
-static enum rpc_verdict start_call(struct rpc_request *request, struct str thread_id, struct str name,
-                                   struct mcp_request_options *options)
-{
-	struct mcp_place place;
-	struct error err;
-	const struct rpc_error *error = find_place(request, thread_id, &place);
-	if (error)
-		return rpc_refuse(request, error);
-	const struct mcp_server *server = find_server(&place, name, &request->arena);
-	if (!server)
-		return rpc_fail(request, APP_INTERNAL_ERROR, "unknown MCP server '%.*s'", STR_ARG(name));
-	struct server_call *call = xnew(struct server_call);
-	call->request = request;
-	options->timeout_ms = server->tool_timeout_ms;
-	options->self = call;
-	call->client = mcp_pool_get(services_mcp(request->server->services), place.config, server, place.cwd, &err);
-	if (call->client)
-		call->call = mcp_request_create(call->client, options, &err);
-	if (call->call)
-		return rpc_wait(request, on_call_cancelled, call);
-	call_destroy(call);
-	return rpc_fail_with(request, &err);
-}
-
-enum rpc_verdict on_rpc_mcp_server_tool_call(struct rpc_request *request,
-                                             const struct app_mcp_server_tool_call_params *params)
-{
-	static const struct mcp_request_events events = {.on_done = on_called};
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_MCP_MESSAGE);
-	struct json_writer w = json_writer(&text);
-	jw_member_str(&w, "name", params->tool);
-	if (params->arguments.ptr)
-		jw_member_raw(&w, "arguments", params->arguments);
-	struct mcp_request_options options = {.method = "tools/call", .params = buf_str(&text), .events = &events};
-	return start_call(request, params->thread_id, params->server, &options);
-}
-
-enum rpc_verdict on_rpc_mcp_server_resource_read(struct rpc_request *request,
-                                                 const struct app_mcp_resource_read_params *params)
-{
-	static const struct mcp_request_events events = {.on_done = on_resource};
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_MCP_MESSAGE);
-	struct json_writer w = json_writer(&text);
-	jw_member_str(&w, "uri", params->uri);
-	struct mcp_request_options options = {.method = "resources/read", .params = buf_str(&text), .events = &events};
-	return start_call(request, params->thread_id, params->server, &options);
 }
