@@ -4,6 +4,8 @@
  * read all files, too. */
 #include "acp/acp_client_file.h"
 
+#include "acp/acp_diff.h"
+#include "acp/acp_reading.h"
 #include "acp/acp_session.h"
 #include "acp/acp_tool.h"
 #include "base/file.h"
@@ -85,21 +87,23 @@ static char *path_of(const struct acp_session *session, const struct json *argum
 	return path_normalize(joined);
 }
 
-static void show(struct acp_session *session, const struct ev_dynamic_tool_call *call, const char *path, bool is_write,
-                 const struct acp_diff *diff)
+static struct str title_of(bool is_write, const char *path, struct arena *arena)
+{
+	return str_of(arena_printf(arena, "%s %s", is_write ? "Write" : "Read", path));
+}
+
+static void show(struct acp_session *session, const struct ev_dynamic_tool_call *call, const char *path, bool is_write)
 {
 	auto_arena struct arena arena = {0};
 	struct acp_location location = {str_of(path)};
-	struct acp_tool_content content = {.tag = acp_tool_content_diff, .diff = (struct acp_diff *)(uintptr_t)diff};
 	struct acp_tool_call view = {
 		.tool_call_id = call->callId,
-		.title = str_of(arena_printf(&arena, "%s %s", is_write ? "Write" : "Read", path)),
+		.title = title_of(is_write, path, &arena),
 		.kind = is_write ? acp_tool_kind_edit : acp_tool_kind_read,
 		.status = is_write ? acp_tool_status_pending : acp_tool_status_in_progress,
-		.content = &content,
-		.content_count = diff ? 1 : 0,
 		.locations = &location,
 		.locations_count = 1,
+		.raw_input = call->arguments,
 	};
 	acp_tool_begin(session, &view);
 }
@@ -116,21 +120,26 @@ static void start_read(struct acp_session *session, const struct ev_dynamic_tool
 		.has_limit = limit > 0,
 		.limit = limit,
 	};
-	show(session, call, path, false, NULL);
+	show(session, call, path, false);
 	acp_ask_send(&session->server->wire, ACP_ASK_read_text_file, &params, session, call->callId, on_read);
 }
 
-/* A write that waits for the permission; a single allocation: path, NUL, content. */
+/* ---- writes: the old text is read for the diff, then the user is asked ---- */
+
+/* A single allocation: path, NUL, content. */
 struct pending_write {
 	size_t content_len;
 	char text[];
 };
 
+static struct str content_of(const struct pending_write *write)
+{
+	return str_n(write->text + strlen(write->text) + 1, write->content_len);
+}
+
 static void write_now(struct acp_session *session, struct str call_id, const struct pending_write *write)
 {
-	struct str path = str_of(write->text);
-	struct acp_write_file_params params = {str_of(session->id), path,
-	                                       str_n(write->text + path.len + 1, write->content_len)};
+	struct acp_write_file_params params = {str_of(session->id), str_of(write->text), content_of(write)};
 	acp_ask_send(&session->server->wire, ACP_ASK_write_text_file, &params, session, call_id, on_written);
 }
 
@@ -145,8 +154,7 @@ static void on_permission(struct acp_ask *ask, const void *result, struct str er
 		fail(ask->owner, str_of(ask->key), "The user did not allow this write", STR_NONE);
 }
 
-static void ask_permission(struct acp_session *session, const struct ev_dynamic_tool_call *call,
-                           struct pending_write *write)
+static void ask_permission(struct acp_session *session, const struct acp_tool_call *call, struct pending_write *write)
 {
 	struct acp_permission_option options[] = {
 		{STR("allow_once"), STR("Allow"), acp_permission_kind_allow_once},
@@ -155,27 +163,68 @@ static void ask_permission(struct acp_session *session, const struct ev_dynamic_
 	auto_arena struct arena arena = {0};
 	struct acp_location location = {str_of(write->text)};
 	struct acp_tool_call_change change = {
-		.tool_call_id = call->callId,
-		.title = str_of(arena_printf(&arena, "Write %s", write->text)),
+		.tool_call_id = call->tool_call_id,
+		.title = title_of(true, write->text, &arena),
 		.has_kind = true,
 		.kind = acp_tool_kind_edit,
 		.has_status = true,
 		.status = acp_tool_status_pending,
+		.content = call->content,
+		.content_count = call->content_count,
 		.locations = &location,
 		.locations_count = 1,
-		.raw_input = call->arguments,
 	};
 	struct acp_permission_params params = {str_of(session->id), &change, options, countof(options), STR_NONE};
 	struct acp_ask *ask = acp_ask_send(&session->server->wire, ACP_ASK_request_permission, &params, session,
-	                                   call->callId, on_permission);
+	                                   call->tool_call_id, on_permission);
 	ask->self = write;
 }
 
-static void start_write(struct acp_session *session, const struct ev_dynamic_tool_call *call, const char *path,
-                        struct str content)
+/* old: STR_NONE if there is no such file. A text over LIMIT_ACP_DIFF_FILE is not shown. Takes write. */
+static void show_write(struct acp_session *session, struct str call_id, struct str old, struct pending_write *write)
 {
-	struct acp_diff diff = {str_of(path), STR_NONE, content, STR_NONE};
-	show(session, call, path, true, &diff);
+	struct str new_text = content_of(write);
+	struct acp_diff diff = {str_of(write->text), old, new_text, STR_NONE};
+	struct acp_tool_content content = {.tag = acp_tool_content_diff, .diff = &diff};
+	bool is_small = old.len <= LIMIT_ACP_DIFF_FILE && new_text.len <= LIMIT_ACP_DIFF_FILE;
+	struct acp_tool_call view = {
+		.tool_call_id = call_id,
+		.status = acp_tool_status_pending,
+		.content = &content,
+		.content_count = is_small ? 1 : 0,
+	};
+	acp_tool_begin(session, &view);
+	if (session->choices.active_mode != ACP_MODE_agent_full_access) {
+		ask_permission(session, &view, write);
+		return;
+	}
+	write_now(session, call_id, write);
+	free(write);
+}
+
+static void on_old_text(struct acp_ask *ask, const void *result, struct str error)
+{
+	const struct acp_read_file_result *file = result;
+	(void)error;
+	show_write(ask->owner, str_of(ask->key), file ? file->content : STR_NONE, steal(ask->self));
+}
+
+static void read_old_file(struct acp_reading *reading)
+{
+	const struct pending_write *write = reading->self;
+	reading->text = acp_diff_read(write->text, &reading->arena);
+}
+
+static void on_old_file(struct acp_session *session, struct acp_reading *reading)
+{
+	show_write(session, reading->event->msg.dynamic_tool_call_request->callId, reading->text, steal(reading->self));
+}
+
+/* The editor may have other text than the disk. */
+static void start_write(struct acp_session *session, const struct event *event, const char *path, struct str content)
+{
+	const struct ev_dynamic_tool_call *call = event->msg.dynamic_tool_call_request;
+	show(session, call, path, true);
 	if (!acp_choices_may_ask(&session->choices, session->config) &&
 	    session->choices.active_mode != ACP_MODE_agent_full_access) {
 		fail(session, call->callId,
@@ -188,16 +237,18 @@ static void start_write(struct acp_session *session, const struct ev_dynamic_too
 	write->content_len = content.len;
 	memcpy(write->text, path, strlen(path) + 1);
 	memcpy(write->text + strlen(path) + 1, content.ptr, content.len);
-	if (session->choices.active_mode != ACP_MODE_agent_full_access) {
-		ask_permission(session, call, write);
-		return;
-	}
-	write_now(session, call->callId, write);
-	free(write);
+	struct acp_read_file_params params = {.session_id = str_of(session->id), .path = str_of(write->text)};
+	if (session->server->client.reads_files)
+		acp_ask_send(&session->server->wire, ACP_ASK_read_text_file, &params, session, call->callId,
+		             on_old_text)
+			->self = write;
+	else
+		acp_reading_start(session, event, write, read_old_file, on_old_file);
 }
 
-void acp_client_file_call(struct acp_session *session, const struct ev_dynamic_tool_call *call)
+void acp_client_file_call(struct acp_session *session, const struct event *event)
 {
+	const struct ev_dynamic_tool_call *call = event->msg.dynamic_tool_call_request;
 	auto_arena struct arena arena = {0};
 	const struct json *arguments = json_parse(&arena, call->arguments, NULL);
 	auto_free char *path = path_of(session, arguments);
@@ -208,7 +259,7 @@ void acp_client_file_call(struct acp_session *session, const struct ev_dynamic_t
 	else if (str_is(call->tool, "read_editor_file") && client->reads_files)
 		start_read(session, call, path, arguments);
 	else if (str_is(call->tool, "write_editor_file") && client->writes_files && content.ptr)
-		start_write(session, call, path, content);
+		start_write(session, event, path, content);
 	else
 		fail(session, call->callId, "The editor does not offer this tool, or `content` is missing", STR_NONE);
 }

@@ -10,11 +10,11 @@
 
 struct acp_session;
 struct arena;
-struct ev_dynamic_tool_call;
+struct event;
 
 /* Returns the specs of the tools as JSON, or STR_NONE if the client offers no files. */
 struct str acp_client_file_specs(const struct acp_session *session, struct arena *arena);
-/* Carries out a call, or fails it. */
-void acp_client_file_call(struct acp_session *session, const struct ev_dynamic_tool_call *call);
+/* Carries out the call of a dynamic_tool_call_request, or fails it. */
+void acp_client_file_call(struct acp_session *session, const struct event *event);
 
 #endif

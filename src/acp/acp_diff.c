@@ -174,6 +174,12 @@ static struct str read_text(const char *path, size_t *budget, struct arena *aren
 	return arena_str(arena, buf_str(&text));
 }
 
+struct str acp_diff_read(const char *path, struct arena *arena)
+{
+	size_t budget = LIMIT_ACP_DIFF_FILE;
+	return read_text(path, &budget, arena);
+}
+
 static struct acp_diff *diff_of(const struct app_file_update_change *change, struct str cwd, size_t *budget,
                                 struct arena *arena)
 {

@@ -34,11 +34,32 @@ enum {
 };
 _Static_assert((int)ROWS == (int)EV_count, "acp_event.def has a row for every event");
 
-void acp_event(struct acp_session *session, const struct event *event)
+static void handle(struct acp_session *session, const struct event *event)
 {
 	event_fn handler = handlers[event->msg.tag];
 	if (handler)
 		handler(session, event);
+}
+
+/* The engine is held while files are read, so only the rest of a burst waits. */
+void acp_event(struct acp_session *session, const struct event *event)
+{
+	if (!session->reading) {
+		handle(session, event);
+		return;
+	}
+	struct event *copy = event_create(event->id, event->msg.tag, event->msg.body);
+	list_append(&session->late, &copy->link);
+}
+
+void acp_event_resume(struct acp_session *session)
+{
+	while (!session->reading && !list_empty(&session->late)) {
+		struct event *event = list_first(&session->late, struct event, link);
+		list_remove(&event->link);
+		handle(session, event);
+		event_destroy(event);
+	}
 }
 
 /* ---- tasks ---- */
@@ -123,21 +144,11 @@ void on_acp_event_turn_aborted(struct acp_session *session, const struct event *
 	end_task(session, true);
 }
 
-static struct acp_prompt *find_prompt(struct acp_session *session, struct str id)
-{
-	struct acp_prompt *it;
-	list_for_each(it, &session->prompts, link) {
-		if (str_is(id, it->id))
-			return it;
-	}
-	return NULL;
-}
-
 /* An error before the task has started rejects the submission. */
 void on_acp_event_error(struct acp_session *session, const struct event *event)
 {
 	const struct ev_error *body = event->msg.error;
-	struct acp_prompt *prompt = find_prompt(session, event->id);
+	struct acp_prompt *prompt = acp_prompt_find(session, event->id);
 	if (prompt && !prompt->is_in) {
 		auto_free char *info = str_dup(body->codex_error_info);
 		acp_prompt_fail(session, prompt, code_of(info), body->message);
@@ -324,7 +335,7 @@ void on_acp_event_token_count(struct acp_session *session, const struct event *e
 
 void on_acp_event_thread_name_updated(struct acp_session *session, const struct event *event)
 {
-	struct acp_prompt *prompt = find_prompt(session, event->id);
+	struct acp_prompt *prompt = acp_prompt_find(session, event->id);
 	acp_session_set_title(session, event->msg.thread_name_updated->thread_name);
 	acp_session_send_title(session, true);
 	if (prompt)

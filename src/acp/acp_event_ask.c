@@ -2,6 +2,7 @@
  * answer but a selected option that was offered is a denial: an error, `cancelled`, an unknown id. The engine knows
  * what is pending; a question is withdrawn with its task. */
 #include "acp/acp_event.h"
+#include "acp/acp_reading.h"
 #include "acp/acp_session.h"
 #include "acp/acp_tool.h"
 #include "app_server/history/item_view.h"
@@ -142,36 +143,45 @@ void on_acp_event_exec_approval_request(struct acp_session *session, const struc
 			write_prefix(body->proposed_execpolicy_amendment, body->proposed_execpolicy_amendment_count);
 }
 
-void on_acp_event_apply_patch_approval_request(struct acp_session *session, const struct event *event)
+static void read_patch(struct acp_reading *reading)
 {
-	auto_arena struct arena arena = {0};
-	const struct ev_patch_approval *body = event->msg.apply_patch_approval_request;
+	const struct ev_patch_approval *body = reading->event->msg.apply_patch_approval_request;
+	struct app_item_file_change *patch = item_view_file_change(body->call_id, body->changes_keys, body->changes,
+	                                                           body->changes_count, &reading->arena);
+	struct app_thread_item item = {.tag = app_thread_item_file_change, .file_change = patch};
+	acp_tool_of_item(&item, reading->cwd, &reading->arena, &reading->call);
+	reading->call.status = acp_tool_status_pending;
+}
+
+static void on_patch_read(struct acp_session *session, struct acp_reading *reading)
+{
+	const struct ev_patch_approval *body = reading->event->msg.apply_patch_approval_request;
+	const struct acp_tool_call *call = &reading->call;
 	struct acp_permission_option options[] = {
 		{STR("allow_once"), STR("Allow once"), acp_permission_kind_allow_once},
 		{STR("allow_session"), STR("Allow for this session"), acp_permission_kind_allow_always},
 		{STR("cancel"), STR("Reject"), acp_permission_kind_reject_once},
 	};
-	struct app_item_file_change *patch =
-		item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena);
-	struct app_thread_item item = {.tag = app_thread_item_file_change, .file_change = patch};
-	struct acp_tool_call call;
-	acp_tool_of_item(&item, str_of(session->cwd), &arena, &call);
-	call.status = acp_tool_status_pending;
-	acp_tool_begin(session, &call);
 	struct acp_tool_call_change change = {
-		.tool_call_id = call.tool_call_id,
-		.title = call.title,
+		.tool_call_id = call->tool_call_id,
+		.title = call->title,
 		.has_kind = true,
-		.kind = call.kind,
+		.kind = call->kind,
 		.has_status = true,
 		.status = acp_tool_status_pending,
-		.content = call.content,
-		.content_count = call.content_count,
-		.locations = call.locations,
-		.locations_count = call.locations_count,
+		.content = call->content,
+		.content_count = call->content_count,
+		.locations = call->locations,
+		.locations_count = call->locations_count,
 	};
-	add_reason(&change, body->reason, &arena);
+	acp_tool_begin(session, call);
+	add_reason(&change, body->reason, &reading->arena);
 	ask(session, &change, options, countof(options), on_patch_answer);
+}
+
+void on_acp_event_apply_patch_approval_request(struct acp_session *session, const struct event *event)
+{
+	acp_reading_start(session, event, NULL, read_patch, on_patch_read);
 }
 
 /* ---- questions of the model ---- */

@@ -2,6 +2,7 @@
  * that a call looks the same when it runs and when session/load replays it. */
 #include "acp/acp_client_file.h"
 #include "acp/acp_event.h"
+#include "acp/acp_reading.h"
 #include "acp/acp_session.h"
 #include "acp/acp_tool.h"
 #include "app_server/history/item_view.h"
@@ -163,39 +164,61 @@ void on_acp_event_exec_command_end(struct acp_session *session, const struct eve
 
 /* ---- patches ---- */
 
-static void build_patch(const struct acp_session *session, struct app_item_file_change *change,
-                        enum app_patch_apply_status status, struct arena *arena, struct acp_tool_call *ret)
+static void build_patch(struct acp_reading *reading, struct str id, const struct str *paths,
+                        const struct file_change *changes, size_t count, enum app_patch_apply_status status)
 {
-	struct app_thread_item item = {.tag = app_thread_item_file_change, .file_change = change};
-	change->status = status;
-	acp_tool_of_item(&item, str_of(session->cwd), arena, ret);
+	struct app_item_file_change *patch = item_view_file_change(id, paths, changes, count, &reading->arena);
+	struct app_thread_item item = {.tag = app_thread_item_file_change, .file_change = patch};
+	patch->status = status;
+	acp_tool_of_item(&item, reading->cwd, &reading->arena, &reading->call);
 }
 
-static void begin_patch(struct acp_session *session, struct str id, const struct str *paths,
-                        const struct file_change *changes, size_t count)
+static void read_begin(struct acp_reading *reading)
 {
-	auto_arena struct arena arena = {0};
-	struct acp_tool_call call;
-	if (acp_tool_find(session, id))
-		return;
-	build_patch(session, item_view_file_change(id, paths, changes, count, &arena),
-	            app_patch_apply_status_in_progress, &arena, &call);
-	acp_tool_begin(session, &call);
+	const struct ev_patch_begin *body = reading->event->msg.patch_apply_begin;
+	build_patch(reading, body->call_id, body->changes_keys, body->changes, body->changes_count,
+	            app_patch_apply_status_in_progress);
 }
 
+static void on_begin_read(struct acp_session *session, struct acp_reading *reading)
+{
+	acp_tool_begin(session, &reading->call);
+}
+
+/* An approved patch is shown already. */
 void on_acp_event_patch_apply_begin(struct acp_session *session, const struct event *event)
 {
-	const struct ev_patch_begin *body = event->msg.patch_apply_begin;
-	begin_patch(session, body->call_id, body->changes_keys, body->changes, body->changes_count);
+	if (!acp_tool_find(session, event->msg.patch_apply_begin->call_id))
+		acp_reading_start(session, event, NULL, read_begin, on_begin_read);
+}
+
+static void read_end(struct acp_reading *reading)
+{
+	const struct ev_patch_end *body = reading->event->msg.patch_apply_end;
+	build_patch(reading, body->call_id, body->changes_keys, body->changes, body->changes_count,
+	            body->success ? app_patch_apply_status_completed : app_patch_apply_status_failed);
+}
+
+static void end_patch(struct acp_session *session, const struct ev_patch_end *body, struct acp_tool_call *call)
+{
+	auto_arena struct arena arena = {0};
+	if (!body->success && body->standard_error.len && !call->content_count) {
+		call->content = arena_new(&arena, struct acp_tool_content);
+		call->content[0] = acp_tool_text(body->standard_error, &arena);
+		call->content_count = 1;
+	}
+	acp_tool_end(session, call);
+}
+
+static void on_end_read(struct acp_session *session, struct acp_reading *reading)
+{
+	end_patch(session, reading->event->msg.patch_apply_end, &reading->call);
 }
 
 /* The diffs were sent when the patch began, and stay. */
 void on_acp_event_patch_apply_end(struct acp_session *session, const struct event *event)
 {
-	auto_arena struct arena arena = {0};
 	const struct ev_patch_end *body = event->msg.patch_apply_end;
-	enum app_patch_apply_status status =
-		body->success ? app_patch_apply_status_completed : app_patch_apply_status_failed;
 	struct acp_tool_call call = {
 		.tool_call_id = body->call_id,
 		.title = STR("Editing files"),
@@ -203,16 +226,9 @@ void on_acp_event_patch_apply_end(struct acp_session *session, const struct even
 		.status = body->success ? acp_tool_status_completed : acp_tool_status_failed,
 	};
 	if (!acp_tool_find(session, body->call_id) && body->changes_count)
-		build_patch(session,
-		            item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count,
-		                                  &arena),
-		            status, &arena, &call);
-	if (!body->success && body->standard_error.len && !call.content_count) {
-		call.content = arena_new(&arena, struct acp_tool_content);
-		call.content[0] = acp_tool_text(body->standard_error, &arena);
-		call.content_count = 1;
-	}
-	acp_tool_end(session, &call);
+		acp_reading_start(session, event, NULL, read_end, on_end_read);
+	else
+		end_patch(session, body, &call);
 }
 
 void on_acp_event_view_image_tool_call(struct acp_session *session, const struct event *event)
@@ -271,7 +287,7 @@ void on_acp_event_mcp_tool_call_end(struct acp_session *session, const struct ev
 
 void on_acp_event_dynamic_tool_call_request(struct acp_session *session, const struct event *event)
 {
-	acp_client_file_call(session, event->msg.dynamic_tool_call_request);
+	acp_client_file_call(session, event);
 }
 
 void on_acp_event_dynamic_tool_call_response(struct acp_session *session, const struct event *event)

@@ -1,8 +1,8 @@
 /* acp_method.h — the handlers of what a client sends: on_acp_<tag> for each row of acp_method.def.
  *
- * By file: acp_server.c (initialize, authenticate), acp_open.c (sessions that are opened), acp_store.c (list and
- * delete), acp_prompt.c (prompts, modes and options). A handler answers the request, or keeps it and answers later.
- * Loop thread only. */
+ * By file: acp_server.c (initialize), acp_account.c (authenticate, logout), acp_open.c (sessions that are opened),
+ * acp_store.c (list and delete), acp_prompt.c (prompts, modes and options). A handler answers the request, or keeps it
+ * and answers later. Loop thread only. */
 #ifndef ACP_ACP_METHOD_H
 #define ACP_ACP_METHOD_H
 

@@ -1,4 +1,4 @@
-/* Dispatches requests to their handlers; initialize, authenticate and logout.
+/* Dispatches requests to their handlers; initialize.
  *
  * A client that reads slowly holds the Codex of every session. At the end of its input everything that it started ends.
  */
@@ -6,15 +6,14 @@
 
 #include <string.h>
 
+#include "acp/acp_account.h"
 #include "acp/acp_method.h"
 #include "acp/acp_session.h"
 #include "acp/acp_store.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/auth.h"
 #include "config/config.h"
-#include "config/config_env.h"
 #include "engine/codex/codex.h"
 
 enum { VERSION = 1 };
@@ -129,52 +128,6 @@ void on_acp_initialize(struct acp_server *server, struct acp_request *request,
 	acp_reply(request, &result);
 }
 
-/* ---- credentials ---- */
-
-static struct str find_key(const struct acp_request *request, struct arena *arena)
-{
-	const char *names[] = {"CODEX_API_KEY", "OPENAI_API_KEY"};
-	const struct json *meta = request->meta.ptr ? json_parse(arena, request->meta, NULL) : NULL;
-	struct str key = json_get_str(json_get(meta, "api-key"), "apiKey");
-	for (size_t i = 0; i < countof(names) && !key.len; i++)
-		key = str_of(config_env(names[i]));
-	return key;
-}
-
-/* A key that is stored already is used if the request brings none. */
-void on_acp_authenticate(struct acp_server *server, struct acp_request *request,
-                         const struct acp_authenticate_params *params)
-{
-	auto_arena struct arena arena = {0};
-	auto_auth struct auth auth = {0};
-	struct error err;
-	struct auth_place place = auth_place_of(server->config);
-	struct str key = find_key(request, &arena);
-	if (!str_is(params->method_id, "api-key")) {
-		acp_fail(request, ACP_INVALID_PARAMS, "Unknown auth method: `api-key` is the only one");
-		return;
-	}
-	int status = key.len ? auth_write_api_key(place, key, &err) : auth_read(place, &auth, &err);
-	if (status != 0)
-		acp_fail(request, err.code == ERR_invalid ? ACP_INVALID_PARAMS : ACP_INTERNAL_ERROR, "%s", err.text);
-	else if (!key.len && auth.kind != AUTH_api_key)
-		acp_fail(request, ACP_AUTH_REQUIRED,
-		         "No API key was found: set CODEX_API_KEY or OPENAI_API_KEY, or run `codex login`");
-	else
-		acp_reply(request, NULL);
-}
-
-void on_acp_logout(struct acp_server *server, struct acp_request *request, const struct acp_nothing *params)
-{
-	struct error err;
-	bool was_there;
-	(void)params;
-	if (auth_remove(auth_place_of(server->config), &was_there, &err) != 0)
-		acp_fail(request, ACP_INTERNAL_ERROR, "%s", err.text);
-	else
-		acp_reply(request, NULL);
-}
-
 /* ---- life ---- */
 
 static void on_sweep(void *self)
@@ -206,6 +159,7 @@ struct acp_server *acp_server_create(const struct acp_options *options, struct e
 	server->self = options->self;
 	list_init(&server->sessions);
 	list_init(&server->jobs);
+	list_init(&server->logouts);
 	loop_deferred_init(&server->sweep, options->loop, on_sweep, server);
 	loop_deferred_init(&server->ended, options->loop, on_ended, server);
 	if (acp_wire_init(&server->wire, options->loop, options->in, options->out, &owner, server, err) == 0)
@@ -222,6 +176,7 @@ void acp_server_destroy(struct acp_server *server)
 	list_for_each(it, &server->sessions, link)
 		acp_session_destroy(it);
 	acp_store_finish(server);
+	acp_logouts_finish(server);
 	acp_wire_finish(&server->wire);
 	loop_deferred_finish(&server->sweep);
 	loop_deferred_finish(&server->ended);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "acp/acp_reading.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -28,6 +29,7 @@ struct acp_session *acp_session_create(struct acp_server *server)
 	session->server = server;
 	list_init(&session->prompts);
 	list_init(&session->tools);
+	list_init(&session->late);
 	buf_init(&session->replay, LIMIT_RPC_LIST);
 	list_append(&server->sessions, &session->link);
 	server->session_count++;
@@ -37,8 +39,13 @@ struct acp_session *acp_session_create(struct acp_server *server)
 static void free_data(struct acp_session *session)
 {
 	struct acp_tool *tool;
+	struct event *event;
 	list_for_each(tool, &session->tools, link)
 		acp_tool_remove(tool);
+	list_for_each(event, &session->late, link) {
+		list_remove(&event->link);
+		event_destroy(event);
+	}
 	vec_for_each(id, &session->streamed)
 		free(*id);
 	vec_finish(&session->streamed);
@@ -59,6 +66,7 @@ void acp_session_destroy(struct acp_session *session)
 {
 	struct acp_prompt *prompt;
 	codex_close(steal(session->codex));
+	acp_reading_abandon(session->reading);
 	acp_asks_withdraw(&session->server->wire, session, STR_NONE);
 	list_for_each(prompt, &session->prompts, link)
 		acp_prompt_end(session, prompt, acp_stop_reason_cancelled);
@@ -125,12 +133,24 @@ void acp_session_view(const struct acp_session *session, struct arena *arena, st
 struct acp_prompt *acp_prompt_create(struct acp_session *session, struct acp_request *request)
 {
 	struct acp_prompt *prompt = xnew(struct acp_prompt);
+	if (list_empty(&session->prompts))
+		session->is_interrupted = false; /* an earlier interrupt may have found no task */
 	prompt->request = request;
 	prompt->before = session->usage;
 	snprintf(prompt->id, sizeof(prompt->id), "prompt-%llu", (unsigned long long)++session->last_prompt);
 	list_append(&session->prompts, &prompt->link);
 	session->prompt_count++;
 	return prompt;
+}
+
+struct acp_prompt *acp_prompt_find(struct acp_session *session, struct str id)
+{
+	struct acp_prompt *it;
+	list_for_each(it, &session->prompts, link) {
+		if (str_is(id, it->id))
+			return it;
+	}
+	return NULL;
 }
 
 static void prompt_free(struct acp_session *session, struct acp_prompt *prompt)

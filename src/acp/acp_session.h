@@ -37,6 +37,7 @@ struct acp_server {
 	struct list sessions;
 	size_t session_count;
 	struct list jobs;                  /* struct acp_job */
+	struct list logouts;               /* of acp_account.c */
 	struct rollout_listings *listings; /* NULL until the first session/list */
 	struct rollout_index *index;
 	struct loop_deferred sweep; /* destroys sessions that could not be opened */
@@ -45,14 +46,16 @@ struct acp_server {
 	void *self;
 };
 
+enum { ACP_PROMPT_ID_SIZE = 32 };
+
 /* A prompt without a response. */
 struct acp_prompt {
 	struct list link;
 	struct acp_request *request;
-	char id[24];               /* of its submission */
-	bool is_in;                /* the running task has read it */
-	bool is_cancelled;         /* by session/cancel */
-	struct token_usage before; /* the session's tokens when it arrived */
+	char id[ACP_PROMPT_ID_SIZE]; /* of its submission */
+	bool is_in;                  /* the running task has read it */
+	bool is_cancelled;           /* by session/cancel */
+	struct token_usage before;   /* the session's tokens when it arrived */
 };
 
 /* A tool call that was sent and has not ended. */
@@ -83,7 +86,9 @@ struct acp_session {
 	char *failure;       /* message of the error of the running task, or NULL */
 	char *failure_info;  /* its CodexErrorInfo */
 	struct list tools;
-	VEC(char *) streamed; /* ids of items whose text was sent in pieces */
+	VEC(char *) streamed;        /* ids of items whose text was sent in pieces */
+	struct acp_reading *reading; /* files for an event, or NULL */
+	struct list late;            /* struct event, which came while files were read */
 	bool is_dead;
 	/* while it is being opened: */
 	struct acp_request *opening; /* NULL once it was answered */
@@ -112,6 +117,8 @@ void acp_session_view(const struct acp_session *session, struct arena *arena, st
 /* ---- prompts ---- */
 
 struct acp_prompt *acp_prompt_create(struct acp_session *session, struct acp_request *request);
+/* Returns NULL if no prompt without a response has this id. */
+struct acp_prompt *acp_prompt_find(struct acp_session *session, struct str id);
 /* Sends the response. */
 void acp_prompt_end(struct acp_session *session, struct acp_prompt *prompt, enum acp_stop_reason reason);
 void acp_prompt_fail(struct acp_session *session, struct acp_prompt *prompt, enum acp_error_code code,

@@ -4,11 +4,11 @@
 
 #include <stdio.h>
 
+#include "acp/acp_account.h"
 #include "acp/acp_session.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "config/auth.h"
 #include "config/config.h"
 #include "config/toml/toml.h"
 #include "engine/codex/codex.h"
@@ -87,15 +87,10 @@ static enum acp_slash_outcome slash_skills(struct acp_session *session, struct a
 static enum acp_slash_outcome slash_logout(struct acp_session *session, struct acp_prompt *prompt, struct str rest,
                                            struct str *ret_text)
 {
-	struct error err;
-	bool was_there = false;
 	(void)rest;
 	(void)ret_text;
-	if (auth_remove(auth_place_of(session->config), &was_there, &err) != 0) {
-		acp_prompt_fail(session, prompt, ACP_INTERNAL_ERROR, str_of(err.text));
-		return ACP_SLASH_taken;
-	}
-	return say(session, prompt, was_there ? STR("The stored login was removed.\n") : STR("No login was stored.\n"));
+	acp_logout_for(session, prompt);
+	return ACP_SLASH_taken;
 }
 
 /* ---- tasks ---- */

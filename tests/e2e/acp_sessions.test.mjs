@@ -7,6 +7,7 @@ import test from 'node:test';
 
 import { call, makeHome, needs, patch, reply, rollouts, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 import { failure, selected, startAcp } from './lib/acp.mjs';
+import { startIssuer } from './lib/issuer.mjs';
 
 const options = needs('acp');
 const FULL = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"';
@@ -341,6 +342,29 @@ test('a write through the editor needs a permission, also in the workspace', opt
 	await acp.end();
 });
 
+for (const [name, readTextFile, oldText] of [['the editor', true, 'unsaved words'], ['the disk', false, 'saved words']]) {
+	test(`a write through the editor shows the text before from ${name}`, options, async (t) => {
+		const model = await startModel(t, [call('write_editor_file', { path: 'a.txt', content: 'new' }),
+			call('write_editor_file', { path: 'missing.txt', content: 'new' }), say('Done.')]);
+		const acp = await startAcp(t, model, { capabilities: { fs: { readTextFile, writeTextFile: true } }, handlers: {
+			'fs/write_text_file': () => ({}),
+			'fs/read_text_file': ({ path: file }) => {
+				if (file.endsWith('missing.txt')) throw new Error('no such file');
+				return { content: 'unsaved words' };
+			} } });
+		const file = (it) => path.join(acp.cwd, it);
+		fs.writeFileSync(file('a.txt'), 'saved words');
+		const { sessionId } = await acp.newSession();
+		await acp.prompt(sessionId, 'go');
+		const diffs = [{ type: 'diff', path: file('a.txt'), oldText, newText: 'new' },
+			{ type: 'diff', path: file('missing.txt'), oldText: null, newText: 'new' }];
+		assert.deepEqual(acp.permissions.map(({ toolCall }) => toolCall.content), diffs.map((it) => [it]));
+		assert.deepEqual(acp.calls(sessionId).map((it) => it.content), diffs.map((it) => [it]));
+		assert.deepEqual(acp.calls(sessionId).map((it) => it.status), ['completed', 'completed']);
+		await acp.end();
+	});
+}
+
 for (const [name, config, count] of [['never asks refuses it', 'approval_policy = "never"\nsandbox_mode = "workspace-write"', 0],
 	['allows everything does not ask', FULL, 1]]) {
 	test(`a write through the editor under a policy that ${name}`, options, async (t) => {
@@ -407,3 +431,24 @@ test('a provider without a key needs authentication', options, async (t) => {
 	assert.ok((await acp.newSession()).sessionId);
 	await acp.end();
 });
+
+for (const how of ['the method', 'the command']) {
+	test(`a logout by ${how} revokes the tokens of a login`, options, async (t) => {
+		const issuer = await startIssuer(t);
+		const home = issuer.home(tempDir(t, 'home'));
+		const acp = await startAcp(t, null, { home, env: issuer.env });
+		const { refresh_token: token } = JSON.parse(fs.readFileSync(path.join(home, 'auth.json'), 'utf8')).tokens;
+		if (how === 'the method') {
+			assert.deepEqual(await acp.request('logout', {}), {});
+		} else {
+			const { sessionId } = await acp.newSession();
+			assert.equal((await acp.prompt(sessionId, '/logout')).stopReason, 'end_turn');
+			assert.match(acp.text(sessionId), /The stored login was removed/);
+			await acp.prompt(sessionId, '/logout');
+			assert.match(acp.text(sessionId), /No login was stored/);
+		}
+		assert.equal(issuer.refreshTokens.get(token), 'revoked');
+		assert.ok(!fs.existsSync(path.join(home, 'auth.json')));
+		await acp.end();
+	});
+}
