@@ -76,7 +76,7 @@ static void answer_prompt(struct logout *logout)
 	acp_session_say(session,
 	                logout->was_there ? STR("The stored login was removed.\n") : STR("No login was stored.\n"),
 	                STR_NONE);
-	acp_prompt_end(session, prompt, prompt->is_cancelled ? acp_stop_reason_cancelled : acp_stop_reason_end_turn);
+	acp_prompt_end(session, prompt, acp_stop_reason_end_turn);
 }
 
 static void finish(struct logout *logout)
@@ -133,6 +133,7 @@ void on_acp_logout(struct acp_server *server, struct acp_request *request, const
 void acp_logout_for(struct acp_session *session, struct acp_prompt *prompt)
 {
 	struct logout *logout = logout_create(session->server);
+	prompt->is_aside = true;
 	snprintf(logout->session_id, sizeof(logout->session_id), "%s", session->id);
 	snprintf(logout->prompt_id, sizeof(logout->prompt_id), "%s", prompt->id);
 	start(logout, session->config);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acp/acp_reading.h"
 #include "acp/acp_slash.h"
 #include "acp/acp_session.h"
 #include "acp/acp_tool.h"
@@ -34,32 +35,11 @@ enum {
 };
 _Static_assert((int)ROWS == (int)EV_count, "acp_event.def has a row for every event");
 
-static void handle(struct acp_session *session, const struct event *event)
-{
-	event_fn handler = handlers[event->msg.tag];
-	if (handler)
-		handler(session, event);
-}
-
-/* The engine is held while files are read, so only the rest of a burst waits. */
 void acp_event(struct acp_session *session, const struct event *event)
 {
-	if (!session->reading) {
-		handle(session, event);
-		return;
-	}
-	struct event *copy = event_create(event->id, event->msg.tag, event->msg.body);
-	list_append(&session->late, &copy->link);
-}
-
-void acp_event_resume(struct acp_session *session)
-{
-	while (!session->reading && !list_empty(&session->late)) {
-		struct event *event = list_first(&session->late, struct event, link);
-		list_remove(&event->link);
-		handle(session, event);
-		event_destroy(event);
-	}
+	event_fn handler = handlers[event->msg.tag];
+	if (handler && !acp_reading_keep(session, event))
+		handler(session, event);
 }
 
 /* ---- tasks ---- */
@@ -340,6 +320,11 @@ void on_acp_event_thread_name_updated(struct acp_session *session, const struct 
 	acp_session_send_title(session, true);
 	if (prompt)
 		acp_prompt_end(session, prompt, acp_stop_reason_end_turn);
+}
+
+void on_acp_event_mcp_list_tools_response(struct acp_session *session, const struct event *event)
+{
+	acp_slash_take_mcp(session, event->id, event->msg.mcp_list_tools_response);
 }
 
 void on_acp_event_list_skills_response(struct acp_session *session, const struct event *event)

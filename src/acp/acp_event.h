@@ -13,8 +13,6 @@ struct acp_session;
 
 /* The event is borrowed. While files are read for another one, it waits. */
 void acp_event(struct acp_session *session, const struct event *event);
-/* Handles the events that waited. */
-void acp_event_resume(struct acp_session *session);
 
 #define SENDS(tag) void on_acp_event_##tag(struct acp_session *session, const struct event *event);
 #define SILENT(tag, why)

@@ -269,6 +269,7 @@ static void open_session(struct acp_server *server, struct acp_request *request,
 	session->config = config;
 	session->cwd = path_normalize(cwd);
 	session->opening = request;
+	session->on_event = acp_event;
 	for (size_t i = 0; i < opening->root_count; i++)
 		vec_push(&session->roots, str_copy(opening->roots[i]));
 	if (job) {

@@ -1,15 +1,39 @@
+/* A reading keeps the order of a session's events: those that come before it is done are copied and handled after it.
+ * The engine is held, so these are the rest of a burst. */
 #include "acp/acp_reading.h"
 
 #include <stdlib.h>
 
-#include "acp/acp_event.h"
 #include "acp/acp_session.h"
 #include "base/mem.h"
 #include "engine/codex/codex.h"
 
+/* ---- late events ---- */
+
+bool acp_reading_keep(struct acp_session *session, const struct event *event)
+{
+	if (!session->reading)
+		return false;
+	struct event *copy = event_create(event->id, event->msg.tag, event->msg.body);
+	list_append(&session->late, &copy->link);
+	return true;
+}
+
+static void handle_late(struct acp_session *session)
+{
+	while (!session->reading && !list_empty(&session->late)) {
+		struct event *event = list_first(&session->late, struct event, link);
+		list_remove(&event->link);
+		session->on_event(session, event);
+		event_destroy(event);
+	}
+}
+
+/* ---- readings ---- */
+
 static void reading_destroy(struct acp_reading *reading)
 {
-	event_destroy((struct event *)(uintptr_t)reading->event);
+	event_destroy(reading->cause);
 	arena_finish(&reading->arena);
 	free(reading->self);
 	free(reading);
@@ -21,15 +45,16 @@ static void on_work(struct acp_job *job)
 	reading->work(reading);
 }
 
+/* A session that was closed meanwhile may have been opened again. */
 static void on_done(struct acp_job *job)
 {
 	struct acp_reading *reading = container_of(job, struct acp_reading, job);
-	struct acp_session *session = reading->session;
-	if (session) {
+	struct acp_session *session = job->server ? acp_session_find(job->server, reading->session_id) : NULL;
+	if (session && session->reading == reading) {
 		session->reading = NULL;
 		reading->done(session, reading);
 		codex_release(session->codex);
-		acp_event_resume(session);
+		handle_late(session);
 	}
 	reading_destroy(reading);
 }
@@ -38,19 +63,14 @@ void acp_reading_start(struct acp_session *session, const struct event *event, v
                        acp_reading_done_fn done)
 {
 	struct acp_reading *reading = xnew(struct acp_reading);
-	reading->event = event_create(event->id, event->msg.tag, event->msg.body);
+	reading->cause = event_create(event->id, event->msg.tag, event->msg.body);
+	reading->event = reading->cause;
 	reading->cwd = arena_str(&reading->arena, str_of(session->cwd));
+	reading->session_id = arena_str(&reading->arena, str_of(session->id));
 	reading->self = self;
-	reading->session = session;
 	reading->work = work;
 	reading->done = done;
 	session->reading = reading;
 	codex_hold(session->codex);
 	acp_job_start(&reading->job, session->server, NULL, on_work, on_done);
-}
-
-void acp_reading_abandon(struct acp_reading *reading)
-{
-	if (reading)
-		reading->session = NULL;
 }

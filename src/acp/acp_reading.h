@@ -1,5 +1,5 @@
 /* acp_reading.h — the text of files that an event of the engine needs, read on a worker. Until it is there, the engine
- * is held and further events of the session wait (acp_event.h).
+ * is held and further events of the session wait.
  *
  * Owns: a copy of the event, and the results. Loop thread only; `work` runs on a worker and accesses the struct
  * alone. */
@@ -28,7 +28,8 @@ struct acp_reading {
 	void *self; /* freed with the reading, unless NULL */
 	/* private */
 	struct acp_job job;
-	struct acp_session *session;
+	struct event *cause;
+	struct str session_id;
 	acp_reading_work_fn work;
 	acp_reading_done_fn done;
 };
@@ -36,7 +37,8 @@ struct acp_reading {
 /* The session must have no reading. Takes self. */
 void acp_reading_start(struct acp_session *session, const struct event *event, void *self, acp_reading_work_fn work,
                        acp_reading_done_fn done);
-/* Detaches it from its session. NULL is fine. */
-void acp_reading_abandon(struct acp_reading *reading);
+/* Keeps a copy of the event if a reading is in progress: session->on_event gets it afterwards. Otherwise returns
+ * false. */
+must_check bool acp_reading_keep(struct acp_session *session, const struct event *event);
 
 #endif

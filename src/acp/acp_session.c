@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "acp/acp_reading.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -66,7 +65,6 @@ void acp_session_destroy(struct acp_session *session)
 {
 	struct acp_prompt *prompt;
 	codex_close(steal(session->codex));
-	acp_reading_abandon(session->reading);
 	acp_asks_withdraw(&session->server->wire, session, STR_NONE);
 	list_for_each(prompt, &session->prompts, link)
 		acp_prompt_end(session, prompt, acp_stop_reason_cancelled);
@@ -195,11 +193,12 @@ void acp_session_cancel(struct acp_session *session)
 {
 	struct acp_prompt *it;
 	struct error err;
-	if (list_empty(&session->prompts))
-		return;
-	list_for_each(it, &session->prompts, link)
+	list_for_each(it, &session->prompts, link) {
 		it->is_cancelled = true;
-	if (session->is_interrupted)
+		if (it->is_aside)
+			acp_prompt_end(session, it, acp_stop_reason_cancelled);
+	}
+	if (list_empty(&session->prompts) || session->is_interrupted)
 		return;
 	session->is_interrupted = true;
 	struct op op = {.tag = OP_interrupt};

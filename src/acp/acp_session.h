@@ -11,8 +11,11 @@
 #include "base/vec.h"
 #include "loop/loop.h"
 
+struct acp_reading;
+struct acp_session;
 struct codex;
 struct config;
+struct event;
 struct rollout_index;
 struct rollout_listings;
 struct services;
@@ -53,6 +56,7 @@ struct acp_prompt {
 	struct list link;
 	struct acp_request *request;
 	char id[ACP_PROMPT_ID_SIZE]; /* of its submission */
+	bool is_aside;               /* no task answers it: it may end at any time */
 	bool is_in;                  /* the running task has read it */
 	bool is_cancelled;           /* by session/cancel */
 	struct token_usage before;   /* the session's tokens when it arrived */
@@ -89,6 +93,7 @@ struct acp_session {
 	VEC(char *) streamed;        /* ids of items whose text was sent in pieces */
 	struct acp_reading *reading; /* files for an event, or NULL */
 	struct list late;            /* struct event, which came while files were read */
+	void (*on_event)(struct acp_session *session, const struct event *event);
 	bool is_dead;
 	/* while it is being opened: */
 	struct acp_request *opening; /* NULL once it was answered */

@@ -53,21 +53,6 @@ static enum acp_slash_outcome slash_status(struct acp_session *session, struct a
 	return say(session, prompt, buf_str(&out));
 }
 
-static enum acp_slash_outcome slash_mcp(struct acp_session *session, struct acp_prompt *prompt, struct str rest,
-                                        struct str *ret_text)
-{
-	auto_buf struct buf out;
-	const struct toml *servers = config_find(session->config, "mcp_servers");
-	(void)rest;
-	(void)ret_text;
-	buf_init(&out, LIMIT_LINE);
-	if (servers && servers->kind == TOML_table) {
-		toml_for_each(it, servers)
-			buf_printf(&out, "- %.*s\n", STR_ARG(it->key));
-	}
-	return say(session, prompt, out.len ? buf_str(&out) : STR("No MCP servers are configured.\n"));
-}
-
 static enum acp_slash_outcome slash_skills(struct acp_session *session, struct acp_prompt *prompt, struct str rest,
                                            struct str *ret_text)
 {
@@ -91,6 +76,91 @@ static enum acp_slash_outcome slash_logout(struct acp_session *session, struct a
 	(void)ret_text;
 	acp_logout_for(session, prompt);
 	return ACP_SLASH_taken;
+}
+
+/* ---- commands that an event answers; they are not tasks ---- */
+
+static enum acp_slash_outcome submit_aside(struct acp_session *session, struct acp_prompt *prompt, enum op_tag tag,
+                                           const void *body)
+{
+	struct error err;
+	struct op op = {.tag = tag, .body = (void *)(uintptr_t)body};
+	prompt->is_aside = true;
+	if (codex_submit_op(session->codex, str_of(prompt->id), &op, &err) != 0)
+		acp_prompt_fail(session, prompt, ACP_INTERNAL_ERROR, str_of(err.text));
+	return ACP_SLASH_taken;
+}
+
+/* Answered by thread_name_updated. */
+static enum acp_slash_outcome slash_rename(struct acp_session *session, struct acp_prompt *prompt, struct str rest,
+                                           struct str *ret_text)
+{
+	struct op_set_thread_name body = {rest};
+	(void)ret_text;
+	if (!rest.len)
+		return say(session, prompt, STR("Name the session: /rename New title\n"));
+	return submit_aside(session, prompt, OP_set_thread_name, &body);
+}
+
+/* Answered by mcp_list_tools_response, after the servers have started. */
+static enum acp_slash_outcome slash_mcp(struct acp_session *session, struct acp_prompt *prompt, struct str rest,
+                                        struct str *ret_text)
+{
+	const struct toml *servers = config_find(session->config, "mcp_servers");
+	(void)rest;
+	(void)ret_text;
+	if (!servers || servers->kind != TOML_table || !servers->count)
+		return say(session, prompt, STR("No MCP servers are configured.\n"));
+	return submit_aside(session, prompt, OP_list_mcp_tools, NULL);
+}
+
+/* Returns the prefix of the names of a server's tools. */
+static struct str namespace_of(struct str server, struct arena *arena)
+{
+	auto_buf struct buf out;
+	buf_init(&out, server.len + 16);
+	buf_append_c(&out, "mcp__");
+	for (size_t i = 0; i < server.len; i++) {
+		char c = server.ptr[i];
+		bool is_word = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+		buf_append_char(&out, is_word ? c : '_');
+	}
+	buf_append_c(&out, "__");
+	return arena_str(arena, buf_str(&out));
+}
+
+static void write_server(struct buf *out, struct str server, struct str login, const struct json *tools)
+{
+	auto_arena struct arena arena = {0};
+	struct str prefix = namespace_of(server, &arena);
+	size_t count = 0;
+	buf_printf(out, "- %.*s: ", STR_ARG(server));
+	json_for_each(it, tools) {
+		struct str name = it->key;
+		if (!str_cut_prefix(&name, prefix.ptr))
+			continue;
+		buf_append_c(out, count++ ? ", " : "");
+		buf_append_str(out, name);
+	}
+	if (str_is(login, "not_logged_in"))
+		buf_printf(out, "not logged in: run `codex mcp login %.*s`", STR_ARG(server));
+	else if (!count)
+		buf_append_c(out, "no tools");
+	buf_append_char(out, '\n');
+}
+
+void acp_slash_take_mcp(struct acp_session *session, struct str prompt_id, const struct ev_mcp_list_tools *event)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf out;
+	struct acp_prompt *prompt = acp_prompt_find(session, prompt_id);
+	const struct json *tools = json_parse(&arena, event->tools, NULL);
+	const struct json *servers = json_parse(&arena, event->auth_statuses, NULL);
+	buf_init(&out, LIMIT_LINE);
+	json_for_each(it, servers)
+		write_server(&out, it->key, it->text, tools);
+	if (prompt)
+		say(session, prompt, buf_str(&out));
 }
 
 /* ---- tasks ---- */
@@ -155,21 +225,6 @@ static enum acp_slash_outcome slash_review_commit(struct acp_session *session, s
 	if (!rest.len)
 		return say(session, prompt, STR("Name the commit: /review-commit 1a2b3c4\n"));
 	return start_review(session, prompt, &target);
-}
-
-/* Answered by thread_name_updated. A name is not a task, so it may be given at any time. */
-static enum acp_slash_outcome slash_rename(struct acp_session *session, struct acp_prompt *prompt, struct str rest,
-                                           struct str *ret_text)
-{
-	struct error err;
-	struct op_set_thread_name body = {rest};
-	struct op op = {.tag = OP_set_thread_name, .set_thread_name = &body};
-	(void)ret_text;
-	if (!rest.len)
-		return say(session, prompt, STR("Name the session: /rename New title\n"));
-	if (codex_submit_op(session->codex, str_of(prompt->id), &op, &err) != 0)
-		acp_prompt_fail(session, prompt, ACP_INTERNAL_ERROR, str_of(err.text));
-	return ACP_SLASH_taken;
 }
 
 static enum acp_slash_outcome slash_plan(struct acp_session *session, struct acp_prompt *prompt, struct str rest,

@@ -10,6 +10,7 @@
 struct acp_prompt;
 struct acp_session;
 struct ev_list_skills;
+struct ev_mcp_list_tools;
 
 enum acp_slash_outcome {
 	ACP_SLASH_none,  /* not a command: the text goes to the model */
@@ -24,5 +25,7 @@ void acp_slash_announce(struct acp_session *session);
 /* Requests the skills from the engine; the answer is passed to acp_slash_take_skills. */
 void acp_slash_ask_skills(struct acp_session *session);
 void acp_slash_take_skills(struct acp_session *session, const struct ev_list_skills *event);
+/* Answers the prompt `/mcp` with this id. */
+void acp_slash_take_mcp(struct acp_session *session, struct str prompt_id, const struct ev_mcp_list_tools *event);
 
 #endif

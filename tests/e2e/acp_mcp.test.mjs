@@ -99,6 +99,31 @@ test('a server that does not start is reported, and the prompt runs', options, a
 	await acp.end();
 });
 
+test('/mcp lists the servers with their tools', options, async (t) => {
+	const model = await startModel(t, [say('Unused.')]);
+	const acp = await startAcp(t, model);
+	const { sessionId } = await acp.newSession({ mcpServers: [stdio({ tools: [reader, writer] }, 'my-kit'),
+		{ name: 'broken', command: '/nonexistent/server', args: [], env: [] }] });
+	assert.equal((await acp.prompt(sessionId, '/mcp')).stopReason, 'end_turn');
+	const list = acp.text(sessionId);
+	assert.match(list, /- my-kit: look, save\n/);
+	assert.match(list, /- broken: no tools\n/);
+	assert.equal(model.requests().length, 0);
+	await acp.end();
+});
+
+test('/mcp can be cancelled while a server starts', options, async (t) => {
+	const model = await startModel(t, [say('Next.')]);
+	const acp = await startAcp(t, model);
+	const { sessionId } = await acp.newSession({ mcpServers: [stdio({ initialize: { hang: true } })] });
+	const list = acp.prompt(sessionId, '/mcp');
+	await acp.request('session/set_mode', { sessionId, modeId: 'read-only' }); // so the prompt has been read
+	await acp.notify('session/cancel', { sessionId });
+	assert.equal((await list).stopReason, 'cancelled');
+	assert.equal((await acp.prompt(sessionId, 'go')).stopReason, 'end_turn');
+	await acp.end();
+});
+
 test('session/load keeps the input and the output of MCP calls', options, async (t) => {
 	const home = makeHome(t, null), cwd = tempDir(t, 'cwd');
 	const model = await startModel(t, [use('look', { at: 'me' }), use('fails'), say('Done.')]);
@@ -170,7 +195,8 @@ test('allow_session is valid for the session, allow_always for later ones too', 
 	const two = (await acp.newSession()).sessionId;
 	await acp.prompt(two, 'go');
 	assert.equal(acp.permissions.length, 2, 'another session asks');
-	assert.match(fs.readFileSync(path.join(acp.home, 'config.toml'), 'utf8'), /\[mcp_servers\.kit\.tools\.save\]\s*approval_mode = "approve"/);
+	const written = /\[mcp_servers\.kit\.tools\.save\]\s*approval_mode = "approve"/;
+	while (!written.test(fs.readFileSync(path.join(acp.home, 'config.toml'), 'utf8'))) await new Promise((done) => setTimeout(done, 5));
 	const three = (await acp.newSession()).sessionId;
 	await acp.prompt(three, 'go');
 	assert.equal(acp.permissions.length, 2);

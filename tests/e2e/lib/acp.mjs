@@ -36,6 +36,7 @@ const RESULTS = {
 	'session/delete': 'DeleteSessionResponse', 'session/set_mode': 'SetSessionModeResponse',
 	'session/set_config_option': 'SetSessionConfigOptionResponse', 'session/prompt': 'PromptResponse',
 };
+const REQUESTS_OF_CLIENTS = new Set(Object.keys(RESULTS));
 const REQUESTS = {
 	'session/request_permission': 'RequestPermissionRequest', 'fs/read_text_file': 'ReadTextFileRequest',
 	'fs/write_text_file': 'WriteTextFileRequest', 'elicitation/create': 'CreateElicitationRequest',
@@ -89,11 +90,14 @@ export async function startAcp(t, model, options = {}) {
 	}));
 	child.stdout.on('end', () => toSdk.end());
 	done.then(() => [...watchers].forEach((look) => look()));
-	fromSdk.on('data', lines((line) => {
-		const message = JSON.parse(line);
-		if (message.method && message.id !== undefined) methods.set(message.id, message.method);
+	/** Sends a line, which need not be JSON. The id of a request that runs keeps its method. */
+	const write = (line, isRaw = true) => {
+		let message = {};
+		try { message = JSON.parse(line); } catch { /* tests write such lines */ }
+		if (REQUESTS_OF_CLIENTS.has(message?.method) && !(isRaw && methods.has(message.id))) methods.set(message.id, message.method);
 		child.stdin.write(line + '\n');
-	}));
+	};
+	fromSdk.on('data', lines((line) => write(line, false)));
 	const permissions = [];
 	const app = sdk.client({ name: 'tests' });
 	app.onRequest('session/request_permission', async ({ params }) => {
@@ -113,7 +117,7 @@ export async function startAcp(t, model, options = {}) {
 		home, cwd, child, done, messages, permissions, request, updates,
 		stderr: () => result.stderr,
 		notify: (method, params) => agent.notify(method, params),
-		write: (line) => child.stdin.write(line + '\n'),
+		write: (line) => write(line),
 		newSession: (more) => request('session/new', { cwd, mcpServers: [], ...more }),
 		prompt: (sessionId, prompt) => request('session/prompt',
 			{ sessionId, prompt: typeof prompt === 'string' ? [text(prompt)] : prompt }),
