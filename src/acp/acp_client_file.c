@@ -5,7 +5,7 @@
 #include "acp/acp_client_file.h"
 
 #include "acp/acp_diff.h"
-#include "acp/acp_reading.h"
+#include "acp/acp_job.h"
 #include "acp/acp_session.h"
 #include "acp/acp_tool.h"
 #include "base/file.h"

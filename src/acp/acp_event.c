@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acp/acp_reading.h"
+#include "acp/acp_job.h"
 #include "acp/acp_slash.h"
 #include "acp/acp_session.h"
 #include "acp/acp_tool.h"

@@ -2,7 +2,7 @@
  * answer but a selected option that was offered is a denial: an error, `cancelled`, an unknown id. The engine knows
  * what is pending; a question is withdrawn with its task. */
 #include "acp/acp_event.h"
-#include "acp/acp_reading.h"
+#include "acp/acp_job.h"
 #include "acp/acp_session.h"
 #include "acp/acp_tool.h"
 #include "app_server/history/item_view.h"

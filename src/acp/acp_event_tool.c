@@ -2,7 +2,7 @@
  * that a call looks the same when it runs and when session/load replays it. */
 #include "acp/acp_client_file.h"
 #include "acp/acp_event.h"
-#include "acp/acp_reading.h"
+#include "acp/acp_job.h"
 #include "acp/acp_session.h"
 #include "acp/acp_tool.h"
 #include "app_server/history/item_view.h"

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "acp/acp_account.h"
+#include "acp/acp_job.h"
 #include "acp/acp_method.h"
 #include "acp/acp_session.h"
 #include "acp/acp_store.h"
@@ -175,6 +176,7 @@ void acp_server_destroy(struct acp_server *server)
 		return;
 	list_for_each(it, &server->sessions, link)
 		acp_session_destroy(it);
+	acp_jobs_detach(server);
 	acp_store_finish(server);
 	acp_logouts_finish(server);
 	acp_wire_finish(&server->wire);

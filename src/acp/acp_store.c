@@ -4,6 +4,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "acp/acp_job.h"
 #include "acp/acp_method.h"
 #include "acp/acp_session.h"
 #include "app_server/store/stored_list.h"
@@ -18,37 +19,8 @@
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_remove.h"
 
-/* ---- jobs ---- */
-
-static void on_job_work(void *self)
-{
-	struct acp_job *job = self;
-	job->work(job);
-}
-
-static void on_job_done(void *self)
-{
-	struct acp_job *job = self;
-	list_remove(&job->link);
-	job->done(job);
-}
-
-void acp_job_start(struct acp_job *job, struct acp_server *server, struct acp_request *request, acp_job_fn work,
-                   acp_job_fn done)
-{
-	*job = (struct acp_job){.server = server, .request = request, .work = work, .done = done};
-	list_append(&server->jobs, &job->link);
-	worker_run(server->loop, on_job_work, on_job_done, job);
-}
-
 void acp_store_finish(struct acp_server *server)
 {
-	struct acp_job *it;
-	list_for_each(it, &server->jobs, link) {
-		it->server = NULL;
-		it->request = NULL;
-		list_remove(&it->link);
-	}
 	rollout_listings_unref(server->listings);
 	rollout_index_unref(server->index);
 }

@@ -1,12 +1,45 @@
 /* A reading keeps the order of a session's events: those that come before it is done are copied and handled after it.
  * The engine is held, so these are the rest of a burst. */
-#include "acp/acp_reading.h"
+#include "acp/acp_job.h"
 
 #include <stdlib.h>
 
 #include "acp/acp_session.h"
 #include "base/mem.h"
 #include "engine/codex/codex.h"
+
+/* ---- jobs ---- */
+
+static void on_job_work(void *self)
+{
+	struct acp_job *job = self;
+	job->work(job);
+}
+
+static void on_job_done(void *self)
+{
+	struct acp_job *job = self;
+	list_remove(&job->link);
+	job->done(job);
+}
+
+void acp_job_start(struct acp_job *job, struct acp_server *server, struct acp_request *request, acp_job_fn work,
+                   acp_job_fn done)
+{
+	*job = (struct acp_job){.server = server, .request = request, .work = work, .done = done};
+	list_append(&server->jobs, &job->link);
+	worker_run(server->loop, on_job_work, on_job_done, job);
+}
+
+void acp_jobs_detach(struct acp_server *server)
+{
+	struct acp_job *it;
+	list_for_each(it, &server->jobs, link) {
+		it->server = NULL;
+		it->request = NULL;
+		list_remove(&it->link);
+	}
+}
 
 /* ---- late events ---- */
 

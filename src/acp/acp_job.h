@@ -1,18 +1,42 @@
-/* acp_reading.h — the text of files that an event of the engine needs, read on a worker. Until it is there, the engine
- * is held and further events of the session wait.
+/* acp_job.h — work on a worker: for a request, and for an event of the engine.
  *
- * Owns: a copy of the event, and the results. Loop thread only; `work` runs on a worker and accesses the struct
- * alone. */
-#ifndef ACP_ACP_READING_H
-#define ACP_ACP_READING_H
+ * A job is embedded in a struct of its kind, which its done function frees. If the server ends first, `server` and
+ * `request` are NULL in done. Loop thread only; `work` runs on a worker and accesses its own struct alone. */
+#ifndef ACP_ACP_JOB_H
+#define ACP_ACP_JOB_H
 
-#include "acp/acp_store.h"
+#include <stdbool.h>
+
 #include "base/arena.h"
+#include "base/list.h"
 #include "protocol/message/acp.h"
 #include "protocol/message/message.h"
 
+struct acp_job;
 struct acp_reading;
+struct acp_request;
+struct acp_server;
 struct acp_session;
+
+typedef void (*acp_job_fn)(struct acp_job *job);
+
+struct acp_job {
+	/* read-only */
+	struct acp_server *server;
+	struct acp_request *request;
+	/* private */
+	struct list link;
+	acp_job_fn work, done;
+};
+
+/* request: NULL if the job belongs to none. */
+void acp_job_start(struct acp_job *job, struct acp_server *server, struct acp_request *request, acp_job_fn work,
+                   acp_job_fn done);
+/* Detaches all running jobs from the server. */
+void acp_jobs_detach(struct acp_server *server);
+
+/* ---- readings: the text of files that an event needs. Until it is there, the engine is held and further events of the
+ * session wait. A reading owns a copy of the event, and the results. ---- */
 
 typedef void (*acp_reading_work_fn)(struct acp_reading *reading);
 /* The reading is freed afterwards. Not called if the session ends first. */
