@@ -343,11 +343,25 @@ static const char *service_tier_of(const struct config *config, struct arena *ar
 	return strcmp(tier, "fast") == 0 ? "priority" : arena_cstr(arena, str_of(tier));
 }
 
+static bool find_client_certificate(struct provider_resolve *r)
+{
+	struct model_provider *p = r->to;
+	if (r->entry.client_key && !r->entry.client_certificate) {
+		error_set(r->err, ERR_config, "model_providers.%s: client_key requires client_certificate", p->id);
+		return false;
+	}
+	if (r->entry.client_certificate)
+		p->client_certificate = arena_cstr(&p->arena, str_of(r->entry.client_certificate));
+	if (r->entry.client_key)
+		p->client_key = arena_cstr(&p->arena, str_of(r->entry.client_key));
+	return true;
+}
+
 static bool resolve(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
 	if (!find_entry(r, id) || !find_command(r) || !find_account(r) || !model_provider_find_url(r) || !find_key(r) ||
-	    !find_headers(r))
+	    !find_headers(r) || !find_client_certificate(r))
 		return false;
 	p->request_max_retries = capped(r->entry.request_max_retries);
 	p->stream_max_retries = capped(r->entry.stream_max_retries);

@@ -40,6 +40,8 @@ struct model_provider {
 	const char *auth_home;     /* where it is stored */
 	enum credentials_store auth_store;
 	const struct auth_command *auth_command; /* authorises each request; NULL: none */
+	const char *client_certificate;          /* a PEM file for TLS, or NULL */
+	const char *client_key;                  /* the file with its key; NULL: the same */
 	const char *key_source;    /* where the key comes from ("OPENAI_API_KEY", "auth.json", …), or NULL */
 	int64_t max_output_tokens; /* of one response; 0: not configured */
 	const char *service_tier;  /* as it is sent, or NULL */

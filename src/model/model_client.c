@@ -230,6 +230,8 @@ static void call_send(struct model_call *call)
 		.header_count = call->request.headers.count,
 		.body = call->request.body.items,
 		.body_count = call->request.body.count,
+		.client_certificate = provider->client_certificate,
+		.client_key = provider->client_key,
 		.connect_timeout_ms = LIMIT_CONNECT_MS,
 	};
 	model_exchange_finish(&call->exchange);
@@ -454,6 +456,17 @@ struct model_client *model_client_create(const struct model_client_options *opti
 	list_init(&client->calls);
 	model_secrets_init(&client->secrets, client->provider);
 	return client;
+}
+
+void model_client_preconnect(struct model_client *client)
+{
+	const struct http_request request = {
+		.url = client->provider->url,
+		.client_certificate = client->provider->client_certificate,
+		.client_key = client->provider->client_key,
+		.connect_timeout_ms = LIMIT_CONNECT_MS,
+	};
+	http_client_preconnect(client->http, &request);
 }
 
 void model_client_destroy(struct model_client *client)

@@ -33,6 +33,9 @@ struct model_client *model_client_create(const struct model_client_options *opti
 /* Cancels all calls without on_done. Must not be called from a callback of its calls. NULL is a no-op. */
 void model_client_destroy(struct model_client *client);
 
+/* Opens a connection to the provider, so that the first request does not have to. */
+void model_client_preconnect(struct model_client *client);
+
 struct model_handler {
 	response_event_fn on_event;
 	/* The last callback, called once. With NULL the response is complete. The error is borrowed during the call. */

@@ -213,7 +213,9 @@ static void on_proceed(void *self)
 			http_call_destroy(call);
 		else if (client->load_error.code != ERR_none)
 			http_call_end(call, &client->load_error);
-		else if (client->curl && !call->easy)
+		else if (!call->easy && call->failure.code != ERR_none)
+			http_call_end(call, &call->failure);
+		else if (client->curl && !call->easy && !http_call_waits(call))
 			http_call_begin(call);
 		else if (call->easy && call->wants_resume && client->burst < LIMIT_HTTP_BURST)
 			http_call_continue(call);

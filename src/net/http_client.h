@@ -7,8 +7,9 @@
  * No callback runs inside a call to this module. A kept-alive connection that the server has closed, or on which it has
  * sent unsolicited bytes, is not used again. A request whose kept-alive connection ends before the first byte of an
  * answer is sent once more on a new connection, unless it has is_once. Redirects are not followed. Errors: ERR_invalid
- * (request), ERR_unsupported (no libcurl), ERR_config (CA file), ERR_connect, ERR_timeout, ERR_transport, ERR_limit
- * (head), ERR_cancelled. They name host and port, never user, password or query. */
+ * (request), ERR_unsupported (no libcurl), ERR_config (certificates: the CA file, the server's, the client's),
+ * ERR_connect, ERR_timeout, ERR_transport, ERR_limit (head), ERR_cancelled. They name host and port, never user,
+ * password or query. */
 #ifndef NET_HTTP_CLIENT_H
 #define NET_HTTP_CLIENT_H
 
@@ -43,7 +44,9 @@ struct http_request {
 	size_t header_count;
 	const struct str *body; /* the parts of the body, in order; NULL and 0: no body */
 	size_t body_count;
-	uint64_t connect_timeout_ms; /* 0: the system's timeout */
+	const char *client_certificate; /* a PEM file for TLS; NULL: none */
+	const char *client_key;         /* the file with its key; NULL: the same file */
+	uint64_t connect_timeout_ms;    /* 0: the system's timeout */
 	/* Never sent twice: the server may have carried it out before its kept-alive connection ended. */
 	bool is_once;
 	uint64_t idle_timeout_ms; /* ERR_timeout after this time without traffic, pauses excluded; 0: never */
@@ -57,6 +60,11 @@ struct http_handler {
 	void (*on_done)(const struct error *err,
 	                void *self); /* called once, last; err is NULL if the answer is complete */
 };
+
+/* Opens a connection to the host of a URL ahead of its first request, which waits for it. Nothing is sent but what TLS
+ * needs. Uses url, the client's certificate and connect_timeout_ms of the request. If it fails, a request that waits
+ * for it fails with the same error; otherwise the failure has no effect. */
+void http_client_preconnect(struct http_client *client, const struct http_request *request);
 
 /* Starts a request. Everything in *request is copied except the bytes of the body, which are borrowed until on_done or
  * cancel; handler must live as long. The result is valid until on_done returns or http_call_cancel. Never NULL. */

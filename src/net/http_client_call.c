@@ -22,6 +22,8 @@ static void call_detach(struct http_call *call)
 	list_remove(&call->link);
 	loop_timer_destroy(steal(call->idle));
 	if (call->easy) {
+		if (call->is_warm_up) /* or libcurl would close the connection with its handle */
+			curl->easy_setopt(call->easy, CURLOPT_CONNECT_ONLY, 0L);
 		curl->multi_remove_handle(call->client->multi, call->easy);
 		curl->easy_cleanup(steal(call->easy));
 	}
@@ -40,6 +42,10 @@ void http_call_destroy(struct http_call *call)
 void http_call_end(struct http_call *call, const struct error *err)
 {
 	call_detach(call);
+	if (call->is_warm_up && err)
+		http_call_fail_waiting(call, err);
+	if (call->is_warm_up)
+		http_client_proceed_soon(call->client);
 	if (!call->is_cancelled)
 		call->handler->on_done(err, call->self);
 	http_call_destroy(call);
@@ -269,6 +275,18 @@ static void set_method(struct http_call *call)
 	curl->easy_setopt(call->easy, CURLOPT_CUSTOMREQUEST, request->method);
 }
 
+/* The passphrase is set because the TLS library would ask for one at the terminal, and block. */
+static void set_client_certificate(struct http_call *call)
+{
+	const struct http_curl *curl = call->client->curl;
+	if (!call->request.client_certificate)
+		return;
+	curl->easy_setopt(call->easy, CURLOPT_SSLCERT, call->request.client_certificate);
+	curl->easy_setopt(call->easy, CURLOPT_SSLKEY,
+	                  call->request.client_key ? call->request.client_key : call->request.client_certificate);
+	curl->easy_setopt(call->easy, CURLOPT_KEYPASSWD, "");
+}
+
 static void set_tls(struct http_call *call)
 {
 	const struct http_curl *curl = call->client->curl;
@@ -278,6 +296,7 @@ static void set_tls(struct http_call *call)
 		curl->easy_setopt(call->easy, CURLOPT_CAINFO, ca_file);
 		curl->easy_setopt(call->easy, CURLOPT_CAPATH, ca_file ? NULL : HTTP_SYSTEM_CA_DIR);
 	}
+	set_client_certificate(call);
 }
 
 static void set_callbacks(struct http_call *call)
@@ -351,8 +370,8 @@ static struct str *copy_slices(struct arena *arena, const struct str *slices, si
 	return copy;
 }
 
-struct http_call *http_call_start(struct http_client *client, const struct http_request *request,
-                                  const struct http_handler *handler, void *self)
+static struct http_call *call_create(struct http_client *client, const struct http_request *request,
+                                     const struct http_handler *handler, void *self)
 {
 	struct http_call *call = xnew(struct http_call);
 	call->client = client;
@@ -363,11 +382,39 @@ struct http_call *http_call_start(struct http_client *client, const struct http_
 	call->request.method = arena_cstr(&call->arena, str_of(request->method));
 	call->request.url = arena_cstr(&call->arena, str_of(request->url));
 	call->request.headers = copy_slices(&call->arena, request->headers, request->header_count, true);
+	if (request->client_certificate)
+		call->request.client_certificate = arena_cstr(&call->arena, str_of(request->client_certificate));
+	if (request->client_key)
+		call->request.client_key = arena_cstr(&call->arena, str_of(request->client_key));
 	call->request.body = copy_slices(&call->arena, request->body, request->body_count, false);
 	list_append(&client->calls, &call->link);
 	http_client_preload(client);
 	http_client_proceed_soon(client);
 	return call;
+}
+
+struct http_call *http_call_start(struct http_client *client, const struct http_request *request,
+                                  const struct http_handler *handler, void *self)
+{
+	return call_create(client, request, handler, self);
+}
+
+static void on_connected(const struct error *err, void *self)
+{
+	(void)err, (void)self;
+}
+
+void http_client_preconnect(struct http_client *client, const struct http_request *request)
+{
+	static const struct http_handler handler = {.on_done = on_connected};
+	struct http_request connection = {
+		.method = "GET",
+		.url = request->url,
+		.client_certificate = request->client_certificate,
+		.client_key = request->client_key,
+		.connect_timeout_ms = request->connect_timeout_ms,
+	};
+	call_create(client, &connection, &handler, NULL)->is_warm_up = true;
 }
 
 void http_call_cancel(struct http_call *call)

@@ -2,6 +2,7 @@
  * connection, or bytes that follow an answer, could be taken for part of the next answer. */
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include "base/host.h"
@@ -72,19 +73,83 @@ static bool is_alone(const struct http_call *call)
 	return calls->next == &call->link && calls->prev == &call->link;
 }
 
+/* ---- connections that are opened ahead ---- */
+
+static bool has_same_host(struct http_call *a, struct http_call *b)
+{
+	struct http_url first, second;
+	return http_url_parse(str_of(a->request.url), &first) && http_url_parse(str_of(b->request.url), &second) &&
+	       first.is_https == second.is_https && str_eq(first.host, second.host) && str_eq(first.port, second.port);
+}
+
+bool http_call_waits(struct http_call *call)
+{
+	struct http_call *other;
+	list_for_each(other, &call->client->calls, link)
+		if (other->is_warm_up && !other->is_cancelled && other != call && has_same_host(call, other))
+			return !call->is_warm_up || other->easy;
+	return false;
+}
+
+void http_call_fail_waiting(struct http_call *warm_up, const struct error *err)
+{
+	struct http_call *call;
+	list_for_each(call, &warm_up->client->calls, link)
+		if (!call->easy && !call->is_warm_up && !call->is_cancelled && has_same_host(call, warm_up))
+			call->failure = *err;
+}
+
+/* Lets the transfer end here, where the connection is ready. libcurl then keeps it for other requests: only one that
+ * was marked before it was opened is reserved for its own handle. */
+static int end_warm_up(struct http_call *call, int local_port)
+{
+	struct http_client *client = call->client;
+	struct http_socket *socket = http_client_socket(client, socket_at(client, local_port));
+	long connects = 0;
+	client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
+	if (socket && connects)
+		socket->is_warm = true;
+	client->curl->easy_setopt(call->easy, CURLOPT_CONNECT_ONLY, 1L);
+	return CURL_PREREQFUNC_OK;
+}
+
+/* True for the first request on a connection with TLS that was opened ahead. */
+static bool is_first_on_warm(struct http_call *call, curl_socket_t fd)
+{
+	struct http_socket *socket = http_client_socket(call->client, fd);
+	bool is_warm = socket && socket->is_warm;
+	if (is_warm)
+		socket->is_warm = false;
+	return is_warm && call->url.is_https;
+}
+
+/* True if the peer has ended the connection or, unless it may send unasked, has sent something. */
+static bool is_spoilt(curl_socket_t fd, bool may_send)
+{
+	struct pollfd state = {.fd = fd, .events = POLLRDHUP};
+	char byte;
+	if (may_send)
+		return poll(&state, 1, 0) != 0;
+	return recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
+}
+
 /* Called before a request is sent. A kept connection must have nothing to read: neither the peer's end nor bytes that
- * would be taken for the answer. */
+ * would be taken for the answer. Before the first request, a peer with TLS may have sent tickets or settings. */
 static int on_curl_ready(void *self, char *peer, char *local, int peer_port, int local_port)
 {
 	struct http_call *call = self;
 	long connects = 1;
-	char byte;
 	(void)peer, (void)local, (void)peer_port;
+	if (call->is_warm_up)
+		return end_warm_up(call, local_port);
 	call->client->curl->easy_getinfo(call->easy, CURLINFO_NUM_CONNECTS, &connects);
 	curl_socket_t fd = connects ? CURL_SOCKET_BAD : socket_at(call->client, local_port);
-	if (fd == CURL_SOCKET_BAD || (call->url.is_https && !is_alone(call)))
+	if (fd == CURL_SOCKET_BAD)
 		return CURL_PREREQFUNC_OK;
-	call->is_stale = recv(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT) >= 0 || (errno != EAGAIN && errno != EINTR);
+	bool is_first = is_first_on_warm(call, fd);
+	if (call->url.is_https && !is_alone(call))
+		return CURL_PREREQFUNC_OK;
+	call->is_stale = is_spoilt(fd, is_first);
 	return call->is_stale ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
 }
 

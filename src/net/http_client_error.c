@@ -19,7 +19,8 @@ static const struct error_row {
 	{CURLE_PROXY, ERR_connect, "the proxy does not connect to", ""},
 	{CURLE_OPERATION_TIMEDOUT, ERR_timeout, "timeout while connecting to", ""},
 	{CURLE_SSL_CONNECT_ERROR, ERR_connect, "the TLS handshake with", " failed"},
-	{CURLE_PEER_FAILED_VERIFICATION, ERR_connect, "the TLS certificate of", " is not trusted"},
+	{CURLE_SSL_CERTPROBLEM, ERR_config, "the client certificate for", " cannot be used"},
+	{CURLE_PEER_FAILED_VERIFICATION, ERR_config, "the TLS certificate of", " is not trusted"},
 };
 
 /* Results without a row are connection errors if nothing was sent yet, and transport errors afterwards. */
@@ -41,13 +42,21 @@ static struct str without_brackets(struct str host)
 	return host.len > 2 && host.ptr[0] == '[' ? str_n(host.ptr + 1, host.len - 2) : host;
 }
 
-/* libcurl names the host that it could not reach, but not the reason. If the name is not that of the URL, it is the
- * proxy. */
+/* True if libcurl's "Failed to connect to HOST port PORT …" names another address than that of the URL. */
+static bool names_proxy(const struct http_call *call, struct str detail)
+{
+	char port[32];
+	snprintf(port, sizeof(port), " port %.*s ", STR_ARG(call->url.port));
+	return str_find(detail, without_brackets(call->url.host)) < 0 ||
+	       (str_find(detail, STR(" port ")) >= 0 && str_find(detail, str_of(port)) < 0);
+}
+
+/* libcurl names the host that it could not reach, which may be a proxy, but not the reason. */
 static void append_connect_reason(const struct http_call *call, struct str detail, struct buf *out)
 {
 	long sys = 0;
 	call->client->curl->easy_getinfo(call->easy, CURLINFO_OS_ERRNO, &sys);
-	bool is_proxy = str_find(detail, without_brackets(call->url.host)) < 0;
+	bool is_proxy = names_proxy(call, detail);
 	if (is_proxy || !sys)
 		buf_append_str(out, detail);
 	if (is_proxy && sys)

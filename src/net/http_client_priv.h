@@ -32,6 +32,7 @@ struct http_socket {
 	curl_socket_t fd;
 	int local_port;           /* 0 until a request reuses one of the client's connections */
 	struct http_watch *watch; /* owned; NULL until libcurl first waits for it */
+	bool is_warm;             /* opened ahead of its first request */
 };
 
 struct http_client {
@@ -68,6 +69,7 @@ struct http_call {
 	size_t head_total; /* bytes of all heads, including interim ones */
 	bool has_head;     /* on_head has been called */
 	bool is_cancelled;
+	bool is_warm_up; /* opens a connection and sends no request */
 	bool is_paused;
 	bool wants_resume;
 	bool is_retried;
@@ -93,6 +95,10 @@ void http_call_end(struct http_call *call, const struct error *err);
 void http_call_destroy(struct http_call *call);
 
 /* Defined in http_client_connection.c. */
+/* True if the call has to wait for the warm-up of a connection to its host. */
+bool http_call_waits(struct http_call *call);
+/* Sets the failure of the calls that wait for a warm-up, which has failed. */
+void http_call_fail_waiting(struct http_call *warm_up, const struct error *err);
 void http_call_set_connection(struct http_call *call);
 /* NULL if the client has not opened fd as a connection. Valid until the next connection is opened or closed. */
 struct http_socket *http_client_socket(struct http_client *client, curl_socket_t fd);

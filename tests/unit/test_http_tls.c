@@ -100,7 +100,7 @@ static void run_tls(struct fixture *f, const struct tls_peer *tls, const char *c
 static void check_tls(struct fixture *f, const struct tls_peer *tls)
 {
 	run_tls(f, tls, NULL);
-	assert_err(f, ERR_connect, "is not trusted: self-signed certificate");
+	assert_err(f, ERR_config, "is not trusted: self-signed certificate");
 	assert_non_null(strstr(f->answer.err.text, "CODEX_CA_CERTIFICATE"));
 	run_tls(f, tls, "/nonexistent/ca.pem");
 	assert_err(f, ERR_config, "cannot read the CA file /nonexistent/ca.pem: No such file");

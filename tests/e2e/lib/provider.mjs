@@ -15,6 +15,7 @@ import { answerOf } from './issuer.mjs';
 const sse = (events) => events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
 const ANSWERS = {
+	models: '{"data":[{"id":"some-model"}]}',
 	responses: answerOf('Hello.'),
 	completions: `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'Hello.' }, finish_reason: 'stop' }] })}\n\ndata: [DONE]\n\n`,
 	messages: sse([
@@ -63,7 +64,7 @@ export async function startProvider(t, { tls, http2: is2, accepts = () => true, 
 		server.close();
 	});
 	const { port } = server.address();
-	return { requests, connections, port, url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}` };
+	return { server, requests, connections, port, url: `${tls ? 'https' : 'http'}://127.0.0.1:${port}` };
 }
 
 /** A CODEX_HOME whose provider "own" has these keys; `top` is TOML that comes before the tables. */

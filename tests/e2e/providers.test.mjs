@@ -1,0 +1,66 @@
+// Each row of the table in docs/models.md: its settings are accepted, and the request has the path and the key that the service expects.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import test from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { codexExec, needs } from './lib/codex.mjs';
+import { providerHome, startProvider } from './lib/provider.mjs';
+
+const options = needs('exec');
+const KEY = 'the-key-of-this-test';
+const PATHS = { responses: '/responses', chat: '/chat/completions', messages: '/messages' };
+// The API of the rows that do not name one because it is the default or that of a built-in provider.
+const BUILT_IN = { OpenAI: 'responses', Ollama: 'responses', 'LM Studio': 'responses' };
+
+const text = fs.readFileSync(fileURLToPath(new URL('../../docs/models.md', import.meta.url)), 'utf8');
+const table = /## Settings of each provider\n(.*?)\n## /s.exec(`${text}\n## `)[1];
+const rows = table.split('\n').filter((line) => /^\| [A-Z]|^\| v|^\| x|^\| l/.test(line) && !line.startsWith('| provider'))
+	.map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()))
+	.map(([name, address, wire, keys]) => ({ name, address, wire: /`"(\w+)"`/.exec(wire)?.[1], keys: /^`(.+)`$/.exec(keys)?.[1] }));
+
+test('the table has its rows', () => assert.ok(rows.length >= 17, String(rows.length)));
+
+const ask = (t, keys, env, args = []) => codexExec(t, null, [...args, '-m', 'some-model', 'hi'],
+	{ home: providerHome(t, keys), env: { OPENAI_API_KEY: 'sk-not-for-others', ...env } });
+
+function check(run, server, api, path) {
+	assert.deepEqual([run.code, run.stdout], [0, 'Hello.\n'], run.stderr);
+	const request = server.requests.at(-1);
+	assert.deepEqual([request.method, request.path], ['POST', path + PATHS[api]]);
+	assert.equal(JSON.parse(request.body).model, 'some-model');
+	return request;
+}
+
+for (const row of rows.filter(({ address }) => address.startsWith('`http'))) {
+	test(`${row.name}: path and key`, options, async (t) => {
+		const server = await startProvider(t);
+		const { pathname } = new URL(/`(.+)`/.exec(row.address)[1]);
+		const variable = /"([A-Z_]+)"/.exec(row.keys)[1];
+		const keys = `base_url = "${server.url}${pathname}"\n${row.wire ? `wire_api = "${row.wire}"\n` : ''}${row.keys}`;
+		const { headers } = check(await ask(t, keys, { [variable]: KEY }), server, row.wire ?? 'responses', pathname);
+		const own = /"([a-z-]+)" = /.exec(row.keys)?.[1] ?? (row.wire === 'messages' ? 'x-api-key' : 'authorization');
+		assert.equal(headers[own], own === 'authorization' ? `Bearer ${KEY}` : KEY);
+		for (const name of ['authorization', 'x-api-key', 'api-key'])
+			if (name !== own) assert.equal(headers[name], undefined);
+		assert.ok(!JSON.stringify(server.requests).includes('sk-not-for-others'));
+		assert.equal('anthropic-version' in headers, row.wire === 'messages');
+	});
+}
+
+for (const row of rows.filter(({ address }) => address.includes('--oss'))) {
+	test(`${row.name}: built in, without a key`, options, async (t) => {
+		const server = await startProvider(t);
+		const run = await ask(t, '', { CODEX_OSS_BASE_URL: `${server.url}/v1` }, /`(--oss .+)`/.exec(row.address)[1].split(' '));
+		const { headers } = check(run, server, row.wire ?? BUILT_IN[row.name], '/v1');
+		assert.equal(headers.authorization, undefined);
+		assert.ok(!JSON.stringify(server.requests).includes('sk-not-for-others'));
+	});
+}
+
+test('OpenAI: built in', options, async (t) => {
+	const server = await startProvider(t);
+	const run = await ask(t, '', {}, ['-c', 'model_provider=openai', '-c', `openai_base_url=${server.url}/v1`]);
+	assert.equal(check(run, server, 'responses', '/v1').headers.authorization, 'Bearer sk-not-for-others');
+});
