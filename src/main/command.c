@@ -24,6 +24,7 @@
 #include "ui/tools/login.h"
 #include "ui/tools/sandbox_command.h"
 #include "ui/tools/update_command.h"
+#include "ui/tui/tui.h"
 
 static int run_help(int argc, char **argv);
 static int run_completion(int argc, char **argv);

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
@@ -15,10 +16,12 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 
-enum { READ_MAX = 64 * KIB, OUTPUT_MAX = 128 * MIB, ROWS_DEFAULT = 24, COLUMNS_DEFAULT = 80 };
+enum { READ_MAX = 64 * KIB, OUTPUT_MAX = 128 * MIB, ROWS_DEFAULT = 24, COLUMNS_DEFAULT = 80, CRASH_NOTE_MAX = 256 };
 
 /* Bracketed paste, focus reports, kitty's keys; xterm's modified keys off. */
 #define ENTER_MODES "\x1b[?2004h\x1b[?1004h\x1b[>4;0m\x1b[>1u"
+#define ENTER_ALTERNATE "\x1b[?1049h\x1b[2J\x1b[H"
+#define LEAVE_ALTERNATE "\x1b[?1049l"
 #define LEAVE_MODES "\x1b[?2026l\x1b[<u\x1b[>4;0m\x1b[?2004l\x1b[?1004l\x1b[0 q\x1b[?25h\x1b[0m"
 
 static const int ending_signals[] = {SIGTERM, SIGINT, SIGQUIT, SIGHUP};
@@ -36,6 +39,7 @@ struct term_tty {
 	size_t written;              /* bytes of output that the terminal has */
 	struct loop_deferred report; /* on_drained, or the end */
 	bool is_gone;
+	bool is_alternate; /* the alternate screen is shown */
 	bool is_continued; /* on_continued is due */
 	size_t handles;    /* not closed yet */
 };
@@ -43,6 +47,9 @@ struct term_tty {
 /* The data of the crash handlers. */
 static struct {
 	int fd;
+	volatile sig_atomic_t is_alternate;
+	char note[CRASH_NOTE_MAX];
+	size_t note_len;
 	struct termios before;
 	struct sigaction old[countof(crash_signals)];
 } crash = {.fd = -1};
@@ -51,8 +58,11 @@ static struct {
 
 static void on_crash(int number)
 {
+	if (crash.fd >= 0 && crash.is_alternate)
+		best_effort((int)write(crash.fd, LEAVE_ALTERNATE, sizeof(LEAVE_ALTERNATE) - 1));
 	if (crash.fd >= 0) {
 		best_effort((int)write(crash.fd, LEAVE_MODES "\r\n", sizeof(LEAVE_MODES "\r\n") - 1));
+		best_effort((int)write(crash.fd, crash.note, crash.note_len));
 		tcsetattr(crash.fd, TCSANOW, &crash.before);
 	}
 	for (size_t i = 0; i < countof(crash_signals); i++) {
@@ -71,11 +81,19 @@ static void guard_crashes(const struct term_tty *tty)
 		sigaction(crash_signals[i], &action, &crash.old[i]);
 }
 
+void term_tty_note_crash(struct str note)
+{
+	size_t len = note.len < CRASH_NOTE_MAX ? note.len : CRASH_NOTE_MAX;
+	memcpy(crash.note, note.ptr, len);
+	crash.note_len = len;
+}
+
 static void unguard_crashes(void)
 {
 	for (size_t i = 0; i < countof(crash_signals); i++)
 		sigaction(crash_signals[i], &crash.old[i], NULL);
 	crash.fd = -1;
+	crash.note_len = 0;
 }
 
 static void set_raw(const struct term_tty *tty)
@@ -89,6 +107,8 @@ static void enter_modes(struct term_tty *tty)
 {
 	set_raw(tty);
 	term_tty_write(tty, STR(ENTER_MODES));
+	if (tty->is_alternate)
+		term_tty_write(tty, STR(ENTER_ALTERNATE));
 }
 
 /* Waits for the terminal: the process is about to stop or to end. A terminal that reads nothing delays this by
@@ -109,6 +129,8 @@ static void flush(struct term_tty *tty)
 
 static void leave_modes(struct term_tty *tty)
 {
+	if (tty->is_alternate)
+		term_tty_write(tty, STR(LEAVE_ALTERNATE));
 	term_tty_write(tty, STR(LEAVE_MODES));
 	flush(tty);
 	if (!tty->is_gone)
@@ -213,6 +235,15 @@ void term_tty_size(const struct term_tty *tty, size_t *ret_rows, size_t *ret_col
 	bool is_known = ioctl(tty->fd, TIOCGWINSZ, &size) == 0;
 	*ret_rows = is_known && size.ws_row ? size.ws_row : ROWS_DEFAULT;
 	*ret_columns = is_known && size.ws_col ? size.ws_col : COLUMNS_DEFAULT;
+}
+
+void term_tty_alternate(struct term_tty *tty, bool is_alternate)
+{
+	if (is_alternate == tty->is_alternate)
+		return;
+	tty->is_alternate = is_alternate;
+	crash.is_alternate = is_alternate;
+	term_tty_write(tty, is_alternate ? STR(ENTER_ALTERNATE) : STR(LEAVE_ALTERNATE));
 }
 
 /* ---- signals ---- */

@@ -33,6 +33,10 @@ void term_tty_close(struct term_tty *tty);
 void term_tty_write(struct term_tty *tty, struct str bytes);
 bool term_tty_is_drained(const struct term_tty *tty);
 void term_tty_size(const struct term_tty *tty, size_t *ret_rows, size_t *ret_columns);
+/* Sets a text, of at most 256 bytes, that is written after the modes were restored if the program crashes. */
+void term_tty_note_crash(struct str note);
+/* Switches to the alternate screen or back; the main screen stays as it was. */
+void term_tty_alternate(struct term_tty *tty, bool is_alternate);
 /* Stops the process as Ctrl-Z does; on_continued follows. */
 void term_tty_suspend(struct term_tty *tty);
 

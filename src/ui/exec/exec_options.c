@@ -129,19 +129,11 @@ static const struct cli_argument session_arguments[] = {
          .doc = "The next task. If absent, it is asked for on a terminal, else read from standard input"},
 };
 
-static const char resume_details[] = "Examples:\n"
-				     "  codex resume                      # choose one of this folder\n"
-				     "  codex resume --all | grep parser  # of any folder, as a table\n"
-				     "  codex resume 01a1fb55 \"and now the tests\"\n"
-				     "\n"
-				     "Like `codex exec resume` it requests no approvals and works in the current\n"
-				     "folder (or --cd).\n";
-
+/* Their help is that of the terminal (ui/tui), which passes on what runs without one. */
 const struct cli_command resume_command = {
 	.name = "codex resume",
 	.about = "Continue a recorded session.",
 	.usage = "Usage: codex resume [OPTIONS] [SESSION | --last] [PROMPT]",
-	.details = resume_details,
 	.arguments = session_arguments,
 	.argument_count = countof(session_arguments),
 	.options = session_rows,
@@ -149,17 +141,10 @@ const struct cli_command resume_command = {
 	.most_positionals = 2,
 };
 
-static const char fork_details[] = "Examples:\n"
-				   "  codex fork                        # choose one of this folder\n"
-				   "  codex fork --last \"try it the other way\"\n"
-				   "\n"
-				   "The session itself is unchanged.\n";
-
 const struct cli_command fork_command = {
 	.name = "codex fork",
 	.about = "Continue in a copy of a recorded session.",
 	.usage = "Usage: codex fork [OPTIONS] [SESSION | --last] [PROMPT]",
-	.details = fork_details,
 	.arguments = session_arguments,
 	.argument_count = countof(session_arguments),
 	.options = session_rows,

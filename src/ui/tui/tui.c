@@ -124,6 +124,7 @@ static void on_configured(struct tui *tui, const struct event *event)
 	                      ? xstrdup(enum_wire(&enum_reasoning_effort, (int)session->reasoning_effort))
 	                      : NULL;
 	tui->is_configured = true;
+	tui_session_note_crash(tui);
 	send_queued(tui);
 }
 
@@ -321,6 +322,9 @@ static bool on_ctrl(struct tui *tui, char c)
 		term_tty_write(tui->tty, STR("\x1b[H\x1b[2J"));
 		tui_frame_restart(tui->frame);
 		return true;
+	case 't':
+		tui_transcript_open(tui);
+		return true;
 	case 'z':
 		tui_frame_leave(tui->frame);
 		term_tty_suspend(tui->tty);
@@ -357,6 +361,10 @@ void tui_on_key(const struct term_key *key, void *self)
 	if (key->kind == TERM_FOCUSED || key->kind == TERM_BLURRED)
 		return;
 	tui_frame_echo(tui->frame);
+	if (tui_transcript_key(tui, key)) {
+		tui_ask_typed(tui->ask);
+		return;
+	}
 	if (tui_ask_is_shown(tui->ask)) {
 		tui_ask_key(tui->ask, key);
 		return;

@@ -117,6 +117,12 @@ static void end_open(struct tui_cells *cells)
 	end_explored(cells);
 }
 
+struct tui_page *tui_cells_begin(struct tui_cells *cells)
+{
+	end_open(cells);
+	return &cells->page;
+}
+
 static void write_cell(struct tui_cells *cells, const struct tui_look *look, struct str text)
 {
 	end_open(cells);

@@ -13,6 +13,7 @@
 struct event;
 struct term_paint;
 struct tui_cells;
+struct tui_page;
 
 /* cwd: the working folder, borrowed. */
 struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color, const char *cwd);
@@ -24,6 +25,8 @@ void tui_cells_resize(struct tui_cells *cells, size_t columns);
 void tui_cells_event(struct tui_cells *cells, const struct event *event);
 /* Adds the live rows, at most `most` (at least 1): the end of a message that arrives, and running commands. */
 void tui_cells_draw(struct tui_cells *cells, size_t most);
+/* Ends open text and returns the page, for cells that follow. */
+struct tui_page *tui_cells_begin(struct tui_cells *cells);
 /* Adds a line of the program itself. */
 void tui_cells_note(struct tui_cells *cells, struct str text);
 void tui_cells_fail(struct tui_cells *cells, struct str text);

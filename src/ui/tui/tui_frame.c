@@ -15,6 +15,8 @@ struct tui_frame {
 	struct loop_timer *timer, *resize;
 	struct loop_deferred soon;
 	tui_draw_fn draw;
+	tui_overlay_fn overlay; /* NULL: the main screen is shown */
+	bool is_resized;        /* while the alternate screen was shown */
 	void *self;
 	struct buf out;
 	uint64_t last_ms; /* time of the last frame */
@@ -36,8 +38,12 @@ static void make(void *self)
 		return;
 	loop_timer_stop(frame->timer);
 	frame->last_ms = clock_now_ms();
-	frame->draw(frame->paint, frame->self);
-	term_paint_frame(frame->paint, &frame->out);
+	if (frame->overlay) {
+		frame->overlay(&frame->out, frame->self);
+	} else {
+		frame->draw(frame->paint, frame->self);
+		term_paint_frame(frame->paint, &frame->out);
+	}
 	send_frame(frame);
 }
 
@@ -46,8 +52,22 @@ static void on_resize_end(void *self)
 	struct tui_frame *frame = self;
 	size_t rows, columns;
 	term_tty_size(frame->tty, &rows, &columns);
-	term_paint_resize(frame->paint, columns);
+	frame->is_resized = frame->overlay != NULL;
+	if (!frame->overlay)
+		term_paint_resize(frame->paint, columns);
 	make(frame);
+}
+
+void tui_frame_overlay(struct tui_frame *frame, tui_overlay_fn draw)
+{
+	size_t rows, columns;
+	term_tty_alternate(frame->tty, draw != NULL);
+	frame->overlay = draw;
+	term_tty_size(frame->tty, &rows, &columns);
+	if (!draw && frame->is_resized)
+		term_paint_resize(frame->paint, columns);
+	frame->is_resized = false;
+	tui_frame_echo(frame);
 }
 
 struct tui_frame *tui_frame_create(struct loop *loop, struct term_tty *tty, tui_draw_fn draw, void *self)
@@ -107,6 +127,8 @@ void tui_frame_resized(struct tui_frame *frame)
 
 void tui_frame_leave(struct tui_frame *frame)
 {
+	if (frame->overlay) /* the main screen is left as it is */
+		tui_frame_overlay(frame, NULL);
 	term_paint_leave(frame->paint, &frame->out);
 	send_frame(frame);
 }

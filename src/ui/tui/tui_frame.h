@@ -10,12 +10,16 @@
 
 #include "loop/loop.h"
 
+struct buf;
 struct term_paint;
 struct term_tty;
 struct tui_frame;
 
 /* Adds the rows of a frame to the painter. */
 typedef void (*tui_draw_fn)(struct term_paint *paint, void *self);
+
+/* Appends the bytes of a frame of the alternate screen. */
+typedef void (*tui_overlay_fn)(struct buf *out, void *self);
 
 struct tui_frame *tui_frame_create(struct loop *loop, struct term_tty *tty, tui_draw_fn draw, void *self);
 /* Writes pending lines and erases the live rows. */
@@ -29,6 +33,9 @@ void tui_frame_drained(struct tui_frame *frame); /* to be called from on_drained
 void tui_frame_resized(struct tui_frame *frame);
 /* The screen was left to other programs: draws all live rows again, from the cursor on. */
 void tui_frame_restart(struct tui_frame *frame);
+/* Shows the alternate screen, which `draw` draws from now on; NULL: returns to the main screen, which is as it was.
+ * Finished lines wait meanwhile. */
+void tui_frame_overlay(struct tui_frame *frame, tui_overlay_fn draw);
 /* Erases the live rows before the terminal is left to another program or to the shell. */
 void tui_frame_leave(struct tui_frame *frame);
 

@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,50 +17,14 @@
 #include "process/process_reaper.h"
 #include "term/term_tty.h"
 #include "ui/cli/terminal.h"
+#include "ui/exec/exec.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_pager.h"
 #include "ui/tui/tui_priv.h"
 
 enum { EXIT_FAILED = 1, EXIT_SIGNAL = 128, TICK_MS = 1000 };
-
-/* ---- the command line ---- */
-
-_Static_assert(offsetof(struct tui_options, run) == 0, "the rows of exec_option.def have offsets in it");
-
-static const struct cli_option rows[] = {
-#define OPTION(kind, field, name, letter, value, choices, doc) \
-	{name, letter, kind, offsetof(struct exec_options, field), value, choices, doc},
-#define EXEC_OPTION OPTION
-#define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
-	OPTION(kind, field, name, letter, value, choices, NULL)
-#define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
-	OPTION(kind, field, name, letter, value, choices, NULL)
-#include "ui/exec/exec_option.def"
-#undef OPTION
-#define OPTION(kind, field, name, letter, value, choices, doc) \
-	{name, letter, kind, offsetof(struct tui_options, field), value, choices, doc},
-#include "ui/tui/tui_option.def"
-#undef EXEC_OPTION
-#undef REVIEW_OPTION
-#undef SESSION_OPTION
-#undef OPTION
-};
-
-static const struct cli_argument arguments[] = {
-	{.name = "[PROMPT]", .doc = "The first message"},
-};
-
-const struct cli_command tui_command_line = {
-	.name = "codex",
-	.about = "Work with the agent in the terminal.",
-	.usage = "Usage: codex [OPTIONS] [PROMPT]",
-	.arguments = arguments,
-	.argument_count = countof(arguments),
-	.options = rows,
-	.option_count = countof(rows),
-	.most_positionals = 1,
-};
 
 static void complain(const char *what, struct str text)
 {
@@ -106,6 +69,8 @@ static int prepare(struct tui *tui, struct error *err)
 	if (!dir_exists(tui->cwd))
 		return error_set(err, ERR_invalid, "cannot work in %s: it is not a folder", tui->cwd);
 	status = exec_config_load(run, tui->cwd, &tui->config, err);
+	if (status == 0)
+		status = tui_session_find(tui, err);
 	exec_images_init(&tui->images, &run->images);
 	return status;
 }
@@ -177,7 +142,7 @@ static void configure(struct tui *tui)
 {
 	struct exec_sandbox sandbox;
 	exec_config_sandbox(&tui->options.run, tui->config, &sandbox);
-	struct op_configure_session op = {.sandbox_policy = &sandbox.sandbox};
+	struct op_configure_session op = {.sandbox_policy = &sandbox.sandbox, .resume_path = str_of(tui->resume_path)};
 	tui_submit(tui, OP_configure_session, &op);
 	exec_sandbox_finish(&sandbox);
 }
@@ -205,12 +170,14 @@ static void open_view(struct tui *tui)
 	term_keys_init(&tui->keys, tui_on_key, tui);
 	tui_view_measure(tui);
 	greet(tui);
+	tui_session_replay(tui);
 	tui_frame_echo(tui->frame);
 }
 
 static void close_view(struct tui *tui)
 {
 	tui_frame_destroy(tui->frame);
+	tui_pager_destroy(tui->pager);
 	tui_cells_destroy(tui->cells);
 	tui_ask_destroy(tui->ask);
 	loop_timer_destroy(tui->escape);
@@ -303,6 +270,7 @@ static void tui_finish(struct tui *tui)
 	config_unref(tui->config);
 	exec_images_finish(&tui->images);
 	free(tui->cwd);
+	free(tui->resume_path);
 	free(tui->session_id);
 	free(tui->model);
 	free(tui->effort);
@@ -316,7 +284,7 @@ static int main_with_options(struct tui *tui)
 		status = run(tui, &err);
 	if (status != 0)
 		complain("Error: ", str_of(err.text));
-	else if (!tui->signal)
+	else if (tui->signal != SIGHUP)
 		print_farewell(tui);
 	tui_finish(tui);
 	if (status != 0)
@@ -324,20 +292,31 @@ static int main_with_options(struct tui *tui)
 	return tui->signal ? EXIT_SIGNAL + tui->signal : tui->has_failed ? EXIT_FAILED : 0;
 }
 
-int tui_main(int argc, char **argv)
+/* Without a terminal on both sides, `otherwise` runs; NULL: nothing does. */
+static int main_of(const struct cli_command *command, int (*otherwise)(int argc, char **argv), int argc, char **argv)
 {
 	struct tui tui = {0};
 	struct cli_result words;
-	auto_free char *approval = NULL;
-	int status = cli_read(&tui_command_line, argc, argv, &tui.options, &words);
-	if (status < 0 && words.positionals.count)
-		tui.options.run.prompt = words.positionals.items[0];
-	if (status < 0 && tui.options.approval) {
-		approval = xasprintf("approval_policy=\"%s\"", tui.options.approval);
-		vec_push(&tui.options.run.overrides, approval);
-	}
-	if (status < 0)
+	bool has_terminal = !otherwise || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
+	int status = tui_options_read(command, &tui.options, &words, argc, argv);
+	bool is_read = status < 0;
+	if (is_read && has_terminal)
 		status = main_with_options(&tui);
-	cli_finish(&tui_command_line, &tui.options, &words);
-	return status;
+	tui_options_finish(command, &tui.options, &words);
+	return is_read && !has_terminal ? otherwise(argc, argv) : status;
+}
+
+int tui_main(int argc, char **argv)
+{
+	return main_of(&tui_command_line, NULL, argc, argv);
+}
+
+int tui_resume_main(int argc, char **argv)
+{
+	return main_of(&tui_resume_command, resume_main, argc, argv);
+}
+
+int tui_fork_main(int argc, char **argv)
+{
+	return main_of(&tui_fork_command, fork_main, argc, argv);
 }

@@ -27,6 +27,7 @@ struct tui_waiting {
 struct tui_options {
 	struct exec_options run; /* first: the rows of exec_option.def count from its start */
 	const char *approval;
+	char *approval_line; /* as an override; owned */
 	bool ignored;
 };
 
@@ -48,10 +49,12 @@ struct tui {
 	struct tui_cells *cells;
 	struct tui_ask *ask;
 	struct composer composer;
+	struct tui_pager *pager; /* on the alternate screen; NULL: none */
 	struct term_row row;
 	size_t rows, columns; /* the window, without its last column */
 
 	/* the session */
+	char *resume_path; /* the rollout that is resumed; NULL: a new session */
 	char *session_id, *model, *effort;
 	struct token_usage usage;
 	int64_t context_window, context_used;
@@ -69,6 +72,12 @@ struct tui {
 	int signal;    /* the one that ended the program */
 	bool has_failed;
 };
+
+/* ---- tui_options.c ---- */
+/* Reads the command line of one of the commands of tui.h. Returns -1 to continue, else the exit status. */
+must_check int tui_options_read(const struct cli_command *command, struct tui_options *options,
+                                struct cli_result *words, int argc, char **argv);
+void tui_options_finish(const struct cli_command *command, struct tui_options *options, struct cli_result *words);
 
 /* ---- tui.c ---- */
 void tui_on_event(const struct event *event, void *self);
@@ -94,6 +103,18 @@ void tui_request_elicitation(struct tui *tui, const struct event *event); /* tui
 /* ---- tui_command.c ---- */
 /* Runs "/name arguments". False: the text is no command but a message. */
 bool tui_command(struct tui *tui, struct str text);
+
+/* ---- tui_session.c ---- */
+/* Finds the session that the command line names, and sets resume_path. May ask the user, before the terminal is taken
+ * over. */
+must_check int tui_session_find(struct tui *tui, struct error *err);
+/* Writes the end of the resumed session to the conversation. */
+void tui_session_replay(struct tui *tui);
+/* Prepares what a crash says: how the session is resumed. */
+void tui_session_note_crash(const struct tui *tui);
+void tui_transcript_open(struct tui *tui);
+/* Handles a key while the transcript is shown. False: it is not. */
+bool tui_transcript_key(struct tui *tui, const struct term_key *key);
 
 /* ---- tui_view.c ---- */
 void tui_view_draw(struct term_paint *paint, void *self);

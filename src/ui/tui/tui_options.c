@@ -1,0 +1,148 @@
+/* The command lines of `codex`, `codex resume` and `codex fork`: the options of `codex exec` and those of
+ * tui_option.def. */
+#include <stddef.h>
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "ui/tui/tui.h"
+#include "ui/tui/tui_priv.h"
+
+_Static_assert(offsetof(struct tui_options, run) == 0, "the rows of exec_option.def have offsets in it");
+
+#define ROW(kind, field, name, letter, value, choices, doc) \
+	{name, letter, kind, offsetof(struct exec_options, field), value, choices, doc},
+#define TUI_ROW(kind, field, name, letter, value, choices, doc) \
+	{name, letter, kind, offsetof(struct tui_options, field), value, choices, doc},
+#define EXEC_OPTION ROW
+#define REVIEW_OPTION(kind, field, name, letter, value, choices, doc, review_doc) \
+	ROW(kind, field, name, letter, value, choices, NULL)
+
+static const struct cli_option rows[] = {
+#define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
+	ROW(kind, field, name, letter, value, choices, NULL)
+#define OPTION ROW
+#include "ui/exec/exec_option.def"
+#undef SESSION_OPTION
+#undef OPTION
+#define OPTION TUI_ROW
+#include "ui/tui/tui_option.def"
+#undef OPTION
+};
+
+static const struct cli_option session_rows[] = {
+#define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
+	ROW(kind, field, name, letter, value, choices, session_doc)
+#define OPTION ROW
+#include "ui/exec/exec_option.def"
+#undef SESSION_OPTION
+#undef OPTION
+#define OPTION TUI_ROW
+#include "ui/tui/tui_option.def"
+#undef OPTION
+};
+
+static const struct cli_argument arguments[] = {
+	{.name = "[PROMPT]", .doc = "The first message"},
+};
+
+const struct cli_command tui_command_line = {
+	.name = "codex",
+	.about = "Work with the agent in the terminal.",
+	.usage = "Usage: codex [OPTIONS] [PROMPT]",
+	.arguments = arguments,
+	.argument_count = countof(arguments),
+	.options = rows,
+	.option_count = countof(rows),
+	.most_positionals = 1,
+};
+
+static const struct cli_argument session_arguments[] = {
+	{.name = "[SESSION]",
+         .doc = "An id, a unique prefix of one, or a name. Without it and without --last the sessions are listed: "
+                "on a terminal you can choose one, elsewhere they are printed as a table."},
+	{.name = "[PROMPT]", .doc = "The next message"},
+};
+
+static const char resume_details[] = "Examples:\n"
+				     "  codex resume                      # choose one of this folder\n"
+				     "  codex resume --all | grep parser  # of any folder, as a table\n"
+				     "  codex resume 01a1fb55 \"and now the tests\"\n"
+				     "\n"
+				     "In a terminal the conversation continues there, in the current folder (or\n"
+				     "--cd). Elsewhere one task runs, as with `codex exec resume`.\n";
+
+const struct cli_command tui_resume_command = {
+	.name = "codex resume",
+	.about = "Continue a recorded session.",
+	.usage = "Usage: codex resume [OPTIONS] [SESSION | --last] [PROMPT]",
+	.details = resume_details,
+	.arguments = session_arguments,
+	.argument_count = countof(session_arguments),
+	.options = session_rows,
+	.option_count = countof(session_rows),
+	.most_positionals = 2,
+};
+
+static const char fork_details[] = "Examples:\n"
+				   "  codex fork                        # choose one of this folder\n"
+				   "  codex fork --last \"try it the other way\"\n"
+				   "\n"
+				   "The session itself is unchanged. In a terminal the conversation continues\n"
+				   "there; elsewhere one task runs, as with `codex exec fork`.\n";
+
+const struct cli_command tui_fork_command = {
+	.name = "codex fork",
+	.about = "Continue in a copy of a recorded session.",
+	.usage = "Usage: codex fork [OPTIONS] [SESSION | --last] [PROMPT]",
+	.details = fork_details,
+	.arguments = session_arguments,
+	.argument_count = countof(session_arguments),
+	.options = session_rows,
+	.option_count = countof(session_rows),
+	.most_positionals = 2,
+};
+
+/* Distributes the words that are not options. */
+static int read_words(const struct cli_command *command, struct tui_options *options, const struct cli_list *words,
+                      struct error *err)
+{
+	struct exec_options *run = &options->run;
+	size_t at = 0;
+	run->resume = command != &tui_command_line;
+	run->forks = command == &tui_fork_command;
+	if (!run->resume && (run->last || run->all))
+		return error_set(err, ERR_usage, "'--%s' requires resume", run->last ? "last" : "all");
+	if (run->resume && !run->last && words->count)
+		run->resume_id = words->items[at++];
+	run->picks = run->resume && !run->last && !run->resume_id;
+	if (at < words->count)
+		run->prompt = words->items[at++];
+	if (at < words->count)
+		return error_set(err, ERR_usage,
+		                 "unexpected argument '%s' found\n\n  tip: put quotes around the prompt",
+		                 words->items[at]);
+	return 0;
+}
+
+int tui_options_read(const struct cli_command *command, struct tui_options *options, struct cli_result *words, int argc,
+                     char **argv)
+{
+	struct error err;
+	int status = cli_read(command, argc, argv, options, words);
+	if (status >= 0)
+		return status;
+	if (read_words(command, options, &words->positionals, &err) != 0)
+		return cli_print_error(command, &err);
+	if (options->approval) {
+		options->approval_line = xasprintf("approval_policy=\"%s\"", options->approval);
+		vec_push(&options->run.overrides, options->approval_line);
+	}
+	return -1;
+}
+
+void tui_options_finish(const struct cli_command *command, struct tui_options *options, struct cli_result *words)
+{
+	cli_finish(command, options, words);
+	free(options->approval_line);
+}

@@ -1,0 +1,244 @@
+/* The items are those of the app-server's history, which knows all versions of the file. */
+#include "ui/tui/tui_replay.h"
+
+#include <stdio.h>
+
+#include "app_server/history/thread_history.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "protocol/message/app.h"
+#include "protocol/record/types.h"
+#include "rollout/rollout_reader.h"
+#include "ui/tui/tui_cell_exec.h"
+#include "ui/tui/tui_cell_note.h"
+#include "ui/tui/tui_cell_patch.h"
+#include "ui/tui/tui_stream.h"
+
+enum { ACTIONS_MAX = 16, TEXT_MAX = 64 * MIB };
+
+struct replay {
+	struct tui_page *page;
+	struct tui_explored explored;
+};
+
+static void end_explored(struct replay *replay)
+{
+	if (tui_explored_is_empty(&replay->explored))
+		return;
+	tui_cell_explored(replay->page, buf_str(&replay->explored.text));
+	tui_explored_clear(&replay->explored);
+}
+
+static void write_markdown(struct tui_page *page, const struct tui_look *look, struct str text)
+{
+	if (str_is_blank(text))
+		return;
+	tui_page_begin(page);
+	tui_stream_write(page, look, str_trim_end(text));
+}
+
+static void write_user(struct tui_page *page, const struct app_item_user_message *message)
+{
+	auto_buf struct buf text;
+	buf_init(&text, TEXT_MAX);
+	for (size_t i = 0; i < message->content_count; i++) {
+		const struct app_user_input *input = &message->content[i];
+		if (input->tag == app_user_input_text && input->text)
+			buf_append_str(&text, input->text->text);
+		else
+			buf_append_c(&text, "[image] ");
+	}
+	tui_page_cell(page, &tui_user_look, buf_str(&text));
+}
+
+/* ---- commands ---- */
+
+/* Converts the actions of a command; returns 0 if there are others than reads, lists and searches. */
+struct actions {
+	struct parsed_command list[ACTIONS_MAX];
+	struct parsed_read reads[ACTIONS_MAX];
+	struct parsed_list lists[ACTIONS_MAX];
+	struct parsed_search searches[ACTIONS_MAX];
+};
+
+static bool convert_action(struct actions *actions, size_t at, const struct app_command_action *action)
+{
+	struct parsed_command *to = &actions->list[at];
+	if (action->tag == app_command_action_read) {
+		actions->reads[at] = (struct parsed_read){.cmd = action->read->command, .name = action->read->name};
+		*to = (struct parsed_command){.tag = parsed_command_read, .read = &actions->reads[at]};
+	} else if (action->tag == app_command_action_list_files) {
+		actions->lists[at] =
+			(struct parsed_list){.cmd = action->list_files->command, .path = action->list_files->path};
+		*to = (struct parsed_command){.tag = parsed_command_list_files, .list_files = &actions->lists[at]};
+	} else if (action->tag == app_command_action_search) {
+		actions->searches[at] = (struct parsed_search){
+			.cmd = action->search->command, .query = action->search->query, .path = action->search->path};
+		*to = (struct parsed_command){.tag = parsed_command_search, .search = &actions->searches[at]};
+	} else {
+		return false;
+	}
+	return true;
+}
+
+static bool add_explored(struct replay *replay, const struct app_item_command_execution *command)
+{
+	struct actions actions;
+	size_t count = command->command_actions_count;
+	if (replay->page->is_full || !command->has_exit_code || command->exit_code || count > ACTIONS_MAX)
+		return false;
+	for (size_t i = 0; i < count; i++) {
+		if (!convert_action(&actions, i, &command->command_actions[i]))
+			return false;
+	}
+	return tui_explored_add(&replay->explored, actions.list, count);
+}
+
+/* Returns the script of "/bin/bash -lc 'script'". */
+static struct str script_of(struct str command)
+{
+	ptrdiff_t at = str_find(command, STR(" -lc "));
+	struct str script = at < 0 ? command : str_skip(command, (size_t)at + 5);
+	bool is_quoted = script.len > 2 && script.ptr[0] == '\'' && script.ptr[script.len - 1] == '\'';
+	if (at < 0 || (is_quoted && str_find_char(str_n(script.ptr + 1, script.len - 2), '\'') >= 0))
+		return command;
+	return is_quoted ? str_n(script.ptr + 1, script.len - 2) : script;
+}
+
+static void write_command(struct replay *replay, const struct app_item_command_execution *command)
+{
+	if (add_explored(replay, command))
+		return;
+	end_explored(replay);
+	tui_cell_exec(replay->page,
+	              &(struct tui_exec){.command = script_of(command->command),
+	                                 .output = command->aggregated_output,
+	                                 .exit_code = command->exit_code,
+	                                 .duration_ms = command->has_duration_ms ? command->duration_ms : 0,
+	                                 .is_user = command->source == app_command_execution_source_user_shell,
+	                                 .is_unended = !command->has_exit_code});
+}
+
+static void write_patch(struct tui_page *page, const struct app_item_file_change *patch)
+{
+	static const enum tui_change_kind kinds[] = {[app_patch_change_kind_add] = CHANGE_added,
+	                                             [app_patch_change_kind_delete] = CHANGE_deleted,
+	                                             [app_patch_change_kind_update] = CHANGE_edited};
+	size_t count = patch->changes_count;
+	auto_free struct tui_change *list = xcalloc(count ? count : 1, sizeof(*list));
+	for (size_t i = 0; i < count; i++) {
+		const struct app_file_update_change *change = &patch->changes[i];
+		list[i] = (struct tui_change){
+			.kind = kinds[change->kind->tag], .path = change->path, .text = change->diff};
+		if (change->kind->tag == app_patch_change_kind_update && change->kind->update)
+			list[i].move_path = change->kind->update->move__path;
+	}
+	tui_cell_patch(page, list, count);
+}
+
+/* ---- other items ---- */
+
+static void write_text(struct tui_page *page, const char *begin, struct str text)
+{
+	auto_buf struct buf line;
+	buf_init(&line, LIMIT_LINE);
+	buf_append_c(&line, begin);
+	buf_append_str(&line, text);
+	tui_page_cell(page, &tui_note_look, buf_str(&line));
+}
+
+static void write_reasoning(struct tui_page *page, const struct app_item_reasoning *reasoning)
+{
+	static const struct tui_look look = {"  ", TERM_plain, TERM_plain};
+	for (size_t i = 0; page->is_full && i < reasoning->summary_count; i++)
+		write_markdown(page, &look, reasoning->summary[i]);
+}
+
+static void write_other(struct tui_page *page, const struct app_thread_item *item)
+{
+	switch (item->tag) {
+	case app_thread_item_agent_message:
+		write_markdown(page, &tui_agent_look, item->agent_message->text);
+		break;
+	case app_thread_item_plan:
+		tui_page_cell(page, &tui_note_look, STR("Proposed Plan"));
+		write_markdown(page, &tui_plan_look, item->plan->text);
+		break;
+	case app_thread_item_reasoning:
+		write_reasoning(page, item->reasoning);
+		break;
+	case app_thread_item_file_change:
+		write_patch(page, item->file_change);
+		break;
+	case app_thread_item_web_search:
+		write_text(page, "Searched the web: ", item->web_search->query);
+		break;
+	case app_thread_item_image_view:
+		write_text(page, "Viewed image ", item->image_view->path);
+		break;
+	case app_thread_item_mcp_tool_call:
+		write_text(page, "Called ", item->mcp_tool_call->tool);
+		break;
+	case app_thread_item_context_compaction:
+		tui_page_cell(page, &tui_note_look, STR("Context compacted"));
+		break;
+	default:
+		break;
+	}
+}
+
+static void write_item(struct replay *replay, const struct app_thread_item *item)
+{
+	if (item->tag == app_thread_item_command_execution) {
+		write_command(replay, item->command_execution);
+		return;
+	}
+	if (item->tag != app_thread_item_reasoning)
+		end_explored(replay);
+	if (item->tag == app_thread_item_user_message)
+		write_user(replay->page, item->user_message);
+	else
+		write_other(replay->page, item);
+}
+
+/* ---- the whole ---- */
+
+static void write_turns(struct replay *replay, const struct thread_history *history, size_t most)
+{
+	size_t total = 0, at = 0;
+	char note[96];
+	for (size_t i = 0; i < history->count; i++)
+		total += history->turns[i].items_count;
+	snprintf(note, sizeof(note), "… %zu earlier items (ctrl + t to view transcript)",
+	         total > most ? total - most : 0);
+	if (total > most)
+		tui_page_cell(replay->page, &tui_note_look, str_of(note));
+	for (size_t i = 0; i < history->count; i++) {
+		const struct app_turn *turn = &history->turns[i];
+		for (size_t k = 0; k < turn->items_count; k++, at++) {
+			if (at + most >= total)
+				write_item(replay, &turn->items[k]);
+		}
+		if (turn->error && at + most >= total) {
+			end_explored(replay);
+			tui_page_cell(replay->page, &tui_error_look, turn->error->message);
+		}
+	}
+	end_explored(replay);
+}
+
+int tui_replay(const char *path, struct tui_page *page, size_t most, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	struct thread_history history;
+	struct replay replay = {.page = page};
+	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, err);
+	if (!reader)
+		return -(int)err->code;
+	tui_explored_init(&replay.explored);
+	thread_history_read(reader, &arena, &history);
+	write_turns(&replay, &history, most);
+	tui_explored_finish(&replay.explored);
+	rollout_reader_destroy(reader);
+	return 0;
+}
