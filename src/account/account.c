@@ -51,6 +51,7 @@ struct account_call {
 	account_fn on_done; /* NULL: cancelled, and kept only to store the tokens */
 	void *self;
 	char *home, *refused, *account_id;
+	char *sent; /* the refresh token of the refresh */
 	struct auth_place place;
 	enum call_state state;
 	struct loop_timer *timer;
@@ -59,10 +60,18 @@ struct account_call {
 	int lock;         /* the descriptor of the lock; -1: not held */
 	uint64_t waits_since;
 	bool is_new, is_storing, is_answered;
+	bool is_outdated; /* another login was stored, or none, while the issuer was asked */
 	struct error err; /* of the worker or of the client */
 };
 
 /* ---- the end ---- */
+
+static void wipe(char *secret)
+{
+	if (secret)
+		explicit_bzero(secret, strlen(secret));
+	free(secret);
+}
 
 static void call_destroy(struct account_call *call)
 {
@@ -72,9 +81,8 @@ static void call_destroy(struct account_call *call)
 	auth_finish(&call->auth);
 	if (call->lock >= 0)
 		close(call->lock);
-	if (call->refused)
-		explicit_bzero(call->refused, strlen(call->refused));
-	free(call->refused);
+	wipe(call->refused);
+	wipe(call->sent);
 	free(call->account_id);
 	free(call->home);
 	free(call);
@@ -225,11 +233,22 @@ static void on_timer(void *self)
 
 /* ---- the refresh ---- */
 
+/* True if the stored login is not the one that was refreshed: a login or logout does not wait for the lock. */
+static bool is_replaced(const struct account_call *call)
+{
+	auto_auth struct auth stored = {0};
+	return auth_read(call->place, &stored, NULL) == 0 &&
+	       (stored.kind != AUTH_chatgpt || !str_eq(str_of(stored.account_id), str_of(call->auth.account_id)) ||
+	        strcmp(stored.refresh_token ?: "", call->sent) != 0);
+}
+
 static void on_store_work(void *self)
 {
 	struct account_call *call = self;
 	call->err = (struct error){0};
-	best_effort(auth_write(call->place, &call->auth, &call->err));
+	call->is_outdated = is_replaced(call);
+	if (!call->is_outdated)
+		best_effort(auth_write(call->place, &call->auth, &call->err));
 }
 
 static void on_stored(void *self)
@@ -240,6 +259,11 @@ static void on_stored(void *self)
 		call_destroy(call);
 		return;
 	}
+	if (call->is_outdated) {
+		call->is_new = false;
+		call_decide(call);
+		return;
+	}
 	if (call->err.code)
 		error_wrap(&call->err, "the login was refreshed, but not stored");
 	call_end(call, call->err.code ? &call->err : NULL);
@@ -248,14 +272,12 @@ static void on_stored(void *self)
 static void on_refused(struct account_call *call, const struct error *err)
 {
 	struct accounts *accounts = call->accounts;
-	auto_free char *sent = xstrdup(call->auth.refresh_token);
 	struct error ignored;
-	sha256(str_of(sent), accounts->dead);
+	sha256(str_of(call->sent), accounts->dead);
 	accounts->has_dead = true;
 	accounts->dead_reason = *err;
 	/* A program that does not know the lock may have been faster. */
-	bool has_other = call_reread(call, &ignored) && strcmp(call->auth.refresh_token ?: "", sent) != 0;
-	explicit_bzero(sent, strlen(sent));
+	bool has_other = call_reread(call, &ignored) && strcmp(call->auth.refresh_token ?: "", call->sent) != 0;
 	if (has_other && !needs_refresh(call))
 		call_end(call, NULL);
 	else
@@ -302,6 +324,8 @@ static void call_post(struct account_call *call)
 		.max = ACCOUNT_ANSWER_MAX,
 		.timeout_ms = ACCOUNT_ANSWER_MS,
 	};
+	wipe(call->sent);
+	call->sent = xstrdup(call->auth.refresh_token);
 	call->state = CALL_POSTING;
 	call->fetch = http_fetch_start(call->accounts->http, &request, on_answer, call);
 	if (body.data)

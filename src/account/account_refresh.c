@@ -54,9 +54,23 @@ static bool take(const struct json *root, const char *name, char **token)
 	return true;
 }
 
+/* True unless the answer has an id token of another account. */
+static bool is_same_account(const struct json *root, const struct auth *auth)
+{
+	auto_arena struct arena arena = {0};
+	struct id_claims claims;
+	struct str id = json_get_str(root, "id_token");
+	bool has_account = id.len && auth->account_id && auth_read_claims(&arena, id, &claims) && claims.account_id.len;
+	return !has_account || str_is(claims.account_id, auth->account_id);
+}
+
 static enum account_refresh_outcome read_tokens(const struct json *root, struct auth *auth, int64_t now_ms,
                                                 struct error *err)
 {
+	if (!is_same_account(root, auth)) {
+		error_set(err, ERR_transport, "the issuer's answer is for another account");
+		return ACCOUNT_FAILED;
+	}
 	if (!json_get_str(root, "access_token").len || !take(root, "id_token", &auth->id_token) ||
 	    !take(root, "access_token", &auth->access_token) || !take(root, "refresh_token", &auth->refresh_token)) {
 		error_set(err, ERR_transport, "the issuer's answer has no access token that can be sent");

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "config/config_env.h"
 #include "loop/loop.h"
 
@@ -90,8 +91,10 @@ static void explain(int status, struct str body, struct error *err)
 		text = json_get_str(root, "error");
 	if (!text.len)
 		text = str_trim(body);
-	text.len = text.len < 300 ? text.len : 300;
-	error_set(err, ERR_http_status, "token endpoint returned status %d: %.*s", status, STR_ARG(text));
+	auto_buf struct buf line;
+	buf_init(&line, ERROR_TEXT_MAX * 2);
+	text_append_line(&line, str_n(text.ptr, text.len < 300 ? text.len : 300)); /* it is shown at a terminal */
+	error_set(err, ERR_http_status, "token endpoint returned status %d: %.*s", status, STR_ARG(buf_str(&line)));
 }
 
 /* ---- storing ---- */

@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 
 enum { PORT = 1455, OTHER_PORT = 1457, TRIES = 10, RETRY_MS = 200, CANCEL_MS = 2000 };
 static const char path[] = "/auth/callback";
@@ -39,8 +40,11 @@ static void on_answer(const struct oauth_answer *answer, void *self)
 		login_redeem(login, answer->code, str_of(login->pkce.verifier));
 		return;
 	}
+	auto_buf struct buf line;
+	buf_init(&line, ERROR_TEXT_MAX * 8);
+	text_append_line(&line, str_n(why.ptr, why.len < ERROR_TEXT_MAX ? why.len : ERROR_TEXT_MAX));
 	error_set(&login->outcome, ERR_denied, "Sign-in failed: %.*s",
-	          STR_ARG(why.len ? why : STR("the answer has no authorization code")));
+	          STR_ARG(line.len ? buf_str(&line) : STR("the answer has no authorization code")));
 	login_browser_show(login);
 }
 

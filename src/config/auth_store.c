@@ -47,17 +47,23 @@ static bool memory_read(const char *home, struct buf *out)
 	return memory;
 }
 
+/* With the lock held. */
+static bool memory_drop(const char *home)
+{
+	struct memory *memory = memory_find(home);
+	if (!memory)
+		return false;
+	list_remove(&memory->link);
+	auth_store_wipe(&memory->text);
+	free(memory->home);
+	free(memory);
+	return true;
+}
+
 static bool memory_remove(const char *home)
 {
 	pthread_mutex_lock(&memory_lock);
-	struct memory *memory = memory_find(home);
-	bool is_there = memory;
-	if (memory) {
-		list_remove(&memory->link);
-		auth_store_wipe(&memory->text);
-		free(memory->home);
-		free(memory);
-	}
+	bool is_there = memory_drop(home);
 	pthread_mutex_unlock(&memory_lock);
 	return is_there;
 }
@@ -65,11 +71,11 @@ static bool memory_remove(const char *home)
 static void memory_write(const char *home, struct str text)
 {
 	struct memory *memory = xnew(struct memory);
-	memory_remove(home);
 	memory->home = xstrdup(home);
 	buf_init(&memory->text, LIMIT_AUTH_FILE);
 	buf_append_str(&memory->text, text);
 	pthread_mutex_lock(&memory_lock);
+	memory_drop(home);
 	list_append(&memories, &memory->link);
 	pthread_mutex_unlock(&memory_lock);
 }

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { needs, runCodex, tempDir } from './lib/codex.mjs';
-import { inSeconds, jwt, startIssuer } from './lib/issuer.mjs';
+import { idToken, inSeconds, jwt, startIssuer } from './lib/issuer.mjs';
 
 const options = needs('exec');
 const MODEL = '/backend/codex/responses', TOKEN = '/oauth/token';
@@ -185,6 +185,61 @@ test('ten processes whose token is refused refresh it once, and all turns succee
 	const runs = await Promise.all(Array.from({ length: 10 }, () => exec(t, issuer, home)));
 	assert.deepEqual(runs.map((run) => run.code), Array(10).fill(0));
 	assert.equal(issuer.to(TOKEN).length, 1);
+});
+
+/** Runs a turn whose refresh is answered only after `meanwhile` has happened. */
+async function duringRefresh(t, issuer, home, meanwhile) {
+	let isOver;
+	issuer.overrides.set(TOKEN, async (request, body) => {
+		issuer.overrides.delete(TOKEN);
+		const answer = issuer.token(request, body);
+		await meanwhile();
+		isOver = true;
+		return answer;
+	});
+	const run = await exec(t, issuer, home);
+	assert.ok(isOver);
+	return run;
+}
+
+test('a logout during a refresh is not undone by it', options, async (t) => {
+	const { issuer, home } = await setup(t, { home: expired });
+	const run = await duringRefresh(t, issuer, home, () => runCodex(t, ['logout'], { home, env: issuer.env }));
+	assert.ok(!existsSync(path.join(home, 'auth.json')));
+	assert.equal(run.code, 1);
+	assert.match(run.stderr, /you have since logged out or signed in to another account/);
+	assert.equal(issuer.to(MODEL).length, 0);
+});
+
+test('a login during a refresh is kept', options, async (t) => {
+	const { issuer, home } = await setup(t, { home: expired });
+	const login = (account) => () => {
+		issuer.account = account;
+		issuer.home(home, { config: `# ${account}\n` });
+	};
+	const same = await duringRefresh(t, issuer, home, login('acc-1'));
+	assert.deepEqual([same.code, same.stdout], [0, 'Hello.\n'], same.stderr);
+	const stored = readAuth(home).tokens.access_token;
+	assert.equal(issuer.to(MODEL)[0].headers.authorization, `Bearer ${stored}`);
+
+	issuer.account = 'acc-1';
+	issuer.home(home, expired(issuer));
+	const other = await duringRefresh(t, issuer, home, login('acc-2'));
+	assert.equal(other.code, 0, other.stderr);
+	assert.equal(readAuth(home).tokens.account_id, 'acc-2');
+	assert.equal(issuer.to(MODEL)[1].headers.authorization, `Bearer ${readAuth(home).tokens.access_token}`);
+	assert.equal(issuer.to(MODEL)[1].headers['chatgpt-account-id'], 'acc-2');
+});
+
+test('a refresh that is answered with the login of another account stores nothing', options, async (t) => {
+	const { issuer, home } = await setup(t, { home: expired });
+	const before = readFileSync(path.join(home, 'auth.json'), 'utf8');
+	issuer.overrides.set(TOKEN, () => [200, { ...issuer.issue(), id_token: idToken({ account: 'acc-2' }) }]);
+	const run = await exec(t, issuer, home);
+	assert.equal(run.code, 1);
+	assert.match(run.stderr, /the issuer's answer is for another account/);
+	assert.equal(readFileSync(path.join(home, 'auth.json'), 'utf8'), before);
+	assert.equal(issuer.to(MODEL).length, 0);
 });
 
 test('a login that the rules forbid is removed, and nothing is sent', options, async (t) => {

@@ -119,6 +119,7 @@ test('an issuer that lies stores nothing', options, async (t) => {
 	const answers = [
 		[[400, { error: 'x', error_description: 'Words of the issuer.' }], /status 400: Words of the issuer\./],
 		[[400, { error: { message: 'Inner words.' } }], /Inner words\./],
+		[[400, { error_description: 'a\u001b[2Jb\u0007\nc' }], /status 400: a[^\x1b\x07]*b[^\x1b\x07\n]*c\n/],
 		[[200, { ...good, access_token: 'a\r\nb: c' }], /lacks a valid/],
 		[[200, { ...good, id_token: 'no jwt' }], /lacks a valid/],
 		[[200, { ...good, refresh_token: undefined }], /lacks a valid/],

@@ -12,7 +12,7 @@ const exec = needs('exec');
 const done = [{ type: 'response.output_item.done', item: { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'Hi.' }] } },
 	{ type: 'response.completed', response: { id: 'r' } }];
 
-/** A local server with these JSON answers by path; a function gets the body. The model answers on both APIs. */
+/** A local server with these JSON answers by path; a function gets the response. The model answers on both APIs. */
 async function startLocal(t, answers) {
 	const requests = [];
 	const server = http.createServer(async (request, response) => {
@@ -26,6 +26,7 @@ async function startLocal(t, answers) {
 		}
 		const answer = answers[request.url];
 		response.writeHead(answer === undefined ? 404 : 200);
+		if (typeof answer === 'function') return answer(response);
 		return response.end(typeof answer === 'string' ? answer : JSON.stringify(answer ?? {}));
 	});
 	await new Promise((listening) => server.listen(0, '127.0.0.1', listening));
@@ -67,6 +68,17 @@ test('Ollama fetches a missing model, with progress; a failure ends the run', ex
 	assert.equal(failed.code, 1);
 	assert.match(failed.stderr, /no such model.*`ollama pull gpt-oss:20b`/);
 	assert.ok(!failing.paths().includes('/v1/responses'));
+});
+
+test('an answer that never ends does not hold up the start', exec, async (t) => {
+	const flood = (response) => {
+		const more = () => { while (!response.destroyed && response.write('x'.repeat(65536))); };
+		response.on('drain', more);
+		more();
+	};
+	const local = await startLocal(t, ollama({ '/api/show': flood }));
+	const { code, stdout, stderr } = await run(t, local, '--local-provider', 'ollama');
+	assert.deepEqual([code, stdout], [0, 'Hi.\n'], stderr);
 });
 
 test('a small context of Ollama is reported', exec, async (t) => {

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "config/config_env.h"
 #include "config/model_provider.h"
 #include "loop/loop.h"
 #include "net/http_client.h"
@@ -21,6 +22,7 @@ enum { CONNECT_MS = 2000, IDLE_MS = 10 * 1000, PULL_IDLE_MS = 10 * 60 * 1000, WI
 /* ---- one request ---- */
 
 struct fetch {
+	struct http_call *call;
 	int status;
 	struct buf body;
 	struct buf line; /* of a pull: the incomplete line */
@@ -66,6 +68,8 @@ static void on_data(struct str bytes, void *self)
 	struct fetch *fetch = self;
 	if (!fetch->is_pull) {
 		buf_append_str(&fetch->body, bytes);
+		if (fetch->body.over) /* it may never end */
+			http_call_cancel(steal(fetch->call));
 		return;
 	}
 	for (size_t i = 0; i < bytes.len; i++) {
@@ -104,7 +108,8 @@ static void fetch_run(struct fetch *fetch, const char *url, struct str body)
 		on_done(&err, fetch);
 		return;
 	}
-	struct http_client *http = http_client_create(loop, NULL);
+	struct http_client_options options = {.ca_file = config_env_ca_file()};
+	struct http_client *http = http_client_create(loop, &options);
 	struct http_request request = {
 		.method = body.ptr ? "POST" : "GET",
 		.url = url,
@@ -115,7 +120,7 @@ static void fetch_run(struct fetch *fetch, const char *url, struct str body)
 		.connect_timeout_ms = CONNECT_MS,
 		.idle_timeout_ms = fetch->is_pull ? PULL_IDLE_MS : IDLE_MS,
 	};
-	http_call_start(http, &request, &handler, fetch);
+	fetch->call = http_call_start(http, &request, &handler, fetch);
 	loop_run(loop);
 	http_client_destroy(http);
 	loop_destroy(loop);
