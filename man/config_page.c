@@ -25,7 +25,7 @@ static void append_row(struct buf *out, const struct config_row *row, const char
 	auto_buf struct buf line;
 	buf_init(&line, 4096);
 	append_tag(out, path, row->key);
-	roff_sentence(out, str_of(row->doc));
+	roff_sentence(out, str_of(config_row_doc(row)));
 	buf_append_c(&line, "Type: ");
 	config_text_type(&line, path, row);
 	roff_sentence(out, buf_str(&line));
@@ -47,7 +47,7 @@ static void append_inert(struct buf *out, const struct config_record *record, co
 		if (!count++)
 			buf_append_c(out, ".PP\nThese keys are accepted without effect in this version:\n");
 		append_tag(out, path, row->key);
-		roff_sentence(out, str_of(row->doc));
+		roff_sentence(out, str_of(config_row_doc(row)));
 		buf_printf(out, "Type: %s.\n", config_text_inert(row));
 	}
 }

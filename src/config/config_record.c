@@ -19,13 +19,12 @@ enum { CONFIG_inert_any = -1 };
 
 #define RECORD(record) static const struct config_row record##_rows[] = {
 #define KEY(record, name, c_type, type, about, ...)          \
-	{.key = #name,                                       \
-	 .doc = about,                                       \
+	{.key = #name "\0" about,                            \
 	 .kind = CONFIG_##type,                              \
 	 .offset = offsetof(struct record, name),            \
 	 .set_offset = offsetof(struct record, is_set.name), \
 	 __VA_ARGS__},
-#define INERT(record, name, type, about) {.key = #name, .doc = about, .kind = CONFIG_inert, .toml_kind = TOML_##type},
+#define INERT(record, name, type, about) {.key = #name "\0" about, .kind = CONFIG_inert, .toml_kind = TOML_##type},
 #define RECORD_END(record)                                                                          \
 	}                                                                                           \
 	;                                                                                           \

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/vec.h"
@@ -71,19 +72,29 @@ enum config_kind {
 };
 
 struct config_row {
-	const char *key;
-	const char *doc;
-	enum config_kind kind;
-	size_t offset;             /* where the value is in its struct */
-	size_t set_offset;         /* where the flag is_set.KEY is in its struct */
-	int64_t number, low, high; /* default and bounds of kinds bool, int, choice and switch */
-	double real, real_low, real_high;
+	const char *key; /* followed, after its NUL, by the documentation: config_row_doc */
+	enum config_kind kind : 8;
+	int toml_kind : 8;   /* for kind inert: an enum toml_kind, or -1 for any */
+	uint16_t offset;     /* where the value is in its struct */
+	uint16_t set_offset; /* where the flag is_set.KEY is in its struct */
+	union {              /* default and bounds */
+		struct {
+			int64_t number, low, high; /* of kinds bool, int, choice and switch */
+		};
+		struct {
+			double real, real_low, real_high; /* of kind number */
+		};
+	};
 	const char *text; /* default of kinds string and strings */
 	const struct enum_type *words;
 	const struct union_type *variants; /* variants of kind one_of; the first is the default */
 	const struct config_record *inner;
-	int toml_kind; /* for kind inert: an enum toml_kind, or -1 for any */
 };
+
+static inline const char *config_row_doc(const struct config_row *row)
+{
+	return row->key + strlen(row->key) + 1;
+}
 
 struct config_record {
 	const char *name;

@@ -88,7 +88,8 @@ static bool omits(const struct record *record, const struct field *field, const 
 	const struct wire *wire = self;
 	for (size_t i = 0; i < countof(field_dates); i++) {
 		const struct field_date *it = &field_dates[i];
-		if (it->record == record && wire->date < it->date && str_is(str_of(it->field), field->name))
+		if (it->record == record && wire->date < it->date &&
+		    str_is(str_of(it->field), field_name(record, field)))
 			return true;
 	}
 	return false;

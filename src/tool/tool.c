@@ -93,7 +93,8 @@ static int check_words(const struct record *record, const char *args, struct err
 		for (size_t n = 0; n < words_count; n++)
 			is_bad |= str_has_nul(words[n]);
 		if (is_bad)
-			return error_set(err, ERR_invalid, "%s: a NUL character cannot be passed on", fields[i].name);
+			return error_set(err, ERR_invalid, "%s: a NUL character cannot be passed on",
+			                 field_name(record, &fields[i]));
 	}
 	return 0;
 }
@@ -184,6 +185,16 @@ void tool_call_finishf(struct tool_call *call, bool success, const char *format,
 }
 
 /* The argument records; decoding and the schema for the model are derived from their rows. */
+#define RECORD_LAYOUT
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "tool/tool_args.def"
+#include "protocol/record/record_undef.h"
+#undef RECORD_LAYOUT
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "tool/tool_args.def"
+#include "protocol/record/record_undef.h"
 #include "protocol/record/record_rows.h"
 #include "protocol/record/record_default.h"
 #include "tool/tool_args.def"

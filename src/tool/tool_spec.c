@@ -65,10 +65,10 @@ static void write_object(const struct record *record, struct json_writer *w)
 	jw_key(w, "properties");
 	jw_object(w);
 	for (size_t i = 0; i < count; i++) {
-		jw_key(w, fields[i].name);
+		jw_key(w, field_name(record, &fields[i]));
 		jw_object(w);
 		write_type(&fields[i], w);
-		jw_member_cstr(w, "description", field_doc(&fields[i]));
+		jw_member_cstr(w, "description", field_doc(record, &fields[i]));
 		jw_object_end(w);
 	}
 	jw_object_end(w);
@@ -77,7 +77,7 @@ static void write_object(const struct record *record, struct json_writer *w)
 	for (size_t i = 0; i < count; i++) {
 		/* DEF is listed as required, too; the tool decides whether a call may omit it */
 		if (fields[i].presence == REQ || fields[i].presence == DEF)
-			jw_cstr(w, fields[i].name);
+			jw_cstr(w, field_name(record, &fields[i]));
 	}
 	jw_array_end(w);
 	jw_member_bool(w, "additionalProperties", false);

@@ -802,7 +802,7 @@ static void every_key_has_a_description(void **state)
 	for (size_t i = 0; i < countof(records); i++) {
 		assert_true(records[i]->count > 0);
 		for (size_t k = 0; k < records[i]->count; k++)
-			assert_true(str_has_suffix(str_of(records[i]->rows[k].doc), "."));
+			assert_true(str_has_suffix(str_of(config_row_doc(&records[i]->rows[k])), "."));
 	}
 }
 

@@ -31,7 +31,7 @@ static void write_rows(struct buf *out, const struct config_record *record, cons
 		config_text_type(out, path, row);
 		buf_append_c(out, " | ");
 		config_text_default(out, row);
-		buf_printf(out, " | %s |\n", row->doc);
+		buf_printf(out, " | %s |\n", config_row_doc(row));
 	}
 }
 
@@ -45,7 +45,7 @@ static void write_inert(struct buf *out, const struct config_record *record)
 		if (!count++)
 			buf_append_c(out, "\nAccepted without effect in this version:\n\n"
 			                  "| key | type | |\n|---|---|---|\n");
-		buf_printf(out, "| `%s` | %s | %s |\n", row->key, config_text_inert(row), row->doc);
+		buf_printf(out, "| `%s` | %s | %s |\n", row->key, config_text_inert(row), config_row_doc(row));
 	}
 }
 
@@ -115,9 +115,9 @@ static void check_sentences(const struct config_record *record)
 {
 	for (size_t i = 0; i < record->count; i++) {
 		const struct config_row *row = &record->rows[i];
-		struct str doc = str_of(row->doc);
-		if (doc.len < 5 || !str_has_suffix(doc, ".") || strchr(row->doc, '|'))
-			fail_msg("%s.%s: \"%s\" is no sentence", record->name, row->key, row->doc);
+		struct str doc = str_of(config_row_doc(row));
+		if (doc.len < 5 || !str_has_suffix(doc, ".") || strchr(config_row_doc(row), '|'))
+			fail_msg("%s.%s: \"%s\" is no sentence", record->name, row->key, config_row_doc(row));
 		if (row->inner && row->inner != record)
 			check_sentences(row->inner);
 	}

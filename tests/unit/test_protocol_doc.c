@@ -122,10 +122,10 @@ static void write_fields(struct doc *doc, const struct record *record)
 	}
 	buf_append_c(&doc->out, "| field | type | presence | |\n|---|---|---|---|\n");
 	for (size_t i = 0; i < count; i++) {
-		buf_printf(&doc->out, "| `%s` | ", fields[i].name);
+		buf_printf(&doc->out, "| `%s` | ", field_name(record, &fields[i]));
 		write_type(doc, &fields[i]);
 		const char *word = fields[i].presence & ALIAS_NAME ? "alias" : presence[fields[i].presence];
-		buf_printf(&doc->out, " | %s | %s |\n", word, field_doc(&fields[i]));
+		buf_printf(&doc->out, " | %s | %s |\n", word, field_doc(record, &fields[i]));
 	}
 }
 

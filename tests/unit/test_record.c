@@ -346,8 +346,8 @@ static void check_record_docs(const struct record *record, int depth)
 	assert_string_not_equal(record_doc(record), "");
 	assert_true(depth < 16);
 	for (size_t i = 0; i < count; i++) {
-		if (!field_doc(&fields[i])[0])
-			fail_msg("%s.%s says nothing about itself", record->name, fields[i].name);
+		if (!field_doc(record, &fields[i])[0])
+			fail_msg("%s.%s says nothing about itself", record->name, field_name(record, &fields[i]));
 		if (fields[i].kind == FIELD_record || fields[i].kind == FIELD_records)
 			check_record_docs(fields[i].type, depth + 1);
 	}

@@ -22,30 +22,43 @@ struct tree {
 	enum app_sandbox_mode mode;
 };
 
+/* The text of each record, in the order of record_text.h. */
+#define LEAF_TEXT "app_leaf\0\0size__mm\0"
+#define TREE_NAME "app_tree\0a tree\0"
+#define TREE_TEXT TREE_NAME "name\0how it is called\0note\0\0is_green\0\0leaves\0\0next\0\0mode\0"
+#define TEXT_AT(before) sizeof(before) - 1
+
 static const struct field *leaf_fields(size_t *ret_count)
 {
 	static const struct field fields[] = {
-		{"size__mm\0", NULL, FIELD_i64, REQ, offsetof(struct leaf, size), 0, 0},
+		{.text = TEXT_AT("app_leaf\0\0"), .kind = FIELD_i64, .offset = offsetof(struct leaf, size)},
 	};
 	*ret_count = countof(fields);
 	return fields;
 }
 
-static const struct record record_leaf = {"app_leaf\0", leaf_fields, NULL, sizeof(struct leaf), RECORD_CAMEL, false};
+static const struct record record_leaf = {LEAF_TEXT, leaf_fields, NULL, sizeof(struct leaf), RECORD_CAMEL, false};
 static const struct field *tree_fields(size_t *ret_count);
-static const struct record record_tree = {"app_tree\0a tree",  tree_fields,  NULL,
-                                          sizeof(struct tree), RECORD_CAMEL, false};
+static const struct record record_tree = {TREE_TEXT, tree_fields, NULL, sizeof(struct tree), RECORD_CAMEL, false};
 
 static const struct field *tree_fields(size_t *ret_count)
 {
+	enum {
+		NAME = TEXT_AT(TREE_NAME),
+		NOTE = NAME + sizeof("name\0how it is called"),
+		IS_GREEN = NOTE + sizeof("note\0"),
+		LEAVES = IS_GREEN + sizeof("is_green\0"),
+		NEXT = LEAVES + sizeof("leaves\0"),
+		MODE = NEXT + sizeof("next\0"),
+	};
 	static const struct field fields[] = {
-		{"name\0how it is called", NULL, FIELD_str, REQ, offsetof(struct tree, name), 0, 0},
-		{"note\0", NULL, FIELD_str, OPT | EXPERIMENTAL, offsetof(struct tree, note), 0, 0},
-		{"is_green\0", NULL, FIELD_bool, DEF, offsetof(struct tree, is_green), 0, 0},
-		{"leaves\0", &record_leaf, FIELD_records, DEF, offsetof(struct tree, leaves),
-	         offsetof(struct tree, leaves_count), 0},
-		{"next\0", &record_tree, FIELD_record, NUL, offsetof(struct tree, next), 0, 0},
-		{"mode\0", &enum_app_sandbox_mode, FIELD_enum, REQ, offsetof(struct tree, mode), 0, 0},
+		{NULL, NAME, FIELD_str, REQ, .offset = offsetof(struct tree, name)},
+		{NULL, NOTE, FIELD_str, OPT | EXPERIMENTAL, .offset = offsetof(struct tree, note)},
+		{NULL, IS_GREEN, FIELD_bool, DEF, .offset = offsetof(struct tree, is_green)},
+		{&record_leaf, LEAVES, FIELD_records, DEF, .offset = offsetof(struct tree, leaves),
+	         .aux = offsetof(struct tree, leaves_count)},
+		{&record_tree, NEXT, FIELD_record, NUL, .offset = offsetof(struct tree, next)},
+		{&enum_app_sandbox_mode, MODE, FIELD_enum, REQ, .offset = offsetof(struct tree, mode)},
 	};
 	*ret_count = countof(fields);
 	return fields;

@@ -22,7 +22,7 @@ static bool has_field(const struct record *record, const char *name)
 	size_t count;
 	const struct field *fields = record->fields(&count);
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(fields[i].name, name) == 0)
+		if (strcmp(field_name(record, &fields[i]), name) == 0)
 			return true;
 	}
 	return false;

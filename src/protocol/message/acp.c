@@ -9,6 +9,16 @@
 /* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define RECORD_FAMILY RECORD_CAMEL
+#define RECORD_LAYOUT
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "protocol/acp/acp_record.def"
+#include "protocol/record/record_undef.h"
+#undef RECORD_LAYOUT
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "protocol/acp/acp_record.def"
+#include "protocol/record/record_undef.h"
 #include "protocol/record/record_rows.h"
 #include "protocol/record/record_default.h"
 #include "protocol/acp/acp_record.def"

@@ -7,6 +7,16 @@
 /* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define RECORD_FAMILY RECORD_CAMEL
+#define RECORD_LAYOUT
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "protocol/app/app_record.def"
+#include "protocol/record/record_undef.h"
+#undef RECORD_LAYOUT
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "protocol/app/app_record.def"
+#include "protocol/record/record_undef.h"
 #include "protocol/record/record_rows.h"
 #include "protocol/record/record_default.h"
 #include "protocol/app/app_record.def"
@@ -40,8 +50,8 @@
 #define SCOPE_BY(param) .scope = APP_SCOPE_BY, .scope_key = param
 
 #define ROW(tag, wire_, params_, result_, scope_, class_, flags_, doc_)                                              \
-	[METHOD_##tag] = {.wire = {wire_, sizeof(wire_) - 1}, .params = &record_##params_, .result = &record_##result_, \
-			  scope_, .class = APP_##class_, .flags = flags_, .doc = doc_
+	[METHOD_##tag] = {.wire = {wire_ "\0" doc_, sizeof(wire_) - 1}, .params = &record_##params_, .result = &record_##result_, \
+			  scope_, .class = APP_##class_, .flags = flags_
 
 const struct app_method app_methods[METHOD_count] = {
 #define METHOD(tag, wire, params, result, scope, class, flags, doc) \
@@ -60,14 +70,14 @@ const struct app_method app_methods[METHOD_count] = {
 
 const struct app_notification app_notifications[NOTIFY_count] = {
 #define NOTIFICATION(tag, wire, record, audience, flags, doc) \
-	[NOTIFY_##tag] = {{wire, sizeof(wire) - 1}, &record_##record, APP_TO_##audience, flags, doc},
+	[NOTIFY_##tag] = {{wire "\0" doc, sizeof(wire) - 1}, &record_##record, APP_TO_##audience, flags},
 #include "protocol/app/app_notification.def"
 #undef NOTIFICATION
 };
 
 const struct app_server_request app_server_requests[ASK_count] = {
 #define SERVER_REQUEST(tag, wire, params, result, flags, doc) \
-	[ASK_##tag] = {{wire, sizeof(wire) - 1}, &record_##params, &record_##result, flags, doc},
+	[ASK_##tag] = {{wire "\0" doc, sizeof(wire) - 1}, &record_##params, &record_##result, flags},
 #include "protocol/app/app_server_request.def"
 #undef SERVER_REQUEST
 	/* clang-format on */
@@ -113,6 +123,11 @@ size_t app_message_count(enum app_message_kind kind)
 	return counts[kind];
 }
 
+static const char *doc_of(struct str wire)
+{
+	return wire.ptr + wire.len + 1;
+}
+
 static struct app_message method_message(const struct app_method *method)
 {
 	return (struct app_message){
@@ -121,7 +136,7 @@ static struct app_message method_message(const struct app_method *method)
 		.result = method->result,
 		.is_optional = method->flags & PARAMS_OPTIONAL,
 		.is_experimental = method->flags & EXPERIMENTAL_API,
-		.doc = method->doc,
+		.doc = doc_of(method->wire),
 	};
 }
 
@@ -134,11 +149,12 @@ struct app_message app_message_get(enum app_message_kind kind, size_t index)
 	if (kind == MESSAGE_server_request) {
 		const struct app_server_request *ask = &app_server_requests[index];
 		return (struct app_message){
-			ask->wire.ptr, ask->params, ask->result, false, ask->flags & EXPERIMENTAL_API, ask->doc};
+			ask->wire.ptr,    ask->params, ask->result, false, ask->flags & EXPERIMENTAL_API,
+			doc_of(ask->wire)};
 	}
 	const struct app_notification *note = &app_notifications[index];
-	return (struct app_message){note->wire.ptr, note->params, NULL, false, note->flags & EXPERIMENTAL_API,
-	                            note->doc};
+	return (struct app_message){note->wire.ptr,    note->params, NULL, false, note->flags & EXPERIMENTAL_API,
+	                            doc_of(note->wire)};
 }
 
 void app_message_add_types(enum app_message_kind kind, bool has_results, struct type_set *set)

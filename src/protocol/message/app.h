@@ -92,7 +92,7 @@ enum app_outcome {
 };
 
 struct app_method {
-	struct str wire;
+	struct str wire; /* followed, after a NUL, by the documentation */
 	const struct record *params, *result;
 	enum app_scope_kind scope;
 	const char *scope_key;
@@ -101,7 +101,6 @@ struct app_method {
 	enum app_outcome outcome;
 	enum app_error_code code;
 	const char *text;
-	const char *doc;
 };
 
 extern const struct app_method app_methods[METHOD_count];
@@ -118,11 +117,10 @@ enum app_notification_tag {
 };
 
 struct app_notification {
-	struct str wire;
+	struct str wire; /* as in app_method */
 	const struct record *params;
 	enum app_audience audience;
 	unsigned flags;
-	const char *doc;
 };
 
 extern const struct app_notification app_notifications[NOTIFY_count];
@@ -138,10 +136,9 @@ enum app_server_request_tag {
 };
 
 struct app_server_request {
-	struct str wire;
+	struct str wire; /* as in app_method */
 	const struct record *params, *result;
 	unsigned flags;
-	const char *doc;
 };
 
 extern const struct app_server_request app_server_requests[ASK_count];

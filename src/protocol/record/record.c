@@ -55,8 +55,8 @@ static void write_camel(const char *snake, char buffer[FIELD_NAME_SIZE])
 const char *field_wire_name(const struct record *record, const struct field *field, char buffer[FIELD_NAME_SIZE])
 {
 	if (record->family == RECORD_SNAKE)
-		return field->name;
-	write_camel(field->name, buffer);
+		return field_name(record, field);
+	write_camel(field_name(record, field), buffer);
 	return buffer;
 }
 
@@ -85,7 +85,7 @@ const struct field *record_find_field(const struct record *record, const char *n
 	size_t count = 0;
 	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	for (size_t i = 0; i < count; i++) {
-		if (strcmp(fields[i].name, name) == 0)
+		if (strcmp(field_name(record, &fields[i]), name) == 0)
 			return &fields[i];
 	}
 	return NULL;

@@ -60,32 +60,27 @@ enum presence {
 
 #define FIELD_NULL INT64_MIN
 
-/* Kept at 24 bytes: there are thousands of fields, and each page of tables that contains pointers is copied when a
- * program starts. */
+/* Kept at 16 bytes, with one pointer: there are thousands of fields, a program that cannot pack its relocations needs
+ * 24 bytes more for each pointer, and each page of tables that contains pointers is copied when the program starts. */
 struct field {
-	const char *name; /* followed, after its NUL, by the documentation: field_doc */
-	const void *type; /* an enum_type, record or union_type */
-	enum field_kind kind : 8;
-	unsigned presence : 8;
-	unsigned offset : 16;
-	unsigned aux : 16;   /* offset of has_NAME, plus one, or offset of NAME_count; 0: neither exists */
-	unsigned is_map : 8; /* NAME_keys precedes NAME in the struct */
+	const void *type;   /* an enum_type, record or union_type */
+	unsigned text : 16; /* offset of field_name in the text of its record */
+	enum field_kind kind : 5;
+	unsigned presence : 5;
+	unsigned is_map : 1;            /* NAME_keys precedes NAME in the struct */
+	enum field_kind shown_kind : 5; /* if is_shown */
+	unsigned offset : 15;
+	unsigned aux : 15; /* offset of has_NAME, plus one, or offset of NAME_count; 0: neither exists */
 	/* The field describes the published type of a field that the code keeps as text or JSON. */
-	bool is_shown : 1;
-	bool is_shown_map : 1;
-	enum field_kind shown_kind : 6;
+	unsigned is_shown : 1;
+	unsigned is_shown_map : 1;
 };
-_Static_assert(sizeof(struct field) == 24, "fields are packed");
+_Static_assert(sizeof(struct field) == 16, "fields are packed");
 
 /* Returns the offset of a map's NAME_keys. */
 static inline size_t field_keys(const struct field *field)
 {
 	return field->offset - sizeof(struct str *);
-}
-
-static inline const char *field_doc(const struct field *field)
-{
-	return field->name + strlen(field->name) + 1;
 }
 
 enum record_family {
@@ -94,7 +89,7 @@ enum record_family {
 };
 
 struct record {
-	/* followed, after its NUL, by the documentation: record_doc */
+	/* followed, after its NUL, by the documentation: record_doc; then by name and documentation of each field */
 	const char *name;
 	const struct field *(*fields)(size_t *ret_count); /* NULL: the record has no fields */
 	const struct union_type *shown; /* for an open record, the union that is published in its place, or NULL */
@@ -106,6 +101,17 @@ struct record {
 static inline const char *record_doc(const struct record *record)
 {
 	return record->name + strlen(record->name) + 1;
+}
+
+static inline const char *field_name(const struct record *record, const struct field *field)
+{
+	return record->name + field->text;
+}
+
+static inline const char *field_doc(const struct record *record, const struct field *field)
+{
+	const char *name = field_name(record, field);
+	return name + strlen(name) + 1;
 }
 
 struct variant {

@@ -233,7 +233,7 @@ static int decode_field(const struct record *record, const struct field *field, 
 {
 	int status = decode_present(field, member, arena, out, err);
 	if (status != 0 && record->family == RECORD_SNAKE)
-		return error_wrap(err, "%s", field->name);
+		return error_wrap(err, "%s", field_name(record, field));
 	return status;
 }
 

@@ -1,24 +1,25 @@
-/* record_rows.h — turns rows into field descriptions: included before a .def list in one .c file. Each RECORD opens
- * a function so that `Self` can name the struct inside offsetof. RECORD_FAMILY, if defined, is the family of the
- * records. It has no include guard because each inclusion is an expansion. */
+/* record_rows.h — turns rows into field descriptions: included before a .def list in one .c file, in which the same
+ * list has been expanded with record_text.h before. Each RECORD opens a function so that `Self` can name the struct
+ * inside offsetof, and `Text` the layout of its text. RECORD_FAMILY, if defined, is the family of the records. It has
+ * no include guard because each inclusion is an expansion. */
 /* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
-#define SHOWN_flag false, FIELD_bool
-#define SHOWN_list false, FIELD_jsons
-#define SHOWN_flag_map true, FIELD_bool
-#define SHOWN_number_map true, FIELD_f64
-#define SHOWN_text_map true, FIELD_strs
-#define SHOWN_path_map true, FIELD_paths
-#define SHOWN_json_map true, FIELD_json
-#define SHOWN_enum false, FIELD_enum
-#define SHOWN_enums false, FIELD_enums
-#define SHOWN_enum_map true, FIELD_enums
-#define SHOWN_record false, FIELD_record
-#define SHOWN_records false, FIELD_records
-#define SHOWN_record_map true, FIELD_records
-#define SHOWN_union false, FIELD_union
-#define SHOWN_unions false, FIELD_unions
-#define SHOWN_union_map true, FIELD_map
+#define SHOWN_flag .is_shown = true, .shown_kind = FIELD_bool
+#define SHOWN_list .is_shown = true, .shown_kind = FIELD_jsons
+#define SHOWN_flag_map .is_shown = true, .is_shown_map = true, .shown_kind = FIELD_bool
+#define SHOWN_number_map .is_shown = true, .is_shown_map = true, .shown_kind = FIELD_f64
+#define SHOWN_text_map .is_shown = true, .is_shown_map = true, .shown_kind = FIELD_strs
+#define SHOWN_path_map .is_shown = true, .is_shown_map = true, .shown_kind = FIELD_paths
+#define SHOWN_json_map .is_shown = true, .is_shown_map = true, .shown_kind = FIELD_json
+#define SHOWN_enum .is_shown = true, .shown_kind = FIELD_enum
+#define SHOWN_enums .is_shown = true, .shown_kind = FIELD_enums
+#define SHOWN_enum_map .is_shown = true, .is_shown_map = true, .shown_kind = FIELD_enums
+#define SHOWN_record .is_shown = true, .shown_kind = FIELD_record
+#define SHOWN_records .is_shown = true, .shown_kind = FIELD_records
+#define SHOWN_record_map .is_shown = true, .is_shown_map = true, .shown_kind = FIELD_records
+#define SHOWN_union .is_shown = true, .shown_kind = FIELD_union
+#define SHOWN_unions .is_shown = true, .shown_kind = FIELD_unions
+#define SHOWN_union_map .is_shown = true, .is_shown_map = true, .shown_kind = FIELD_map
 #define SHOWN_TYPE_enum(t) enum_##t
 #define SHOWN_TYPE_enums(t) enum_##t
 #define SHOWN_TYPE_enum_map(t) enum_##t
@@ -32,10 +33,10 @@
 #define RECORD_FAMILY RECORD_SNAKE
 #endif
 #define RECORD(name, doc)                                             \
-	static const char name##_text[] = #name "\0" doc;             \
 	static const struct field *name##_fields(size_t *ret_count)   \
 	{                                                             \
 		typedef struct name Self;                             \
+		typedef struct name##_layout Text;                    \
 		static const struct field fields[] = {
 #define RECORD_END(name)                                              \
 		};                                                    \
@@ -45,35 +46,42 @@
 	const struct record record_##name = {name##_text, name##_fields, NULL, sizeof(struct name), RECORD_FAMILY, \
 	                                     false};
 #define AT(f) offsetof(Self, f)
-#define HAS_KEYS(f) (AT(f) - AT(f##_keys) == sizeof(struct str *))
-#define STRING(f, p, doc) {#f "\0" doc, NULL, FIELD_str, p, AT(f), 0, 0},
-#define STRING_NAMED(f, name, p, doc) {name "\0" doc, NULL, FIELD_str, p, AT(f), 0, 0},
-#define STRING_ALIAS(f, alias, doc) {alias "\0" doc, NULL, FIELD_str, OPT | ALIAS_NAME, AT(f), 0, 0},
-#define PATH(f, p, doc) {#f "\0" doc, NULL, FIELD_path, p, AT(f), 0, 0},
-#define BOOL(f, p, doc) {#f "\0" doc, NULL, FIELD_bool, p, AT(f), 0, 0},
-#define OPT_BOOL(f, p, doc) {#f "\0" doc, NULL, FIELD_bool, p, AT(f), AT(has_##f) + 1, 0},
-#define INT(f, p, doc) {#f "\0" doc, NULL, FIELD_i64, p, AT(f), 0, 0},
-#define OPT_INT(f, p, doc) {#f "\0" doc, NULL, FIELD_i64, p, AT(f), AT(has_##f) + 1, 0},
-#define FLOAT(f, p, doc) {#f "\0" doc, NULL, FIELD_f64, p, AT(f), 0, 0},
-#define OPT_FLOAT(f, p, doc) {#f "\0" doc, NULL, FIELD_f64, p, AT(f), AT(has_##f) + 1, 0},
-#define CHOICE(f, t, p, doc) {#f "\0" doc, &enum_##t, FIELD_enum, p, AT(f), 0, 0},
-#define OPT_CHOICE(f, t, p, doc) {#f "\0" doc, &enum_##t, FIELD_enum, p, AT(f), AT(has_##f) + 1, 0},
-#define JSON(f, p, doc) {#f "\0" doc, NULL, FIELD_json, p, AT(f), 0, 0},
-#define JSON_AS(f, as, p, doc) {#f "\0" doc, NULL, FIELD_json, p, AT(f), 0, 0, true, SHOWN_##as},
-#define JSON_OF(f, as, t, p, doc) {#f "\0" doc, &SHOWN_TYPE_##as(t), FIELD_json, p, AT(f), 0, 0, true, SHOWN_##as},
-#define STRING_OF(f, t, p, doc) {#f "\0" doc, &enum_##t, FIELD_str, p, AT(f), 0, 0, true, SHOWN_enum},
-#define SUB(f, t, p, doc) {#f "\0" doc, &record_##t, FIELD_record, p, AT(f), 0, 0},
-#define ONE_OF(f, t, p, doc) {#f "\0" doc, &union_##t, FIELD_union, p, AT(f), 0, 0},
-#define STRINGS(f, p, doc) {#f "\0" doc, NULL, FIELD_strs, p, AT(f), AT(f##_count), 0},
-#define STRINGS_OF(f, t, p, doc) \
-	{#f "\0" doc, &union_##t, FIELD_strs, p, AT(f), AT(f##_count), 0, true, SHOWN_union},
-#define PATHS(f, p, doc) {#f "\0" doc, NULL, FIELD_paths, p, AT(f), AT(f##_count), 0},
-#define INTS(f, p, doc) {#f "\0" doc, NULL, FIELD_ints, p, AT(f), AT(f##_count), 0},
-#define CHOICES(f, t, p, doc) {#f "\0" doc, &enum_##t, FIELD_enums, p, AT(f), AT(f##_count), 0},
-#define LIST(f, t, p, doc) {#f "\0" doc, &record_##t, FIELD_records, p, AT(f), AT(f##_count), 0},
-#define LIST_OF(f, t, p, doc) {#f "\0" doc, &union_##t, FIELD_unions, p, AT(f), AT(f##_count), 0},
-#define MAP_OF(f, t, p, doc) {#f "\0" doc, &union_##t, FIELD_map, p, AT(f), AT(f##_count), HAS_KEYS(f)},
-#define MAP(f, t, p, doc) {#f "\0" doc, &record_##t, FIELD_records, p, AT(f), AT(f##_count), HAS_KEYS(f)},
+#define HAS_KEYS(f) .is_map = AT(f) - AT(f##_keys) == sizeof(struct str *)
+#define FIELD(f, kind_, p, ...) \
+	{.text = offsetof(Text, f), .kind = FIELD_##kind_, .presence = p, .offset = AT(f), __VA_ARGS__},
+#define PRESENT(f) .aux = AT(has_##f) + 1
+#define COUNTED(f) .aux = AT(f##_count)
+#define ENUM_TYPE(t) .type = &enum_##t
+#define RECORD_TYPE(t) .type = &record_##t
+#define UNION_TYPE(t) .type = &union_##t
+#define STRING(f, p, doc) FIELD(f, str, p)
+#define STRING_NAMED(f, name, p, doc) FIELD(f, str, p)
+#define STRING_ALIAS(f, alias, doc) \
+	{.text = offsetof(Text, f##_alias), .kind = FIELD_str, .presence = OPT | ALIAS_NAME, .offset = AT(f)},
+#define PATH(f, p, doc) FIELD(f, path, p)
+#define BOOL(f, p, doc) FIELD(f, bool, p)
+#define OPT_BOOL(f, p, doc) FIELD(f, bool, p, PRESENT(f))
+#define INT(f, p, doc) FIELD(f, i64, p)
+#define OPT_INT(f, p, doc) FIELD(f, i64, p, PRESENT(f))
+#define FLOAT(f, p, doc) FIELD(f, f64, p)
+#define OPT_FLOAT(f, p, doc) FIELD(f, f64, p, PRESENT(f))
+#define CHOICE(f, t, p, doc) FIELD(f, enum, p, ENUM_TYPE(t))
+#define OPT_CHOICE(f, t, p, doc) FIELD(f, enum, p, ENUM_TYPE(t), PRESENT(f))
+#define JSON(f, p, doc) FIELD(f, json, p)
+#define JSON_AS(f, as, p, doc) FIELD(f, json, p, SHOWN_##as)
+#define JSON_OF(f, as, t, p, doc) FIELD(f, json, p, .type = &SHOWN_TYPE_##as(t), SHOWN_##as)
+#define STRING_OF(f, t, p, doc) FIELD(f, str, p, ENUM_TYPE(t), SHOWN_enum)
+#define SUB(f, t, p, doc) FIELD(f, record, p, RECORD_TYPE(t))
+#define ONE_OF(f, t, p, doc) FIELD(f, union, p, UNION_TYPE(t))
+#define STRINGS(f, p, doc) FIELD(f, strs, p, COUNTED(f))
+#define STRINGS_OF(f, t, p, doc) FIELD(f, strs, p, UNION_TYPE(t), COUNTED(f), SHOWN_union)
+#define PATHS(f, p, doc) FIELD(f, paths, p, COUNTED(f))
+#define INTS(f, p, doc) FIELD(f, ints, p, COUNTED(f))
+#define CHOICES(f, t, p, doc) FIELD(f, enums, p, ENUM_TYPE(t), COUNTED(f))
+#define LIST(f, t, p, doc) FIELD(f, records, p, RECORD_TYPE(t), COUNTED(f))
+#define LIST_OF(f, t, p, doc) FIELD(f, unions, p, UNION_TYPE(t), COUNTED(f))
+#define MAP_OF(f, t, p, doc) FIELD(f, map, p, UNION_TYPE(t), COUNTED(f), HAS_KEYS(f))
+#define MAP(f, t, p, doc) FIELD(f, records, p, RECORD_TYPE(t), COUNTED(f), HAS_KEYS(f))
 #define RECORD_EMPTY(name, doc) \
 	const struct record record_##name = {#name "\0" doc, NULL, NULL, sizeof(struct name), RECORD_FAMILY, false};
 #define RECORD_OPEN(name, doc) \

@@ -8,10 +8,11 @@
 #include "base/mem.h"
 
 static const struct folder {
-	const char *name, *schema, *script, *script_name;
+	const char *name, *script_name;
+	char schema[4], script[4]; /* not pointers: each would be a relocation */
 } folders[] = {
-#define FOLDER(name, schema, script) {name, schema, script, NULL},
-#define FOLDER_AS(name, schema, script, script_name) {name, schema, script, script_name},
+#define FOLDER(name, schema, script) {name, NULL, schema, script},
+#define FOLDER_AS(name, schema, script, script_name) {name, script_name, schema, script},
 #include "protocol/app/app_folder.def"
 #undef FOLDER
 #undef FOLDER_AS
@@ -51,7 +52,7 @@ static int compare_folder(const void *name, const void *folder)
 
 static const struct folder *find_folder(const char *name)
 {
-	static const struct folder common = {"", "v2/", "v2/", NULL};
+	static const struct folder common = {"", NULL, "v2/", "v2/"};
 	const struct folder *found = bsearch(name, folders, countof(folders), sizeof(*folders), compare_folder);
 	return found ? found : &common;
 }

@@ -6,6 +6,20 @@
 
 /* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
+#define RECORD_LAYOUT
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "protocol/record/types.def"
+#include "protocol/op/op_record.def"
+#include "protocol/op/event_record.def"
+#include "protocol/record/record_undef.h"
+#undef RECORD_LAYOUT
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "protocol/record/types.def"
+#include "protocol/op/op_record.def"
+#include "protocol/op/event_record.def"
+#include "protocol/record/record_undef.h"
 #include "protocol/record/record_rows.h"
 #include "protocol/record/record_default.h"
 #include "protocol/record/types.def"

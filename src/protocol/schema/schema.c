@@ -142,10 +142,10 @@ static void write_default(const struct schema *schema, const struct field *field
 		jw_member_raw(schema->w, "default", str_of(zeros[field->kind]));
 }
 
-static void write_field(const struct schema *schema, const struct field *field)
+static void write_field(const struct schema *schema, const struct record *record, const struct field *field)
 {
 	jw_object(schema->w);
-	write_doc(schema, field_doc(field));
+	write_doc(schema, field_doc(record, field));
 	write_default(schema, field);
 	write_field_members(schema, field);
 	jw_object_end(schema->w);
@@ -162,7 +162,7 @@ static void write_properties(const struct schema *schema, const struct record *r
 		if (!field_is_shown(schema->set, &fields[i]))
 			continue;
 		jw_key(schema->w, field_wire_name(record, &fields[i], name));
-		write_field(schema, &fields[i]);
+		write_field(schema, record, &fields[i]);
 	}
 }
 
@@ -256,7 +256,7 @@ static void write_external_body(const struct schema *schema, const struct varian
 {
 	size_t count;
 	if (variant->is_value) {
-		write_field(schema, variant->body->fields(&count));
+		write_field(schema, variant->body, variant->body->fields(&count));
 		return;
 	}
 	jw_object(schema->w);

@@ -64,7 +64,7 @@ static void append_fields(const struct script *script, const struct record *reco
 	for (size_t i = 0; i < count; i++) {
 		if (!field_is_shown(script->set, &fields[i]))
 			continue;
-		append_doc(script->out, "  ", field_doc(&fields[i]));
+		append_doc(script->out, "  ", field_doc(record, &fields[i]));
 		buf_printf(script->out, "  %s%s: ", field_wire_name(record, &fields[i], name),
 		           may_be_left_out(script, &fields[i]) ? "?" : "");
 		append_value(script, &fields[i]);
