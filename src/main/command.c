@@ -91,6 +91,20 @@ static int run_completion(int argc, char **argv)
 	return completion_main(&codex_command, argc, argv);
 }
 
+static const char *listed_at(size_t index)
+{
+	for (size_t i = 0, at = 0; i < countof(words); i++) {
+		if (words[i].doc && at++ == index)
+			return words[i].word;
+	}
+	return NULL;
+}
+
+bool command_is_like(const char *text)
+{
+	return cli_nearest(str_of(text), listed_at).ptr != NULL;
+}
+
 int command_refuse(const char *text)
 {
 	struct error err;

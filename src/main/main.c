@@ -55,10 +55,12 @@ static int run_word(int argc, char **argv, int at)
 	return status;
 }
 
-/* Runs the terminal. A single word is a prompt there; in a script it is more likely a misspelt command. */
+/* Runs the terminal. A single word is a prompt there, unless it is like a command or no user can read it; after "--" it
+ * is always one. */
 static int run_terminal(int argc, char **argv, int at)
 {
-	bool is_prompt = at == argc || strchr(argv[at], ' ') || isatty(STDIN_FILENO);
+	bool is_prompt = at == argc || strchr(argv[at], ' ') || (at > 1 && strcmp(argv[at - 1], "--") == 0) ||
+	                 (isatty(STDIN_FILENO) && !command_is_like(argv[at]));
 	if (!is_prompt)
 		return command_refuse(argv[at]);
 	prepare_process();

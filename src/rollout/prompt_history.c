@@ -134,3 +134,33 @@ bool prompt_history_find(const char *home, int64_t log_id, int64_t offset, struc
 	};
 	return ret->session_id.ptr && ret->text.ptr;
 }
+
+/* Appends the last max_bytes of a file, without the line that they cut. */
+static void read_tail(const char *path, size_t max_bytes, struct buf *out)
+{
+	struct stat info;
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &info) != 0 || !S_ISREG(info.st_mode))
+		return;
+	off_t from = info.st_size > (off_t)max_bytes ? info.st_size - (off_t)max_bytes : 0;
+	char *room = buf_reserve(out, max_bytes);
+	ssize_t n = room ? pread(fd, room, max_bytes, from) : 0;
+	out->len += n > 0 ? (size_t)n : 0;
+	ptrdiff_t end = from ? str_find_char(buf_str(out), '\n') : -1;
+	buf_consume(out, (size_t)(end + 1));
+}
+
+void prompt_history_tail(const char *home, size_t max_bytes, void (*each)(struct str text, void *self), void *self)
+{
+	auto_free char *path = history_path(home);
+	auto_buf struct buf text;
+	buf_init(&text, max_bytes);
+	read_tail(path, max_bytes, &text);
+	struct str rest = buf_str(&text), line;
+	while (str_next_line(&rest, &line)) {
+		auto_arena struct arena arena = {0};
+		struct str entry = json_get_str(json_parse(&arena, line, NULL), "text");
+		if (entry.len)
+			each(entry, self);
+	}
+}

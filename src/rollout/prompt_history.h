@@ -31,4 +31,7 @@ void prompt_history_measure(const char *home, int64_t *ret_log_id, int64_t *ret_
 bool prompt_history_find(const char *home, int64_t log_id, int64_t offset, struct arena *arena,
                          struct prompt_entry *ret);
 
+/* Calls `each` with the texts in the last max_bytes of the file, oldest first. Lines that are damaged are skipped. */
+void prompt_history_tail(const char *home, size_t max_bytes, void (*each)(struct str text, void *self), void *self);
+
 #endif

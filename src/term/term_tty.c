@@ -40,6 +40,7 @@ struct term_tty {
 	struct loop_deferred report; /* on_drained, or the end */
 	bool is_gone;
 	bool is_alternate; /* the alternate screen is shown */
+	bool is_lent;      /* another program uses the terminal */
 	bool is_continued; /* on_continued is due */
 	size_t handles;    /* not closed yet */
 };
@@ -144,7 +145,7 @@ static void on_poll(uv_poll_t *poll, int status, int events);
 static void watch(struct term_tty *tty)
 {
 	int wanted = UV_READABLE | (tty->written < tty->output.len ? UV_WRITABLE : 0);
-	if (tty->is_gone)
+	if (tty->is_gone || tty->is_lent)
 		uv_poll_stop(&tty->poll);
 	else
 		uv_poll_start(&tty->poll, wanted, on_poll);
@@ -173,7 +174,7 @@ static void on_report(void *self)
 
 static void write_some(struct term_tty *tty)
 {
-	while (!tty->is_gone && tty->written < tty->output.len) {
+	while (!tty->is_gone && !tty->is_lent && tty->written < tty->output.len) {
 		ssize_t n = write(tty->fd, tty->output.data + tty->written, tty->output.len - tty->written);
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -251,7 +252,8 @@ void term_tty_alternate(struct term_tty *tty, bool is_alternate)
 static void on_ending(uv_signal_t *handle, int number)
 {
 	struct term_tty *tty = handle->data;
-	tty->events.on_signal(number, tty->self);
+	if (!tty->is_lent || number != SIGINT)
+		tty->events.on_signal(number, tty->self);
 }
 
 static void on_winch(uv_signal_t *handle, int number)
@@ -267,14 +269,20 @@ static void on_stop(uv_signal_t *handle, int number)
 	term_tty_suspend(handle->data);
 }
 
+static void reenter(struct term_tty *tty)
+{
+	enter_modes(tty);
+	tty->is_continued = true;
+	loop_defer(&tty->report);
+}
+
 /* Also after SIGSTOP, which cannot be caught: a shell has set modes of its own meanwhile. */
 static void on_cont(uv_signal_t *handle, int number)
 {
 	struct term_tty *tty = handle->data;
 	(void)number;
-	enter_modes(tty);
-	tty->is_continued = true;
-	loop_defer(&tty->report);
+	if (!tty->is_lent)
+		reenter(tty);
 }
 
 static void watch_signal(struct term_tty *tty, uv_signal_t *handle, uv_signal_cb run, int number)
@@ -288,13 +296,26 @@ static void watch_signal(struct term_tty *tty, uv_signal_t *handle, uv_signal_cb
  * it. */
 void term_tty_suspend(struct term_tty *tty)
 {
-	leave_modes(tty);
+	if (!tty->is_lent)
+		leave_modes(tty);
 	uv_signal_stop(&tty->stop);
 	raise(SIGTSTP);
 	uv_signal_start(&tty->stop, on_stop, SIGTSTP);
-	enter_modes(tty);
-	tty->is_continued = true;
-	loop_defer(&tty->report);
+	if (!tty->is_lent)
+		reenter(tty);
+}
+
+void term_tty_lend(struct term_tty *tty)
+{
+	leave_modes(tty);
+	tty->is_lent = true;
+	watch(tty);
+}
+
+void term_tty_reclaim(struct term_tty *tty)
+{
+	tty->is_lent = false;
+	reenter(tty);
 }
 
 static void watch_signals(struct term_tty *tty)
@@ -363,7 +384,8 @@ void term_tty_close(struct term_tty *tty)
 {
 	if (!tty)
 		return;
-	leave_modes(tty);
+	if (!tty->is_lent)
+		leave_modes(tty);
 	unguard_crashes();
 	loop_deferred_finish(&tty->report);
 	close_handle(tty, &tty->poll);

@@ -37,6 +37,10 @@ void term_tty_size(const struct term_tty *tty, size_t *ret_rows, size_t *ret_col
 void term_tty_note_crash(struct str note);
 /* Switches to the alternate screen or back; the main screen stays as it was. */
 void term_tty_alternate(struct term_tty *tty, bool is_alternate);
+/* Leaves the terminal, with its modes restored, to another program, until term_tty_reclaim; on_continued follows then.
+ * Output waits meanwhile, and SIGINT is the other program's. */
+void term_tty_lend(struct term_tty *tty);
+void term_tty_reclaim(struct term_tty *tty);
 /* Stops the process as Ctrl-Z does; on_continued follows. */
 void term_tty_suspend(struct term_tty *tty);
 

@@ -2,27 +2,112 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "config/config.h"
+#include "base/file.h"
+#include "config/auth.h"
 #include "config/config_env.h"
-#include "protocol/message/approval.h"
 #include "term/term_tty.h"
+#include "ui/cli/cli.h"
 #include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_form.h"
 #include "ui/tui/tui_priv.h"
 
-static void slash_help(struct tui *tui, struct str text);
+/* ---- the work ---- */
 
-static void slash_compact(struct tui *tui, struct str text)
+void on_slash_compact(struct tui *tui, struct str text)
 {
 	(void)text;
 	tui->is_exclusive = true;
 	tui_submit(tui, OP_compact, NULL);
 }
 
+void on_slash_plan(struct tui *tui, struct str text)
+{
+	tui_set_plan_mode(tui, true);
+	if (text.len)
+		tui_say(tui, text);
+}
+
+static const char init_prompt[] = "Write a file AGENTS.md in this folder: a guide for agents and people who are new to "
+				  "this repository. Read what is "
+				  "here first. Cover, as far as it applies: how the code is organised, the commands "
+				  "that build, test and run it, the "
+				  "style of the code, how tests are written and named, and how commits and pull "
+				  "requests look. Be specific to this "
+				  "repository, keep it under 400 words, and leave out what you could not verify.";
+
+void on_slash_init(struct tui *tui, struct str text)
+{
+	auto_free char *path = path_join(tui->cwd, "AGENTS.md");
+	(void)text;
+	if (file_exists(path))
+		tui_cells_note(tui->cells, STR("AGENTS.md already exists here, so /init sends nothing"));
+	else
+		tui_say(tui, str_of(init_prompt));
+}
+
+void on_slash_mention(struct tui *tui, struct str text)
+{
+	(void)text;
+	composer_set(&tui->composer, STR("@"));
+	tui_complete_update(tui);
+}
+
+/* ---- the session ---- */
+
+static void on_renamed(struct tui_form *form, enum form_end end, void *self)
+{
+	struct op_set_thread_name op = {.name = str_trim(composer_text(&form->pages.items[0]->notes))};
+	if (end == FORM_sent && op.name.len)
+		tui_submit(self, OP_set_thread_name, &op);
+}
+
+static void ask_name(struct tui *tui)
+{
+	static const struct form_use use = {.noun = "Name", .escapes = " · esc back", .on_done = on_renamed};
+	struct tui_form *form = tui_form_create(&use, STR("rename"), NULL, NULL, tui);
+	tui_form_add(form, FORM_text, STR(""), STR("Name this session"));
+	form->panel.is_request = false;
+	tui_ask_add(tui->ask, &form->panel);
+}
+
+void on_slash_rename(struct tui *tui, struct str text)
+{
+	struct op_set_thread_name op = {.name = text};
+	if (text.len)
+		tui_submit(tui, OP_set_thread_name, &op);
+	else
+		ask_name(tui);
+}
+
+void on_slash_quit(struct tui *tui, struct str text)
+{
+	(void)text;
+	tui_quit(tui);
+}
+
+void on_slash_exit(struct tui *tui, struct str text)
+{
+	on_slash_quit(tui, text);
+}
+
+void on_slash_logout(struct tui *tui, struct str text)
+{
+	bool was_there = false;
+	struct error err;
+	(void)text;
+	if (auth_remove(auth_place_of(tui->config), &was_there, &err) != 0)
+		tui_cells_fail(tui->cells, str_of(err.text));
+	else
+		tui_cells_note(tui->cells, was_there ? STR("Logged out: the stored key or login was removed")
+		                                     : STR("Nothing to remove: no key or login is stored"));
+}
+
+/* ---- copying ---- */
+
 /* The terminal puts the text on the clipboard (OSC 52); tmux passes it on in its own envelope. */
-static void slash_copy(struct tui *tui, struct str text)
+void tui_copy(struct tui *tui)
 {
 	auto_buf struct buf code, out;
-	(void)text;
 	buf_init(&code, LIMIT_LINE);
 	buf_init(&out, LIMIT_LINE * 3);
 	text_base64(&code, tui_cells_answer(tui->cells).ptr, tui_cells_answer(tui->cells).len);
@@ -43,69 +128,10 @@ static void slash_copy(struct tui *tui, struct str text)
 	tui_cells_note(tui->cells, STR("Copied the last answer to the clipboard"));
 }
 
-static void slash_quit(struct tui *tui, struct str text)
+void on_slash_copy(struct tui *tui, struct str text)
 {
 	(void)text;
-	tui_quit(tui);
-}
-
-static void slash_exit(struct tui *tui, struct str text)
-{
-	slash_quit(tui, text);
-}
-
-static void slash_plan(struct tui *tui, struct str text)
-{
-	tui_set_plan_mode(tui, true);
-	if (text.len)
-		tui_say(tui, text);
-}
-
-static void slash_rename(struct tui *tui, struct str text)
-{
-	struct op_set_thread_name op = {.name = text};
-	if (text.len)
-		tui_submit(tui, OP_set_thread_name, &op);
-	else
-		tui_cells_fail(tui->cells, STR("a name is missing: /rename NAME"));
-}
-
-static void slash_review(struct tui *tui, struct str text)
-{
-	struct review_custom custom = {text};
-	struct review_target target = {.tag = review_target_uncommitted_changes};
-	struct review_request request = {.target = &target};
-	struct op_review op = {.review_request = &request};
-	if (text.len)
-		target = (struct review_target){.tag = review_target_custom, .custom = &custom};
-	tui->is_exclusive = true;
-	tui_submit(tui, OP_review, &op);
-}
-
-static void slash_stop(struct tui *tui, struct str text)
-{
-	(void)text;
-	tui_submit(tui, OP_clean_background_terminals, NULL);
-}
-
-static void slash_status(struct tui *tui, struct str text)
-{
-	auto_buf struct buf out;
-	const struct token_usage *usage = &tui->usage;
-	(void)text;
-	buf_init(&out, LIMIT_LINE);
-	buf_printf(&out, "Model: %s %s\nModel provider: %s\nDirectory: %s\nPermissions: %s\n",
-	           tui->model ? tui->model : "", tui->effort ? tui->effort : "", tui->config->model_provider, tui->cwd,
-	           approval_name(tui->config->approval_policy));
-	buf_printf(&out, "Collaboration mode: %s\nSession: %s\n", tui->is_plan_mode ? "Plan" : "Default",
-	           tui->session_id ? tui->session_id : "");
-	buf_printf(&out, "Token usage: %lld total  (%lld input + %lld output)\n", (long long)usage->total_tokens,
-	           (long long)usage->input_tokens, (long long)usage->output_tokens);
-	if (tui->context_window > 0)
-		buf_printf(&out, "Context window: %lld%% left (%lld used / %lld)\n",
-		           (long long)(100 - 100 * tui->context_used / tui->context_window),
-		           (long long)tui->context_used, (long long)tui->context_window);
-	tui_cells_note(tui->cells, buf_str(&out));
+	tui_copy(tui);
 }
 
 /* ---- the table ---- */
@@ -115,18 +141,20 @@ static const struct slash {
 	bool is_free; /* also during a turn */
 	void (*run)(struct tui *tui, struct str text);
 } commands[] = {
-#define SLASH(name, while_busy, doc) {#name, doc, while_busy, slash_##name},
+#define SLASH(name, while_busy, doc) {#name, doc, while_busy, on_slash_##name},
 #include "ui/tui/tui_command.def"
 #undef SLASH
 };
 
-static void slash_help(struct tui *tui, struct str text)
+void on_slash_help(struct tui *tui, struct str text)
 {
 	auto_buf struct buf out;
 	(void)text;
 	buf_init(&out, LIMIT_LINE);
-	for (size_t i = 0; i < countof(commands); i++)
-		buf_printf(&out, "/%s  %s\n", commands[i].name, commands[i].doc);
+	for (size_t i = 0; i < countof(commands); i++) {
+		if (commands[i].doc)
+			buf_printf(&out, "/%s  %s\n", commands[i].name, commands[i].doc);
+	}
 	tui_cells_note(tui->cells, buf_str(&out));
 }
 
@@ -150,15 +178,34 @@ static void run(struct tui *tui, const struct slash *command, struct str rest)
 		return;
 	}
 	buf_append_str(&text, str_trim(rest));
-	composer_take(&tui->composer, &taken);
+	composer_take(&tui->composer, &taken, NULL);
 	command->run(tui, buf_str(&text));
+}
+
+static const char *listed_at(size_t index)
+{
+	for (size_t i = 0, at = 0; i < countof(commands); i++) {
+		if (commands[i].doc && at++ == index)
+			return commands[i].name;
+	}
+	return NULL;
+}
+
+/* Names what the user may have meant, or how to find it. */
+static void refuse(struct tui *tui, struct str name)
+{
+	auto_buf struct buf note;
+	struct str nearest = cli_nearest(name, listed_at);
+	buf_init(&note, LIMIT_LINE);
+	buf_printf(&note, "Unrecognized command '/%.*s'. Type \"/\" for a list of supported commands.", STR_ARG(name));
+	if (nearest.ptr)
+		buf_printf(&note, " Did you mean /%.*s?", STR_ARG(nearest));
+	tui_cells_fail(tui->cells, buf_str(&note));
 }
 
 bool tui_command(struct tui *tui, struct str text)
 {
 	struct str name, rest = text;
-	auto_buf struct buf note;
-	buf_init(&note, LIMIT_LINE);
 	if (!str_cut_prefix(&rest, "/"))
 		return false;
 	for (name = str_n(rest.ptr, 0); rest.len && rest.ptr[0] != ' ' && rest.ptr[0] != '\n'; name.len++)
@@ -166,11 +213,18 @@ bool tui_command(struct tui *tui, struct str text)
 	if (str_find_char(name, '/') >= 0) /* a path */
 		return false;
 	const struct slash *command = find(name);
-	buf_printf(&note, "Unrecognized command '/%.*s'. Type \"/help\" for a list of supported commands.",
-	           STR_ARG(name));
 	if (command)
 		run(tui, command, rest);
 	else
-		tui_cells_fail(tui->cells, buf_str(&note));
+		refuse(tui, name);
+	return true;
+}
+
+bool tui_command_at(size_t index, const char **ret_name, const char **ret_about)
+{
+	if (index >= countof(commands))
+		return false;
+	*ret_name = commands[index].name;
+	*ret_about = commands[index].doc;
 	return true;
 }

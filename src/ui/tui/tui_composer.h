@@ -1,7 +1,7 @@
-/* tui_composer.h — the text that the user writes: several lines, a caret, the last kill, history, large pastes.
+/* tui_composer.h — the text that the user writes: several lines, a caret, the last kill, history, pastes and images.
  *
- * Owns: its texts. A paste of more than COMPOSER_PASTE_SHOWN characters is shown as [Pasted Content N chars], which is
- * one unit for Backspace; composer_take returns the whole text. Loop thread only. */
+ * Owns: its texts. A paste of more than COMPOSER_PASTE_SHOWN characters is shown as [Pasted Content N chars] and an
+ * image as [Image #N]; such a mark is one unit for the caret and for Backspace. Loop thread only. */
 #ifndef UI_TUI_COMPOSER_H
 #define UI_TUI_COMPOSER_H
 
@@ -13,37 +13,56 @@
 
 enum { COMPOSER_PASTE_SHOWN = 1000 };
 
+struct exec_images;
 struct term_paint;
 struct term_row;
 
-struct composer_paste {
-	char *mark; /* as it stands in the text */
-	char *text;
+struct composer_mark {
+	char *mark;      /* as it stands in the text */
+	char *text;      /* the paste; NULL for an image */
+	char *image;     /* the path of the image, or NULL */
+	unsigned number; /* of the image */
 };
 
 struct composer {
 	/* private */
 	struct buf text;
-	size_t caret; /* offset in text, at a cluster's boundary */
+	size_t caret;  /* offset in text, at a cluster's boundary, not inside a mark */
+	bool is_shell; /* the text is a command for the user's shell; its "!" is not in it */
 	struct buf killed;
 	struct buf draft; /* the text that was left for the history */
+	bool draft_is_shell;
 	VEC(char *) history;
 	size_t at; /* entry in the text; history.count: the draft */
-	VEC(struct composer_paste) pastes;
+	VEC(struct composer_mark) marks;
+	bool is_searching;
+	struct buf search;
+	size_t found; /* the entry that matches; history.count: none yet */
 };
 
 void composer_init(struct composer *composer);
 void composer_finish(struct composer *composer);
 
-/* Handles a key of the editor. False: not one. */
+/* Handles a key of the editor or of the search. False: not one. */
 bool composer_key(struct composer *composer, const struct term_key *key);
 void composer_paste(struct composer *composer, struct str text);
+/* Inserts the mark of an image. */
+void composer_attach(struct composer *composer, const char *path);
 bool composer_is_empty(const struct composer *composer);
-/* Appends the text with its pastes to out, adds the text to the history and empties the composer. */
-void composer_take(struct composer *composer, struct buf *out);
-/* Replaces the text; the caret stands at its end. */
+/* Appends the text with its pastes to out, adds it to the history and empties the composer. The images are appended to
+ * `images`, which may be NULL. The text of a shell command begins with "!". */
+void composer_take(struct composer *composer, struct buf *out, struct exec_images *images);
+/* Replaces the text; the caret stands at its end. A text that begins with "!" is a shell command. */
 void composer_set(struct composer *composer, struct str text);
 struct str composer_text(const struct composer *composer);
+
+/* Returns the word, without blanks, that the caret stands in or after, up to the caret, and its offset. */
+struct str composer_word(const struct composer *composer, size_t *ret_from);
+/* Replaces text[from, caret). */
+void composer_complete(struct composer *composer, size_t from, struct str with);
+
+/* Puts entries before all others of the history, oldest first; takes them over. */
+void composer_add_older(struct composer *composer, char **texts, size_t count);
 
 /* Adds at most `most` rows to the frame, those around the caret, and sets the caret. Returns their number. */
 size_t composer_draw(const struct composer *composer, struct term_paint *paint, struct term_row *row, size_t columns,

@@ -219,7 +219,7 @@ static void write_text(struct json_writer *w, struct form_page *page)
 	double value;
 	int64_t whole;
 	buf_init(&text, LIMIT_LINE);
-	composer_take(&page->notes, &text);
+	composer_take(&page->notes, &text, NULL);
 	bool is_number = str_is(type, "number") || str_is(type, "integer");
 	if (is_number && str_to_i64(str_trim(buf_str(&text)), &whole))
 		jw_i64(w, whole);

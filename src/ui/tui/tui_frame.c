@@ -21,6 +21,7 @@ struct tui_frame {
 	struct buf out;
 	uint64_t last_ms; /* time of the last frame */
 	bool is_due;      /* a change waits for the terminal */
+	bool is_paused;
 };
 
 static void send_frame(struct tui_frame *frame)
@@ -33,7 +34,7 @@ static void send_frame(struct tui_frame *frame)
 static void make(void *self)
 {
 	struct tui_frame *frame = self;
-	frame->is_due = !term_tty_is_drained(frame->tty) || loop_timer_is_active(frame->resize);
+	frame->is_due = frame->is_paused || !term_tty_is_drained(frame->tty) || loop_timer_is_active(frame->resize);
 	if (frame->is_due)
 		return;
 	loop_timer_stop(frame->timer);
@@ -123,6 +124,11 @@ void tui_frame_drained(struct tui_frame *frame)
 void tui_frame_resized(struct tui_frame *frame)
 {
 	loop_timer_start(frame->resize, RESIZE_MS);
+}
+
+void tui_frame_pause(struct tui_frame *frame, bool is_paused)
+{
+	frame->is_paused = is_paused;
 }
 
 void tui_frame_leave(struct tui_frame *frame)

@@ -36,6 +36,8 @@ void tui_frame_restart(struct tui_frame *frame);
 /* Shows the alternate screen, which `draw` draws from now on; NULL: returns to the main screen, which is as it was.
  * Finished lines wait meanwhile. */
 void tui_frame_overlay(struct tui_frame *frame, tui_overlay_fn draw);
+/* While another program has the terminal, no frame is made. */
+void tui_frame_pause(struct tui_frame *frame, bool is_paused);
 /* Erases the live rows before the terminal is left to another program or to the shell. */
 void tui_frame_leave(struct tui_frame *frame);
 

@@ -22,6 +22,7 @@
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_pager.h"
+#include "ui/tui/tui_git.h"
 #include "ui/tui/tui_priv.h"
 
 enum { EXIT_FAILED = 1, EXIT_SIGNAL = 128, TICK_MS = 1000 };
@@ -138,15 +139,6 @@ static void on_ask_change(void *self)
 
 /* ---- the run ---- */
 
-static void configure(struct tui *tui)
-{
-	struct exec_sandbox sandbox;
-	exec_config_sandbox(&tui->options.run, tui->config, &sandbox);
-	struct op_configure_session op = {.sandbox_policy = &sandbox.sandbox, .resume_path = str_of(tui->resume_path)};
-	tui_submit(tui, OP_configure_session, &op);
-	exec_sandbox_finish(&sandbox);
-}
-
 static void greet(struct tui *tui)
 {
 	auto_buf struct buf text;
@@ -168,6 +160,8 @@ static void open_view(struct tui *tui)
 	tui->escape = loop_timer_create(tui->loop, on_escape, tui);
 	tui->tick = loop_timer_create(tui->loop, on_tick, tui);
 	term_keys_init(&tui->keys, tui_on_key, tui);
+	tui->keeps_bursts = toml_is(config_find(tui->config, "disable_paste_burst"), TOML_bool) &&
+	                    config_find(tui->config, "disable_paste_burst")->boolean;
 	tui_view_measure(tui);
 	greet(tui);
 	tui_session_replay(tui);
@@ -186,26 +180,18 @@ static void close_view(struct tui *tui)
 	term_row_finish(&tui->row);
 }
 
-static void open_engine(struct tui *tui)
+static void open_session(struct tui *tui)
 {
-	struct codex_options options = {
-		.services = tui->services,
-		.config = tui->config,
-		.source = session_source_cli,
-		.cwd = tui->cwd,
-		.ephemeral = tui->options.run.ephemeral,
-		.mutes_output = true,
-		.begins_once_allowed = true,
-		.is_interactive = true,
-		.steers = true,
-		.runs_unasked = true,
-		.on_event = tui_on_event,
-		.self = tui,
-	};
-	tui->codex = codex_open(&options);
-	configure(tui);
-	if (tui->options.run.prompt)
-		tui_say(tui, str_of(tui->options.run.prompt));
+	tui_restart_init(tui);
+	struct exec_images images = tui->images;
+	tui->images = (struct exec_images){0};
+	if (tui->options.run.prompt) {
+		tui_send(tui, str_of(tui->options.run.prompt), images);
+		return;
+	}
+	vec_for_each(image, &images)
+		composer_attach(&tui->composer, image->path.ptr);
+	exec_images_finish(&images);
 }
 
 static int run(struct tui *tui, struct error *err)
@@ -224,11 +210,18 @@ static int run(struct tui *tui, struct error *err)
 		open_view(tui);
 		tui->services = services_create(tui->loop, originator());
 		services_preload(tui->services);
-		open_engine(tui);
+		open_session(tui);
+		tui_history_load(tui);
 		loop_run(tui->loop);
 		codex_close(tui->codex);
 		services_destroy(tui->services);
 		process_reaper_stop();
+		loop_deferred_finish(&tui->restart);
+		tui_git_cancel(tui->git);
+		tui_settings_leave(tui);
+		tui_history_leave(tui);
+		tui_complete_finish(tui);
+		tui_editor_finish(tui);
 		close_view(tui);
 		term_tty_close(tui->tty);
 		composer_finish(&tui->composer);
@@ -264,8 +257,8 @@ static void print_farewell(const struct tui *tui)
 
 static void tui_finish(struct tui *tui)
 {
-	vec_for_each(waiting, &tui->waiting)
-		free(waiting->text);
+	while (tui->waiting.count)
+		tui_remove_waiting(tui, tui->waiting.count - 1);
 	vec_finish(&tui->waiting);
 	config_unref(tui->config);
 	exec_images_finish(&tui->images);
@@ -274,6 +267,11 @@ static void tui_finish(struct tui *tui)
 	free(tui->session_id);
 	free(tui->model);
 	free(tui->effort);
+	free(tui->thread_name);
+	free(tui->rollout_path);
+	free(tui->wished_model);
+	tui_terminal_ended(tui, STR_NONE);
+	vec_finish(&tui->terminals);
 }
 
 static int main_with_options(struct tui *tui)

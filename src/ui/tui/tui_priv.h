@@ -9,10 +9,12 @@
 #include "base/buf.h"
 #include "base/vec.h"
 #include "engine/codex/codex.h"
+#include "loop/loop.h"
 #include "term/term_keys.h"
 #include "term/term_row.h"
 #include "ui/exec/exec_prompt.h"
 #include "ui/tui/tui_composer.h"
+#include "ui/tui/tui_popup.h"
 #include "ui/exec/exec_options.h"
 
 struct loop_timer;
@@ -20,7 +22,20 @@ struct loop_timer;
 /* Input that waits: for the running turn to read it, or for the turn to end. */
 struct tui_waiting {
 	char *text;
+	struct exec_images images;
 	bool is_queued; /* for the next turn; otherwise it was submitted to the running one */
+};
+
+/* A command that runs on after its call has returned. */
+struct tui_terminal {
+	char *call_id, *text;
+};
+
+enum tui_tools { TOOLS_unwanted, TOOLS_by_count, TOOLS_by_name };
+
+struct tui_skill {
+	char *name, *about;
+	bool is_enabled;
 };
 
 /* The command line. Values are borrowed from argv. */
@@ -50,12 +65,28 @@ struct tui {
 	struct tui_ask *ask;
 	struct composer composer;
 	struct tui_pager *pager; /* on the alternate screen; NULL: none */
+	struct tui_popup popup;
+	struct tui_files *files; /* the search of the open list; NULL: none */
+	VEC(struct tui_skill) skills;
+	struct tui_history *loading; /* earlier prompts; NULL once they are read */
+	struct tui_editor *editor;   /* NULL: none runs */
+	bool keeps_bursts;           /* disable_paste_burst */
 	struct term_row row;
 	size_t rows, columns; /* the window, without its last column */
 
 	/* the session */
 	char *resume_path; /* the rollout that is resumed; NULL: a new session */
-	char *session_id, *model, *effort;
+	char *session_id, *model, *effort, *thread_name, *rollout_path;
+	const char *permissions; /* static; NULL: none of those that the user can choose */
+	VEC(struct tui_terminal) terminals;
+	struct loop_deferred restart; /* another session replaces this one */
+
+	/* commands in progress */
+	enum tui_tools wants_tools; /* the list of tools was asked for */
+	char *wished_model;         /* chosen, before its effort */
+	struct saving *saving;      /* the model is being written to config.toml */
+	struct tui_git *git;        /* for a list or the changes; NULL: none runs */
+
 	struct token_usage usage;
 	int64_t context_window, context_used;
 	VEC(struct tui_waiting) waiting;
@@ -79,18 +110,51 @@ must_check int tui_options_read(const struct cli_command *command, struct tui_op
                                 struct cli_result *words, int argc, char **argv);
 void tui_options_finish(const struct cli_command *command, struct tui_options *options, struct cli_result *words);
 
-/* ---- tui.c ---- */
+/* ---- tui.c, tui_input.c ---- */
 void tui_on_event(const struct event *event, void *self);
 void tui_on_key(const struct term_key *key, void *self);
+
+/* ---- tui_submit.c ---- */
 void tui_submit(struct tui *tui, enum op_tag tag, void *body);
-/* Sends text as the user's message; the images of the command line go with the first one. */
+/* Sends text as the user's message. */
 void tui_say(struct tui *tui, struct str text);
+/* As tui_say, with images, which it takes over. */
+void tui_send(struct tui *tui, struct str text, struct exec_images images);
+/* Keeps a message for the next turn. */
+void tui_queue(struct tui *tui, struct str text, struct exec_images images);
+/* Sends the first message that waits for the end of a turn. */
+void tui_send_queued(struct tui *tui);
+void tui_remove_waiting(struct tui *tui, size_t at);
 /* Switches between plan and default mode. */
 void tui_set_plan_mode(struct tui *tui, bool is_on);
 /* Interrupts the running turn. */
 void tui_interrupt(struct tui *tui);
+void tui_ask_skills(struct tui *tui, bool is_forced);
 /* Ends the session and the program. */
 void tui_quit(struct tui *tui);
+
+/* ---- tui_complete.c: the list above the composer ---- */
+/* To be called after each change of the composer. */
+void tui_complete_update(struct tui *tui);
+/* True: the key was the list's. */
+bool tui_complete_key(struct tui *tui, const struct term_key *key);
+void tui_complete_finish(struct tui *tui);
+void tui_set_skills(struct tui *tui, const struct ev_list_skills *list); /* NULL: none */
+
+/* ---- tui_history.c ---- */
+/* Starts to read the prompts of earlier sessions. */
+void tui_history_load(struct tui *tui);
+/* The terminal is left; what is still being read is dropped. */
+void tui_history_leave(struct tui *tui);
+/* Adds a text to history.jsonl. */
+void tui_history_add(struct tui *tui, struct str text);
+/* Empties the composer; Up brings its text back. */
+void tui_history_clear_draft(struct tui *tui);
+
+/* ---- tui_editor.c ---- */
+/* Opens the draft in $VISUAL or $EDITOR. */
+void tui_editor_open(struct tui *tui);
+void tui_editor_finish(struct tui *tui);
 
 /* ---- requests of the engine: each becomes a panel, and its answer an Op ---- */
 void tui_request_command(struct tui *tui, const struct event *event);
@@ -100,9 +164,29 @@ void tui_request_plan(struct tui *tui);
 void tui_request_questions(struct tui *tui, const struct event *event);   /* tui_questions.c */
 void tui_request_elicitation(struct tui *tui, const struct event *event); /* tui_elicit.c */
 
+/* ---- tui_restart.c ---- */
+/* Opens the first Codex: of the session to resume, or of a new one. */
+void tui_restart_init(struct tui *tui);
+
+/* ---- tui_settings.c, tui_report.c ---- */
+/* Takes over which permissions a session has. */
+void tui_settings_show(struct tui *tui, const struct ev_session_configured *session);
+void tui_settings_leave(struct tui *tui);
+void tui_show_tools(struct tui *tui, const struct ev_mcp_list_tools *list);
+void tui_terminal_begun(struct tui *tui, const struct ev_exec_begin *begun);
+void tui_terminal_ended(struct tui *tui, struct str call_id); /* STR_NONE: all */
+
 /* ---- tui_command.c ---- */
 /* Runs "/name arguments". False: the text is no command but a message. */
 bool tui_command(struct tui *tui, struct str text);
+/* Returns a row of the table; *ret_about is NULL for a hidden one. False: past the end. */
+bool tui_command_at(size_t index, const char **ret_name, const char **ret_about);
+/* Copies the last answer to the clipboard. */
+void tui_copy(struct tui *tui);
+
+#define SLASH(name, while_busy, doc) void on_slash_##name(struct tui *tui, struct str text);
+#include "ui/tui/tui_command.def"
+#undef SLASH
 
 /* ---- tui_session.c ---- */
 /* Finds the session that the command line names, and sets resume_path. May ask the user, before the terminal is taken

@@ -52,7 +52,7 @@ static void send_answers(struct tui *tui, struct tui_form *form)
 	for (size_t i = 0; i < form->pages.count; i++) {
 		auto_buf struct buf note;
 		buf_init(&note, LIMIT_LINE);
-		composer_take(&form->pages.items[i]->notes, &note);
+		composer_take(&form->pages.items[i]->notes, &note, NULL);
 		jw_key_str(&w, asked->questions[i].id);
 		write_page(&w, form->pages.items[i], buf_str(&note));
 		note_page(&lines, form->pages.items[i], buf_str(&note));

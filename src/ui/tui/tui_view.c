@@ -71,8 +71,37 @@ static void add_folder(struct tui *tui)
 	term_row_add(&tui->row, TERM_dim, cwd);
 }
 
+static void draw_popup(struct tui *tui, struct term_paint *paint)
+{
+	struct tui_sheet sheet = {paint, &tui->row, tui->columns, tui->rows / 3 ? tui->rows / 3 : 1};
+	if (tui->popup.kind != POPUP_none)
+		tui_popup_draw(&tui->popup, &sheet);
+}
+
+/* The state of the composer, if it is not the usual one. */
+static bool draw_mode(struct tui *tui, struct term_paint *paint)
+{
+	const struct composer *composer = &tui->composer;
+	term_row_clear(&tui->row);
+	if (composer->is_searching) {
+		term_row_add_c(&tui->row, TERM_plain, "  reverse-i-search: ");
+		term_row_add(&tui->row, TERM_bold, buf_str(&composer->search));
+		if (composer->search.len && composer->found == composer->history.count)
+			term_row_add_c(&tui->row, TERM_dim, " (no match)");
+	} else if (composer->is_shell) {
+		term_row_add_c(&tui->row, TERM_cyan, "  Shell mode");
+		term_row_add_c(&tui->row, TERM_dim, " · runs without the model and without a sandbox");
+	} else {
+		return false;
+	}
+	term_paint_live(paint, &tui->row);
+	return true;
+}
+
 static void draw_footer(struct tui *tui, struct term_paint *paint)
 {
+	if (draw_mode(tui, paint))
+		return;
 	term_row_clear(&tui->row);
 	term_row_add_c(&tui->row, TERM_dim, "  ");
 	term_row_add_c(&tui->row, TERM_dim, tui->model ? tui->model : "starting");
@@ -107,6 +136,7 @@ void tui_view_draw(struct term_paint *paint, void *self)
 			draw_text(tui, paint, TERM_plain, "");
 	}
 	draw_waiting(tui, paint);
+	draw_popup(tui, paint);
 	composer_draw(&tui->composer, paint, &tui->row, tui->columns, is_small ? 2 : most);
 	if (!is_small)
 		draw_text(tui, paint, TERM_plain, "");

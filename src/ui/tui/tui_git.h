@@ -1,0 +1,27 @@
+/* tui_git.h — the output of a git command, read on a worker.
+ *
+ * git starts no program that the repository chose: no external diff, text conversion or file system monitor. At most
+ * GIT_OUTPUT_MAX bytes are read, for at most GIT_WAIT_MS. */
+#ifndef UI_TUI_GIT_H
+#define UI_TUI_GIT_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/limits.h"
+
+struct loop;
+struct tui_git;
+
+enum { GIT_OUTPUT_MAX = 4 * MIB, GIT_WAIT_MS = 20000 };
+
+/* is_ok: git ran and ended with 0 or 1. Borrowed. */
+typedef void (*tui_git_done_fn)(struct str output, bool is_ok, void *self);
+
+/* script: of sh, with git as "$GIT"; it runs in cwd. */
+struct tui_git *tui_git_start(struct loop *loop, const char *cwd, const char *script, tui_git_done_fn on_done,
+                              void *self);
+/* on_done is not called any more. NULL is fine. */
+void tui_git_cancel(struct tui_git *git);
+
+#endif

@@ -1,0 +1,226 @@
+/* Keys: of a panel, of the list above the composer, of the program, of the composer, in this order. */
+#include <signal.h>
+#include <strings.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "config/config.h"
+#include "term/term_tty.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_priv.h"
+
+/* ---- sending ---- */
+
+static void run_shell(struct tui *tui)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_PROMPT * 2);
+	if (str_is_blank(composer_text(&tui->composer)))
+		return;
+	composer_take(&tui->composer, &text, NULL);
+	struct str command = str_skip(buf_str(&text), 1);
+	struct op_run_user_shell_command op = {.command = command};
+	tui->is_exclusive = tui->is_exclusive || !tui->is_running;
+	tui_submit(tui, OP_run_user_shell_command, &op);
+	tui_history_add(tui, buf_str(&text));
+}
+
+static void send_input(struct tui *tui, bool is_queued)
+{
+	auto_buf struct buf text;
+	struct exec_images images = {0};
+	buf_init(&text, LIMIT_PROMPT * 2);
+	if (tui->composer.is_shell) {
+		run_shell(tui);
+		return;
+	}
+	if (str_is_blank(composer_text(&tui->composer)) || tui_command(tui, composer_text(&tui->composer)))
+		return;
+	composer_take(&tui->composer, &text, &images);
+	if (is_queued && tui->is_running)
+		tui_queue(tui, buf_str(&text), images);
+	else
+		tui_send(tui, buf_str(&text), images);
+}
+
+/* The newest queued message returns to the composer. */
+static bool edit_queued(struct tui *tui)
+{
+	size_t count = tui->waiting.count;
+	if (!count || !tui->waiting.items[count - 1].is_queued || !composer_is_empty(&tui->composer))
+		return false;
+	composer_set(&tui->composer, str_of(tui->waiting.items[count - 1].text));
+	tui_remove_waiting(tui, count - 1);
+	return true;
+}
+
+/* ---- keys of the program ---- */
+
+static void on_ctrl_c(struct tui *tui)
+{
+	if (tui->is_running)
+		tui_interrupt(tui);
+	else if (composer_is_empty(&tui->composer))
+		tui_quit(tui);
+	else
+		tui_history_clear_draft(tui);
+}
+
+static void clear_screen(struct tui *tui)
+{
+	term_tty_write(tui->tty, STR("\x1b[H\x1b[2J"));
+	tui_frame_restart(tui->frame);
+}
+
+/* The keys with Ctrl that are not the editor's. True: taken. */
+static bool on_ctrl(struct tui *tui, char c)
+{
+	switch (c) {
+	case 'c':
+		on_ctrl_c(tui);
+		return true;
+	case 'd':
+		if (!composer_is_empty(&tui->composer))
+			return false;
+		tui_quit(tui);
+		return true;
+	case 'g':
+		tui_editor_open(tui);
+		return true;
+	case 'l':
+		clear_screen(tui);
+		return true;
+	case 'o':
+		tui_copy(tui);
+		return true;
+	case 't':
+		tui_transcript_open(tui);
+		return true;
+	case 'z':
+		tui_frame_leave(tui->frame);
+		term_tty_suspend(tui->tty);
+		return true;
+	default:
+		return false;
+	}
+}
+
+static void on_enter(struct tui *tui, const struct term_key *key)
+{
+	if (key->is_burst && !tui->keeps_bursts)
+		composer_paste(&tui->composer, STR("\n"));
+	else
+		send_input(tui, false);
+}
+
+static bool on_named(struct tui *tui, const struct term_key *key)
+{
+	bool is_back_tab = key->name == KEY_back_tab || (key->name == KEY_tab && key->mods == TERM_SHIFT);
+	if (key->name == KEY_enter && !key->mods)
+		on_enter(tui, key);
+	else if (is_back_tab)
+		tui_set_plan_mode(tui, !tui->is_plan_mode);
+	else if (key->name == KEY_tab)
+		send_input(tui, true);
+	else if (key->name == KEY_escape && tui->is_running)
+		tui_interrupt(tui);
+	else if ((key->name == KEY_up && key->mods == TERM_ALT) || (key->name == KEY_left && key->mods == TERM_SHIFT))
+		return edit_queued(tui);
+	else
+		return false;
+	return true;
+}
+
+/* ---- pastes ---- */
+
+static bool is_image_name(const char *path)
+{
+	static const char *const endings[] = {".png", ".jpg", ".jpeg", ".gif", ".webp"};
+	size_t len = strlen(path);
+	for (size_t i = 0; i < countof(endings); i++) {
+		size_t end = strlen(endings[i]);
+		if (len > end && strcasecmp(path + len - end, endings[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Appends the path that a terminal pastes for a file dropped on it: in quotes, as a URL, or with escaped blanks. */
+static void append_path(struct buf *out, struct str text)
+{
+	bool is_quoted =
+		text.len > 2 && (text.ptr[0] == '\'' || text.ptr[0] == '"') && text.ptr[text.len - 1] == text.ptr[0];
+	if (is_quoted) {
+		buf_append(out, text.ptr + 1, text.len - 2);
+	} else if (str_cut_prefix(&text, "file://")) {
+		text_append_url_decoded(out, text);
+	} else {
+		for (size_t i = 0; i < text.len; i++) {
+			i += text.ptr[i] == '\\' && i + 1 < text.len;
+			buf_append_char(out, text.ptr[i]);
+		}
+	}
+}
+
+/* Returns the absolute path of the image that the text names, or NULL. */
+static char *image_path(const struct tui *tui, struct str text)
+{
+	auto_buf struct buf path;
+	buf_init(&path, 8192);
+	text = str_trim(text);
+	if (!text.len || text.len > 4096 || str_find_char(text, '\n') >= 0)
+		return NULL;
+	append_path(&path, text);
+	if (path.over || !path.len || !is_image_name(path.data))
+		return NULL;
+	auto_free char *full = path_join(tui->cwd, path.data);
+	return file_is_regular(full) ? steal(full) : NULL;
+}
+
+static void on_paste(struct tui *tui, struct str text)
+{
+	auto_free char *image = image_path(tui, text);
+	if (image && !tui->composer.is_shell)
+		composer_attach(&tui->composer, image);
+	else
+		composer_paste(&tui->composer, text);
+}
+
+/* ---- all keys ---- */
+
+static void to_composer(struct tui *tui, const struct term_key *key)
+{
+	if (tui->composer.is_searching && composer_key(&tui->composer, key))
+		return;
+	if (tui_complete_key(tui, key))
+		return;
+	if (key->kind == TERM_PASTE)
+		on_paste(tui, key->text);
+	else if (key->kind == TERM_CHAR && key->mods == TERM_CTRL && on_ctrl(tui, key->text.ptr[0]))
+		return;
+	else if (key->kind == TERM_CHAR || !on_named(tui, key))
+		composer_key(&tui->composer, key);
+	tui_complete_update(tui);
+}
+
+void tui_on_key(const struct term_key *key, void *self)
+{
+	struct tui *tui = self;
+	if (key->kind == TERM_FOCUSED || key->kind == TERM_BLURRED)
+		return;
+	tui_frame_echo(tui->frame);
+	if (tui_transcript_key(tui, key)) {
+		tui_ask_typed(tui->ask);
+		return;
+	}
+	if (tui_ask_is_shown(tui->ask)) {
+		tui_ask_key(tui->ask, key);
+		return;
+	}
+	tui_ask_typed(tui->ask);
+	to_composer(tui, key);
+}

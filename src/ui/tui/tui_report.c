@@ -1,0 +1,238 @@
+/* Commands that show something: status, MCP servers, background terminals, skills, changes of the work tree. */
+#include "base/arena.h"
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "protocol/message/approval.h"
+#include "protocol/message/message.h"
+#include "ui/tui/tui_cell_exec.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_git.h"
+#include "ui/tui/tui_priv.h"
+
+enum { DIFF_SHOWN = 256 * KIB };
+
+/* ---- status ---- */
+
+/* Appends 999, 1.23K or 4.56M. */
+static void append_count(struct buf *out, int64_t count)
+{
+	if (count < 1000)
+		buf_printf(out, "%lld", (long long)count);
+	else if (count < 1000 * 1000)
+		buf_printf(out, "%.3gK", (double)count / 1000);
+	else
+		buf_printf(out, "%.3gM", (double)count / 1e6);
+}
+
+static void append_usage(struct buf *out, const struct tui *tui)
+{
+	buf_append_c(out, "Token usage: ");
+	append_count(out, tui->usage.total_tokens);
+	buf_append_c(out, " total  (");
+	append_count(out, tui->usage.input_tokens);
+	buf_append_c(out, " input + ");
+	append_count(out, tui->usage.output_tokens);
+	buf_append_c(out, " output)\n");
+	if (tui->context_window <= 0)
+		return;
+	int64_t left = 100 - 100 * tui->context_used / tui->context_window;
+	buf_printf(out, "Context window: %lld%% left (", (long long)(left < 0 ? 0 : left));
+	append_count(out, tui->context_used);
+	buf_append_c(out, " used / ");
+	append_count(out, tui->context_window);
+	buf_append_c(out, ")\n");
+}
+
+void on_slash_status(struct tui *tui, struct str text)
+{
+	auto_buf struct buf out;
+	auto_free char *guide = path_join(tui->cwd, "AGENTS.md");
+	(void)text;
+	buf_init(&out, LIMIT_LINE);
+	buf_printf(&out, "Model: %s %s\nModel provider: %s\nDirectory: %s\n", tui->model ? tui->model : "",
+	           tui->effort ? tui->effort : "", tui->config->model_provider, tui->cwd);
+	buf_printf(&out, "Permissions: %s\nAgents.md: %s\n",
+	           tui->permissions ? tui->permissions : approval_name(tui->config->approval_policy),
+	           file_exists(guide) ? "AGENTS.md" : "none");
+	buf_printf(&out, "Collaboration mode: %s\nSession: %s\n", tui->is_plan_mode ? "Plan" : "Default",
+	           tui->session_id ? tui->session_id : "");
+	if (tui->thread_name)
+		buf_printf(&out, "Name: %s\n", tui->thread_name);
+	append_usage(&out, tui);
+	tui_cells_note(tui->cells, buf_str(&out));
+}
+
+/* ---- MCP servers ---- */
+
+void on_slash_mcp(struct tui *tui, struct str text)
+{
+	tui->wants_tools = str_is(text, "verbose") ? TOOLS_by_name : TOOLS_by_count;
+	tui_submit(tui, OP_list_mcp_tools, NULL);
+}
+
+/* The name of a tool is mcp__SERVER__TOOL. */
+static bool belongs_to(struct str tool, struct str server, struct str *ret_name)
+{
+	struct str rest = tool;
+	if (!str_cut_prefix(&rest, "mcp__") || rest.len < server.len + 2 ||
+	    !str_eq(str_n(rest.ptr, server.len), server) || memcmp(rest.ptr + server.len, "__", 2) != 0)
+		return false;
+	*ret_name = str_skip(rest, server.len + 2);
+	return true;
+}
+
+static void add_server(struct buf *out, const struct json *server, const struct json *tools, bool has_names)
+{
+	size_t count = 0;
+	struct str name, state = STR("");
+	auto_buf struct buf names;
+	buf_init(&names, LIMIT_LINE);
+	json_for_each(it, tools) {
+		if (!belongs_to(it->key, server->key, &name))
+			continue;
+		count++;
+		buf_printf(&names, "    %.*s\n", STR_ARG(name));
+	}
+	json_to_str(server, &state);
+	buf_printf(out, "  %.*s: %zu %s%s%.*s\n", STR_ARG(server->key), count, count == 1 ? "tool" : "tools",
+	           str_is(state, "unsupported") ? "" : ", ", str_is(state, "unsupported") ? 0 : (int)state.len,
+	           state.ptr);
+	if (has_names)
+		buf_append_str(out, buf_str(&names));
+}
+
+void tui_show_tools(struct tui *tui, const struct ev_mcp_list_tools *list)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf out;
+	bool has_names = tui->wants_tools == TOOLS_by_name;
+	buf_init(&out, LIMIT_LINE);
+	if (tui->wants_tools == TOOLS_unwanted)
+		return;
+	tui->wants_tools = TOOLS_unwanted;
+	const struct json *servers = json_parse(&arena, list->auth_statuses, NULL);
+	const struct json *tools = json_parse(&arena, list->tools, NULL);
+	buf_append_c(&out, "MCP Tools\n");
+	json_for_each(server, servers)
+		add_server(&out, server, tools, has_names);
+	if (!servers || !servers->child)
+		buf_append_c(&out, "  No MCP servers are configured; `codex mcp add` adds one.\n");
+	tui_cells_note(tui->cells, buf_str(&out));
+}
+
+/* ---- skills ---- */
+
+void on_slash_skills(struct tui *tui, struct str text)
+{
+	auto_buf struct buf out;
+	(void)text;
+	buf_init(&out, LIMIT_LINE);
+	buf_append_c(&out, "Skills\n");
+	vec_for_each(skill, &tui->skills)
+		buf_printf(&out, "  %s%s: %s\n", skill->name, skill->is_enabled ? "" : " (disabled)", skill->about);
+	if (!tui->skills.count)
+		buf_append_c(&out, "  No skill was found in ~/.codex/skills and .agents/skills.\n");
+	tui_cells_note(tui->cells, buf_str(&out));
+}
+
+/* ---- background terminals ---- */
+
+void tui_terminal_begun(struct tui *tui, const struct ev_exec_begin *begun)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	tui_command_append(&text, begun->command, begun->command_count);
+	if (tui->terminals.count < LIMIT_COMMANDS && !text.over)
+		vec_push(&tui->terminals, (struct tui_terminal){str_dup(begun->call_id), buf_take(&text)});
+}
+
+void tui_terminal_ended(struct tui *tui, struct str call_id)
+{
+	for (size_t i = tui->terminals.count; i-- > 0;) {
+		struct tui_terminal *terminal = &tui->terminals.items[i];
+		if (call_id.ptr && !str_is(call_id, terminal->call_id))
+			continue;
+		free(terminal->call_id);
+		free(terminal->text);
+		*terminal = tui->terminals.items[--tui->terminals.count];
+	}
+}
+
+void on_slash_ps(struct tui *tui, struct str text)
+{
+	auto_buf struct buf out;
+	(void)text;
+	buf_init(&out, LIMIT_LINE);
+	buf_append_c(&out, "Background terminals\n");
+	vec_for_each(terminal, &tui->terminals)
+		buf_printf(&out, "  %s\n", terminal->text);
+	if (!tui->terminals.count)
+		buf_append_c(&out, "  None is running.\n");
+	tui_cells_note(tui->cells, buf_str(&out));
+}
+
+void on_slash_stop(struct tui *tui, struct str text)
+{
+	(void)text;
+	tui_submit(tui, OP_clean_background_terminals, NULL);
+	tui_cells_note(tui->cells, STR("Stopping all background terminals"));
+}
+
+/* ---- changes of the work tree ---- */
+
+#define SHOW_NEW "$GIT diff --no-ext-diff --no-textconv --no-color --no-index -- /dev/null \"$0\""
+
+static const char diff_script[] =
+	"test \"$($GIT rev-parse --is-inside-work-tree)\" = true || exit 8; "
+	"$GIT diff --no-ext-diff --no-textconv --no-color; "
+	"export GIT; $GIT ls-files -z --others --exclude-standard | xargs -0 -r -n1 sh -c '" SHOW_NEW "'; exit 0";
+
+static void show_diff(struct tui *tui, struct str diff)
+{
+	auto_buf struct buf out;
+	bool is_cut = diff.len > DIFF_SHOWN;
+	buf_init(&out, DIFF_SHOWN + 1 * KIB);
+	buf_append_c(&out, "Changes in the work tree\n");
+	buf_append(&out, diff.ptr, is_cut ? DIFF_SHOWN : diff.len);
+	if (is_cut)
+		buf_append_c(&out, "\n… (more changes: see git diff)\n");
+	tui_cells_note(tui->cells, buf_str(&out));
+}
+
+static void on_diff(struct str output, bool is_ok, void *self)
+{
+	struct tui *tui = self;
+	tui->git = NULL;
+	if (!is_ok)
+		tui_cells_fail(tui->cells, STR("/diff: this folder is not inside a git repository"));
+	else if (!output.len)
+		tui_cells_note(tui->cells, STR("No changes in the work tree"));
+	else
+		show_diff(tui, output);
+	tui_frame_change(tui->frame);
+}
+
+void on_slash_diff(struct tui *tui, struct str text)
+{
+	(void)text;
+	tui_git_cancel(tui->git);
+	tui->git = tui_git_start(tui->loop, tui->cwd, diff_script, on_diff, tui);
+}
+
+/* ---- reports ---- */
+
+void on_slash_feedback(struct tui *tui, struct str text)
+{
+	auto_buf struct buf out;
+	(void)text;
+	buf_init(&out, LIMIT_LINE);
+	buf_printf(&out,
+	           "Nothing is uploaded. To report a problem, attach what you want to show:\n"
+	           "  this session: %s\n  versions and checks: codex doctor\n",
+	           tui->rollout_path ? tui->rollout_path : "not recorded");
+	tui_cells_note(tui->cells, buf_str(&out));
+}

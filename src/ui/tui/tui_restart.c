@@ -1,0 +1,99 @@
+/* The engine of a session. A new session gets a Codex of its own, so that nothing of the old one is left. */
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "term/term_tty.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_priv.h"
+
+static void configure(struct tui *tui)
+{
+	struct exec_sandbox sandbox;
+	exec_config_sandbox(&tui->options.run, tui->config, &sandbox);
+	struct op_configure_session op = {.sandbox_policy = &sandbox.sandbox, .resume_path = str_of(tui->resume_path)};
+	tui_submit(tui, OP_configure_session, &op);
+	exec_sandbox_finish(&sandbox);
+}
+
+static void open_codex(struct tui *tui)
+{
+	struct codex_options options = {
+		.services = tui->services,
+		.config = tui->config,
+		.source = session_source_cli,
+		.cwd = tui->cwd,
+		.ephemeral = tui->options.run.ephemeral,
+		.mutes_output = true,
+		.begins_once_allowed = true,
+		.is_interactive = true,
+		.steers = true,
+		.runs_unasked = true,
+		.on_event = tui_on_event,
+		.self = tui,
+	};
+	tui->codex = codex_open(&options);
+	configure(tui);
+}
+
+/* Forgets the old session, also the messages that wait for it: they were not meant for the new one. */
+static void forget(struct tui *tui)
+{
+	while (tui->waiting.count)
+		tui_remove_waiting(tui, tui->waiting.count - 1);
+	tui_ask_withdraw(tui->ask, STR_NONE);
+	tui->usage = (struct token_usage){0};
+	tui->context_used = tui->context_window = 0;
+	tui->unread = tui->half_read = 0;
+	tui->is_configured = tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
+	tui->is_plan_mode = tui->has_turn = tui->has_plan = tui->has_error = tui->is_held = false;
+	tui_terminal_ended(tui, STR_NONE);
+	free(tui->thread_name);
+	tui->thread_name = NULL;
+}
+
+static void on_restart(void *self)
+{
+	struct tui *tui = self;
+	if (tui->is_over)
+		return;
+	codex_close(tui->codex);
+	forget(tui);
+	free(tui->resume_path);
+	tui->resume_path = NULL;
+	open_codex(tui);
+	tui_frame_change(tui->frame);
+}
+
+void tui_restart_init(struct tui *tui)
+{
+	loop_deferred_init(&tui->restart, tui->loop, on_restart, tui);
+	open_codex(tui);
+}
+
+/* An answer that names the old session, so that it can be resumed. */
+static void note_old(struct tui *tui)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	if (!tui->has_turn || !tui->session_id)
+		return;
+	buf_printf(&text, "To continue this session, run: codex resume %s", tui->session_id);
+	tui_cells_note(tui->cells, buf_str(&text));
+}
+
+void on_slash_new(struct tui *tui, struct str text)
+{
+	(void)text;
+	note_old(tui);
+	tui_cells_note(tui->cells, STR("New session"));
+	loop_defer(&tui->restart);
+}
+
+void on_slash_clear(struct tui *tui, struct str text)
+{
+	term_tty_write(tui->tty, STR("\x1b[H\x1b[2J"));
+	tui_frame_restart(tui->frame);
+	on_slash_new(tui, text);
+}

@@ -1,0 +1,302 @@
+/* Commands that change the settings of the session: model, effort, permissions, personality. A model is also the choice
+ * for new sessions, so it is written to config.toml, by a worker. */
+#include "base/arena.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/config_file.h"
+#include "config/toml/toml.h"
+#include "config/toml/toml_edit.h"
+#include "loop/loop.h"
+#include "model/model_catalog.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_choice.h"
+#include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_priv.h"
+
+enum { MODELS_MAX = 64, EFFORTS_MAX = 16 };
+
+static void open_list(struct tui *tui, struct tui_choices *what)
+{
+	what->hint = "  enter select · esc back";
+	what->self = tui;
+	tui_ask_add(tui->ask, tui_choice_create(what, STR_NONE, NULL));
+}
+
+static void note_two(struct tui *tui, const char *what, const char *value, const char *more)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	buf_printf(&text, "%s%s%s%s", what, value, more ? " " : "", more ? more : "");
+	tui_cells_note(tui->cells, buf_str(&text));
+}
+
+/* ---- config.toml ---- */
+
+struct saving {
+	struct tui *tui; /* NULL: the terminal was left meanwhile */
+	char *home, *model, *effort;
+	struct error err;
+	int status;
+};
+
+static int set_text(struct toml_edit *edit, const char *key, const char *text, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	struct str path[] = {str_of(key)};
+	struct toml *value = toml_new(&arena, TOML_string, "config.toml", 1);
+	value->text = str_of(text);
+	return toml_edit_set(edit, path, 1, value, err);
+}
+
+static int change_file(struct toml_edit *edit, void *self, struct error *err)
+{
+	struct saving *saving = self;
+	int status = set_text(edit, "model", saving->model, err);
+	return status == 0 && saving->effort ? set_text(edit, "model_reasoning_effort", saving->effort, err) : status;
+}
+
+static void on_save(void *self)
+{
+	struct saving *saving = self;
+	saving->status = config_file_change(saving->home, change_file, saving, &saving->err);
+}
+
+static void on_saved(void *self)
+{
+	struct saving *saving = self;
+	struct tui *tui = saving->tui;
+	if (tui) {
+		tui->saving = NULL;
+		if (saving->status != 0)
+			tui_cells_fail(tui->cells, str_of(saving->err.text));
+		tui_frame_change(tui->frame);
+	}
+	free(saving->home);
+	free(saving->model);
+	free(saving->effort);
+	free(saving);
+}
+
+static void save_model(struct tui *tui)
+{
+	struct saving *saving = xnew(struct saving);
+	if (tui->saving)
+		tui->saving->tui = NULL;
+	saving->tui = tui;
+	saving->home = xstrdup(config_home(tui->config));
+	saving->model = xstrdup(tui->model);
+	saving->effort = tui->effort ? xstrdup(tui->effort) : NULL;
+	tui->saving = saving;
+	worker_run(tui->loop, on_save, on_saved, saving);
+}
+
+void tui_settings_leave(struct tui *tui)
+{
+	if (tui->saving)
+		tui->saving->tui = NULL;
+	tui->saving = NULL;
+}
+
+/* ---- the model ---- */
+
+static void set_model(struct tui *tui, struct str model, int effort)
+{
+	struct op_override_turn_context op = {
+		.model = model, .has_effort = effort >= 0, .effort = effort >= 0 ? (enum reasoning_effort)effort : 0};
+	tui_submit(tui, OP_override_turn_context, &op);
+	free(tui->model);
+	free(tui->effort);
+	tui->model = str_dup(model);
+	tui->effort = effort >= 0 ? xstrdup(enum_wire(&enum_reasoning_effort, effort)) : NULL;
+	note_two(tui, "Model changed to ", tui->model, tui->effort);
+	save_model(tui);
+}
+
+static void on_effort_chosen(const struct tui_chosen *chosen, void *self)
+{
+	struct tui *tui = self;
+	int effort;
+	if (chosen->at >= 0 && enum_parse(&enum_reasoning_effort, chosen->label, &effort))
+		set_model(tui, str_of(tui->wished_model), effort);
+}
+
+static void ask_effort(struct tui *tui, const struct model_info *info)
+{
+	struct tui_choice items[EFFORTS_MAX];
+	size_t count = 0, current = 0;
+	for (int effort = 0; effort < EFFORTS_MAX; effort++) {
+		if (!model_info_has_effort(info, (enum reasoning_effort)effort))
+			continue;
+		bool is_default = effort == (int)info->default_effort;
+		current = is_default ? count : current;
+		items[count++] = (struct tui_choice){.label = enum_wire(&enum_reasoning_effort, effort),
+		                                     .about = is_default ? "default" : NULL};
+	}
+	struct tui_choices what = {.title = STR("Select Reasoning Effort\n"),
+	                           .items = items,
+	                           .count = count,
+	                           .current = current,
+	                           .on_chosen = on_effort_chosen};
+	if (count)
+		open_list(tui, &what);
+	else
+		set_model(tui, str_of(tui->wished_model), -1);
+}
+
+static void on_model_chosen(const struct tui_chosen *chosen, void *self)
+{
+	struct tui *tui = self;
+	struct model_info info;
+	if (chosen->at < 0)
+		return;
+	free(tui->wished_model);
+	tui->wished_model = str_dup(chosen->label);
+	info = model_catalog_get(str_of(tui->wished_model));
+	ask_effort(tui, &info);
+}
+
+void on_slash_model(struct tui *tui, struct str text)
+{
+	struct tui_choice items[MODELS_MAX];
+	struct model_info info;
+	size_t count = 0, current = 0;
+	char *names[MODELS_MAX];
+	(void)text;
+	for (size_t i = 0; count < MODELS_MAX && model_catalog_at(i, &info); i++) {
+		if (info.is_hidden)
+			continue;
+		names[count] = str_dup(info.slug);
+		current = tui->model && str_is(info.slug, tui->model) ? count : current;
+		items[count] = (struct tui_choice){.label = names[count], .about = info.about};
+		count++;
+	}
+	struct tui_choices what = {.title = STR("Select Model and Effort\n"),
+	                           .items = items,
+	                           .count = count,
+	                           .current = current,
+	                           .on_chosen = on_model_chosen};
+	open_list(tui, &what);
+	for (size_t i = 0; i < count; i++)
+		free(names[i]);
+}
+
+/* ---- permissions ---- */
+
+static const struct preset {
+	const char *label, *about;
+	enum sandbox_tag mode;
+	enum ask_for_approval_tag approval;
+} presets[] = {
+	{"Ask for approval", "edit files in this folder, ask for more", sandbox_workspace_write,
+         ask_for_approval_on_request},
+	{"Full Access", "no sandbox, no questions", sandbox_danger_full_access, ask_for_approval_never},
+	{"Read Only", "read files, ask for everything else", sandbox_read_only, ask_for_approval_on_request},
+};
+
+/* Write access has the details of the configuration and the folders of --add-dir. */
+static void set_preset(struct tui *tui, const struct preset *preset)
+{
+	const struct config_sandbox *details = &tui->config->sandbox_workspace_write;
+	VEC(struct str) roots = {0};
+	for (size_t i = 0; i < details->writable_roots.count; i++)
+		vec_push(&roots, details->writable_roots.items[i]);
+	for (size_t i = 0; i < tui->options.run.add_dirs.count; i++)
+		vec_push(&roots, str_of(tui->options.run.add_dirs.items[i]));
+	struct workspace_write workspace = {
+		.writable_roots = roots.items,
+		.writable_roots_count = roots.count,
+		.network_access = details->network_access,
+		.exclude_tmpdir_env_var = details->exclude_tmpdir_env_var,
+		.exclude_slash_tmp = details->exclude_slash_tmp,
+	};
+	bool writes = preset->mode == sandbox_workspace_write;
+	struct sandbox sandbox = {.tag = preset->mode, .workspace_write = writes ? &workspace : NULL};
+	struct ask_for_approval approval = {.tag = preset->approval};
+	struct op_override_turn_context op = {.approval_policy = &approval, .sandbox_policy = &sandbox};
+	tui_submit(tui, OP_override_turn_context, &op);
+	vec_finish(&roots);
+	tui->permissions = preset->label;
+	note_two(tui, "Permissions changed to ", preset->label, NULL);
+}
+
+static void on_full_access(const struct tui_chosen *chosen, void *self)
+{
+	if (chosen->at == 0)
+		set_preset(self, &presets[1]);
+}
+
+static void on_preset_chosen(const struct tui_chosen *chosen, void *self)
+{
+	static const struct tui_choice items[] = {{"Yes, continue anyway", NULL, 'y'}, {"Cancel", NULL, 'n'}};
+	struct tui_choices what = {.title = STR("Enable Full Access?\nCommands run without a sandbox and without "
+	                                        "questions, and can change or send any file.\n"),
+	                           .items = items,
+	                           .count = countof(items),
+	                           .current = 1,
+	                           .on_chosen = on_full_access};
+	if (chosen->at == 1)
+		open_list(self, &what);
+	else if (chosen->at >= 0)
+		set_preset(self, &presets[chosen->at]);
+}
+
+void on_slash_permissions(struct tui *tui, struct str text)
+{
+	struct tui_choice items[countof(presets)];
+	size_t current = 0;
+	auto_free char *marked = NULL;
+	(void)text;
+	for (size_t i = 0; i < countof(presets); i++) {
+		items[i] = (struct tui_choice){.label = presets[i].label, .about = presets[i].about};
+		if (!tui->permissions || strcmp(tui->permissions, presets[i].label) != 0)
+			continue;
+		marked = xasprintf("%s (current)", presets[i].label);
+		items[i].label = marked;
+		current = i;
+	}
+	struct tui_choices what = {.title = STR("Select what Codex may do\n"),
+	                           .items = items,
+	                           .count = countof(items),
+	                           .current = current,
+	                           .on_chosen = on_preset_chosen};
+	open_list(tui, &what);
+}
+
+void on_slash_approvals(struct tui *tui, struct str text)
+{
+	on_slash_permissions(tui, text);
+}
+
+void tui_settings_show(struct tui *tui, const struct ev_session_configured *session)
+{
+	tui->permissions = NULL;
+	for (size_t i = 0; i < countof(presets); i++) {
+		if (session->sandbox_policy->tag == presets[i].mode &&
+		    session->approval_policy->tag == presets[i].approval)
+			tui->permissions = presets[i].label;
+	}
+}
+
+/* ---- the personality ---- */
+
+static void on_personality_chosen(const struct tui_chosen *chosen, void *self)
+{
+	int value;
+	if (chosen->at < 0 || !enum_parse(&enum_personality, chosen->label, &value))
+		return;
+	struct op_override_turn_context op = {.has_personality = true, .personality = (enum personality)value};
+	tui_submit(self, OP_override_turn_context, &op);
+}
+
+void on_slash_personality(struct tui *tui, struct str text)
+{
+	static const struct tui_choice items[] = {{"none", NULL, 0}, {"friendly", NULL, 0}, {"pragmatic", NULL, 0}};
+	struct tui_choices what = {.title = STR("Select the tone of the answers\n"),
+	                           .items = items,
+	                           .count = countof(items),
+	                           .on_chosen = on_personality_chosen};
+	(void)text;
+	open_list(tui, &what);
+}
