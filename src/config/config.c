@@ -21,6 +21,7 @@
 #include "config/config_required.h"
 #include "config/feature.h"
 #include "config/mcp_server.h"
+#include "config/web_search.h"
 
 struct loaded {
 	struct config config; /* the part that other modules see */
@@ -252,6 +253,8 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 	int status = config_bind(&binder, &config_keys, l->tree, "", &l->config, err);
 	if (status == 0)
 		status = mcp_servers_check(l->config.mcp_servers, err);
+	if (status == 0)
+		status = web_search_check(toml_get(toml_get(tree, "tools"), "web_search"), err);
 	drop_known_features(&binder);
 	if (status == 0 && is_strict)
 		status = refuse_unknown(&binder, err);

@@ -84,7 +84,12 @@ static enum web_search_mode find_search(const struct toml *user)
 	const struct toml *provider = toml_get(user, "model_provider");
 	if (parse_search(toml_get(user, "web_search"), &mode) && mode != web_search_mode_unset)
 		return mode;
-	if (tool)
+	const struct toml *features = toml_get(user, "features");
+	if (switch_is_on(toml_get(features, "web_search_request"), false))
+		return web_search_mode_live;
+	if (switch_is_on(toml_get(features, "web_search_cached"), false))
+		return web_search_mode_cached;
+	if (tool && (!toml_is(tool, TOML_table) || toml_get(tool, "enabled")))
 		return switch_is_on(tool, false) ? web_search_mode_live : web_search_mode_disabled;
 	return !provider || is_word(provider, "openai") ? web_search_mode_cached : web_search_mode_disabled;
 }
@@ -186,10 +191,28 @@ static bool search_widens(const struct config_allowed *allowed, const struct tom
 	return mode > allowed->search || (mode == web_search_mode_unset && allowed->search != web_search_mode_live);
 }
 
+/* A table without `enabled` has details alone; other domains than the user's widen. */
 static bool search_tool_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
-	(void)user;
+	bool is_table = toml_is(value, TOML_table);
+	if (is_table && toml_is(user, TOML_table) && toml_get(user, "allowed_domains") &&
+	    toml_get(value, "allowed_domains"))
+		return true;
 	return switch_is_on(value, false) && allowed->search != web_search_mode_live;
+}
+
+/* The old names of the modes. */
+static bool search_request_widens(const struct config_allowed *allowed, const struct toml *user,
+                                  const struct toml *value)
+{
+	(void)user;
+	return switch_is_on(value, false) && allowed->search < web_search_mode_live;
+}
+
+static bool search_cache_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
+{
+	(void)user;
+	return switch_is_on(value, false) && allowed->search < web_search_mode_cached;
 }
 
 /* Leaving plan mode widens: it proposes changes and makes none. */
@@ -271,6 +294,8 @@ static const struct row {
 	{NULL, "web_search", search_widens},
 	{"tools", "web_search", search_tool_widens},
 	{NULL, "collaboration_mode", mode_kind_widens},
+	{"features", "web_search_request", search_request_widens},
+	{"features", "web_search_cached", search_cache_widens},
 	{"features", "collab", subagents_widen},
 	{"features", "subagent_tools", subagents_widen},
 	{NULL, "max_active_subagents", active_subagents_widen},

@@ -69,7 +69,7 @@ static bool is_mode(struct str word)
 static bool is_search(struct str word)
 {
 	int value;
-	return str_is(word, "indexed") || (word.len && enum_parse(&enum_web_search_mode, word, &value));
+	return word.len && enum_parse(&enum_web_search_mode, word, &value);
 }
 
 static bool is_login(struct str word)

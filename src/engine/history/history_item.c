@@ -198,7 +198,9 @@ static bool is_sent_back(const struct json *item, const struct json *member)
 	if (str_is(member->key, "status"))
 		return str_is(json_get_str(item, "type"), "local_shell_call") ||
 		       str_is(json_get_str(item, "type"), "web_search_call");
-	return !str_is(member->key, "id");
+	if (str_is(member->key, "id"))
+		return str_is(json_get_str(item, "type"), "web_search_call");
+	return true;
 }
 
 void response_item_write(struct buf *out, const struct json *item)

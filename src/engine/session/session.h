@@ -51,6 +51,7 @@ struct conversation {
 	struct token_usage usage_last;
 	struct buf tools; /* JSON array of the tools that tools_model is offered */
 	char *tools_model;
+	enum web_search_mode tools_search; /* the mode that tools has */
 };
 
 struct session {

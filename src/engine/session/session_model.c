@@ -14,9 +14,9 @@
 #include "base/text.h"
 #include "config/auth.h"
 #include "config/config.h"
-#include "config/config_required.h"
 #include "config/model_provider.h"
 #include "config/toml/toml.h"
+#include "config/web_search.h"
 #include "engine/session/session.h"
 #include "engine/session/session_mcp.h"
 #include "model/model_client.h"
@@ -150,23 +150,19 @@ static bool is_offered(const struct conversation *conversation, const struct set
 	}
 }
 
-/* Describes the tool that the provider runs itself: {"type":"web_search","external_web_access":false}. */
-static void write_web_search(const struct conversation *conversation, struct json_writer *w)
+static struct web_search search_of(const struct session *session)
+{
+	const struct config *config = session->env->config;
+	return (struct web_search){config, config_find(config, "tools.web_search"), config_required(config)};
+}
+
+static enum web_search_mode search_mode(const struct conversation *conversation, const struct settings *settings)
 {
 	const struct session *session = conversation->session;
-	const struct config *config = session->env->config;
-	enum web_search_mode mode = config->web_search;
-	if (mode == web_search_mode_unset && config->is_set.tools && config->tools.is_set.web_search)
-		mode = config->tools.web_search ? web_search_mode_live : web_search_mode_disabled;
-	if (mode == web_search_mode_unset)
-		mode = session->provider->is_openai ? web_search_mode_cached : web_search_mode_disabled;
-	mode = config_required_limit_search(config_required(config), mode);
-	if (mode == web_search_mode_disabled || conversation->voice)
-		return;
-	jw_object(w);
-	jw_member_cstr(w, "type", "web_search");
-	jw_member_bool(w, "external_web_access", mode == web_search_mode_live);
-	jw_object_end(w);
+	if (conversation->voice)
+		return web_search_mode_disabled;
+	struct web_search search = search_of(session);
+	return web_search_mode_of(&search, session->provider->is_openai, settings->sandbox_policy.mode);
 }
 
 /* True for the name of a built-in tool: a client's tool with this name would be ambiguous. */
@@ -184,8 +180,11 @@ static bool is_built_in_collab(struct str name)
 struct str conversation_tools(struct conversation *conversation, const struct settings *settings)
 {
 	const struct session *session = conversation->session;
-	if (conversation->tools_model && strcmp(conversation->tools_model, settings->model) == 0)
+	enum web_search_mode search = search_mode(conversation, settings);
+	if (conversation->tools_model && strcmp(conversation->tools_model, settings->model) == 0 &&
+	    conversation->tools_search == search)
 		return buf_str(&conversation->tools);
+	conversation->tools_search = search;
 	free(conversation->tools_model);
 	conversation->tools_model = xstrdup(settings->model);
 	buf_clear(&conversation->tools);
@@ -203,7 +202,9 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 		                          session->host.has_collab ? is_built_in_collab : is_built_in, &w);
 	if (!conversation->voice)
 		session_mcp_write_tools(session->mcp, &w);
-	write_web_search(conversation, &w);
+	struct web_search tool = search_of(session);
+	if (search != web_search_mode_disabled)
+		web_search_write(&tool, search, &w);
 	jw_array_end(&w);
 	return buf_str(&conversation->tools);
 }
