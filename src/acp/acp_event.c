@@ -93,9 +93,21 @@ static void forget_streamed(struct acp_session *session)
 	session->streamed.count = 0;
 }
 
+/* The engine does not report the end of a call that an interrupt stops. */
+static void end_tools(struct acp_session *session)
+{
+	struct acp_tool *it;
+	list_for_each(it, &session->tools, link) {
+		struct acp_tool_call call = {.tool_call_id = str_of(it->id), .status = acp_tool_status_failed};
+		if (!it->outlives_task)
+			acp_tool_end(session, &call);
+	}
+}
+
 static void end_task(struct acp_session *session, bool is_aborted)
 {
 	struct acp_prompt *it;
+	end_tools(session);
 	acp_asks_withdraw(&session->server->wire, session, STR_NONE);
 	forget_streamed(session);
 	session->is_running = session->is_interrupted = false;

@@ -53,6 +53,7 @@ void on_acp_event_exec_command_begin(struct acp_session *session, const struct e
 	if (session->server->client.fills_terminals)
 		add_terminal(&call, body->cwd, &arena);
 	acp_tool_begin(session, &call);
+	acp_tool_find(session, body->call_id)->outlives_task = true;
 }
 
 static void send_terminal(struct acp_session *session, struct str id, struct str text)

@@ -66,7 +66,8 @@ struct acp_prompt {
 struct acp_tool {
 	struct list link;
 	char *id;
-	struct buf text; /* bytes of an incomplete character of its output */
+	bool outlives_task; /* a command, which may go on in the background */
+	struct buf text;    /* bytes of an incomplete character of its output */
 };
 
 struct acp_session {

@@ -272,6 +272,19 @@ test('session/cancel ends a prompt that waits for a permission', options, async 
 	await acp.end();
 });
 
+test('session/cancel ends a patch that waits for a permission', options, async (t) => {
+	const model = await startModel(t, [patch('*** Add File: a.txt', '+new')]);
+	const acp = await startAcp(t, model, { permission: () => new Promise(() => {}) });
+	const { sessionId } = await acp.newSession();
+	const prompt = acp.prompt(sessionId, 'go');
+	await acp.until(({ method }) => method === 'session/request_permission');
+	await acp.notify('session/cancel', { sessionId });
+	assert.equal((await prompt).stopReason, 'cancelled');
+	assert.equal(acp.calls(sessionId)[0].status, 'failed');
+	await acp.end();
+	assert.ok(!fs.existsSync(path.join(acp.cwd, 'a.txt')));
+});
+
 test('$/cancel_request answers the prompt with -32800', options, async (t) => {
 	const model = await startModel(t, [reply({ delta: 'Half' }, { hang: true }), say('Next.')]);
 	const acp = await startAcp(t, model);

@@ -272,6 +272,25 @@ test('a question whose metadata claims to be an approval is a question', options
 	await acp.end();
 });
 
+test('an interrupted call ends failed, and the server hears of it', options, async (t) => {
+	const log = path.join(tempDir(t), 'log');
+	const model = await startModel(t, [use('look'), say('Next.')]);
+	const acp = await startAcp(t, model);
+	const { sessionId } = await acp.newSession({ mcpServers: [stdio({ tools: [reader], log, answers: { look: { hang: true } } })] });
+	const prompt = acp.prompt(sessionId, 'go');
+	await acp.until(({ params }) => params?.update?.sessionUpdate === 'tool_call');
+	const heard = async (name) => {
+		while (!read(log).some(({ method }) => method === name)) await new Promise((done) => setTimeout(done, 5));
+	};
+	await heard('tools/call');
+	await acp.notify('session/cancel', { sessionId });
+	assert.equal((await prompt).stopReason, 'cancelled');
+	assert.equal(acp.calls(sessionId)[0].status, 'failed');
+	assert.equal((await acp.prompt(sessionId, 'next')).stopReason, 'end_turn');
+	await heard('notifications/cancelled');
+	await acp.end();
+});
+
 test('a question is withdrawn when its call ends', options, async (t) => {
 	const model = await startModel(t, [use('look'), say('Done.')]);
 	let asked;
