@@ -1,7 +1,8 @@
 """Rows of `codex acp` and of MCP servers for bench/run.
 
-The npm adapter for ACP runs the reference as its child, so the rows of ACP add up all processes. The rows of MCP add up the
-engine's own processes, without the servers. CPU is read from the processes' clocks while they live, memory from VmHWM.
+The npm adapter for ACP runs the reference as its child, so the rows of ACP add up all processes. The rows of MCP add
+up the engine's own processes, without the servers. CPU is read from the processes' clocks while they live, memory from
+VmHWM.
 """
 import json
 import os
@@ -18,9 +19,12 @@ SERVER = str(ROOT / "bench" / "mcp_server.sh")
 def family(pid):
     """The processes below this one, itself included."""
     found = [pid]
-    for task in pathlib.Path("/proc/%d/task" % pid).iterdir():
-        for child in (task / "children").read_text().split():
-            found += family(int(child))
+    try:
+        for task in pathlib.Path("/proc/%d/task" % pid).iterdir():
+            for child in (task / "children").read_text().split():
+                found += family(int(child))
+    except FileNotFoundError:  # it has ended
+        pass
     return found
 
 
@@ -35,8 +39,12 @@ def peak_kib(pid):
 
 def own(pid):
     """Those of the family that run the same program as the first."""
-    name = os.readlink("/proc/%d/exe" % pid)
-    return [it for it in family(pid) if os.readlink("/proc/%d/exe" % it) == name]
+    def program(it):
+        try:
+            return os.readlink("/proc/%d/exe" % it)
+        except FileNotFoundError:  # it has ended
+            return None
+    return [it for it in family(pid) if program(it) == program(pid)]
 
 
 def begin(argv, bench, **env):
@@ -128,8 +136,10 @@ def turn(tools, process, thread):
 def mcp_start(tools, count):
     """A thread with that many servers, and one turn, which waits until they have started."""
     def work(process, thread):
-        tools.send(process, {"id": 9, "method": "mcpServerStatus/list", "params": {"threadId": thread}})
-        tools.wait_for(process, b'"id":9')
+        if count:
+            tools.send(process, {"id": 9, "method": "mcpServerStatus/list", "params": {
+                "threadId": thread, "detail": "toolsAndAuthOnly"}})
+            tools.wait_for(process, b'"id":9')
         turn(tools, process, thread)
         return cost_of(tools, own(process.pid))
     return served(tools, config_of(count), [tools.message()], work)

@@ -66,7 +66,7 @@ struct acp_prompt {
 struct acp_tool {
 	struct list link;
 	char *id;
-	bool outlives_task; /* a command, which may go on in the background */
+	bool outlives_task; /* a command, which may continue in the background */
 	struct buf text;    /* bytes of an incomplete character of its output */
 };
 

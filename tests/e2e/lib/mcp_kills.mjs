@@ -3,7 +3,7 @@
 //   node tests/e2e/lib/mcp_kills.mjs [N [SEED]]        N times with $CODEX_BIN or build/codex; ./dev kills mcp [N]
 //
 // Each engine has two servers that ignore signals and the end of their input, and have a child in a session of its own. The seed
-// determines what happens: an interrupt of a call, after which the engine goes on; or the end of the engine at a random moment of its
+// determines what happens: an interrupt of a call, after which the engine continues; or the end of the engine at a random moment of its
 // start, of a call or of a turn: SIGKILL, SIGTERM, the end of its input, or a client that closes both pipes. Afterwards all
 // processes that have ever been started are gone.
 
@@ -18,7 +18,7 @@ import { reply, startModel, tempDir } from './codex.mjs';
 
 const SERVER = fileURLToPath(new URL('../../../bench/mcp_server.sh', import.meta.url));
 const INTERRUPTS = 8; // of one engine at most
-const WAIT_MS = 60000; // the keeper ends processes after the engine; more than this is a hang
+const WAIT_MS = 60000; // the supervisor ends processes after the engine; more than this is a hang
 
 const sleep = (ms) => new Promise((wake) => setTimeout(wake, ms));
 const lives = (pid) => { try { process.kill(pid, 0); return true; } catch { return false; } };
