@@ -99,3 +99,19 @@ test('the Debian packages depend on each opened library as its priority asks', (
 		}
 	}
 });
+
+test('packages of another version are not checked in place of this one', (t) => {
+	const { dir, run } = checkout(t, {});
+	fs.copyFileSync(path.join(root, 'tools/check-install'), path.join(dir, 'tools/check-install'));
+	fs.writeFileSync(path.join(dir, 'meson.build'), "project('codex', 'c',\n  version: '0.2.0',\n");
+	fs.mkdirSync(path.join(dir, 'packaging/debian'), { recursive: true });
+	fs.writeFileSync(path.join(dir, 'packaging/debian/changelog'), 'codex-c (0.2.0-1) unstable; urgency=medium\n');
+	const cpu = process.arch === 'arm64' ? 'arm64' : 'x64', arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
+	const packages = (version) => [...['codex-c', 'libcodex0', 'libcodex-dev'].map((name) => `${name}_${version}-1_${arch}.deb`),
+		`codex-${version}-linux-${cpu}.tar.xz`, `codex-c-linux-${cpu}-${version}.tgz`, `codex-c-${version}.tgz`];
+	fs.mkdirSync(path.join(dir, 'packages'));
+	for (const name of packages('0.1.0')) fs.writeFileSync(path.join(dir, 'packages', name), '');
+	const { status, stdout, stderr } = run('tools/check-install', 'packages');
+	assert.deepEqual([status, stdout], [1, '']);
+	assert.match(stderr, new RegExp(`packages has no codex-c_0\\.2\\.0-1_${arch}\\.deb: run \\./dev package all`));
+});
