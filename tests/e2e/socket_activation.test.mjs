@@ -1,4 +1,5 @@
-// codex app-server --listen fd://: a socket that systemd has opened. A Python program stands in for systemd.
+// codex app-server --listen fd://: a socket that systemd has opened. A Python program stands in for systemd, and
+// where systemd is installed its own program opens one.
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
@@ -93,3 +94,18 @@ for (const [name, kind, variables, reason] of REFUSED) {
 		assert.match(stderr, reason);
 	});
 }
+
+test('systemd-socket-activate starts the server for the first connection', {
+	skip: options.skip || (spawnSync('systemd-socket-activate', ['--version']).error && 'systemd is not installed'),
+}, async (t) => {
+	const file = path.join(tempDir(t, 'run'), 'app-server.sock'), home = makeHome(t, null);
+	const passed = [`--setenv=CODEX_HOME=${cleanEnv(home).CODEX_HOME}`,
+		...['ASAN_OPTIONS', 'UBSAN_OPTIONS'].filter((name) => process.env[name]).map((name) => `--setenv=${name}=${process.env[name]}`)];
+	const server = launch(t, 'systemd-socket-activate', [`--listen=${file}`, ...passed, codexBin, 'app-server', '--listen', 'fd://'],
+		{ cwd: tempDir(t, 'cwd'), env: cleanEnv(home) });
+	await appears(file);
+	const client = await connectRpc(t, { path: file });
+	assert.deepEqual(await client.request('mock/experimentalMethod', { value: 'x' }), { echoed: 'x' });
+	server.child.kill('SIGTERM');
+	assert.equal((await server.done).code, 0);
+});
