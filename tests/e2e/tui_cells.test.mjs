@@ -169,6 +169,8 @@ test('a review has its cells', options, async (t) => {
 	term.type('/review');
 	await term.until(/^› \/review/m);
 	term.type('\r');
+	await term.until(/2\. Review uncommitted changes/);
+	term.type('2');
 	await term.until(/<< Code review finished >>[^]*Use long\./);
 	await term.untilGone(/esc to interrupt/);
 	const text = term.lines().join('\n');

@@ -74,8 +74,11 @@ static void on_complete(struct tui *tui, const struct event *event)
 		if (!tui->waiting.items[i].is_queued) /* the turn ended before it was read: the engine keeps it */
 			tui_remove_waiting(tui, i);
 	}
-	if (!tui->waiting.count && tui->has_plan)
+	bool is_plan = !tui->waiting.count && tui->has_plan;
+	if (is_plan)
 		tui_request_plan(tui);
+	tui_notify(tui, is_plan ? "plan-mode-prompt" : "agent-turn-complete",
+	           tui_cells_answer(tui->cells).len ? tui_cells_answer(tui->cells) : STR("The turn is complete"));
 	tui->has_plan = false;
 	tui_send_queued(tui);
 }
@@ -155,9 +158,11 @@ void tui_on_event(const struct event *event, void *self)
 		tui->has_error = true;
 		break;
 	case EV_exec_approval_request:
+		tui_notify(tui, "approval-requested", STR("Approval requested: a command"));
 		tui_request_command(tui, event);
 		break;
 	case EV_apply_patch_approval_request:
+		tui_notify(tui, "approval-requested", STR("Approval requested: edits"));
 		tui_request_patch(tui, event);
 		break;
 	case EV_exec_command_begin:
@@ -181,12 +186,14 @@ void tui_on_event(const struct event *event, void *self)
 		tui_ask_skills(tui, true);
 		break;
 	case EV_request_user_input:
+		tui_notify(tui, "user-input-requested", STR("Codex has a question"));
 		tui_request_questions(tui, event);
 		break;
 	case EV_request_user_input_expired:
 		tui_ask_withdraw(tui->ask, event->msg.request_user_input_expired->call_id);
 		break;
 	case EV_elicitation_request:
+		tui_notify(tui, "approval-requested", event->msg.elicitation_request->message);
 		tui_request_elicitation(tui, event);
 		break;
 	case EV_shutdown_complete:
@@ -198,5 +205,6 @@ void tui_on_event(const struct event *event, void *self)
 	if (!tui->is_held && !term_tty_is_drained(tui->tty))
 		codex_hold(tui->codex);
 	tui->is_held = tui->is_held || !term_tty_is_drained(tui->tty);
+	tui_title_update(tui);
 	tui_frame_change(tui->frame);
 }

@@ -102,6 +102,15 @@ bool tui_ask_is_shown(const struct tui_ask *ask)
 	return ask->is_shown;
 }
 
+bool tui_ask_has_request(const struct tui_ask *ask)
+{
+	vec_for_each(panel, &ask->panels) {
+		if ((*panel)->is_request)
+			return true;
+	}
+	return false;
+}
+
 void tui_ask_typed(struct tui_ask *ask)
 {
 	ask->key_ms = clock_now_ms();

@@ -44,6 +44,8 @@ void tui_ask_add(struct tui_ask *ask, struct tui_panel *panel);
 void tui_ask_withdraw(struct tui_ask *ask, struct str id);
 
 bool tui_ask_is_shown(const struct tui_ask *ask);
+/* True if a request of the engine waits, shown or not. */
+bool tui_ask_has_request(const struct tui_ask *ask);
 /* To be called for each key: postpones a request that is not shown. */
 void tui_ask_typed(struct tui_ask *ask);
 /* A key while a panel is shown; all are taken. */

@@ -210,8 +210,10 @@ static void to_composer(struct tui *tui, const struct term_key *key)
 void tui_on_key(const struct term_key *key, void *self)
 {
 	struct tui *tui = self;
-	if (key->kind == TERM_FOCUSED || key->kind == TERM_BLURRED)
+	if (key->kind == TERM_FOCUSED || key->kind == TERM_BLURRED) {
+		tui->is_blurred = key->kind == TERM_BLURRED;
 		return;
+	}
 	tui_frame_echo(tui->frame);
 	if (tui_transcript_key(tui, key)) {
 		tui_ask_typed(tui->ask);

@@ -134,6 +134,7 @@ static void on_tick(void *self)
 static void on_ask_change(void *self)
 {
 	struct tui *tui = self;
+	tui_title_update(tui);
 	tui_frame_echo(tui->frame);
 }
 
@@ -180,9 +181,9 @@ static void close_view(struct tui *tui)
 	term_row_finish(&tui->row);
 }
 
-static void open_session(struct tui *tui)
+void tui_open_session(struct tui *tui)
 {
-	tui_restart_init(tui);
+	tui_restart_open(tui);
 	struct exec_images images = tui->images;
 	tui->images = (struct exec_images){0};
 	if (tui->options.run.prompt) {
@@ -210,13 +211,16 @@ static int run(struct tui *tui, struct error *err)
 		open_view(tui);
 		tui->services = services_create(tui->loop, originator());
 		services_preload(tui->services);
-		open_session(tui);
+		tui_restart_init(tui);
+		tui_first_run(tui);
 		tui_history_load(tui);
 		loop_run(tui->loop);
 		codex_close(tui->codex);
 		services_destroy(tui->services);
 		process_reaper_stop();
 		loop_deferred_finish(&tui->restart);
+		tui_first_leave(tui);
+		tui_title_clear(tui);
 		tui_git_cancel(tui->git);
 		tui_settings_leave(tui);
 		tui_history_leave(tui);

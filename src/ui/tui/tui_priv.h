@@ -81,6 +81,10 @@ struct tui {
 	VEC(struct tui_terminal) terminals;
 	struct loop_deferred restart; /* another session replaces this one */
 
+	struct trusting *trusting; /* the trust is being written to config.toml */
+	char *title;               /* of the window, as it was sent; NULL: none yet */
+	bool is_blurred;           /* the window does not have the focus */
+
 	/* commands in progress */
 	enum tui_tools wants_tools; /* the list of tools was asked for */
 	char *wished_model;         /* chosen, before its effort */
@@ -165,8 +169,22 @@ void tui_request_questions(struct tui *tui, const struct event *event);   /* tui
 void tui_request_elicitation(struct tui *tui, const struct event *event); /* tui_elicit.c */
 
 /* ---- tui_restart.c ---- */
-/* Opens the first Codex: of the session to resume, or of a new one. */
 void tui_restart_init(struct tui *tui);
+/* Opens a Codex: for the session to resume, or for a new one. */
+void tui_restart_open(struct tui *tui);
+
+/* ---- tui_main.c, tui_first.c ---- */
+/* Asks what has to be known first, then opens the session. */
+void tui_first_run(struct tui *tui);
+void tui_first_leave(struct tui *tui);
+void tui_open_session(struct tui *tui);
+
+/* ---- tui_notice.c ---- */
+/* Shows the state in the window's title. */
+void tui_title_update(struct tui *tui);
+void tui_title_clear(struct tui *tui);
+/* Notifies a user who looks elsewhere. kind: as in tui.notifications. */
+void tui_notify(struct tui *tui, const char *kind, struct str text);
 
 /* ---- tui_settings.c, tui_report.c ---- */
 /* Takes over which permissions a session has. */

@@ -17,7 +17,7 @@ static void configure(struct tui *tui)
 	exec_sandbox_finish(&sandbox);
 }
 
-static void open_codex(struct tui *tui)
+void tui_restart_open(struct tui *tui)
 {
 	struct codex_options options = {
 		.services = tui->services,
@@ -62,14 +62,13 @@ static void on_restart(void *self)
 	forget(tui);
 	free(tui->resume_path);
 	tui->resume_path = NULL;
-	open_codex(tui);
+	tui_restart_open(tui);
 	tui_frame_change(tui->frame);
 }
 
 void tui_restart_init(struct tui *tui)
 {
 	loop_deferred_init(&tui->restart, tui->loop, on_restart, tui);
-	open_codex(tui);
 }
 
 /* An answer that names the old session, so that it can be resumed. */

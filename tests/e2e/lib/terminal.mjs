@@ -5,7 +5,9 @@
 //   term.type('\r');
 //   assert.deepEqual(term.lines(), […]);
 
+import fs from 'node:fs';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 import { cleanEnv, codexBin, launch, makeHome, tempDir } from './codex.mjs';
@@ -25,6 +27,14 @@ export function lacksEmulator() {
 
 const PATIENCE_MS = 20_000;
 
+/** Trusts the folder, so that nothing is asked at the start. */
+function trust(home, cwd) {
+	const file = path.join(home, 'config.toml');
+	const text = fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '';
+	if (!text.includes(`[projects.${JSON.stringify(cwd)}]`))
+		fs.writeFileSync(file, `${text}\n[projects.${JSON.stringify(cwd)}]\ntrust_level = "trusted"\n`);
+}
+
 /**
  * Starts `codex ARGS` in a terminal. Options: rows, columns, config (TOML), home, cwd, env, command (in place of codex).
  * type(text), resize(rows, columns), signal(name), close(): what a user does.
@@ -37,6 +47,7 @@ export async function startTerminal(t, model, args = [], options = {}) {
 	const { rows = 24, columns = 80 } = options;
 	const home = options.home ?? makeHome(t, model, options.config);
 	const cwd = options.cwd ?? tempDir(t, 'cwd');
+	if (options.trust !== false) trust(home, cwd);
 	const command = options.command ?? [codexBin, ...args];
 	const env = cleanEnv(home, { TERM: 'xterm-256color', ...options.env });
 	const program = launch(t, 'python3', [bridge, String(rows), String(columns), ...command], { cwd, env });
@@ -111,10 +122,10 @@ export async function startTerminal(t, model, args = [], options = {}) {
 	return term;
 }
 
-/** Waits until the composer is ready: the footer names the model. */
+/** Waits until the composer is ready: the footer names the model, or a request has taken its place. */
 export async function startReady(t, model, args, options) {
 	const term = await startTerminal(t, model, args, options);
-	await term.until(/^ {2}\S+.* · /m);
+	await term.until(/^ {2}\S+.* · |^› 1\. /m);
 	await term.untilGone(/^ {2}starting · /m);
 	return term;
 }

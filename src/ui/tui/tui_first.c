@@ -1,0 +1,189 @@
+/* Questions before a session can start: whether the folder is trusted, and a missing key. The session is opened
+ * after the last answer. */
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/auth.h"
+#include "config/config.h"
+#include "config/config_file.h"
+#include "config/model_provider.h"
+#include "config/toml/toml.h"
+#include "config/toml/toml_edit.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_choice.h"
+#include "ui/tui/tui_form.h"
+#include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_priv.h"
+#include "workspace/git_info.h"
+
+struct trusting {
+	struct tui *tui; /* NULL: the terminal was left meanwhile */
+	char *home, *folder;
+	struct error err;
+	int status;
+};
+
+/* ---- the key ---- */
+
+static void on_key_given(struct tui_form *form, enum form_end end, void *self);
+
+static void ask_key(struct tui *tui, const char *why)
+{
+	static const struct form_use use = {.noun = "Key", .escapes = " · esc to leave", .on_done = on_key_given};
+	struct tui_form *form = tui_form_create(&use, STR("key"), NULL, NULL, tui);
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	buf_printf(
+		&text,
+		"Paste or type your API key\n%s\n\nIt is stored in auth.json, which only you can read. Other ways: set "
+		"the variable OPENAI_API_KEY, run `codex login` for ChatGPT, or `codex --oss` for a local model.\n",
+		why);
+	struct form_page *page = tui_form_add(form, FORM_text, STR("OpenAI"), buf_str(&text));
+	page->is_secret = true;
+	form->panel.is_request = false;
+	tui_ask_add(tui->ask, &form->panel);
+}
+
+static void check_key(struct tui *tui)
+{
+	struct error err;
+	struct model_provider *provider = model_provider_create(tui->config, NULL, &err);
+	bool lacks = !provider && strcmp(tui->config->model_provider, "openai") == 0;
+	model_provider_destroy(provider);
+	if (lacks)
+		ask_key(tui, err.text);
+	else
+		tui_open_session(tui);
+}
+
+static void on_key_given(struct tui_form *form, enum form_end end, void *self)
+{
+	struct tui *tui = self;
+	struct error err;
+	struct str key = composer_text(&form->pages.items[0]->notes);
+	if (end != FORM_sent)
+		tui_quit(tui);
+	else if (auth_write_api_key(auth_place_of(tui->config), key, &err) != 0)
+		ask_key(tui, err.text);
+	else
+		check_key(tui);
+}
+
+/* ---- trust ---- */
+
+static int write_trust(struct toml_edit *edit, void *self, struct error *err)
+{
+	const struct trusting *trusting = self;
+	auto_arena struct arena arena = {0};
+	struct str path[] = {STR("projects"), str_of(trusting->folder), STR("trust_level")};
+	struct toml *value = toml_new(&arena, TOML_string, "config.toml", 1);
+	value->text = STR("trusted");
+	return toml_edit_set(edit, path, countof(path), value, err);
+}
+
+static void on_work(void *self)
+{
+	struct trusting *trusting = self;
+	trusting->status = config_file_change(trusting->home, write_trust, trusting, &trusting->err);
+}
+
+static void reload(struct tui *tui)
+{
+	struct error err;
+	struct config *config;
+	if (exec_config_load(&tui->options.run, tui->cwd, &config, &err) != 0) {
+		tui_cells_fail(tui->cells, str_of(err.text));
+		return;
+	}
+	config_unref(tui->config);
+	tui->config = config;
+}
+
+static void on_written(void *self)
+{
+	struct trusting *trusting = self;
+	struct tui *tui = trusting->tui;
+	if (tui) {
+		tui->trusting = NULL;
+		if (trusting->status != 0)
+			tui_cells_fail(tui->cells, str_of(trusting->err.text));
+		else
+			reload(tui);
+		check_key(tui);
+		tui_frame_change(tui->frame);
+	}
+	free(trusting->home);
+	free(trusting->folder);
+	free(trusting);
+}
+
+/* Trust covers a repository as a whole. */
+static char *trusted_folder(const struct tui *tui)
+{
+	char *root = git_info_find_root(tui->cwd);
+	return root ? root : xstrdup(tui->cwd);
+}
+
+static void on_trust_chosen(const struct tui_chosen *chosen, void *self)
+{
+	struct tui *tui = self;
+	if (chosen->at != 0) {
+		check_key(tui);
+		return;
+	}
+	struct trusting *trusting = xnew(struct trusting);
+	trusting->tui = tui;
+	trusting->home = xstrdup(config_home(tui->config));
+	trusting->folder = trusted_folder(tui);
+	tui->trusting = trusting;
+	worker_run(tui->loop, on_work, on_written, trusting);
+}
+
+/* True if [projects] says something about the folder, or about one around it. */
+static bool is_decided(const struct tui *tui)
+{
+	const struct toml *projects = config_find(tui->config, "projects");
+	if (config_trusts_folder(tui->config, tui->cwd))
+		return true;
+	toml_for_each(entry, toml_is(projects, TOML_table) ? projects : NULL) {
+		auto_free char *folder = str_dup(entry->key);
+		if (toml_get(entry, "trust_level") && path_is_inside(tui->cwd, folder))
+			return true;
+	}
+	return false;
+}
+
+void tui_first_run(struct tui *tui)
+{
+	static const struct tui_choice items[] = {
+		{"Trust and continue", "edit files here; use its .codex/config.toml", 0},
+		{"Continue without trust", "read only, ask for more", 0}};
+	auto_buf struct buf title;
+	auto_free char *folder = trusted_folder(tui);
+	buf_init(&title, LIMIT_LINE);
+	buf_printf(&title,
+	           "Folder access\n%s\n\nTrust this folder? Files in it can contain instructions that mislead the "
+	           "model, and "
+	           "settings that start programs.\n\n",
+	           folder);
+	struct tui_choices what = {.title = buf_str(&title),
+	                           .items = items,
+	                           .count = countof(items),
+	                           .hint = "  enter select · esc continue without trust",
+	                           .on_chosen = on_trust_chosen,
+	                           .self = tui};
+	if (is_decided(tui) || tui->options.run.bypass)
+		check_key(tui);
+	else
+		tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
+}
+
+void tui_first_leave(struct tui *tui)
+{
+	if (tui->trusting)
+		tui->trusting->tui = NULL;
+	tui->trusting = NULL;
+}

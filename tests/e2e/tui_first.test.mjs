@@ -1,0 +1,110 @@
+// The first start: trust in the folder, and a key. Window title and notifications.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { forever, makeHome, needs, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { answer, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
+
+const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
+const idle = (term) => term.untilGone(/esc to interrupt/);
+const configOf = (term) => fs.readFileSync(path.join(term.home, 'config.toml'), 'utf8');
+
+test('trust: Enter writes it, and the next start asks no more', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const home = makeHome(t, model);
+	const cwd = tempDir(t, 'cwd');
+	const term = await startTerminal(t, model, ['hello'], { home, cwd, trust: false });
+	await term.until(/Folder access\n\/[^]*Trust this folder\?[^]*› 1\. Trust and continue[^]*2\. Continue without trust/);
+	assert.equal(model.requests().length, 0);
+	term.type('\r');
+	await term.until(/› hello[^]*• ok/);
+	await idle(term);
+	assert.match(configOf(term), new RegExp(`\\[projects\\."?${cwd}"?\\]\\s*trust_level = "trusted"`));
+	await leave(term);
+	const again = await startReady(t, model, [], { home, cwd, trust: false });
+	assert.doesNotMatch(again.lines().join('\n'), /Trust this folder/);
+	await leave(again);
+});
+
+for (const [name, key] of [['2', '2'], ['Esc', '\x1b']]) {
+	test(`trust: ${name} goes on without it, and writes nothing`, options, async (t) => {
+		const model = await startModel(t, [forever(say('ok'))]);
+		const term = await startTerminal(t, model, ['hello'], { trust: false });
+		await term.until(/Trust this folder\?/);
+		const before = configOf(term);
+		term.type(key);
+		await term.until(/› hello[^]*• ok/);
+		await idle(term);
+		assert.equal(configOf(term), before);
+		await leave(term);
+	});
+}
+
+test('a key: typed unseen, checked, and stored for the user alone; Esc leaves', options, async (t) => {
+	const home = tempDir(t, 'home');
+	const term = await startTerminal(t, null, [], { home, env: { OPENAI_API_KEY: '' } });
+	await term.until(/Paste or type your API key[^]*OPENAI_API_KEY[^]*codex login/);
+	await answer(term, 'bad key');
+	term.type('\r');
+	await term.until(/Paste or type your API key[^]*auth\.json/);
+	await answer(term, 'sk-test-123');
+	await term.until(/^› •{11}$/m);
+	term.type('\r');
+	await term.until(/^ {2}gpt\S* .*· /m);
+	assert.doesNotMatch(term.raw(), /sk-test/);
+	const file = path.join(home, 'auth.json');
+	assert.equal(JSON.parse(fs.readFileSync(file, 'utf8')).OPENAI_API_KEY, 'sk-test-123');
+	assert.equal(fs.statSync(file).mode & 0o777, 0o600);
+	await leave(term);
+	const other = await startTerminal(t, null, [], { home: tempDir(t, 'home'), env: { OPENAI_API_KEY: '' } });
+	await other.until(/Paste or type your API key/);
+	other.type('\x1b');
+	assert.deepEqual(await other.done, { status: 0, restored: true });
+});
+
+test('the title names the folder, the work and a request, and is cleared at the end', options, async (t) => {
+	const model = await startModel(t, [reply({ gate: 'a' }, { call: 'exec_command', arguments: { cmd: 'touch x' } }), say('done')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: 'sandbox_mode = "danger-full-access"' });
+	const name = path.basename(term.cwd);
+	await term.until(/esc to interrupt/);
+	await model.openGate('a');
+	await term.until(/Would you like to run/);
+	await answer(term, 'y');
+	await term.until(/• done/);
+	await idle(term);
+	await leave(term);
+	const titles = [...term.raw().matchAll(/\x1b\]0;([^\x07]*)\x07/g)].map(([, title]) => title);
+	assert.deepEqual(titles.filter((title, i) => title !== titles[i - 1]),
+		[name, `⠋ ${name}`, `[ ! ] Action Required | ${name}`, `⠋ ${name}`, name, ''].slice(titles[0] === name ? 0 : 1));
+});
+
+test('notifications: only without the focus, of the kinds that are wanted, without control characters', options, async (t) => {
+	const model = await startModel(t, [forever(say('First \x07line.\nSecond line.'))]);
+	const term = await startReady(t, model);
+	await enter(term, 'one');
+	await term.until(/Second line\./);
+	await idle(term);
+	assert.doesNotMatch(term.raw(), /\x1b\]9;/);
+	term.type('\x1b[O');
+	await enter(term, 'two');
+	await term.until(/Second line\.[^]*Second line\./);
+	await idle(term);
+	assert.match(term.raw(), /\x1b\]9;First \^Gline\.\x07/);
+	await leave(term);
+	const config = '[tui]\nnotifications = ["approval-requested"]\nnotification_method = "bel"\nnotification_condition = "always"\n';
+	const asks = await startModel(t, [run('touch x'), say('Quiet.')]);
+	const other = await startReady(t, asks, ['go', '-a', 'untrusted'], { config: `sandbox_mode = "danger-full-access"\n${config}` });
+	await other.until(/Would you like to run/);
+	assert.match(other.raw().replace(/\x1b\][^\x07]*\x07/g, ''), /\x07/);
+	const bells = () => other.raw().replace(/\x1b\][^\x07]*\x07/g, '').split('\x07').length;
+	const before = bells();
+	await answer(other, 'y');
+	await other.until(/Quiet\./);
+	await idle(other);
+	assert.equal(bells(), before);
+	assert.doesNotMatch(other.raw(), /\x1b\]9;/);
+	await leave(other);
+});
