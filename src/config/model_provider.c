@@ -12,8 +12,8 @@
 #include "config/model_provider_priv.h"
 
 const struct provider_row provider_rows[PROVIDER_count] = {
-#define PROVIDER(id, name, base_url, is_local, oss_model, start, wire) \
-	{#id, name, base_url, is_local, oss_model, start, wire_api_##wire},
+#define PROVIDER(tag, id, name, base_url, is_local, oss_model, start, wire) \
+	{id, name, base_url, is_local, oss_model, start, wire_api_##wire},
 #include "config/provider.def"
 #undef PROVIDER
 };
@@ -73,7 +73,7 @@ static bool find_entry(struct provider_resolve *r, const char *id)
 
 /* --- the key --- */
 
-static bool fail_combined(struct provider_resolve *r)
+static bool fail_combined(struct provider_resolve *r, const char *table)
 {
 	const struct {
 		bool is_set;
@@ -86,8 +86,8 @@ static bool fail_combined(struct provider_resolve *r)
 	for (size_t i = 0; i < countof(keys); i++) {
 		if (!keys[i].is_set)
 			continue;
-		error_set(r->err, ERR_config, "model_providers.%s: provider auth cannot be combined with %s", r->to->id,
-		          keys[i].key);
+		error_set(r->err, ERR_config, "model_providers.%s: provider %s cannot be combined with %s", r->to->id,
+		          table, keys[i].key);
 		return true;
 	}
 	return false;
@@ -98,13 +98,19 @@ static bool find_command(struct provider_resolve *r)
 {
 	const struct config_provider_auth *auth = &r->entry.auth;
 	struct model_provider *p = r->to;
+	if (r->entry.is_set.aws && fail_combined(r, "aws"))
+		return false;
 	if (!r->entry.is_set.auth)
 		return true;
+	if (r->entry.is_set.aws) {
+		error_set(r->err, ERR_config, "model_providers.%s: provider aws cannot be combined with auth", p->id);
+		return false;
+	}
 	if (!auth->command || !str_trim(str_of(auth->command)).len) {
 		error_set(r->err, ERR_config, "model_providers.%s: provider auth.command must not be empty", p->id);
 		return false;
 	}
-	if (fail_combined(r))
+	if (fail_combined(r, "auth"))
 		return false;
 	const char **argv = arena_array(&p->arena, const char *, auth->args.count + 2);
 	argv[0] = arena_cstr(&p->arena, str_of(auth->command));
@@ -147,6 +153,21 @@ static bool set_env_key(struct provider_resolve *r)
 	const char *more = r->entry.env_key_instructions;
 	error_set(r->err, ERR_config, "Missing environment variable: `%s`.%s%s", name, more ? " " : "",
 	          more ? more : "");
+	return false;
+}
+
+/* A key of the service; requests cannot be signed with the keys of an AWS account. */
+static bool set_bedrock_key(struct provider_resolve *r)
+{
+	static const char name[] = "AWS_BEARER_TOKEN_BEDROCK";
+	const char *value = config_env(name);
+	if (value)
+		return set_key(r, str_of(value), name);
+	error_set(
+		r->err, ERR_config,
+		"Missing environment variable: `%s`. Set it to an API key of Amazon Bedrock; requests signed with AWS "
+		"access keys are not supported.",
+		name);
 	return false;
 }
 
@@ -229,6 +250,8 @@ static bool find_key(struct provider_resolve *r)
 		return set_key(r, str_of(r->entry.experimental_bearer_token), "experimental_bearer_token");
 	if (names_authorization(r))
 		return true;
+	if (provider_is_bedrock(r))
+		return set_bedrock_key(r);
 	return !(r->to->is_openai || r->entry.requires_openai_auth) || set_openai_key(r);
 }
 

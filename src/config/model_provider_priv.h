@@ -7,7 +7,7 @@
 #include "config/model_provider.h"
 
 enum {
-#define PROVIDER(id, name, base_url, is_local, oss_model, start, wire) PROVIDER_##id,
+#define PROVIDER(tag, id, name, base_url, is_local, oss_model, start, wire) PROVIDER_##tag,
 #include "config/provider.def"
 #undef PROVIDER
 	PROVIDER_count
@@ -33,6 +33,11 @@ struct provider_resolve {
 	bool is_elsewhere; /* the address differs from the built-in one */
 	struct error *err;
 };
+
+static inline bool provider_is_bedrock(const struct provider_resolve *r)
+{
+	return r->builtin == &provider_rows[PROVIDER_amazon_bedrock];
+}
 
 /* Sets base_url and url (model_provider_url.c). */
 bool model_provider_find_url(struct provider_resolve *r);

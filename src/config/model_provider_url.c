@@ -23,6 +23,29 @@ static struct address local_address(struct provider_resolve *r)
 	return (struct address){r->builtin->base_url, r->builtin->id};
 }
 
+static bool is_region(const char *name)
+{
+	return name && *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")];
+}
+
+static struct address bedrock_address(struct provider_resolve *r)
+{
+	const char *region = r->entry.aws.region;
+	if (!region)
+		region = config_env("AWS_REGION");
+	if (!region)
+		region = config_env("AWS_DEFAULT_REGION");
+	if (!is_region(region)) {
+		error_set(r->err, ERR_config,
+		          "model provider `%s` needs the region of its service, such as us-east-1: set `region` in "
+		          "[model_providers.%s.aws], or AWS_REGION",
+		          r->to->id, r->to->id);
+		return (struct address){NULL, NULL};
+	}
+	return (struct address){arena_printf(&r->to->arena, "https://bedrock-mantle.%s.api.aws/v1", region),
+	                        "aws.region"};
+}
+
 static struct address account_address(struct provider_resolve *r)
 {
 	struct str base = str_of(r->config->chatgpt_base_url);
@@ -52,6 +75,8 @@ static struct address find_address(struct provider_resolve *r)
 		                                     config_place(toml_get(r->node, "base_url"), place))};
 	if (r->to->is_local)
 		return local_address(r);
+	if (provider_is_bedrock(r))
+		return bedrock_address(r);
 	if (r->to->is_openai || r->entry.requires_openai_auth)
 		return openai_address(r);
 	return (struct address){NULL, NULL};
@@ -108,6 +133,8 @@ bool model_provider_find_url(struct provider_resolve *r)
 	struct model_provider *p = r->to;
 	char place[CONFIG_PLACE_SIZE];
 	struct address address = find_address(r);
+	if (!address.url && provider_is_bedrock(r))
+		return false;
 	if (!address.url) {
 		error_set(r->err, ERR_config,
 		          "model provider `%s` (%s) has no base_url; add one, such as \"https://api.example.com/v1\"",
@@ -134,7 +161,7 @@ bool model_provider_find_url(struct provider_resolve *r)
 	append_url(&url, base, p->wire, query, &r->entry.query_params);
 	p->base_url = arena_cstr(&p->arena, base);
 	p->url = arena_cstr(&p->arena, buf_str(&url));
-	r->is_elsewhere = r->builtin && !str_is(base, r->builtin->base_url);
+	r->is_elsewhere = r->builtin && r->builtin->base_url && !str_is(base, r->builtin->base_url);
 	if (url.over)
 		error_set(r->err, ERR_limit, "the URL of model provider `%s` is longer than %d bytes", p->id,
 		          LIMIT_HTTP_HEAD);

@@ -59,6 +59,15 @@ for (const row of rows.filter(({ address }) => address.includes('--oss'))) {
 	});
 }
 
+test('Amazon Bedrock: built in', options, async (t) => {
+	const server = await startProvider(t);
+	const home = providerHome(t, `[model_providers.amazon-bedrock]\nbase_url = "${server.url}/v1"`);
+	const run = await codexExec(t, null, ['-c', 'model_provider=amazon-bedrock', '-m', 'some-model', 'hi'],
+		{ home, env: { OPENAI_API_KEY: 'sk-not-for-others', AWS_BEARER_TOKEN_BEDROCK: KEY } });
+	assert.equal(check(run, server, 'responses', '/v1').headers.authorization, `Bearer ${KEY}`);
+	assert.ok(rows.some(({ name, address }) => name === 'Amazon Bedrock' && address.includes('amazon-bedrock')));
+});
+
 test('OpenAI: built in', options, async (t) => {
 	const server = await startProvider(t);
 	const run = await ask(t, '', {}, ['-c', 'model_provider=openai', '-c', `openai_base_url=${server.url}/v1`]);

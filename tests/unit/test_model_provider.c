@@ -5,9 +5,10 @@
 #include "config/config.h"
 #include "config/model_provider.h"
 
-static const char *const variables[] = {"OPENAI_API_KEY",      "CODEX_API_KEY",  "OPENAI_BASE_URL",
-                                        "OPENAI_ORGANIZATION", "OPENAI_PROJECT", "CODEX_OSS_BASE_URL",
-                                        "CODEX_OSS_PORT",      "TEST_KEY",       "TEST_HEADER"};
+static const char *const variables[] = {"OPENAI_API_KEY",      "CODEX_API_KEY",      "OPENAI_BASE_URL",
+                                        "OPENAI_ORGANIZATION", "OPENAI_PROJECT",     "CODEX_OSS_BASE_URL",
+                                        "CODEX_OSS_PORT",      "TEST_KEY",           "TEST_HEADER",
+                                        "AWS_REGION",          "AWS_DEFAULT_REGION", "AWS_BEARER_TOKEN_BEDROCK"};
 
 static int set_up(void **state)
 {
@@ -275,7 +276,8 @@ static void errors_contain_advice(void **state)
 	} rows[] = {
 		{"model_provider = \"zz\"\n[model_providers.own]\n", "Model provider `zz` not found, named by /tmp/"},
 		{"model_provider = \"zz\"\n[model_providers.own]\n",
-	         "config.toml:1; known are `openai`, `ollama`, `lmstudio`, `llamacpp`, `vllm`, `sglang`, `own`"},
+	         "config.toml:1; known are `openai`, `ollama`, `lmstudio`, `llamacpp`, `vllm`, `sglang`, "
+	         "`amazon-bedrock`, `own`"},
 		{"model_provider = \"x\"\n[model_providers.x]\nname = \"X\"", "has no base_url; add one"},
 		{"model_provider = \"x\"\nmodel_providers.x.base_url = \"ftp://user:secret@h\"",
 	         "config.toml:2), must start with http:// or https:// and contain no whitespace"},
@@ -302,6 +304,33 @@ static void errors_contain_advice(void **state)
 			fail_msg("got \"%s\", want \"…%s…\"", text, rows[i].message);
 		assert_null(strstr(text, "secret"));
 	}
+}
+
+static void bedrock_is_at_its_region(void **state)
+{
+	(void)state;
+	static const char region[] = "[model_providers.amazon-bedrock.aws]\nregion = \"eu-west-1\"\n";
+	const char *text = failure(region, "amazon-bedrock");
+	assert_non_null(strstr(text, "Missing environment variable: `AWS_BEARER_TOKEN_BEDROCK`"));
+	setenv("AWS_BEARER_TOKEN_BEDROCK", "bedrock-key", 1);
+	setenv("OPENAI_API_KEY", "sk-other", 1);
+	text = failure("", "amazon-bedrock");
+	assert_non_null(strstr(text, "needs the region"));
+	setenv("AWS_REGION", "evil.example/x", 1);
+	text = failure("", "amazon-bedrock");
+	assert_non_null(strstr(text, "needs the region"));
+	setenv("AWS_REGION", "us-east-1", 1);
+	struct model_provider *p = resolve("", "amazon-bedrock");
+	assert_string_equal(p->url, "https://bedrock-mantle.us-east-1.api.aws/v1/responses");
+	assert_string_equal(p->authorization, "Authorization: Bearer bedrock-key");
+	assert_string_equal(p->key_source, "AWS_BEARER_TOKEN_BEDROCK");
+	model_provider_destroy(p);
+	p = resolve(region, "amazon-bedrock");
+	assert_string_equal(p->base_url, "https://bedrock-mantle.eu-west-1.api.aws/v1");
+	model_provider_destroy(p);
+	text = failure("[model_providers.amazon-bedrock]\nenv_key = \"X\"\naws.region = \"us-east-1\"",
+	               "amazon-bedrock");
+	assert_non_null(strstr(text, "provider aws cannot be combined with env_key"));
 }
 
 static void azure_keeps_responses(void **state)
@@ -332,6 +361,7 @@ int main(void)
 		TEST(the_openai_key_stays_with_openai),
 		TEST(local_providers_need_no_key),
 		TEST(errors_contain_advice),
+		TEST(bedrock_is_at_its_region),
 		TEST(azure_keeps_responses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
