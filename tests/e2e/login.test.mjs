@@ -231,7 +231,7 @@ function expectCode(issuer, questions, refusal = 403) {
 	issuer.overrides.set(POLL, () => {
 		if (left-- > 0) return [refusal, {}];
 		issuer.codes.set('dev-code', { challenge: 'qjrzSW9gMiUgpUvqgEPE4_-8swvyCtfOVvg55o5S_es' });
-		return [200, { authorization_code: 'dev-code', code_verifier: 'M25iVXpKU3puUjFaYWg3T1NDTDQtcW1ROUY5YXlwalNoc0hhakxifmZHag' }];
+		return [200, { authorization_code: 'dev-code', code_challenge: 'qjrzSW9gMiUgpUvqgEPE4_-8swvyCtfOVvg55o5S_es', code_verifier: 'M25iVXpKU3puUjFaYWg3T1NDTDQtcW1ROUY5YXlwalNoc0hhakxifmZHag' }];
 	});
 }
 const device = (t, issuer, home) =>
@@ -273,3 +273,47 @@ test('a device login that the issuer refuses says why', options, async (t) => {
 		assert.ok(!existsSync(path.join(home, 'auth.json')));
 	}
 });
+
+// --- the file of other Codex programs: $CODEX_REF or $CODEX_REFS, as in reference.test.mjs -----------------------------
+
+const refs = (process.env.CODEX_REFS ?? process.env.CODEX_REF ?? '').split(':').filter(Boolean);
+
+/** Runs that program, which wants no home below the folder for temporary files. */
+async function runOther(t, bin, args, { home, env, input = '' }) {
+	const program = launch(t, bin, args, { env: cleanEnv(home, { TMPDIR: '/var/tmp', ...env }) });
+	program.child.stdin.end(input);
+	return program.done;
+}
+
+for (const ref of refs) {
+	test(`a login is shared with ${ref}, in both directions`, options, async (t) => {
+		const { issuer, home } = await setup(t), env = issuer.env;
+		const args = ['login', '--device-auth', '--experimental_issuer', issuer.url];
+		const signIn = async (run) => {
+			expectCode(issuer, 0);
+			const { code, stderr } = await run(args);
+			assert.equal(code, 0, stderr);
+			const { refresh_token: token } = readAuth(home).tokens;
+			assert.equal(issuer.refreshTokens.get(token), 'good');
+			return token;
+		};
+		const ours = (words, input) => runCodex(t, words, { home, env, input });
+		const theirs = (words, input) => runOther(t, ref, words, { home, env, input });
+
+		writeFileSync(path.join(home, 'config.toml'), `chatgpt_base_url = "${issuer.url}/backend"\n`);
+		for (const [first, second] of [[theirs, ours], [ours, theirs]]) {
+			const token = await signIn(first);
+			const status = await second(['login', 'status']);
+			assert.deepEqual([status.code, status.stderr.includes('Logged in using ChatGPT')], [0, true], status.stderr);
+			if (second === ours) assert.equal((await ours(['exec', '--skip-git-repo-check', 'hi'])).stdout, 'Hello.\n');
+			assert.equal((await second(['logout'])).code, 0);
+			assert.equal(issuer.refreshTokens.get(token), 'revoked');
+			assert.ok(!existsSync(path.join(home, 'auth.json')));
+		}
+		for (const [first, second] of [[theirs, ours], [ours, theirs]]) {
+			assert.equal((await first(['login', '--with-api-key'], 'sk-1234567890abcdef')).code, 0);
+			assert.match((await second(['login', 'status'])).stderr, /sk-12345\*\*\*bcdef/);
+			assert.equal((await second(['logout'])).code, 0);
+		}
+	});
+}
