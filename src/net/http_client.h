@@ -6,10 +6,10 @@
  *
  * No callback runs inside a call to this module. A kept-alive connection that the server has closed, or on which it has
  * sent unsolicited bytes, is not used again. A request whose kept-alive connection ends before the first byte of an
- * answer is sent once more on a new connection, unless it has is_once. Redirects are not followed. Errors: ERR_invalid
- * (request), ERR_unsupported (no libcurl), ERR_config (certificates: the CA file, the server's, the client's),
- * ERR_connect, ERR_timeout, ERR_transport, ERR_limit (head), ERR_cancelled. They name host and port, never user,
- * password or query. */
+ * answer is sent once more on a new connection, unless it has is_once and was sent. Redirects are not followed. Errors:
+ * ERR_invalid (request), ERR_unsupported (no libcurl), ERR_config (certificates: the CA file, the server's, the
+ * client's), ERR_connect, ERR_timeout, ERR_transport, ERR_limit (head), ERR_cancelled. They name host and port, never
+ * user, password or query. */
 #ifndef NET_HTTP_CLIENT_H
 #define NET_HTTP_CLIENT_H
 

@@ -157,10 +157,12 @@ static int on_curl_ready(void *self, char *peer, char *local, int peer_port, int
 bool http_call_is_stale(const struct http_call *call, CURLcode result)
 {
 	long connects = 1;
-	if (call->request.is_once || call->is_retried || call->head_total)
+	if (call->is_retried || call->head_total)
 		return false;
-	if (call->is_stale)
+	if (call->is_stale) /* nothing was sent */
 		return true;
+	if (call->request.is_once)
+		return false;
 	if (result != CURLE_SEND_ERROR && result != CURLE_RECV_ERROR && result != CURLE_GOT_NOTHING &&
 	    result != CURLE_PARTIAL_FILE && result != CURLE_HTTP2 && result != CURLE_HTTP2_STREAM)
 		return false;

@@ -224,14 +224,17 @@ test('an access token is refused', options, async (t) => {
 
 const CODE = '/api/accounts/deviceauth/usercode', POLL = '/api/accounts/deviceauth/token';
 
+const CHALLENGE = 'qjrzSW9gMiUgpUvqgEPE4_-8swvyCtfOVvg55o5S_es'; // of the verifier below
+
 /** An issuer whose user enters the code after this many questions. */
 function expectCode(issuer, questions, refusal = 403) {
 	let left = questions;
 	issuer.overrides.set(CODE, () => [200, { device_auth_id: 'dev-1', user_code: 'ABCD-EFGH', interval: '0' }]);
 	issuer.overrides.set(POLL, () => {
 		if (left-- > 0) return [refusal, {}];
-		issuer.codes.set('dev-code', { challenge: 'qjrzSW9gMiUgpUvqgEPE4_-8swvyCtfOVvg55o5S_es' });
-		return [200, { authorization_code: 'dev-code', code_challenge: 'qjrzSW9gMiUgpUvqgEPE4_-8swvyCtfOVvg55o5S_es', code_verifier: 'M25iVXpKU3puUjFaYWg3T1NDTDQtcW1ROUY5YXlwalNoc0hhakxifmZHag' }];
+		issuer.codes.set('dev-code', { challenge: CHALLENGE });
+		return [200, { authorization_code: 'dev-code', code_challenge: CHALLENGE,
+			code_verifier: 'M25iVXpKU3puUjFaYWg3T1NDTDQtcW1ROUY5YXlwalNoc0hhakxifmZHag' }];
 	});
 }
 const device = (t, issuer, home) =>

@@ -299,6 +299,19 @@ static void test_a_request_with_is_once_is_not_sent_twice(void **state)
 	assert_int_equal(f->request_count, 2);
 }
 
+static void test_a_request_with_is_once_that_was_not_sent_is_sent(void **state)
+{
+	struct fixture *f = *state;
+	const struct str body[] = {STR("x")};
+	run(f, (struct http_request){0});
+	peer_say(f->peers.items[0], "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"); /* unsolicited */
+	turn(f);
+	run(f, (struct http_request){.method = "POST", .body = body, .body_count = 1, .is_once = true});
+	assert_ok(f, "hello");
+	assert_int_equal(f->peers.count, 2);
+	assert_int_equal(f->request_count, 2);
+}
+
 static void hang_up(struct fixture *f, struct peer *peer, int number)
 {
 	(void)f, (void)number;
@@ -774,6 +787,7 @@ int main(void)
 		CLIENT_TEST(test_bytes_after_an_answer_are_no_answer),
 		CLIENT_TEST(test_stale_connection_is_retried_once),
 		CLIENT_TEST(test_a_request_with_is_once_is_not_sent_twice),
+		CLIENT_TEST(test_a_request_with_is_once_that_was_not_sent_is_sent),
 		CLIENT_TEST(test_fresh_connection_is_not_retried),
 		CLIENT_TEST(test_refused_connection),
 		CLIENT_TEST(test_heads),
