@@ -99,6 +99,9 @@ static void on_drained(void *self)
 	if (tui->is_held)
 		codex_release(tui->codex);
 	tui->is_held = false;
+	if (tui->is_configured && !tui->is_preloaded)
+		services_preload(tui->services); /* not before the user sees the first frame */
+	tui->is_preloaded = tui->is_configured;
 	tui_frame_drained(tui->frame);
 }
 
@@ -210,7 +213,6 @@ static int run(struct tui *tui, struct error *err)
 		composer_init(&tui->composer);
 		open_view(tui);
 		tui->services = services_create(tui->loop, originator());
-		services_preload(tui->services);
 		tui_restart_init(tui);
 		tui_first_run(tui);
 		tui_history_load(tui);
