@@ -56,7 +56,8 @@ class Model:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="codex-model-"))
         script = self.folder / "script.jsonl"
         script.write_text("".join(json.dumps(reply) + "\n" for reply in replies))
-        self.process = subprocess.Popen([OURS, "mock-model", "--script", str(script)], stdout=subprocess.PIPE, text=True)
+        argv = [OURS, "mock-model", "--script", str(script)]
+        self.process = subprocess.Popen(argv, stdout=subprocess.PIPE, text=True)
         self.url = self.process.stdout.readline().split()[-1]
 
     def stop(self):
@@ -76,8 +77,8 @@ class Session:
         self.cwd.mkdir(exist_ok=True)
         (self.home / "config.toml").write_text(CONFIG.format(url=url, cwd=self.cwd))
         self.seen, self.written = b"", 0
-        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "CODEX_HOME": str(self.home), "TERM": "xterm-256color",
-               "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
+        env = {"PATH": os.environ["PATH"], "HOME": str(self.home), "CODEX_HOME": str(self.home),
+               "TERM": "xterm-256color", "TMPDIR": "/tmp", "LANG": "C.UTF-8"}
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
@@ -115,7 +116,7 @@ class Session:
 
     def cpu_ms(self):
         fields = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rsplit(") ", 1)[1].split()
-        schedstat = [pathlib.Path(path).read_text() for path in pathlib.Path(f"/proc/{self.pid}/task").glob("*/schedstat")]
+        schedstat = [path.read_text() for path in pathlib.Path(f"/proc/{self.pid}/task").glob("*/schedstat")]
         exact = sum(int(text.split()[0]) for text in schedstat if text) / 1e6
         return max(exact, (int(fields[11]) + int(fields[12])) * 1000 / TICK - 1000 / TICK)
 

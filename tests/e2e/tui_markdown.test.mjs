@@ -144,3 +144,40 @@ test('a window of 500 columns and one of 20 by 6 show lists and tables', options
 	assert.equal((await show(t, source, { rows: 6, columns: 20 })).text,
 		'• • an item with\n    some words in\n    it\n\n  a       │ b\n  ────────┼────────\n  first   │ second\n  cell    │ cell');
 });
+
+test('a terminal that reads nothing for a while holds the engine, and gets everything afterwards', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Begin.\n\n' }, { gate: 'a' },
+		{ repeat: 6000, steps: [{ delta: `row {i} ${'of text '.repeat(8)}\n\n` }] }, { delta: 'The end.' })]);
+	const term = await startReady(t, model, ['go'], { columns: 100 });
+	await term.until(/^• Begin\.$/m);
+	term.pause(1.5);
+	await model.openGate('a');
+	await new Promise((wake) => setTimeout(wake, 700));
+	term.type('typed meanwhile');
+	await term.until(/The end\./);
+	await term.until(/^› typed meanwhile$/m);
+	const numbers = term.lines().map((line) => /^ {2}row (\d+) of/.exec(line)?.[1]).filter(Boolean).map(Number);
+	assert.deepEqual(numbers, Array.from({ length: 6000 }, (_, i) => i + 1));
+	await term.untilGone(/esc to interrupt/);
+	term.type('\x03');
+	await term.until(/^›$/m);
+	await leave(term);
+});
+
+test('a resize storm leaves one composer, one footer and every line', options, async (t) => {
+	const model = await startModel(t, [say(Array.from({ length: 30 }, (_, i) => `Line ${i + 1}.`).join('\n\n'))]);
+	const term = await startReady(t, model, ['go'], { rows: 24, columns: 100 });
+	await term.until(/Line 30\./);
+	await term.untilGone(/esc to interrupt/);
+	for (let i = 0; i < 60; i++) term.resize(12 + (i * 7) % 20, 50 + (i * 13) % 60);
+	term.resize(24, 100);
+	await new Promise((wake) => setTimeout(wake, 400));
+	term.type('still here');
+	await term.until(/^› still here$/m);
+	const lines = term.lines().join('\n');
+	assert.equal(lines.split('still here').length, 2);
+	assert.deepEqual(lines.match(/Line \d+\./g).map((line) => Number(line.slice(5, -1))), Array.from({ length: 30 }, (_, i) => i + 1));
+	term.type('\x03');
+	await term.until(/^›$/m);
+	await leave(term);
+});

@@ -116,18 +116,29 @@ static void draw_footer(struct tui *tui, struct term_paint *paint)
 	term_paint_live(paint, &tui->row);
 }
 
+/* A request takes the place of the composer, and in a small window also that of open text. */
+static void draw_request(struct tui *tui, struct term_paint *paint, bool is_small)
+{
+	size_t around = is_small ? 3 : 4 + LIVE_LEAST;
+	struct tui_sheet sheet = {paint, &tui->row, tui->columns, tui->rows - around};
+	if (!is_small) {
+		tui_cells_draw(tui->cells, LIVE_LEAST);
+		draw_text(tui, paint, TERM_plain, "");
+	}
+	tui_ask_draw(tui->ask, &sheet);
+}
+
 void tui_view_draw(struct term_paint *paint, void *self)
 {
 	struct tui *tui = self;
 	size_t around = tui->rows > ROWS_AROUND + 2 ? ROWS_AROUND : 2;
 	size_t most = tui->rows - around > 0 ? tui->rows - around : 1;
 	bool is_small = tui->rows <= ROWS_AROUND;
-	tui_cells_draw(tui->cells, tui->rows > 3 * LIVE_LEAST ? tui->rows / 3 : LIVE_LEAST);
 	if (tui_ask_is_shown(tui->ask)) {
-		struct tui_sheet sheet = {paint, &tui->row, tui->columns, tui->rows - 3};
-		tui_ask_draw(tui->ask, &sheet);
+		draw_request(tui, paint, is_small);
 		return;
 	}
+	tui_cells_draw(tui->cells, tui->rows > 3 * LIVE_LEAST ? tui->rows / 3 : LIVE_LEAST);
 	if (!is_small)
 		draw_text(tui, paint, TERM_plain, "");
 	if (tui->is_running) {

@@ -37,7 +37,7 @@ function trust(home, cwd) {
 
 /**
  * Starts `codex ARGS` in a terminal. Options: rows, columns, config (TOML), home, cwd, env, command (in place of codex).
- * type(text), resize(rows, columns), signal(name), close(): what a user does.
+ * type(text), resize(rows, columns), signal(name), close(): what a user does. pause(seconds): the terminal reads nothing.
  * lines(): scrollback and screen as text, without trailing empty lines; screen(): the screen only; raw(): all bytes.
  * until(pattern): resolves once the lines match, joined with newlines; untilGone(pattern).
  * done: resolves to {status, restored} when the program has ended.
@@ -93,6 +93,7 @@ export async function startTerminal(t, model, args = [], options = {}) {
 		},
 		signal: (name) => send(`s ${name}`),
 		close: () => send('c'),
+		pause: (seconds) => send(`p ${seconds}`),
 		raw: () => raw,
 		lines: () => rowsOf(0, emulator.buffer.active.length),
 		screen: () => rowsOf(emulator.buffer.active.baseY, emulator.buffer.active.baseY + emulator.rows),

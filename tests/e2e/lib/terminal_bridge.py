@@ -3,9 +3,9 @@
     terminal_bridge.py ROWS COLUMNS COMMAND...
 
 Lines on standard input: "i BASE64" types bytes, "r ROWS COLUMNS" resizes the window, "s SIGNAL" signals the command,
-"c" closes the terminal. Standard output is what the command writes to the terminal. The last line of standard error is
-"status N restored", with the exit status as a shell gives it, and "changed" if the terminal's modes are not those from
-before.
+"c" closes the terminal, "p SECONDS" reads nothing from it for so long. Standard output is what the command writes to
+the terminal. The last line of standard error is "status N restored", with the exit status as a shell gives it, and
+"changed" if the terminal's modes are not those from before.
 """
 import base64
 import fcntl
@@ -16,6 +16,7 @@ import struct
 import subprocess
 import sys
 import termios
+import time
 
 
 def resize(terminal, rows, columns):
@@ -41,6 +42,7 @@ class Bridge:
                                       preexec_fn=lambda: fcntl.ioctl(0, termios.TIOCSCTTY, 0))
         self.pending = b""
         self.is_closed = False
+        self.paused_until = 0
 
     def obey(self, line):
         word, _, rest = line.partition(" ")
@@ -50,6 +52,8 @@ class Bridge:
             resize(self.terminal, *map(int, rest.split()))
         elif word == "s":
             os.kill(self.child.pid, getattr(signal, rest))
+        elif word == "p":
+            self.paused_until = time.monotonic() + float(rest)
         elif word == "c":
             os.close(self.slave)
             os.close(self.terminal)
@@ -67,8 +71,9 @@ class Bridge:
         ended = os.pidfd_open(self.child.pid)
         has_input = True
         while True:
-            terminal = [] if self.is_closed else [self.terminal]
-            ready = select.select([ended, *terminal, *([0] if has_input else [])], [], [])[0]
+            pause = max(0, self.paused_until - time.monotonic())
+            terminal = [] if self.is_closed or pause else [self.terminal]
+            ready = select.select([ended, *terminal, *([0] if has_input else [])], [], [], pause or None)[0]
             if terminal and self.terminal in ready:
                 drain(self.terminal)
             if 0 in ready:
