@@ -301,7 +301,7 @@ static void leave_link(struct render *render)
 		return;
 	auto_free char *href = steal(render->hrefs[render->links]);
 	size_t from = render->link_from[render->links];
-	struct str text = str_n(render->text.bytes.data + from, render->text.bytes.len - from);
+	struct str text = str_skip(buf_str(&render->text.bytes), from);
 	if (!*href || is_address(text, href))
 		return;
 	term_text_add_c(&render->text, TERM_dim, text.len ? " (" : "(");
