@@ -99,7 +99,7 @@ struct tui {
 	unsigned half_read;  /* messages in its last request, whose response is not complete */
 	bool has_error;      /* the running turn failed */
 	bool is_exclusive;   /* the running task takes no messages: they wait */
-	bool is_preloaded; /* the libraries for the first request */
+	bool is_preloaded;   /* the libraries for the first request */
 	bool is_configured, is_running, is_interrupted, is_plan_mode;
 	bool has_turn; /* there was a turn, so that the session can be resumed */
 	bool has_plan; /* this turn proposed a plan */
