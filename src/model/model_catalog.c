@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 
-enum model_flag { HIDDEN = 1, DEFAULT = 2, REASONS = 4, PARALLEL = 8, IMAGES = 16, PERSONALITY = 32 };
+enum model_flag { HIDDEN = 1, DEFAULT = 2, REASONS = 4, PARALLEL = 8, IMAGES = 16, PERSONALITY = 32, SEARCH = 64 };
 
 enum { OUTPUT_BUDGET = 10000, WINDOW_PERCENT = 95, FALLBACK_WINDOW = 272000, FALLBACK_OUTPUT = 128000 };
 
@@ -69,6 +69,7 @@ static struct model_info info_of(const struct model_row *row)
 		.has_parallel_calls = row->flags & PARALLEL,
 		.has_image_input = row->flags & IMAGES,
 		.has_personality = row->flags & PERSONALITY,
+		.has_tool_search = row->flags & SEARCH,
 	};
 }
 

@@ -37,6 +37,7 @@ struct model_info {
 	bool has_parallel_calls;
 	bool has_image_input;
 	bool has_personality; /* has prompts for the personalities */
+	bool has_tool_search; /* searches for the tools of MCP servers, instead of having them in each request */
 };
 
 /* Returns the model of that name. A row also matches variants of its slug: a suffix "-…", ":…" or "@…" (dates,

@@ -61,6 +61,7 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
 	call->name = arena_str(&call->arena, words->name);
 	call->input = arena_str(&call->arena, words->input);
 	call->is_custom = words->is_custom;
+	call->is_search = words->is_search;
 	call->type = find_type(host, words);
 	if (!call->type && !call->is_custom)
 		call->dynamic = dynamic_tools_find(host->dynamic, words->namespace, words->name);

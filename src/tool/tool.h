@@ -57,6 +57,7 @@ struct tool_call {
 	struct str name;
 	struct str input; /* arguments as JSON text, or the raw text of a custom tool */
 	bool is_custom;   /* the call came as custom_tool_call */
+	bool is_search;   /* the call came as tool_search_call, and is answered by tool_search_output */
 	const void *args; /* a decoded record of the type */
 	bool is_finished;
 	bool is_success;
@@ -85,7 +86,7 @@ struct tool_call_words {
 	struct str namespace; /* STR_NONE: none */
 	struct str name;
 	struct str input;
-	bool is_custom;
+	bool is_custom, is_search;
 };
 
 /* Copies the words. on_done is called once after tool_call_start, unless the call is destroyed before. */

@@ -172,12 +172,12 @@ void conversation_replace(struct conversation *conversation, struct context *fre
 
 static const struct {
 	const char *type;
-	bool is_output;
-	bool is_custom;
+	const char *output; /* the type of the output of such a call; NULL: this is an output */
 } rows[] = {
-	{"function_call", false, false},    {"function_call_output", true, false},
-	{"custom_tool_call", false, true},  {"custom_tool_call_output", true, true},
-	{"local_shell_call", false, false},
+	{"function_call", "function_call_output"},       {"function_call_output", NULL},
+	{"custom_tool_call", "custom_tool_call_output"}, {"custom_tool_call_output", NULL},
+	{"tool_search_call", "tool_search_output"},      {"tool_search_output", NULL},
+	{"local_shell_call", "function_call_output"},
 };
 
 static void close_call(struct open_calls *open, struct str call_id)
@@ -197,10 +197,10 @@ static void read_item(struct open_calls *open, const struct json *item)
 	for (size_t i = 0; i < countof(rows) && call_id.ptr; i++) {
 		if (!str_is(type, rows[i].type))
 			continue;
-		if (rows[i].is_output)
+		if (!rows[i].output)
 			close_call(open, call_id);
 		else
-			vec_push(&open->list, (struct open_call){str_copy(call_id), rows[i].is_custom});
+			vec_push(&open->list, (struct open_call){str_copy(call_id), rows[i].output});
 	}
 }
 
@@ -230,9 +230,15 @@ static void answer(struct conversation *conversation, const struct open_call *ca
 	buf_init(&item, call->call_id.len * 6 + KIB); /* leaves room for escapes */
 	struct json_writer w = json_writer(&item);
 	jw_object(&w);
-	jw_member_cstr(&w, "type", call->is_custom ? "custom_tool_call_output" : "function_call_output");
+	jw_member_cstr(&w, "type", call->output);
 	jw_member_str(&w, "call_id", call->call_id);
-	jw_member_cstr(&w, "output", "aborted");
+	if (strcmp(call->output, "tool_search_output") != 0) {
+		jw_member_cstr(&w, "output", "aborted");
+	} else {
+		jw_member_cstr(&w, "status", "completed");
+		jw_member_cstr(&w, "execution", "client");
+		jw_member_raw(&w, "tools", STR("[]"));
+	}
 	jw_object_end(&w);
 	conversation_add(conversation, buf_str(&item));
 }

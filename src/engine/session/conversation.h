@@ -34,7 +34,7 @@ void conversation_add_buf(struct conversation *conversation, struct buf *item);
 
 struct open_call {
 	struct str call_id; /* owned */
-	bool is_custom;
+	const char *output; /* the type of its output */
 };
 struct open_calls {
 	VEC(struct open_call) list;

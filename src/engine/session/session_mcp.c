@@ -16,6 +16,7 @@
 #include "mcp/mcp_client.h"
 #include "mcp/mcp_pool.h"
 #include "tool/mcp/mcp_offer.h"
+#include "tool/mcp/mcp_search.h"
 #include "tool/mcp/tool_mcp.h"
 
 struct session_server {
@@ -229,11 +230,15 @@ bool session_mcp_has_servers(const struct session_mcp *mcp)
 	return mcp && !list_empty(&mcp->servers);
 }
 
-void session_mcp_write_tools(struct session_mcp *mcp, struct json_writer *w)
+void session_mcp_write_tools(struct session_mcp *mcp, bool is_searched, struct json_writer *w)
 {
 	if (!session_mcp_has_servers(mcp))
 		return;
 	make_offer(mcp);
+	if (is_searched) {
+		mcp_search_write(mcp->offer, w);
+		return;
+	}
 	size_t omitted = mcp_offer_write(mcp->offer, w);
 	if (!omitted || mcp->has_warned)
 		return;

@@ -36,7 +36,8 @@ void session_mcp_forget(struct session_mcp *mcp);
 
 /* True if a server is configured. */
 bool session_mcp_has_servers(const struct session_mcp *mcp);
-/* Writes elements of a request's tools array. The tools are callable under these names until the next call. */
-void session_mcp_write_tools(struct session_mcp *mcp, struct json_writer *w);
+/* Writes elements of a request's tools array: the tools, or the tool that searches for them. They are callable under
+ * these names until the next call. */
+void session_mcp_write_tools(struct session_mcp *mcp, bool is_searched, struct json_writer *w);
 
 #endif

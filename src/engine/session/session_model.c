@@ -177,6 +177,12 @@ static bool is_built_in_collab(struct str name)
 	return tool_find(name);
 }
 
+/* Other wires do not know the items of a search. */
+static bool searches_tools(const struct session *session, const struct settings *settings)
+{
+	return settings->info.has_tool_search && session->provider->wire == wire_api_responses;
+}
+
 struct str conversation_tools(struct conversation *conversation, const struct settings *settings)
 {
 	const struct session *session = conversation->session;
@@ -201,7 +207,7 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 		dynamic_tools_write_specs(session->host.dynamic,
 		                          session->host.has_collab ? is_built_in_collab : is_built_in, &w);
 	if (!conversation->voice)
-		session_mcp_write_tools(session->mcp, &w);
+		session_mcp_write_tools(session->mcp, searches_tools(session, settings), &w);
 	struct web_search tool = search_of(session);
 	if (search != web_search_mode_disabled)
 		web_search_write(&tool, search, &w);

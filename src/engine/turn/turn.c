@@ -72,12 +72,29 @@ void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
 	vec_push(&turn->tools, call);
 }
 
+/* Writes {"type":"tool_search_output",…}, without tools if the search has failed. */
+static void write_found(const struct tool_call *call, struct buf *item)
+{
+	struct json_writer w = json_writer(item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "tool_search_output");
+	jw_member_str(&w, "call_id", call->call_id);
+	jw_member_cstr(&w, "status", "completed");
+	jw_member_cstr(&w, "execution", "client");
+	jw_member_raw(&w, "tools", call->is_finished && call->parts.len ? buf_str(&call->parts) : STR("[]"));
+	jw_object_end(&w);
+}
+
 /* Writes {"type":"function_call_output","call_id":…,"output":…}; for a custom tool, custom_tool_call_output. */
 static void write_output(const struct session *session, const struct tool_call *call, struct str text, struct buf *item)
 {
 	auto_buf struct buf cut;
 	buf_init(&cut, LIMIT_TOOL_OUTPUT);
 	buf_init(item, LIMIT_TOOL_ITEM);
+	if (call->is_search) {
+		write_found(call, item);
+		return;
+	}
 	/* leaves room for the tool's own lines around an output that was cut to the budget */
 	struct text_budget budget = session->host.output_budget;
 	budget.limit += budget.limit / 5;

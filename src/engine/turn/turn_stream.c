@@ -340,6 +340,19 @@ static void on_custom_call(struct turn *turn, const struct json *json)
 			    });
 }
 
+/* The arguments are an object, not a text. */
+static void on_search_call(struct turn *turn, const struct json *json)
+{
+	const struct json *arguments = json_get(json, "arguments");
+	turn_add_tool(turn, &(struct tool_call_words){
+				    .call_id = json_get_str(json, "call_id"),
+				    .namespace = STR_NONE,
+				    .name = STR("tool_search"),
+				    .input = json_is(arguments, JSON_object) ? arguments->span : STR("{}"),
+				    .is_search = true,
+			    });
+}
+
 static const struct {
 	const char *type;
 	void (*handle)(struct turn *turn, const struct json *item);
@@ -347,7 +360,7 @@ static const struct {
 } item_rows[] = {
 	{"message", turn_message_done, false},      {"reasoning", on_reasoning, false},
 	{"web_search_call", on_web_search, false},  {"function_call", on_function_call, true},
-	{"custom_tool_call", on_custom_call, true},
+	{"custom_tool_call", on_custom_call, true}, {"tool_search_call", on_search_call, true},
 };
 
 /* Items of other types are recorded, but not emitted. */

@@ -209,7 +209,7 @@ static void write_schema(const struct json *schema, struct json_writer *w)
 	jw_object_end(w);
 }
 
-static void write_tool(const struct mcp_offered *offered, struct json_writer *w)
+static void write_tool(const struct mcp_offered *offered, bool is_found, struct json_writer *w)
 {
 	jw_object(w);
 	jw_member_cstr(w, "type", "function");
@@ -218,6 +218,8 @@ static void write_tool(const struct mcp_offered *offered, struct json_writer *w)
 	jw_member_bool(w, "strict", false);
 	jw_key(w, "parameters");
 	write_schema(offered->tool->schema, w);
+	if (is_found)
+		jw_member_bool(w, "defer_loading", true);
 	jw_object_end(w);
 }
 
@@ -256,7 +258,7 @@ static bool write_fitting(const struct mcp_offer *offer, size_t from, size_t to,
 	for (*ret_written = 0; from < to; from++, ++*ret_written) {
 		buf_init(&tool, LIMIT_MCP_LIST);
 		struct json_writer own = json_writer(&tool);
-		write_tool(&offer->tools.items[from], &own);
+		write_tool(&offer->tools.items[from], false, &own);
 		if (tool.over || out->len + tool.len + 8 > room)
 			break;
 		jw_raw(&w, buf_str(&tool));
@@ -283,4 +285,29 @@ size_t mcp_offer_write(const struct mcp_offer *offer, struct json_writer *w)
 		room -= group.len < room ? group.len : room;
 	}
 	return omitted;
+}
+
+static bool is_first_of_namespace(const struct mcp_offer *offer, const size_t *tools, size_t at)
+{
+	for (size_t i = 0; i < at; i++) {
+		if (str_eq(offer->tools.items[tools[i]].namespace, offer->tools.items[tools[at]].namespace))
+			return false;
+	}
+	return true;
+}
+
+void mcp_offer_write_found(const struct mcp_offer *offer, const size_t *tools, size_t count, struct json_writer *w)
+{
+	for (size_t i = 0; i < count; i++) {
+		struct str namespace = offer->tools.items[tools[i]].namespace;
+		if (!is_first_of_namespace(offer, tools, i))
+			continue;
+		begin_group(offer, namespace, w);
+		for (size_t n = i; n < count; n++) {
+			if (str_eq(offer->tools.items[tools[n]].namespace, namespace))
+				write_tool(&offer->tools.items[tools[n]], true, w);
+		}
+		jw_array_end(w);
+		jw_object_end(w);
+	}
 }

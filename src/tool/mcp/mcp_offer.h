@@ -45,4 +45,8 @@ const struct mcp_offer_source *mcp_offer_sources(const struct mcp_offer *offer, 
  * more than LIMIT_MCP_OFFER bytes. */
 size_t mcp_offer_write(const struct mcp_offer *offer, struct json_writer *w);
 
+/* Writes the namespaces that contain these tools, each once, in the order of its first one; tools are indexes of
+ * mcp_offer_tools. The tools are marked as found by a search. */
+void mcp_offer_write_found(const struct mcp_offer *offer, const size_t *tools, size_t count, struct json_writer *w);
+
 #endif
