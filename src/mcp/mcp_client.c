@@ -220,6 +220,12 @@ static void on_timeout(void *self)
 {
 	struct error err;
 	struct mcp_client *client = mcp_client_ref(self);
+	if (client->is_pausing) {
+		client->is_pausing = false;
+		mcp_start_list_again(client);
+		mcp_client_unref(client);
+		return;
+	}
 	if (client->listing)
 		error_set(&err, ERR_timeout, "timed out awaiting tools/list after %llums",
 		          (unsigned long long)client->options.startup_timeout_ms);

@@ -11,7 +11,7 @@ struct mcp_client {
 	unsigned refs;
 	struct loop *loop;
 	struct loop_deferred work; /* starts the client, or sends what waits */
-	struct loop_timer *timer;  /* limits the start and each listing */
+	struct loop_timer *timer;  /* limits the start and each listing, and delays the next listing */
 	enum mcp_state state;
 	bool is_wanted;             /* a start was requested */
 	struct list watchers;       /* struct mcp_watcher */
@@ -24,6 +24,8 @@ struct mcp_client {
 	uint64_t handshake;     /* id of the unanswered initialize, or 0 */
 	uint64_t listing;       /* id of the unanswered tools/list, or 0 */
 	bool lists_again;       /* list_changed arrived during the listing */
+	bool is_pausing;        /* list_changed has arrived; the timer runs until the next listing */
+	uint64_t listed_ms;     /* when the latest listing after the start has ended, or 0 */
 	size_t pages;           /* of the current listing */
 	char *cursor;           /* of its last page */
 	struct list waiting;    /* struct mcp_request that is not sent */
@@ -68,7 +70,7 @@ void mcp_start_begin(struct mcp_client *client);
 void mcp_start_answered(struct mcp_client *client, uint64_t id, const struct mcp_reply *answer);
 /* True if a message of this protocol revision may be an array of messages. */
 bool mcp_start_batches(struct str version);
-/* The list of tools has changed. */
+/* The list of tools has changed, or the pause before the next listing is over. */
 void mcp_start_list_again(struct mcp_client *client);
 /* Ends an attempt, or the connection, with this reason. */
 void mcp_start_failed(struct mcp_client *client, const struct error *err);

@@ -3,11 +3,14 @@
 #define LOG_MODULE "mcp"
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "mcp/mcp_catalog.h"
 #include "mcp/mcp_client_priv.h"
+
+enum { LIST_PAUSE_MS = 1000 };
 
 /* The revisions, the oldest first: the one place where they decide. Unknown ones count as later ones. */
 static const struct revision {
@@ -62,7 +65,7 @@ static void forget_listing(struct mcp_client *client)
 	mcp_catalog_unref(steal(client->next));
 	free(steal(client->cursor));
 	client->listing = client->handshake = 0;
-	client->lists_again = false;
+	client->lists_again = client->is_pausing = false;
 	client->pages = 0;
 }
 
@@ -146,6 +149,8 @@ static void publish(struct mcp_client *client)
 {
 	bool lists_again = client->lists_again;
 	loop_timer_stop(client->timer);
+	if (client->state == MCP_READY)
+		client->listed_ms = clock_now_ms();
 	mcp_catalog_unref(client->latest);
 	client->latest = steal(client->next);
 	client->state = MCP_READY;
@@ -192,7 +197,20 @@ static void on_page(struct mcp_client *client, const struct mcp_reply *answer)
 		return;
 	}
 	log_debug("%s: the changed list of tools is not usable: %s", client->name, err.text);
+	loop_timer_stop(client->timer);
+	client->listed_ms = clock_now_ms();
 	forget_listing(client);
+}
+
+/* The first change is followed at once, further ones after a pause: a server may announce changes without end. */
+static bool pauses(struct mcp_client *client)
+{
+	uint64_t since = clock_now_ms() - client->listed_ms;
+	if (!client->listed_ms || since >= LIST_PAUSE_MS)
+		return false;
+	client->is_pausing = true;
+	loop_timer_start(client->timer, LIST_PAUSE_MS - since);
+	return true;
 }
 
 void mcp_start_list_again(struct mcp_client *client)
@@ -201,7 +219,7 @@ void mcp_start_list_again(struct mcp_client *client)
 		client->lists_again = true;
 		return;
 	}
-	if (client->state != MCP_READY || !client->latest->has_tools)
+	if (client->state != MCP_READY || !client->latest->has_tools || client->is_pausing || pauses(client))
 		return;
 	client->next = mcp_catalog_copy_head(client->latest);
 	loop_timer_start(client->timer, client->options.startup_timeout_ms);

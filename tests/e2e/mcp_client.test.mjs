@@ -555,6 +555,15 @@ test('a result of 8 MB is cut for the model; one of 50 MB fails its call, and th
 	assert.equal(itemsOf(result.events, 'mcp_tool_call')[0].result.content[0].text.length, 8000000);
 });
 
+test('a list that changes without end is asked for with pauses', exec, async (t) => {
+	const model = await startModel(t, [reply({ call: 'exec_command', arguments: { cmd: 'sleep 1.5' } }), say('done')]);
+	const log = path.join(tempDir(t, 'log'), 'log');
+	const result = await codexExec(t, model, ['go'], { config: configOf({ s: { log, tools: [ECHO], restless: true } }) });
+	assert.equal(result.code, 0, result.stderr);
+	const lists = readLines(log).filter(({ method }) => method === 'tools/list').length;
+	assert.ok(lists >= 2 && lists < 20, `${lists} lists`);
+});
+
 test('of 10,000 tools as many are offered as are allowed', exec, async (t) => {
 	const model = await startModel(t, [reply(itemCall('tool4000', { say: 'x' })), say('done')]);
 	const config = `mcp_optional_startup_grace_ms = 30000\n${configOf({ s: { many: 10000, page: 1000 } })}`;

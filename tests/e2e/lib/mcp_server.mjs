@@ -101,7 +101,10 @@ function initialize(id, params) {
 
 const handlers = {
 	initialize,
-	'tools/list': (id, params) => play(id, script.list) || put({ id, result: page(params?.cursor) }),
+	'tools/list': (id, params) => {
+		if (!play(id, script.list)) put({ id, result: page(params?.cursor) });
+		if (script.restless) put({ method: 'notifications/tools/list_changed' }); // as often as it is asked
+	},
 	'tools/call': callTool,
 	'resources/list': (id) => put({ id, result: { resources: script.resources ?? [] } }),
 	'resources/templates/list': (id) => put({ id, result: { resourceTemplates: script.templates ?? [] } }),
