@@ -112,3 +112,17 @@ test('the index of sessions is checked, and rebuilt on request', (t) => {
 	fs.mkdirSync(path.join(index, 'in the way'), { recursive: true });
 	assert.equal(check('--rebuild-index').status, 'warning');
 });
+
+test('MCP servers that cannot start are named with the reason, and none is started', (t) => {
+	const home = makeHome(t, `${PROVIDER(1)}[mcp_servers.local]\ncommand = "sh"\nargs = ["-c", "touch started"]
+[mcp_servers.missing]\ncommand = "no-such-program"\n[mcp_servers.off]\ncommand = "no-such-program"\nenabled = false
+[mcp_servers.web]\nurl = "http://127.0.0.1:9/mcp"\nbearer_token_env_var = "NO_SUCH_TOKEN"\n`);
+	const { status, summary, details } = examine(home).checks['mcp.config'];
+	assert.deepEqual([status, summary], ['warning', '2 of 3 MCP servers cannot start']);
+	assert.equal(details.local, 'stdio, unsupported');
+	assert.match(details.missing, /^stdio, unsupported: .*no-such-program/);
+	assert.equal(details.off, 'disabled, unsupported');
+	assert.match(details.web, /^streamable_http, bearer_token: environment variable NO_SUCH_TOKEN is not set$/);
+	assert.equal(fs.existsSync(path.join(home, 'started')), false);
+	assert.equal(examine(makeHome(t, PROVIDER(1))).checks['mcp.config'].summary, '0 MCP servers enabled');
+});

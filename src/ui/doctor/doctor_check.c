@@ -25,9 +25,12 @@
 #include "config/auth.h"
 #include "config/config.h"
 #include "config/config_env.h"
+#include "config/mcp_server.h"
 #include "config/model_provider.h"
 #include "loop/loop.h"
 #include "net/http_url.h"
+#include "oauth/oauth_store.h"
+#include "process/spawn.h"
 #include "sandbox/landlock.h"
 #include "sandbox/sandbox.h"
 #include "rollout/rollout_index.h"
@@ -95,6 +98,50 @@ static void check_credentials(struct doctor *doctor)
 	else
 		doctor_report(doctor, DOCTOR_ok, NULL, "%s needs no API key", provider->name);
 	model_provider_destroy(provider);
+}
+
+/* ---- MCP servers ---- */
+
+/* Returns what keeps a server from starting, as far as that is known without starting it; NULL: nothing. Its login may
+ * have expired, or the server may refuse it. */
+static const char *find_mcp_problem(struct doctor *doctor, const struct mcp_server *server)
+{
+	const struct config_mcp_server *keys = &server->keys;
+	struct error err;
+	if (server->transport == MCP_TRANSPORT_stdio) {
+		auto_free char *program = spawn_find_program(keys->command, config_env_all(), keys->cwd, &err);
+		return program ? NULL : arena_cstr(&doctor->arena, str_of(err.text));
+	}
+	if (keys->bearer_token_env_var && !config_env(keys->bearer_token_env_var))
+		return arena_printf(&doctor->arena, "environment variable %s is not set", keys->bearer_token_env_var);
+	return NULL;
+}
+
+static void check_mcp(struct doctor *doctor)
+{
+	size_t count = 0, enabled = 0, problems = 0;
+	if (!doctor->config) {
+		doctor_report(doctor, DOCTOR_warning, NULL, "not checked: the configuration cannot be loaded");
+		return;
+	}
+	struct config_binder binder = config_binder(doctor->config, &doctor->arena);
+	const struct mcp_server *servers = mcp_servers_bind(&binder, doctor->config->mcp_servers, &count);
+	for (size_t i = 0; i < count; i++) {
+		const char *name = arena_cstr(&doctor->arena, servers[i].name);
+		const char *problem = servers[i].keys.enabled ? find_mcp_problem(doctor, &servers[i]) : NULL;
+		enum oauth_status auth = oauth_status_of(&servers[i], config_home(doctor->config));
+		enabled += servers[i].keys.enabled;
+		problems += problem != NULL;
+		doctor_detail(doctor, name, "%s, %s%s%s",
+		              servers[i].keys.enabled ? mcp_transport_name(servers[i].transport) : "disabled",
+		              auth == OAUTH_STATUS_o_auth ? "logged in" : oauth_status_name(auth), problem ? ": " : "",
+		              problem ? problem : "");
+	}
+	if (problems)
+		doctor_report(doctor, DOCTOR_warning, "correct these servers in config.toml, or set enabled = false",
+		              "%zu of %zu MCP servers cannot start", problems, enabled);
+	else
+		doctor_report(doctor, DOCTOR_ok, NULL, "%zu MCP servers enabled", enabled);
 }
 
 /* ---- the provider ---- */
