@@ -259,6 +259,47 @@ test('a call that may change something needs approval, which can be remembered',
 	assert.equal((await server.end()).code, 0);
 });
 
+test('an approval for the session is not asked for again in it, and is not stored', appServer, async (t) => {
+	const OTHER = { ...WRITE, name: 'other' };
+	const { server, begin, home } = await startThread(t, { tools: [WRITE, OTHER] }, [
+		reply(itemCall('write', {}, 'a')), say('one'), reply(itemCall('write', {}, 'b'), itemCall('other', {}, 'c')), say('two')]);
+	await begin('go');
+	server.answer(await server.next('mcpServer/elicitation/request'), { action: 'accept', content: {}, _meta: { persist: 'session' } });
+	await server.next('turn/completed');
+	await begin('again');
+	const { params } = await server.next('mcpServer/elicitation/request');
+	assert.equal(params._meta.tool_name, 'other', 'the approval is for one tool');
+	server.answer(server.all('mcpServer/elicitation/request').at(-1), { action: 'decline', content: null });
+	await server.next('turn/completed');
+	assert.deepEqual(mcpItems(server, 'item/completed').map(({ id, status }) => [id, status]),
+		[['a', 'completed'], ['b', 'completed'], ['c', 'failed']]);
+	assert.doesNotMatch(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /approval_mode/);
+	await server.end();
+});
+
+for (const [mode, asked] of [['auto', ['none', 'destroys', 'reaches']], ['writes', ['none', 'destroys', 'safe', 'reaches']],
+	['prompt', ['none', 'reads', 'destroys', 'safe', 'reaches']], ['approve', []]])
+	test(`annotations decide which calls need approval in mode ${mode}`, appServer, async (t) => {
+		const hints = { none: undefined, reads: { readOnlyHint: true, destructiveHint: true, openWorldHint: true },
+			destroys: { destructiveHint: true }, safe: { destructiveHint: false, openWorldHint: false },
+			reaches: { destructiveHint: false, openWorldHint: true } };
+		const tools = Object.entries(hints).map(([name, annotations]) => ({ ...ECHO, name, annotations }));
+		const { server, begin } = await startThread(t, { tools }, [reply(...tools.map(({ name }) => itemCall(name, {}, name))), say('done')],
+			{ keys: `default_tools_approval_mode = "${mode}"` });
+		const seen = [];
+		await begin('go');
+		for (let i = 0; i < asked.length; i++) {
+			const request = await server.next('mcpServer/elicitation/request');
+			seen.push(request.params._meta.tool_name);
+			server.answer(request, { action: 'accept', content: {} });
+		}
+		await server.next('turn/completed');
+		assert.deepEqual(seen.sort(), [...asked].sort());
+		assert.equal(server.all('mcpServer/elicitation/request').length, asked.length);
+		assert.ok(mcpItems(server, 'item/completed').every(({ status }) => status === 'completed'));
+		await server.end();
+	});
+
 test('without approvals a call that needs one is refused in a sandbox', appServer, async (t) => {
 	const { model, server, begin } = await startThread(t, { tools: [WRITE] }, [reply(itemCall('write', {})), say('done')],
 		{ thread: { approvalPolicy: 'never' } });
