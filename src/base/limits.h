@@ -223,6 +223,12 @@ enum {
 	                                    * base64 */
 	LIMIT_DEBUG_QUESTIONS = 1024,      /* pending requests of codex debug-client's user */
 	LIMIT_PROTO_CLIENTS = 1024,        /* clients of one codex proto --listen */
+	LIMIT_KEPT_SESSIONS = 256,         /* open sessions of one codex proto --listen http:// */
+	LIMIT_KEPT_EVENTS = 1000 * 1000,   /* the largest --keep-events */
+	LIMIT_KEPT_BYTES = 16 * MIB,       /* events of one such session that are kept */
+	LIMIT_KEPT_IDS = 10 * 1000,        /* submission ids that such a session remembers */
+	LIMIT_KEPT_PENDING = 1024,         /* submissions that such a session has not started */
+	LIMIT_KEPT_IDLE_MS = 3600 * 1000,  /* time after which such a session ends if no client uses it */
 	LIMIT_API_QUEUE = 1 * MIB,         /* events that libcodex's host has not read; more cause backpressure */
 	LIMIT_ACP_SESSIONS = 256,          /* open sessions of codex acp */
 	LIMIT_ACP_PROMPTS = 16,            /* prompts of one session without a response */

@@ -26,6 +26,8 @@ struct http_server {
 	uv_tcp_t listener;
 	uint16_t port;
 	http_request_fn on_request;
+	http_wants_body_fn wants_body; /* NULL: all bodies are read */
+	size_t body_max;
 	void *self;
 	struct list connections;
 	size_t connection_count;
@@ -49,6 +51,7 @@ struct connection {
 	struct http_body framing;
 	struct buf body;
 	bool has_said_continue; /* 100 Continue was sent for this request */
+	bool skips_body;        /* the body is not read, so the connection must be closed */
 	struct loop_deferred proceed;
 };
 
@@ -101,7 +104,8 @@ static struct http_exchange *exchange_create(struct connection *connection)
 	exchange->connection = connection;
 	exchange->is_http_1_0 = head->is_http_1_0;
 	exchange->is_head_request = str_is(head->method, "HEAD");
-	exchange->must_close = head->is_http_1_0 || http_head_has_token(head, "connection", "close");
+	exchange->must_close =
+		head->is_http_1_0 || connection->skips_body || http_head_has_token(head, "connection", "close");
 	list_append(&connection->server->exchanges, &exchange->link);
 	return exchange;
 }
@@ -130,7 +134,15 @@ static int check_head(struct connection *connection)
 	struct str expect = http_head_get(head, "expect");
 	if (expect.ptr && !str_equal_fold(expect, STR("100-continue")))
 		return 417;
-	return http_body_start(&connection->framing, head, LIMIT_HTTP_SERVER_BODY);
+	return http_body_start(&connection->framing, head, connection->server->body_max);
+}
+
+static bool is_body_wanted(struct connection *connection)
+{
+	const struct http_server *server = connection->server;
+	if (connection->framing.state == HTTP_BODY_DONE || !server->wants_body)
+		return true;
+	return server->wants_body(&connection->head, server->self);
 }
 
 /* Each step returns 0 to continue, -1 to wait for input, or the status to refuse the request with. */
@@ -151,8 +163,9 @@ static int read_head(struct connection *connection)
 	int refused = http_head_parse_request(&connection->head, buf_str(&connection->head_bytes));
 	if (!refused)
 		refused = check_head(connection);
-	connection->state = READING_BODY;
 	connection->has_said_continue = false;
+	connection->skips_body = !refused && !is_body_wanted(connection);
+	connection->state = connection->skips_body ? ANSWERING : READING_BODY;
 	return refused;
 }
 
@@ -262,7 +275,7 @@ static void connection_create(struct http_server *server, struct stream *stream)
 	connection->server = server;
 	buf_init(&connection->input, LIMIT_HTTP_HEAD + 2 * LIMIT_STREAM_READ);
 	buf_init(&connection->head_bytes, LIMIT_HTTP_HEAD);
-	buf_init(&connection->body, LIMIT_HTTP_SERVER_BODY);
+	buf_init(&connection->body, server->body_max);
 	loop_deferred_init(&connection->proceed, server->loop, on_proceed, connection);
 	list_append(&server->connections, &connection->link);
 	server->connection_count++;
@@ -439,6 +452,7 @@ struct http_server *http_server_create(struct loop *loop, const char *host, uint
 	server->loop = loop;
 	server->on_request = on_request;
 	server->self = self;
+	server->body_max = LIMIT_HTTP_SERVER_BODY;
 	list_init(&server->connections);
 	list_init(&server->exchanges);
 	uv_tcp_init(loop_uv(loop), &server->listener);
@@ -446,6 +460,12 @@ struct http_server *http_server_create(struct loop *loop, const char *host, uint
 		return server;
 	http_server_destroy(server);
 	return NULL;
+}
+
+void http_server_limit_bodies(struct http_server *server, size_t max, http_wants_body_fn wants_body)
+{
+	server->body_max = max;
+	server->wants_body = wants_body;
 }
 
 uint16_t http_server_port(const struct http_server *server)
@@ -464,7 +484,7 @@ void http_server_destroy(struct http_server *server)
 		return;
 	struct connection *connection;
 	list_for_each(connection, &server->connections, link)
-		connection_destroy(connection, STREAM_NOW);
+		connection_destroy(connection, connection->exchange ? STREAM_NOW : STREAM_FLUSH);
 	struct http_exchange *exchange;
 	list_for_each(exchange, &server->exchanges, link)
 		free(exchange);

@@ -30,10 +30,14 @@ typedef void (*http_request_fn)(struct http_exchange *exchange, const struct htt
 /* Listens on a numeric address (NULL: 127.0.0.1) and a port (0: any free one). NULL and err on failure. */
 must_check struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port,
                                                   http_request_fn on_request, void *self, struct error *err);
+/* Limits bodies to max bytes. A request for which wants_body returns false is passed on without its body, which is not
+ * read, and the connection is closed after the answer; NULL: all bodies are read. */
+typedef bool (*http_wants_body_fn)(const struct http_head *head, void *self);
+void http_server_limit_bodies(struct http_server *server, size_t max, http_wants_body_fn wants_body);
 /* Returns the port that the server listens on. */
 uint16_t http_server_port(const struct http_server *server);
-/* Stops listening, closes all connections and ends all exchanges; no callback follows. Must not be called inside
- * on_request. NULL is a no-op. */
+/* Stops listening, closes all connections and ends all exchanges; no callback follows. Answers that are complete are
+ * sent first (STREAM_FLUSH). Must not be called inside on_request. NULL is a no-op. */
 void http_server_destroy(struct http_server *server);
 
 /* Events of an exchange; both may be NULL. */

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/config.h"
@@ -19,12 +20,13 @@
 #include "net/access_token.h"
 #include "process/process_reaper.h"
 #include "rollout/rollout_list.h"
+#include "server/http_proto.h"
 #include "server/proto_listen.h"
 
 struct proto_run {
 	/* From the command line: */
 	struct cli_list overrides;
-	const char *wire_profile, *listen, *token_file, *resume;
+	const char *wire_profile, *listen, *token_file, *keep_events, *resume;
 	bool no_auto_configure;
 	/* private */
 	char *cwd;
@@ -33,7 +35,8 @@ struct proto_run {
 	struct config *config;
 	struct loop *loop;
 	struct proto_server *server;  /* one client, at standard input and output; or */
-	struct proto_listen *clients; /* many clients at a socket */
+	struct proto_listen *clients; /* many clients at a socket; or */
+	struct http_proto *http;      /* sessions as resources of an HTTP server */
 	uv_signal_t on_int, on_term;
 	bool was_signalled;
 };
@@ -48,8 +51,11 @@ static const struct cli_option rows[] = {
 	ROW(overrides, "config", 'c', CLI_LIST, "key=value", NULL, "Set a configuration value (TOML); repeatable"),
 	ROW(wire_profile, "wire-profile", 0, CLI_TEXT, "NAME", "v1-2026-01|v1-2025-10|legacy2025|doc",
             "Generation of the events"),
-	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL, "Serve many clients at unix://PATH or tcp://IP:PORT"),
-	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Clients must first send the token in FILE"),
+	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL,
+            "Serve many clients at unix://PATH, tcp://IP:PORT or http://IP:PORT"),
+	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Clients must send the token in FILE"),
+	ROW(keep_events, "keep-events", 0, CLI_TEXT, "N", NULL,
+            "With http://: replay the last N events of a session [10000]"),
 	ROW(resume, "resume", 0, CLI_TEXT, "SESSION", NULL, "Continue a recorded session: an id or a name"),
 	ROW(no_auto_configure, "no-auto-configure", 0, CLI_FLAG, NULL, NULL,
             "Start without a session; the client sends configure_session"),
@@ -72,7 +78,11 @@ static const char details[] =
 	"private network or a tunnel. The first line of a client is {\"token\":\"…\"};\n"
 	"`codex debug-client` sends it:\n"
 	"  $ openssl rand -hex 32 > token && chmod 600 token\n"
-	"  $ codex proto --listen tcp://10.0.0.5:7000 --token-file token\n";
+	"  $ codex proto --listen tcp://10.0.0.5:7000 --token-file token\n"
+	"\n"
+	"At http://127.0.0.1:PORT sessions outlive connections: they are opened, watched\n"
+	"from any event on, and closed by requests. The token is a bearer token there.\n"
+	"docs/http.md has the endpoints.\n";
 
 const struct cli_command proto_command = {
 	.name = "codex proto",
@@ -106,17 +116,22 @@ static int load(struct proto_run *run, struct error *err)
 	return run->config ? 0 : -(int)err->code;
 }
 
+static char *find_rollout(struct str id_or_name, void *self, struct error *err)
+{
+	struct proto_run *run = self;
+	const char *home = config_home(run->config);
+	return uuid_is_valid(id_or_name) ? rollout_list_find_id(home, id_or_name, err)
+	                                 : rollout_list_find_name(home, id_or_name, err);
+}
+
 static int find_session(struct proto_run *run, struct error *err)
 {
-	struct str id = str_of(run->resume);
-	const char *home = config_home(run->config);
 	if (!run->resume)
 		return 0;
 	if (run->listen || run->no_auto_configure)
 		return error_set(err, ERR_usage, "--resume cannot be used with --%s",
 		                 run->listen ? "listen" : "no-auto-configure");
-	run->resume_path =
-		uuid_is_valid(id) ? rollout_list_find_id(home, id, err) : rollout_list_find_name(home, id, err);
+	run->resume_path = find_rollout(str_of(run->resume), run, err);
 	return run->resume_path ? 0 : error_wrap(err, "no session to resume");
 }
 
@@ -144,7 +159,9 @@ static void on_signal(uv_signal_t *handle, int number)
 		return;
 	}
 	run->was_signalled = true;
-	if (run->clients)
+	if (run->http)
+		http_proto_shut_down(run->http);
+	else if (run->clients)
 		proto_listen_shut_down(run->clients);
 	else
 		proto_server_shut_down(run->server);
@@ -157,7 +174,37 @@ static void watch_signal(struct proto_run *run, uv_signal_t *handle, int number)
 	uv_signal_start(handle, on_signal, number);
 }
 
-static int serve(struct proto_run *run, struct services *services, struct error *err)
+/* Returns a server of HTTP requests; NULL and err on failure. */
+static struct http_proto *open_http(struct proto_run *run, struct services *services, struct error *err)
+{
+	uint64_t keep_events = 10000;
+	if (run->keep_events &&
+	    (!str_to_u64(str_of(run->keep_events), &keep_events) || !keep_events || keep_events > LIMIT_KEPT_EVENTS)) {
+		error_set(err, ERR_usage, "--keep-events %s: expected a number from 1 to %d", run->keep_events,
+		          LIMIT_KEPT_EVENTS);
+		return NULL;
+	}
+	struct http_proto_options options = {
+		.loop = run->loop,
+		.services = services,
+		.config = run->config,
+		.cwd = run->cwd,
+		.no_auto_configure = run->no_auto_configure,
+		.token = run->token,
+		.keep_events = keep_events,
+		.find_rollout = find_rollout,
+		.on_end = on_end,
+		.self = run,
+	};
+	return http_proto_create(&options, run->listen, err);
+}
+
+static bool is_http(const char *address)
+{
+	return address && str_has_prefix(str_of(address), "http://");
+}
+
+static int open_server(struct proto_run *run, struct services *services, struct error *err)
 {
 	struct proto_options options = {
 		.loop = run->loop,
@@ -172,19 +219,32 @@ static int serve(struct proto_run *run, struct services *services, struct error 
 		.on_end = on_end,
 		.self = run,
 	};
-	if (run->listen)
+	if (is_http(run->listen))
+		run->http = open_http(run, services, err);
+	else if (run->listen)
 		run->clients = proto_listen_create(&options, run->listen, err);
 	else
 		run->server = proto_server_create(&options, err);
-	if (!run->clients && !run->server)
-		return -(int)err->code;
+	return run->http || run->clients || run->server ? 0 : -(int)err->code;
+}
+
+static int serve(struct proto_run *run, struct services *services, struct error *err)
+{
+	int status = open_server(run, services, err);
+	if (status != 0)
+		return status;
 	watch_signal(run, &run->on_int, SIGINT);
 	watch_signal(run, &run->on_term, SIGTERM);
-	if (run->clients) /* printed last, because the reader may send a signal at once */
-		fprintf(stderr, "listening on %s\n", proto_listen_address(run->clients));
+	if (run->listen) /* printed last, because the reader may send a signal at once */
+		fprintf(stderr, "listening on %s\n",
+		        run->http ? http_proto_address(run->http) : proto_listen_address(run->clients));
 	loop_run(run->loop);
 	proto_server_destroy(run->server);
 	proto_listen_destroy(run->clients);
+	if (run->http) {
+		http_proto_destroy(run->http);
+		loop_hurry(run->loop);
+	}
 	uv_close((uv_handle_t *)&run->on_int, NULL);
 	uv_close((uv_handle_t *)&run->on_term, NULL);
 	return 0;
@@ -213,6 +273,8 @@ static int start(struct proto_run *run, struct error *err)
 	if (run->token_file && !run->listen)
 		return error_set(err, ERR_usage,
 		                 "--token-file requires --listen; clients on standard input send no token");
+	if (run->keep_events && !is_http(run->listen))
+		return error_set(err, ERR_usage, "--keep-events requires --listen http://IP:PORT");
 	if (run->token_file && !(run->token = access_token_read(run->token_file, err)))
 		return -(int)err->code;
 	int status = load(run, err);

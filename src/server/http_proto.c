@@ -1,0 +1,360 @@
+/* Checks come before the body is read, so that a client without the token cannot make the server store one, and are
+ * made again when the request is dispatched, which then answers. A session reports its end from its own callback, so
+ * it is destroyed in the next round of the loop. */
+#include "server/http_proto.h"
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <uv.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "net/access_token.h"
+#include "net/http_head.h"
+#include "net/http_server.h"
+#include "net/http_url.h"
+#include "server/http_proto_priv.h"
+#include "server/kept_session.h"
+#include "transport/transport_listen.h"
+
+/* ---- answers ---- */
+
+void http_request_answer(struct http_request *request, int status, struct str json, const struct str *headers,
+                         size_t header_count)
+{
+	struct str all[4] = {STR("content-type: application/json"), STR("cache-control: no-store")};
+	size_t count = 2;
+	for (size_t i = 0; i < header_count && count < countof(all); i++)
+		all[count++] = headers[i];
+	http_reply_head(request->exchange, status, all, count, (int64_t)json.len);
+	http_reply_data(request->exchange, json);
+	http_reply_end(request->exchange);
+}
+
+static const char *code_of(int status)
+{
+	switch (status) {
+#define REFUSAL(status, code) \
+	case status:          \
+		return #code;
+#include "server/http_refusal.def"
+#undef REFUSAL
+	}
+	return "internal";
+}
+
+static void refuse(struct http_request *request, int status, const char *message, const char *key, uint64_t value,
+                   struct str header)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_RPC_ERROR);
+	struct json_writer w = json_writer(&out);
+	jw_object(&w);
+	jw_key(&w, "error");
+	jw_object(&w);
+	jw_member_cstr(&w, "code", code_of(status));
+	jw_member_cstr(&w, "message", message);
+	jw_object_end(&w);
+	if (key)
+		jw_member_i64(&w, key, (int64_t)value);
+	jw_object_end(&w);
+	http_request_answer(request, status, buf_str(&out), &header, header.ptr != NULL);
+}
+
+void http_request_refuse_with(struct http_request *request, int status, const char *message, const char *key,
+                              uint64_t value)
+{
+	refuse(request, status, message, key, value, STR_NONE);
+}
+
+void http_request_refuse(struct http_request *request, int status, const char *message)
+{
+	refuse(request, status, message, NULL, 0, STR_NONE);
+}
+
+/* ---- routes ---- */
+
+struct route {
+	const char *method, *path;
+	http_route_fn run;
+	bool needs_token;
+};
+
+static const struct route routes[] = {
+#define ROUTE(method, path, handler, needs_token) {#method, path, on_route_##handler, needs_token},
+#include "server/http_routes.def"
+#undef ROUTE
+};
+
+/* Compares a path with a route's, in which an asterisk matches any part; sets *ret_id to that part. */
+static bool matches(const char *pattern, struct str path, struct str *ret_id)
+{
+	struct str rest = str_of(pattern), want, part;
+	bool has_want, has_part;
+	while ((has_want = str_next_part(&rest, '/', &want)) & (has_part = str_next_part(&path, '/', &part))) {
+		if (str_is(want, "*"))
+			*ret_id = part;
+		else if (!str_eq(want, part))
+			return false;
+	}
+	return has_want == has_part;
+}
+
+static const struct route *find_route(struct str method, struct str path, struct str *ret_id)
+{
+	for (size_t i = 0; i < countof(routes); i++)
+		if (str_is(method, routes[i].method) && matches(routes[i].path, path, ret_id))
+			return &routes[i];
+	return NULL;
+}
+
+/* Answers 404, or 405 with the methods of the path. */
+static void refuse_route(struct http_request *request, struct str path)
+{
+	auto_buf struct buf allow;
+	struct str id;
+	buf_init(&allow, KIB);
+	for (size_t i = 0; i < countof(routes); i++)
+		if (matches(routes[i].path, path, &id))
+			buf_printf(&allow, "%s%s", allow.len ? ", " : "allow: ", routes[i].method);
+	if (!allow.len)
+		http_request_refuse(request, 404, "there is no such endpoint; docs/http.md lists them");
+	else
+		refuse(request, 405, "the endpoint does not have this method", NULL, 0, buf_str(&allow));
+}
+
+static struct http_session *find_session(struct http_proto *proto, struct str id)
+{
+	struct http_session *it;
+	list_for_each(it, &proto->sessions, link) {
+		if (!kept_session_has_ended(it->kept) && str_is(id, kept_session_id(it->kept)))
+			return it;
+	}
+	return NULL;
+}
+
+/* ---- checks ---- */
+
+static bool has_token(const struct http_proto *proto, const struct http_head *head)
+{
+	struct str shown = http_head_get(head, "authorization");
+	ptrdiff_t blank = str_find_char(shown, ' ');
+	if (!proto->options.token)
+		return true;
+	if (blank < 0 || !str_equal_fold(str_n(shown.ptr, (size_t)blank), STR("bearer")))
+		return false;
+	return access_token_matches(proto->options.token, str_trim(str_skip(shown, (size_t)blank + 1)));
+}
+
+/* Only names of this machine are accepted; the address of the connection is a loopback address, too. */
+static bool has_right_host(const struct http_head *head)
+{
+	const struct sockaddr_in loopback = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	struct str host = http_head_get(head, "host");
+	return !host.ptr || http_host_is_allowed(host, (const struct sockaddr *)&loopback, NULL, 0);
+}
+
+static struct str path_of(const struct http_head *head, struct str *ret_query)
+{
+	struct str path;
+	*ret_query = head->target;
+	str_next_part(ret_query, '?', &path);
+	return path;
+}
+
+/* Returns the status to refuse a request with, and the reason; 0 if it may be served. */
+static int check(const struct http_proto *proto, const struct http_head *head, const char **ret_reason)
+{
+	struct str query, id, path = path_of(head, &query);
+	if (http_head_get(head, "origin").ptr) {
+		*ret_reason = "requests of web pages are not served";
+		return 403;
+	}
+	if (!has_right_host(head)) {
+		*ret_reason = "the Host header does not name this server";
+		return 403;
+	}
+	const struct route *route = find_route(head->method, path, &id);
+	if ((!route || route->needs_token) && !has_token(proto, head)) {
+		*ret_reason =
+			"the request lacks the header `authorization: Bearer TOKEN` with the token of this server";
+		return 401;
+	}
+	return 0;
+}
+
+static bool wants_body(const struct http_head *head, void *self)
+{
+	const char *reason;
+	return check(self, head, &reason) == 0;
+}
+
+static void on_request(struct http_exchange *exchange, const struct http_head *head, struct str body, void *self)
+{
+	struct http_proto *proto = self;
+	struct http_request request = {.proto = proto, .exchange = exchange, .head = head, .body = body};
+	struct str id = STR_NONE, path = path_of(head, &request.query);
+	const char *reason;
+	int status = check(proto, head, &reason);
+	if (status) {
+		refuse(&request, status, reason, NULL, 0, status == 401 ? STR("www-authenticate: Bearer") : STR_NONE);
+		return;
+	}
+	const struct route *route = find_route(head->method, path, &id);
+	request.session = id.ptr ? find_session(proto, id) : NULL;
+	if (!route)
+		refuse_route(&request, path);
+	else if (id.ptr && !request.session)
+		http_request_refuse(&request, 404, "there is no session with this id; it may have ended");
+	else
+		route->run(&request);
+}
+
+/* ---- sessions ---- */
+
+static void session_destroy(struct http_session *session)
+{
+	list_remove(&session->link);
+	session->proto->session_count--;
+	kept_session_destroy(session->kept);
+	free(session);
+}
+
+static void on_sweep(void *self)
+{
+	struct http_proto *proto = self;
+	struct http_session *it;
+	bool has_open = false;
+	list_for_each(it, &proto->sessions, link) {
+		if (!kept_session_has_ended(it->kept))
+			has_open = true;
+		else if (!kept_session_is_watched(it->kept))
+			session_destroy(it);
+	}
+	if (!proto->is_draining || has_open || proto->is_end_reported)
+		return;
+	proto->is_end_reported = true;
+	proto->options.on_end(proto->options.self);
+}
+
+static void on_session_end(void *self)
+{
+	struct http_session *session = self;
+	loop_defer(&session->proto->sweep);
+}
+
+struct http_session *http_session_open(struct http_proto *proto, struct str resume, bool no_auto_configure,
+                                       struct error *err)
+{
+	const struct http_proto_options *own = &proto->options;
+	auto_free char *rollout = NULL;
+	if (proto->session_count >= LIMIT_KEPT_SESSIONS) {
+		error_set(err, ERR_limit, "%d sessions are open; close one first", LIMIT_KEPT_SESSIONS);
+		return NULL;
+	}
+	if (resume.len && !(rollout = own->find_rollout(resume, own->self, err)))
+		return NULL;
+	struct http_session *session = xnew(struct http_session);
+	struct kept_session_options options = {
+		.loop = own->loop,
+		.services = own->services,
+		.config = own->config,
+		.cwd = own->cwd,
+		.resume_path = rollout,
+		.no_auto_configure = own->no_auto_configure || no_auto_configure,
+		.keep_events = own->keep_events,
+		.on_end = on_session_end,
+		.self = session,
+	};
+	session->proto = proto;
+	session->kept = kept_session_create(&options);
+	list_append(&proto->sessions, &session->link);
+	proto->session_count++;
+	return session;
+}
+
+/* ---- the server ---- */
+
+/* Parses http://IP:PORT with a loopback address; sets *ret_host, to be freed, and *ret_port. */
+static int parse_address(const char *address, char **ret_host, uint16_t *ret_port, struct error *err)
+{
+	struct str rest = str_of(address);
+	uint64_t port;
+	str_cut_prefix(&rest, "http://");
+	auto_free char *tcp = xasprintf("tcp://%s", rest.ptr);
+	if (!transport_listener_is_address(tcp))
+		return error_set(err, ERR_usage, "%s: expected http://IP:PORT with a numeric address", address);
+	if (!transport_listener_is_local(tcp))
+		return error_set(err, ERR_usage,
+		                 "%s: other machines can reach this address, and http:// does not encrypt: listen on "
+		                 "http://127.0.0.1:PORT, and use a tunnel such as `ssh -L`",
+		                 address);
+	size_t colon = (size_t)str_rfind_char(rest, ':');
+	if (!str_to_u64(str_skip(rest, colon + 1), &port))
+		return error_set(err, ERR_usage, "%s: expected a port", address);
+	struct str host = str_n(rest.ptr, colon);
+	bool is_v6 = host.ptr[0] == '[';
+	*ret_host = str_dup(is_v6 ? str_n(host.ptr + 1, host.len - 2) : host);
+	*ret_port = (uint16_t)port;
+	return 0;
+}
+
+static int start(struct http_proto *proto, const char *address, struct error *err)
+{
+	auto_free char *host = NULL;
+	uint16_t port;
+	int status = parse_address(address, &host, &port, err);
+	if (status != 0)
+		return status;
+	proto->server = http_server_create(proto->options.loop, host, port, on_request, proto, err);
+	if (!proto->server)
+		return -(int)err->code;
+	http_server_limit_bodies(proto->server, LIMIT_LINE, wants_body);
+	port = http_server_port(proto->server);
+	proto->address = xasprintf(strchr(host, ':') ? "http://[%s]:%u" : "http://%s:%u", host, port);
+	return 0;
+}
+
+struct http_proto *http_proto_create(const struct http_proto_options *options, const char *address, struct error *err)
+{
+	struct http_proto *proto = xnew(struct http_proto);
+	proto->options = *options;
+	list_init(&proto->sessions);
+	list_init(&proto->watches);
+	loop_deferred_init(&proto->sweep, options->loop, on_sweep, proto);
+	if (start(proto, address, err) == 0)
+		return proto;
+	http_proto_destroy(proto);
+	return NULL;
+}
+
+const char *http_proto_address(const struct http_proto *proto)
+{
+	return proto->address;
+}
+
+void http_proto_shut_down(struct http_proto *proto)
+{
+	struct http_session *it;
+	proto->is_draining = true;
+	list_for_each(it, &proto->sessions, link)
+		kept_session_shut_down(it->kept);
+	loop_defer(&proto->sweep);
+}
+
+void http_proto_destroy(struct http_proto *proto)
+{
+	struct http_session *it;
+	if (!proto)
+		return;
+	http_watches_destroy(proto);
+	list_for_each(it, &proto->sessions, link)
+		session_destroy(it);
+	http_server_destroy(proto->server);
+	loop_deferred_finish(&proto->sweep);
+	free(proto->address);
+	free(proto);
+}

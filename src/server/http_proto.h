@@ -1,0 +1,44 @@
+/* http_proto.h — the event protocol over HTTP/1.1: sessions that outlive connections, as resources.
+ *
+ * http_routes.def lists the endpoints. Only clients on this machine can connect: any other address is refused. Rejected
+ * on every path: a request with an Origin header, which comes from a web page, and one whose Host header does not name
+ * this machine (403); with a token also, except for health checks, a request without it (401). Their bodies are not
+ * read. Owns: the socket and the sessions (kept_session.h). Loop thread only. */
+#ifndef SERVER_HTTP_PROTO_H
+#define SERVER_HTTP_PROTO_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct config;
+struct http_proto;
+struct loop;
+struct services;
+
+struct http_proto_options {
+	struct loop *loop;
+	struct services *services;
+	struct config *config; /* sessions take references */
+	const char *cwd;
+	bool no_auto_configure; /* of all sessions */
+	const char *token;      /* the bearer token that clients must send, borrowed; NULL: none */
+	size_t keep_events;     /* of each session */
+	/* Returns the path of a recorded session's rollout, owned by the caller; NULL and err if it is missing. */
+	char *(*find_rollout)(struct str id_or_name, void *self, struct error *err);
+	void (*on_end)(void *self); /* called once after http_proto_shut_down, when all sessions have ended */
+	void *self;
+};
+
+/* address: http://IP:PORT; port 0 takes any that is free. ERR_usage for an address that other machines can reach. */
+must_check struct http_proto *http_proto_create(const struct http_proto_options *options, const char *address,
+                                                struct error *err);
+/* Returns the address with the actual port. */
+const char *http_proto_address(const struct http_proto *proto);
+/* Opens no more sessions, and shuts the current ones down as after Op shutdown. */
+void http_proto_shut_down(struct http_proto *proto);
+void http_proto_destroy(struct http_proto *proto); /* NULL is fine */
+
+#endif

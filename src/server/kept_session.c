@@ -1,0 +1,441 @@
+/* Events are kept as the lines that the wire profile writes, so a replay is the same bytes. Watchers pull: a session
+ * only announces news, once in a round of the loop, and a watcher whose client is slow does not ask. Numbers have no
+ * gap, so an event's place follows from its number. */
+#include "server/kept_session.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/list.h"
+#include "base/mem.h"
+#include "base/sha.h"
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "config/config.h"
+#include "engine/codex/codex.h"
+#include "loop/loop.h"
+#include "server/wire_profile.h"
+
+/* ---- the events, numbered 1, 2, 3, … ---- */
+
+struct kept_events {
+	uint64_t first_seq;        /* the oldest event that is kept; last_seq + 1 if all were dropped */
+	uint64_t last_seq;         /* the newest event; 0 before the first */
+	struct kept_event **slots; /* event number N is in slot N % capacity */
+	size_t capacity;
+	size_t bytes;
+};
+
+struct kept_event {
+	size_t len;
+	char line[];
+};
+
+static void kept_events_init(struct kept_events *events, size_t capacity)
+{
+	*events = (struct kept_events){.first_seq = 1, .capacity = capacity};
+	events->slots = xcalloc(capacity, sizeof(*events->slots));
+}
+
+static struct kept_event **slot_of(const struct kept_events *events, uint64_t seq)
+{
+	return &events->slots[seq % events->capacity];
+}
+
+static void drop_first(struct kept_events *events)
+{
+	struct kept_event **slot = slot_of(events, events->first_seq++);
+	events->bytes -= (*slot)->len;
+	free(steal(*slot));
+}
+
+static size_t count(const struct kept_events *events)
+{
+	return (size_t)(events->last_seq - events->first_seq + 1);
+}
+
+static void kept_events_add(struct kept_events *events, struct str line)
+{
+	while (count(events) && (count(events) == events->capacity || events->bytes + line.len > LIMIT_KEPT_BYTES))
+		drop_first(events);
+	struct kept_event *event = xmalloc(sizeof(*event) + line.len);
+	event->len = line.len;
+	memcpy(event->line, line.ptr, line.len);
+	events->bytes += line.len;
+	*slot_of(events, ++events->last_seq) = event;
+}
+
+static struct str kept_events_get(const struct kept_events *events, uint64_t seq)
+{
+	if (seq < events->first_seq || seq > events->last_seq)
+		return STR_NONE;
+	const struct kept_event *event = *slot_of(events, seq);
+	return str_n(event->line, event->len);
+}
+
+static void kept_events_finish(struct kept_events *events)
+{
+	while (events->slots && count(events))
+		drop_first(events);
+	free(steal(events->slots));
+}
+
+/* ---- the objects ---- */
+
+struct seen_id {
+	uint64_t digest[SHA256_SIZE / sizeof(uint64_t)];
+};
+
+struct kept_session {
+	struct kept_session_options options;
+	char id[UUID_TEXT_SIZE];
+	struct wire_style style;
+	struct codex *codex;
+	struct kept_events events;
+	struct list pending; /* submissions that the engine's queue has no room for */
+	size_t pending_count;
+	VEC(struct seen_id) ids; /* of the last submissions; a ring once it has LIMIT_KEPT_IDS items */
+	size_t next_id;          /* the oldest item of that ring */
+	struct list watchers;
+	unsigned watcher_count;
+	struct loop_deferred news;
+	struct loop_timer *idle;
+	uint64_t active_ms; /* the time of the last submission or event, or when the last watcher left */
+	struct buf out;
+	bool is_ending, has_ended;
+};
+
+struct kept_watcher {
+	struct list link;
+	struct kept_session *session;
+	uint64_t seq; /* the last event that was returned */
+	void (*on_news)(void *self);
+	void *self;
+	struct loop_timer *patience; /* ends a hold */
+	bool is_holding;
+	bool was_held; /* a hold since the watcher has last caught up */
+};
+
+/* ---- the end ---- */
+
+static uint64_t idle_limit(const struct kept_session *session)
+{
+	return session->options.idle_ms ? session->options.idle_ms : LIMIT_KEPT_IDLE_MS;
+}
+
+static bool is_idle(const struct kept_session *session)
+{
+	return !session->pending_count && codex_get_state(session->codex) == CODEX_IDLE;
+}
+
+static void on_idle(void *self)
+{
+	struct kept_session *session = self;
+	uint64_t quiet_ms = clock_now_ms() - session->active_ms;
+	if (session->is_ending || session->watcher_count)
+		return; /* the timer is started again when the last watcher leaves */
+	if (!is_idle(session))
+		loop_timer_start(session->idle, idle_limit(session));
+	else if (quiet_ms < idle_limit(session))
+		loop_timer_start(session->idle, idle_limit(session) - quiet_ms);
+	else
+		kept_session_shut_down(session);
+}
+
+static void on_announce(void *self)
+{
+	struct kept_session *session = self;
+	struct kept_watcher *it;
+	list_for_each(it, &session->watchers, link)
+		it->on_news(it->self);
+	if (session->has_ended)
+		session->options.on_end(session->options.self);
+}
+
+/* ---- events ---- */
+
+static void on_event(const struct event *event, void *self)
+{
+	struct kept_session *session = self;
+	struct str line, rest;
+	wire_profile_write(&session->style, event, &session->out);
+	rest = buf_str(&session->out);
+	while (str_next_line(&rest, &line))
+		if (line.len)
+			kept_events_add(&session->events, line);
+	buf_reuse(&session->out);
+	session->active_ms = clock_now_ms();
+	if (event->msg.tag == EV_shutdown_complete)
+		session->has_ended = session->is_ending = true;
+	loop_defer(&session->news);
+}
+
+/* ---- submissions ---- */
+
+static void submit_pending(void *self)
+{
+	struct kept_session *session = self;
+	struct submission *it;
+	while ((it = list_first(&session->pending, struct submission, link))) {
+		if (codex_submit_op(session->codex, it->id, &it->op, NULL) != 0)
+			return; /* on_room follows */
+		list_remove(&it->link);
+		session->pending_count--;
+		submission_destroy(it);
+	}
+}
+
+static void add_pending(struct kept_session *session, struct submission *submission)
+{
+	list_append(&session->pending, &submission->link);
+	session->pending_count++;
+	session->active_ms = clock_now_ms();
+	submit_pending(session);
+}
+
+static bool is_seen(const struct kept_session *session, const struct seen_id *id)
+{
+	vec_for_each(it, &session->ids) {
+		if (it->digest[0] == id->digest[0] && memcmp(it, id, sizeof(*id)) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Returns false if the id was recorded already. Digests are kept, because a client chooses how long its ids are. */
+static bool record_id(struct kept_session *session, struct str text)
+{
+	struct seen_id id;
+	if (!text.len)
+		return true;
+	sha256(text, (uint8_t *)id.digest);
+	if (is_seen(session, &id))
+		return false;
+	if (session->ids.count < LIMIT_KEPT_IDS) {
+		vec_push(&session->ids, id);
+		return true;
+	}
+	session->ids.items[session->next_id] = id;
+	session->next_id = (session->next_id + 1) % LIMIT_KEPT_IDS;
+	return true;
+}
+
+size_t kept_session_room(const struct kept_session *session)
+{
+	return session->is_ending ? 0 : LIMIT_KEPT_PENDING - session->pending_count;
+}
+
+bool kept_session_submit(struct kept_session *session, struct submission *submission)
+{
+	if (!record_id(session, submission->id)) {
+		submission_destroy(submission);
+		return false;
+	}
+	wire_profile_observe(&session->style, submission);
+	if (submission->op.tag == OP_shutdown)
+		session->is_ending = true;
+	add_pending(session, submission);
+	return true;
+}
+
+static void submit_own(struct kept_session *session, const char *id, enum op_tag tag, void *body)
+{
+	struct op op = {.tag = tag, .body = body};
+	add_pending(session, submission_create(str_of(id), &op));
+}
+
+static void drop_pending(struct kept_session *session)
+{
+	struct submission *it;
+	list_for_each(it, &session->pending, link) {
+		list_remove(&it->link);
+		submission_destroy(it);
+	}
+	session->pending_count = 0;
+}
+
+void kept_session_shut_down(struct kept_session *session)
+{
+	if (session->is_ending)
+		return;
+	session->is_ending = true;
+	drop_pending(session);
+	submit_own(session, "", OP_shutdown, NULL);
+}
+
+/* ---- the session ---- */
+
+static void open_codex(struct kept_session *session)
+{
+	const struct kept_session_options *own = &session->options;
+	struct codex_options options = {
+		.services = own->services,
+		.config = own->config,
+		.source = session_source_cli,
+		.cwd = own->cwd,
+		.is_interactive = true,
+		.serves_tools = true,
+		.begins_once_allowed = wire_profile_begins_once_allowed(own->config->wire_profile),
+		.on_event = on_event,
+		.on_room = submit_pending,
+		.self = session,
+	};
+	session->codex = codex_open(&options);
+	struct op_configure_session configure = {.resume_path = str_of(own->resume_path)};
+	bool is_legacy = session->style.profile == wire_profile_legacy2025; /* there ids start with the session */
+	if (!own->no_auto_configure)
+		submit_own(session, is_legacy ? "0" : "", OP_configure_session, &configure);
+	session->options.resume_path = NULL; /* borrowed until here */
+}
+
+struct kept_session *kept_session_create(const struct kept_session_options *options)
+{
+	struct kept_session *session = xnew(struct kept_session);
+	session->options = *options;
+	uuid_v7(session->id);
+	session->style = (struct wire_style){.profile = options->config->wire_profile,
+	                                     .shows_raw_reasoning = options->config->show_raw_agent_reasoning};
+	kept_events_init(&session->events, options->keep_events);
+	list_init(&session->pending);
+	list_init(&session->watchers);
+	buf_init(&session->out, LIMIT_STREAM_QUEUE_HARD);
+	loop_deferred_init(&session->news, options->loop, on_announce, session);
+	session->idle = loop_timer_create(options->loop, on_idle, session);
+	session->active_ms = clock_now_ms();
+	loop_timer_start(session->idle, idle_limit(session));
+	open_codex(session);
+	return session;
+}
+
+void kept_session_destroy(struct kept_session *session)
+{
+	if (!session)
+		return;
+	codex_close(session->codex);
+	drop_pending(session);
+	loop_deferred_finish(&session->news);
+	loop_timer_destroy(session->idle);
+	kept_events_finish(&session->events);
+	vec_finish(&session->ids);
+	buf_finish(&session->out);
+	free(session);
+}
+
+const char *kept_session_id(const struct kept_session *session)
+{
+	return session->id;
+}
+
+uint64_t kept_session_first_seq(const struct kept_session *session)
+{
+	return session->events.first_seq;
+}
+
+uint64_t kept_session_last_seq(const struct kept_session *session)
+{
+	return session->events.last_seq;
+}
+
+bool kept_session_is_ending(const struct kept_session *session)
+{
+	return session->is_ending;
+}
+
+bool kept_session_has_ended(const struct kept_session *session)
+{
+	return session->has_ended;
+}
+
+bool kept_session_is_watched(const struct kept_session *session)
+{
+	return session->watcher_count;
+}
+
+static const char *state_name(const struct kept_session *session)
+{
+	static const char *const names[] = {
+		[CODEX_QUEUED] = "running",
+		[CODEX_IDLE] = "idle",
+		[CODEX_RUNNING] = "running",
+		[CODEX_BLOCKED] = "blocked",
+	};
+	return names[codex_get_state(session->codex)];
+}
+
+void kept_session_write_info(const struct kept_session *session, struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_cstr(w, "session_id", session->id);
+	jw_member_cstr(w, "state", state_name(session));
+	jw_member_i64(w, "first_seq", (int64_t)session->events.first_seq);
+	jw_member_i64(w, "last_seq", (int64_t)session->events.last_seq);
+	jw_member_i64(w, "watchers", session->watcher_count);
+	jw_object_end(w);
+}
+
+/* ---- watchers ---- */
+
+void kept_watcher_go_on(struct kept_watcher *watcher)
+{
+	loop_timer_stop(watcher->patience);
+	if (watcher->is_holding)
+		codex_release(watcher->session->codex);
+	watcher->is_holding = false;
+}
+
+static void on_patience_end(void *self)
+{
+	kept_watcher_go_on(self);
+}
+
+struct kept_watcher *kept_watcher_create(struct kept_session *session, uint64_t after_seq, void (*on_news)(void *self),
+                                         void *self)
+{
+	struct kept_watcher *watcher = xnew(struct kept_watcher);
+	*watcher = (struct kept_watcher){.session = session, .seq = after_seq, .on_news = on_news, .self = self};
+	watcher->patience = loop_timer_create(session->options.loop, on_patience_end, watcher);
+	list_append(&session->watchers, &watcher->link);
+	session->watcher_count++;
+	loop_defer(&session->news);
+	return watcher;
+}
+
+enum kept_next kept_watcher_next(struct kept_watcher *watcher, struct str *ret_line, uint64_t *ret_seq)
+{
+	const struct kept_session *session = watcher->session;
+	if (watcher->seq >= session->events.last_seq) {
+		watcher->was_held = false;
+		return session->has_ended ? KEPT_ENDED : KEPT_WAIT;
+	}
+	if (watcher->seq + 1 < session->events.first_seq)
+		return KEPT_LOST;
+	*ret_seq = ++watcher->seq;
+	*ret_line = kept_events_get(&session->events, watcher->seq);
+	return KEPT_EVENT;
+}
+
+void kept_watcher_stall(struct kept_watcher *watcher)
+{
+	if (watcher->was_held || watcher->session->has_ended)
+		return;
+	watcher->was_held = watcher->is_holding = true;
+	codex_hold(watcher->session->codex);
+	loop_timer_start(watcher->patience, LIMIT_WATCHER_HOLD_MS);
+}
+
+void kept_watcher_destroy(struct kept_watcher *watcher)
+{
+	if (!watcher)
+		return;
+	struct kept_session *session = watcher->session;
+	kept_watcher_go_on(watcher);
+	loop_timer_destroy(watcher->patience);
+	list_remove(&watcher->link);
+	session->watcher_count--;
+	session->active_ms = clock_now_ms();
+	if (!session->watcher_count)
+		loop_timer_start(session->idle, idle_limit(session));
+	loop_defer(&session->news); /* an ended session may be waiting for its last watcher */
+	free(watcher);
+}
