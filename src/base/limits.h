@@ -25,6 +25,7 @@ enum {
 	LIMIT_HTTP_SEND_BUFFER = 64 * KIB,   /* send buffer of one call with a longer body */
 	LIMIT_HTTP_BURST = 256 * KIB,        /* bytes read for all responses before other callbacks run */
 	LIMIT_HTTP_CONNECTIONS = 1024,       /* connections of one server */
+	LIMIT_HTTP_TUNNEL_QUEUE = 64 * MIB,  /* bytes for the peer of a tunnel that were not sent yet */
 	LIMIT_UPGRADE_HEAD = 16 * KIB,       /* the head of a WebSocket upgrade request */
 	LIMIT_UPGRADE_MS = 10 * 1000,        /* time for a client to send that head */
 	LIMIT_UPGRADE_DISCARD = 64 * KIB,    /* bytes read from a rejected client, so that it receives the response */

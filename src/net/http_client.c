@@ -234,6 +234,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
 	if (options && options->ca_file)
 		client->ca_file = xstrdup(options->ca_file);
 	list_init(&client->calls);
+	list_init(&client->tunnels);
 	loop_deferred_init(&client->proceed, loop, on_proceed, client);
 	return client;
 }
@@ -243,6 +244,9 @@ void http_client_destroy(struct http_client *client)
 	if (!client)
 		return;
 	struct http_call *call;
+	struct http_tunnel *tunnel;
+	while ((tunnel = http_tunnel_first(client)))
+		http_tunnel_destroy(tunnel);
 	list_for_each(call, &client->calls, link)
 		http_call_destroy(call);
 	if (client->load)

@@ -68,6 +68,10 @@ static void call_retry(struct http_call *call)
 void http_call_complete(struct http_call *call, CURLcode result)
 {
 	struct error err = call->failure;
+	if (call->tunnel && result == CURLE_OK && !call->is_cancelled) {
+		http_tunnel_connected(call->tunnel);
+		return;
+	}
 	if (err.code == ERR_none && result == CURLE_OK) {
 		http_call_end(call, NULL);
 		return;
@@ -328,6 +332,16 @@ static void set_options(struct http_call *call)
 	curl->easy_setopt(call->easy, CURLOPT_CONNECTTIMEOUT_MS, (long)call->request.connect_timeout_ms);
 }
 
+/* A tunnel needs a connection of its own, also through a proxy for http://, and no HTTP/2 on it. */
+static void set_connect_only(struct http_call *call)
+{
+	const struct http_curl *curl = call->client->curl;
+	curl->easy_setopt(call->easy, CURLOPT_CONNECT_ONLY, 1L);
+	curl->easy_setopt(call->easy, CURLOPT_FRESH_CONNECT, 1L);
+	curl->easy_setopt(call->easy, CURLOPT_HTTPPROXYTUNNEL, 1L);
+	curl->easy_setopt(call->easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+}
+
 static int call_setup(struct http_call *call, struct error *err)
 {
 	if (!http_url_parse(str_of(call->request.url), &call->url))
@@ -344,6 +358,8 @@ static int call_setup(struct http_call *call, struct error *err)
 		set_tls(call);
 	set_callbacks(call);
 	http_call_set_connection(call);
+	if (call->tunnel)
+		set_connect_only(call);
 	call->client->curl->multi_add_handle(call->client->multi, call->easy);
 	return 0;
 }

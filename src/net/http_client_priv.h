@@ -1,5 +1,6 @@
 /* http_client_priv.h — shared by http_client.c (loop, loading), http_client_call.c (one request),
- * http_client_connection.c (kept connections) and http_client_error.c (errors). */
+ * http_client_connection.c (kept connections), http_client_tunnel.c (connections for other protocols) and
+ * http_client_error.c (errors). */
 #ifndef NET_HTTP_CLIENT_PRIV_H
 #define NET_HTTP_CLIENT_PRIV_H
 
@@ -19,6 +20,7 @@
 #define HTTP_SYSTEM_CA_DIR "/etc/ssl/certs"
 
 struct http_load;
+struct http_tunnel;
 struct http_watch;
 
 /* curl->easy_init is curl_easy_init, and so on. */
@@ -47,6 +49,7 @@ struct http_client {
 	struct loop_deferred proceed; /* runs soon and acts on the flags of the calls */
 	size_t burst;                 /* bytes received since libcurl last ran */
 	struct list calls;
+	struct list tunnels;
 	VEC(struct http_socket) sockets; /* open sockets, in use or kept */
 };
 
@@ -60,6 +63,7 @@ struct http_call {
 	struct arena arena;
 	struct http_url url;
 
+	struct http_tunnel *tunnel; /* that only needs a connection; NULL: this is a request */
 	CURL *easy;
 	struct curl_slist *headers;
 	char detail[CURL_ERROR_SIZE]; /* libcurl's message */
@@ -93,6 +97,13 @@ void http_call_complete(struct http_call *call, CURLcode result);
 /* Reports the end to the owner and frees the call. */
 void http_call_end(struct http_call *call, const struct error *err);
 void http_call_destroy(struct http_call *call);
+
+/* Defined in http_client_tunnel.c. */
+/* Takes the connection of its call, which is destroyed. */
+void http_tunnel_connected(struct http_tunnel *tunnel);
+void http_tunnel_destroy(struct http_tunnel *tunnel);
+/* NULL: the client has no tunnel. */
+struct http_tunnel *http_tunnel_first(struct http_client *client);
 
 /* Defined in http_client_connection.c. */
 /* True if the call has to wait for the warm-up of a connection to its host. */

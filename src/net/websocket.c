@@ -104,30 +104,37 @@ static const struct wslay_frame_callbacks wslay_callbacks = {on_wslay_send, on_w
 
 /* ---- output ---- */
 
-static void send_frame(struct websocket *websocket, uint8_t opcode, struct str payload)
+/* Sends one frame whose payload consists of these parts; at least one. */
+static void send_frame(struct websocket *websocket, uint8_t opcode, const struct str *parts, size_t count)
 {
-	struct wslay_frame_iocb frame = {
-		.fin = 1,
-		.opcode = opcode,
-		.payload_length = payload.len,
-		.mask = websocket->role == WEBSOCKET_CLIENT,
-		.data = (const uint8_t *)payload.ptr,
-		.data_length = payload.len,
-	};
-	ssize_t sent;
-	do { /* masked data is sent in pieces, because masking needs a copy */
-		sent = library.frame_send(websocket->frames, &frame);
-		if (sent > 0) {
-			frame.data += sent;
-			frame.data_length -= (size_t)sent;
-		}
-	} while (sent > 0 && frame.data_length);
+	struct wslay_frame_iocb frame = {.fin = 1, .opcode = opcode, .mask = websocket->role == WEBSOCKET_CLIENT};
+	for (size_t i = 0; i < count; i++)
+		frame.payload_length += parts[i].len;
+	for (size_t i = 0; i < count; i++) {
+		ssize_t sent = 1;
+		frame.data = (const uint8_t *)parts[i].ptr;
+		frame.data_length = parts[i].len;
+		if (frame.data_length == 0 && frame.payload_length)
+			continue;
+		do { /* masked data is sent in pieces, because masking needs a copy */
+			sent = library.frame_send(websocket->frames, &frame);
+			if (sent > 0) {
+				frame.data += sent;
+				frame.data_length -= (size_t)sent;
+			}
+		} while (sent > 0 && frame.data_length);
+	}
 }
 
 bool websocket_send(struct websocket *websocket, struct str text)
 {
+	return websocket_send_parts(websocket, &text, 1);
+}
+
+bool websocket_send_parts(struct websocket *websocket, const struct str *parts, size_t count)
+{
 	if (!websocket->is_close_sent)
-		send_frame(websocket, WSLAY_TEXT_FRAME, text);
+		send_frame(websocket, WSLAY_TEXT_FRAME, parts, count);
 	return !websocket->is_full;
 }
 
@@ -158,8 +165,8 @@ static void send_close(struct websocket *websocket, enum websocket_code code, st
 	reason.len = text_floor_boundary(reason, reason.len < CONTROL_MAX - 2 ? reason.len : CONTROL_MAX - 2);
 	if (reason.len)
 		memcpy(payload + 2, reason.ptr, reason.len);
-	send_frame(websocket, WSLAY_CONNECTION_CLOSE,
-	           code == WEBSOCKET_CODE_NONE ? STR("") : str_n(payload, reason.len + 2));
+	struct str bytes = code == WEBSOCKET_CODE_NONE ? STR("") : str_n(payload, reason.len + 2);
+	send_frame(websocket, WSLAY_CONNECTION_CLOSE, &bytes, 1);
 }
 
 void websocket_close(struct websocket *websocket, enum websocket_code code, const char *reason)
@@ -173,7 +180,7 @@ static void send_pong(struct websocket *websocket, struct str payload)
 		return;
 	websocket->is_pong_due = websocket->is_full;
 	if (!websocket->is_full) {
-		send_frame(websocket, WSLAY_PONG, payload);
+		send_frame(websocket, WSLAY_PONG, &payload, 1);
 		return;
 	}
 	buf_clear(&websocket->pong);

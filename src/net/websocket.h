@@ -57,6 +57,8 @@ const struct error *websocket_error(const struct websocket *websocket);
 
 /* Sends a message in one frame; text must be UTF-8. Nothing is sent after a close. Returns the result of output. */
 bool websocket_send(struct websocket *websocket, struct str text);
+/* As websocket_send, for a text in parts. */
+bool websocket_send_parts(struct websocket *websocket, const struct str *parts, size_t count);
 /* Sends only the head of a text frame. The owner sends its payload of this length at once, with websocket_send_rest or
  * on its own. False if the frame must be masked, is short, or a close was sent. */
 bool websocket_send_head(struct websocket *websocket, size_t length);
