@@ -50,6 +50,8 @@ struct model_provider {
 	unsigned request_max_retries;
 	unsigned stream_max_retries;
 	uint64_t stream_idle_timeout_ms;
+	bool has_sockets; /* requests are sent over a WebSocket, with HTTP as the fallback */
+	uint64_t socket_timeout_ms;
 	bool is_openai;        /* the built-in provider openai, at any address */
 	bool is_local;         /* ollama or lmstudio */
 	bool stores_responses; /* requests say "store": true */

@@ -259,6 +259,12 @@ static bool is_about_previous(const struct json *failure)
 	       str_is(json_get_str(failure, "param"), "previous_response_id");
 }
 
+/* True if a WebSocket has reached the age at which the server ends it. */
+static bool is_about_socket(const struct json *failure)
+{
+	return str_is(json_get_str(failure, "code"), "websocket_connection_limit_reached");
+}
+
 /* True for a status that the same request would get again. */
 static bool is_final(const struct model_answer *answer)
 {
@@ -295,6 +301,7 @@ void model_error_from_answer(struct model_error *error, const struct model_answe
 	if (is_final(answer))
 		error->is_retryable = false;
 	error->lacks_response = is_about_previous(json_get(json, "error"));
+	error->lacks_socket = is_about_socket(json_get(json, "error"));
 }
 
 /* ---- failures inside a stream ---- */
@@ -331,6 +338,7 @@ void model_error_from_failure(struct model_error *error, const struct json *fail
 	}
 	model_error_set(error, MODEL_ERROR_stream_lost, message);
 	error->lacks_response = is_about_previous(failure);
+	error->lacks_socket = is_about_socket(failure);
 }
 
 /* ---- broken exchanges ---- */

@@ -34,6 +34,7 @@ struct model_error {
 	int http_status;                         /* 0: no response */
 	bool is_retryable;                       /* a retry of the turn may succeed */
 	bool lacks_response;                     /* the server does not know the request's previous_response_id */
+	bool lacks_socket;                       /* the server wants a new WebSocket */
 	int64_t retry_after_ms;                  /* delay that the server requested; -1: none */
 	char text[MODEL_ERROR_TEXT_MAX + 1];     /* what happened; also the detail of a retry notice */
 	char detail[MODEL_ERROR_DETAIL_MAX + 1]; /* the message of the server or the system, unless it is in text */

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
 #include "model/model_secrets.h"
@@ -75,6 +76,7 @@ void model_request_finish(struct model_request *request)
 	vec_finish(&request->body);
 	vec_finish(&request->headers);
 	vec_finish(&request->names);
+	vec_finish(&request->fresh);
 	buf_finish(&request->head);
 	buf_finish(&request->tail);
 	buf_finish(&request->own);
@@ -127,7 +129,7 @@ void model_exchange_stop(struct model_exchange *exchange)
 
 static bool is_success(const struct model_exchange *exchange)
 {
-	return exchange->status >= 200 && exchange->status < 300;
+	return (exchange->status >= 200 && exchange->status < 300) || exchange->status == MODEL_STATUS_SOCKET;
 }
 
 static struct str keep_header(struct model_exchange *exchange, const struct http_head *head, const char *name)
@@ -170,7 +172,7 @@ void model_exchange_head(struct model_exchange *exchange, int status, const stru
 	struct str type = exchange->content_type;
 	if (type.len > strlen("text/event-stream"))
 		type.len = strlen("text/event-stream");
-	exchange->is_event_stream = str_equal_fold(type, STR("text/event-stream"));
+	exchange->is_event_stream = status == MODEL_STATUS_SOCKET || str_equal_fold(type, STR("text/event-stream"));
 	bool has_limits = model_usage_limits(head, &exchange->arena, &limits);
 	if (limits.credits && limits.credits->balance.ptr)
 		limits.credits->balance = shown(exchange, limits.credits->balance);
@@ -204,6 +206,31 @@ bool model_exchange_data(struct model_exchange *exchange, struct str bytes, stru
 	if (!exchange->is_event_stream || is_json_body(exchange, bytes))
 		keep_body(exchange, bytes, LIMIT_HTTP_ERROR_BODY);
 	return sse_feed(&exchange->sse, bytes, err) == 0;
+}
+
+/* Takes an error that stands for an answer with a status of its own: {"type":"error","status":429,"error":{…},
+ * "headers":{…}}. */
+static void take_refusal(struct model_exchange *exchange)
+{
+	auto_arena struct arena arena = {0};
+	struct str text = exchange->stream.refusal;
+	const struct json *root = json_parse(&arena, text, NULL), *headers = json_get(root, "headers");
+	exchange->status = (int)json_get_i64(root, "status", 0);
+	keep_body(exchange, text, LIMIT_HTTP_ERROR_BODY);
+	exchange->retry_after = arena_str(&exchange->arena, json_get_str(headers, "retry-after"));
+	exchange->retry_after_ms = arena_str(&exchange->arena, json_get_str(headers, "retry-after-ms"));
+	exchange->request_id = shown(exchange, json_get_str(headers, "x-request-id"));
+	exchange->cf_ray = shown(exchange, json_get_str(headers, "cf-ray"));
+}
+
+void model_exchange_message(struct model_exchange *exchange, struct str text)
+{
+	exchange->events++;
+	if (exchange->is_stopped)
+		return;
+	model_stream_feed(&exchange->stream, STR(""), text);
+	if (exchange->stream.refusal.ptr)
+		take_refusal(exchange);
 }
 
 /* Sets an error such as "the answer is text/html, not an event stream: <html>…". */

@@ -39,6 +39,9 @@ enum model_outcome {
 	MODEL_OUTCOME_repeat, /* failed before the response began: the same request may be sent again */
 };
 
+/* As the status of an exchange: its events come as messages of a WebSocket. */
+enum { MODEL_STATUS_SOCKET = 101 };
+
 struct model_exchange {
 	/* read-only */
 	struct model_stream stream;
@@ -68,6 +71,8 @@ void model_exchange_stop(struct model_exchange *exchange);
 void model_exchange_head(struct model_exchange *exchange, int status, const struct http_head *head);
 /* Feeds received bytes. False and err if the response exceeds a limit; the caller must then end the exchange. */
 must_check bool model_exchange_data(struct model_exchange *exchange, struct str bytes, struct error *err);
+/* Feeds one event that came as a message. */
+void model_exchange_message(struct model_exchange *exchange, struct str text);
 /* Ends the response; `cause` is the error if it broke off, else NULL. Events may still be emitted for its last
  * bytes. *ret_error is set unless the response is complete; its text names url. */
 enum model_outcome model_exchange_end(struct model_exchange *exchange, const struct error *cause, struct str url,

@@ -20,6 +20,8 @@ void model_stream_finish(struct model_stream *stream)
 	if (stream->reading)
 		stream->reader->close(stream->reading);
 	stream->reading = NULL;
+	str_free(&stream->response_id);
+	str_free(&stream->refusal);
 }
 
 void model_stream_emit(struct model_stream *stream, const struct response_event *event)
@@ -39,6 +41,7 @@ void model_stream_complete(struct model_stream *stream, struct str id, const str
 	struct response_event event = {
 		.type = RESPONSE_completed, .id = id, .usage = usage, .is_paused = stream->is_paused};
 	stream->state = MODEL_STREAM_COMPLETED;
+	stream->response_id = str_copy(id);
 	model_stream_emit(stream, &event);
 }
 
@@ -46,6 +49,12 @@ void model_stream_fail(struct model_stream *stream, const struct json *failure)
 {
 	stream->state = MODEL_STREAM_FAILED;
 	model_error_from_failure(&stream->error, failure);
+}
+
+void model_stream_fail_status(struct model_stream *stream, const struct json *root)
+{
+	model_stream_fail(stream, json_get(root, "error"));
+	stream->refusal = str_copy(root->span);
 }
 
 void model_stream_fail_incomplete(struct model_stream *stream, struct str reason)

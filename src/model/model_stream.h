@@ -65,6 +65,9 @@ struct model_stream {
 	bool is_paused;           /* the response is complete, but the server wants to be asked to continue */
 	bool is_ending;           /* the response is complete, but usage or an end mark may follow */
 	struct model_error error; /* in state FAILED: the server's error */
+	struct str response_id;   /* in state COMPLETED; owned */
+	/* in state FAILED: an error event with an HTTP status, as JSON; owned. STR_NONE: the error has none */
+	struct str refusal;
 	/* for the reader */
 	const struct model_request *request; /* that is answered; NULL: unknown */
 	struct str provider;                 /* the provider's id */
@@ -95,6 +98,8 @@ void model_stream_emit_item(struct model_stream *stream, enum response_event_typ
 void model_stream_complete(struct model_stream *stream, struct str id, const struct token_usage *usage);
 /* End the stream with an error: that of an `error` object (NULL if it is missing), or an incomplete response. */
 void model_stream_fail(struct model_stream *stream, const struct json *failure);
+/* Ends the stream with an error event that stands for an answer with an HTTP status. */
+void model_stream_fail_status(struct model_stream *stream, const struct json *root);
 void model_stream_fail_incomplete(struct model_stream *stream, struct str reason);
 /* Ends the stream with an error of a wire other than Responses, as struct model_refusal describes it. */
 void model_stream_refuse(struct model_stream *stream, const struct model_refusal *refusal);

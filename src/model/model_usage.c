@@ -144,3 +144,30 @@ bool model_usage_limits(const struct http_head *head, struct arena *arena, struc
 	};
 	return ret_limits->primary || ret_limits->secondary || ret_limits->credits;
 }
+
+static struct rate_limit_window *window_of(const struct json *json, struct arena *arena)
+{
+	double percent;
+	if (!json_to_double(json_get(json, "used_percent"), &percent) || !(percent >= 0 && percent <= 1e6))
+		return NULL;
+	struct rate_limit_window *window = arena_new(arena, struct rate_limit_window);
+	window->used_percent = percent;
+	window->has_window_minutes = json_to_i64(json_get(json, "window_minutes"), &window->window_minutes);
+	window->has_resets_at = json_to_i64(json_get(json, "reset_at"), &window->resets_at);
+	return window;
+}
+
+void model_usage_read_limits(const struct json *event, struct arena *arena, struct rate_limits *ret_limits)
+{
+	const struct json *limits = json_get(event, "rate_limits"), *credits = json_get(event, "credits");
+	*ret_limits = (struct rate_limits){
+		.primary = window_of(json_get(limits, "primary"), arena),
+		.secondary = window_of(json_get(limits, "secondary"), arena),
+	};
+	if (!json_is(credits, JSON_object))
+		return;
+	ret_limits->credits = arena_new(arena, struct credits);
+	ret_limits->credits->has_credits = json_get_bool(credits, "has_credits", false);
+	ret_limits->credits->unlimited = json_get_bool(credits, "unlimited", false);
+	ret_limits->credits->balance = json_get_str(credits, "balance");
+}

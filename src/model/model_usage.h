@@ -29,6 +29,8 @@ void model_usage_read_messages(const struct json *usage, struct messages_usage *
 bool model_usage_of_messages(const struct messages_usage *usage, struct token_usage *ret_usage);
 void model_usage_add(struct token_usage *total, const struct token_usage *more);
 
+/* Reads a codex.rate_limits event into records in the arena; its text is borrowed. */
+void model_usage_read_limits(const struct json *event, struct arena *arena, struct rate_limits *ret_limits);
 /* Reads the x-codex-… headers into records in the arena. False if the response has none; nothing is allocated then. */
 bool model_usage_limits(const struct http_head *head, struct arena *arena, struct rate_limits *ret_limits);
 

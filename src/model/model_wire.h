@@ -28,6 +28,11 @@ struct model_prompt {
 	 */
 	const struct str *input;
 	size_t input_count;
+	/* The part of the history after the response `fresh_after`, for a server that remembers that response; no id:
+	 * unknown. */
+	const struct str *fresh;
+	size_t fresh_count;
+	struct str fresh_after;
 	struct str tools;               /* a JSON array; may be absent */
 	enum reasoning_effort effort;   /* unset: the model's default */
 	enum reasoning_summary summary; /* none: not requested */
@@ -62,6 +67,12 @@ struct model_request {
 	enum wire_api wire;
 	struct str provider;
 	VEC(struct model_name) names; /* of the tools, if the wire has no namespaces */
+	/* For the WebSocket of Responses: the slices after the first one that are the history, and what replaces them
+	 * if the server remembers the response `fresh_after`. */
+	size_t input_slices;
+	bool may_use_socket, has_fresh;
+	VEC(struct str) fresh;
+	struct str fresh_after;
 	/* private to the wire */
 	struct buf head, tail, own;
 	/* private */

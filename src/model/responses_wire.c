@@ -145,19 +145,24 @@ static int write_own_input(struct model_request *request, const struct model_pro
 	return 0;
 }
 
+/* Adds the slices of a list of items, with commas between them. */
+#define ADD_ITEMS(to, slices, count)                          \
+	for (size_t i_ = 0, added_ = 0; i_ < (count); i_++) { \
+		if (!(slices)[i_].len)                        \
+			continue;                             \
+		if (added_++)                                 \
+			vec_push((to), STR(","));             \
+		vec_push((to), (slices)[i_]);                 \
+	}
+
 static int add_input(struct model_request *request, const struct model_prompt *prompt, struct error *err)
 {
-	bool is_first = true;
 	if (has_foreign(prompt))
 		return write_own_input(request, prompt, err);
-	for (size_t i = 0; i < prompt->input_count; i++) {
-		if (!prompt->input[i].len)
-			continue;
-		if (!is_first)
-			vec_push(&request->body, STR(","));
-		vec_push(&request->body, prompt->input[i]);
-		is_first = false;
-	}
+	ADD_ITEMS(&request->body, prompt->input, prompt->input_count);
+	request->has_fresh = prompt->fresh_after.len > 0;
+	request->fresh_after = arena_str(&request->arena, prompt->fresh_after);
+	ADD_ITEMS(&request->fresh, prompt->fresh, prompt->fresh_count);
 	return 0;
 }
 
@@ -171,6 +176,8 @@ static int write_body(struct model_request *request, const struct model_prompt *
 	vec_push(&request->body, buf_str(&request->head));
 	if (add_input(request, prompt, err) < 0)
 		return -(int)err->code;
+	request->input_slices = request->body.count - 1;
+	request->may_use_socket = !prompt->previous_response_id.len;
 	vec_push(&request->body, STR("],\"tools\":"));
 	vec_push(&request->body, prompt->tools.len ? prompt->tools : STR("[]"));
 	vec_push(&request->body, buf_str(&request->tail));
@@ -220,6 +227,11 @@ static void fail_incomplete(struct model_stream *stream, const struct json *root
 static void fail_error(struct model_stream *stream, const struct json *root)
 {
 	const struct json *inner = json_get(root, "error");
+	int64_t status = json_get_i64(root, "status", 0);
+	if (json_is(inner, JSON_object) && status >= 400 && status < 600) {
+		model_stream_fail_status(stream, root);
+		return;
+	}
 	model_stream_fail(stream, inner && inner->type != JSON_null ? inner : root);
 }
 
@@ -241,9 +253,22 @@ static enum response_event_type type_of(const struct json *root, struct str name
 	return named == RESPONSE_count && json_get(root, "error") ? RESPONSE_error : named;
 }
 
+static void emit_limits(struct model_stream *stream, const struct json *root)
+{
+	struct rate_limits limits;
+	struct response_event event = {.type = RESPONSE_rate_limits, .limits = &limits};
+	model_usage_read_limits(root, &stream->arena, &limits);
+	if (limits.primary || limits.secondary || limits.credits)
+		model_stream_emit(stream, &event);
+}
+
 static void read_event(struct model_stream *stream, struct str name, const struct json *root)
 {
 	enum response_event_type type = type_of(root, name);
+	if (str_is(json_get_str(root, "type"), "codex.rate_limits")) {
+		emit_limits(stream, root);
+		return;
+	}
 	switch (type) {
 	case RESPONSE_text_delta:
 		emit_delta(stream, type, root, NULL);

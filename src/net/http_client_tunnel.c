@@ -1,6 +1,6 @@
 /* libcurl connects (CURLOPT_CONNECT_ONLY) and then leaves the connection to curl_easy_send and curl_easy_recv, which
  * encrypt. It reports no events for such a connection, so the tunnel watches the socket itself. Bytes that libcurl has
- * already decrypted are not announced by the socket: reading goes on until there are none, in bursts, between which
+ * already decrypted are not announced by the socket, so it reads until libcurl has no more, in bursts, between which
  * other callbacks run. */
 #include "net/http_tunnel.h"
 
@@ -195,19 +195,25 @@ void http_tunnel_connected(struct http_tunnel *tunnel)
 	on_pump(tunnel);
 }
 
-struct http_tunnel *http_tunnel_open(struct http_client *client, const char *url, uint64_t connect_timeout_ms,
+struct http_tunnel *http_tunnel_open(struct http_client *client, const struct http_request *request,
                                      const struct http_tunnel_handler *handler, void *self)
 {
 	static const struct http_handler call_handler = {.on_done = on_call_done};
 	struct http_tunnel *tunnel = xnew(struct http_tunnel);
-	struct http_request request = {.method = "GET", .url = url, .connect_timeout_ms = connect_timeout_ms};
+	struct http_request connect = {
+		.method = "GET",
+		.url = request->url,
+		.client_certificate = request->client_certificate,
+		.client_key = request->client_key,
+		.connect_timeout_ms = request->connect_timeout_ms,
+	};
 	tunnel->client = client;
 	tunnel->handler = handler;
 	tunnel->self = self;
 	buf_init(&tunnel->out, LIMIT_HTTP_TUNNEL_QUEUE);
 	loop_deferred_init(&tunnel->pump, client->loop, on_pump, tunnel);
 	list_append(&client->tunnels, &tunnel->link);
-	tunnel->call = http_call_start(client, &request, &call_handler, tunnel);
+	tunnel->call = http_call_start(client, &connect, &call_handler, tunnel);
 	tunnel->call->tunnel = tunnel;
 	return tunnel;
 }

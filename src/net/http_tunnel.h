@@ -8,12 +8,11 @@
 #ifndef NET_HTTP_TUNNEL_H
 #define NET_HTTP_TUNNEL_H
 
-#include <stdint.h>
-
 #include "base/str.h"
 
 struct error;
 struct http_client;
+struct http_request;
 struct http_tunnel;
 
 struct http_tunnel_handler {
@@ -24,8 +23,9 @@ struct http_tunnel_handler {
 	void (*on_end)(const struct error *err, void *self);
 };
 
-/* url: http:// or https://, copied; handler must live as long. Never NULL. */
-struct http_tunnel *http_tunnel_open(struct http_client *client, const char *url, uint64_t connect_timeout_ms,
+/* Uses url, the client's certificate and connect_timeout_ms of the request, which are copied; handler must live as
+ * long. Never NULL. */
+struct http_tunnel *http_tunnel_open(struct http_client *client, const struct http_request *request,
                                      const struct http_tunnel_handler *handler, void *self);
 /* Sends bytes, copied, after on_open. More than LIMIT_HTTP_TUNNEL_QUEUE unsent bytes end the tunnel. */
 void http_tunnel_send(struct http_tunnel *tunnel, struct str bytes);

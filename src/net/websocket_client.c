@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "net/http_client.h"
 #include "net/http_head.h"
 #include "net/http_tunnel.h"
 #include "net/http_url.h"
@@ -266,7 +267,13 @@ struct websocket_client *websocket_client_open(struct loop *loop, struct http_cl
 	client->timer = loop_timer_create(loop, on_timeout, client);
 	loop_timer_start(client->timer, request->timeout_ms);
 	write_handshake(client, request);
-	client->tunnel = http_tunnel_open(http, request->url, request->timeout_ms, &tunnel_handler, client);
+	struct http_request connect = {
+		.url = request->url,
+		.client_certificate = request->client_certificate,
+		.client_key = request->client_key,
+		.connect_timeout_ms = request->timeout_ms,
+	};
+	client->tunnel = http_tunnel_open(http, &connect, &tunnel_handler, client);
 	return client;
 }
 

@@ -30,6 +30,8 @@ struct websocket_client_request {
 	const char *url;           /* http:// or https:// */
 	const struct str *headers; /* "Name: value" */
 	size_t header_count;
+	const char *client_certificate; /* as in struct http_request */
+	const char *client_key;
 	uint64_t timeout_ms; /* for connection and handshake together */
 };
 

@@ -53,6 +53,7 @@ static void emit_configured(struct session *session, struct str sub_id)
 		                       &event.history_entry_count);
 	event.initial_messages = session_resume_messages(session);
 	session_emit(session, sub_id, EV_session_configured, &event);
+	session_warm_up(session);
 }
 
 static struct settings_change change_of(const struct op_configure_session *op)

@@ -309,6 +309,38 @@ int session_read_base(struct session *session, struct str own, struct error *err
 	return 0;
 }
 
+struct model_prompt conversation_prompt(struct conversation *conversation, const struct settings *settings)
+{
+	const struct session *session = conversation->session;
+	const struct conversation_voice *voice = conversation->voice;
+	struct session_kin kin = session_kin(session);
+	return (struct model_prompt){
+		.info = &settings->info,
+		.instructions = conversation_instructions(conversation),
+		.tools = conversation_tools(conversation, settings),
+		.effort = settings->effort,
+		.summary = settings->summary,
+		.verbosity = settings->verbosity,
+		.thread_id = str_of(session->id),
+		.is_private = session->is_private,
+		.root_thread_id = kin.root_id,
+		.parent_thread_id = kin.parent_id,
+		.subagent = str_of(voice               ? voice->subagent
+	                           : kin.parent_id.len ? "collab_spawn"
+	                                               : NULL),
+	};
+}
+
+void session_warm_up(struct session *session)
+{
+	bool has_request =
+		session->env->is_unattended || session_kin(session).parent_id.len; /* which follows at once */
+	if (!session->provider->has_sockets || has_request || session_is_chained(session))
+		return;
+	struct model_prompt prompt = conversation_prompt(&session->conversation, session->settings);
+	model_client_warm_up(session->model, &prompt);
+}
+
 struct str conversation_instructions(const struct conversation *conversation)
 {
 	const struct conversation_voice *voice = conversation->voice;

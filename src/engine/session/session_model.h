@@ -10,6 +10,7 @@
 struct buf;
 struct conversation;
 struct config;
+struct model_prompt;
 struct model_provider;
 struct session;
 struct settings;
@@ -50,6 +51,11 @@ struct str session_personality_text(enum personality personality);
 struct str conversation_instructions(const struct conversation *conversation);
 /* Appends the instructions of configure_session and of AGENTS.md files, if there are any. */
 void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out);
+
+/* Returns a request with the conversation's settings and tools, but without input. Borrows from the conversation. */
+struct model_prompt conversation_prompt(struct conversation *conversation, const struct settings *settings);
+/* Sends settings and tools ahead of the first request, if the provider has a WebSocket. */
+void session_warm_up(struct session *session);
 
 /* Warns of a model that is not in the catalog, once per session. */
 void session_warn_unknown_model(struct session *session, struct str sub_id, const struct settings *settings);

@@ -213,6 +213,7 @@ static void drop_call(struct turn *turn)
 	turn->call = NULL;
 	free(turn->segments);
 	turn->segments = NULL;
+	free(steal(turn->fresh));
 }
 
 static void on_next(void *self)
@@ -331,6 +332,19 @@ static void on_stream_done(const struct model_error *error, void *self)
 		loop_defer(&turn->next);
 }
 
+/* Lends the items that follow the last response, for a WebSocket on which the server remembers it. */
+static void lend_fresh(struct turn *turn, struct model_prompt *prompt)
+{
+	const struct context *context = &turn->env->conversation->context;
+	const struct context_mark *last = context_find_chain(context);
+	if (!last || last->known_count >= context->items.count)
+		return;
+	free(turn->fresh);
+	turn->fresh = context_segments(context, last->known_count, &prompt->fresh_count);
+	prompt->fresh = turn->fresh;
+	prompt->fresh_after = last->response_id;
+}
+
 /* Returns the input of the request: the part of the history that the provider does not have, and the item of the
  * question. */
 static const struct str *lend_input(struct turn *turn, struct model_prompt *prompt)
@@ -348,6 +362,8 @@ static const struct str *lend_input(struct turn *turn, struct model_prompt *prom
 	                                  chain ? chain->known_count : question->first_item, &prompt->input_count);
 	if (question->item.ptr)
 		turn->segments[prompt->input_count++] = question->item;
+	else if (session->provider->has_sockets && !chain)
+		lend_fresh(turn, prompt);
 	return turn->segments;
 }
 
@@ -356,27 +372,13 @@ static void send_request(struct turn *turn)
 	static const struct model_handler handler = {.on_event = on_stream_event, .on_done = on_stream_done};
 	struct turn_env *env = turn->env;
 	struct session *session = env->session;
-	const struct conversation_voice *voice = env->conversation->voice;
-	struct session_kin kin = session_kin(session);
 	bool is_step = !turn->question.item.ptr;
-	struct model_prompt prompt = {
-		.info = &env->settings->info,
-		.instructions = conversation_instructions(turn->env->conversation),
-		.tools = is_step ? conversation_tools(turn->env->conversation, env->settings) : STR_NONE,
-		.is_serial = !is_step,
-		.effort = env->settings->effort,
-		.summary = env->settings->summary,
-		.verbosity = env->settings->verbosity,
-		.output_schema = is_step ? env->output_schema : STR_NONE,
-		.thread_id = str_of(session->id),
-		.turn_state = env->turn_state,
-		.is_private = session->is_private,
-		.root_thread_id = kin.root_id,
-		.parent_thread_id = kin.parent_id,
-		.subagent = str_of(voice               ? voice->subagent
-	                           : kin.parent_id.len ? "collab_spawn"
-	                                               : NULL),
-	};
+	struct model_prompt prompt = conversation_prompt(env->conversation, env->settings);
+	if (!is_step)
+		prompt.tools = STR_NONE;
+	prompt.is_serial = !is_step;
+	prompt.output_schema = is_step ? env->output_schema : STR_NONE;
+	prompt.turn_state = env->turn_state;
 	prompt.input = lend_input(turn, &prompt);
 	turn->is_complete = false;
 	turn->has_limits = false;

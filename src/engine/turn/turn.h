@@ -115,6 +115,7 @@ struct turn {
 	struct turn_question question;
 	struct model_call *call;
 	struct str *segments; /* lent to the model call */
+	struct str *fresh;    /* the same: what the server of a WebSocket lacks */
 	struct loop_timer *retry;
 	struct loop_deferred next; /* the step after the stream, which must not run inside its callbacks */
 	unsigned retries;
