@@ -344,13 +344,10 @@ static void on_custom_call(struct turn *turn, const struct json *json)
 static void on_search_call(struct turn *turn, const struct json *json)
 {
 	const struct json *arguments = json_get(json, "arguments");
-	turn_add_tool(turn, &(struct tool_call_words){
-				    .call_id = json_get_str(json, "call_id"),
-				    .namespace = STR_NONE,
-				    .name = STR("tool_search"),
-				    .input = json_is(arguments, JSON_object) ? arguments->span : STR("{}"),
-				    .is_search = true,
-			    });
+	struct tool_call_words words = {.call_id = json_get_str(json, "call_id"), .is_search = true};
+	words.name = STR("tool_search");
+	words.input = json_is(arguments, JSON_object) ? arguments->span : STR("{}");
+	turn_add_tool(turn, &words);
 }
 
 static const struct {
