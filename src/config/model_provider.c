@@ -380,15 +380,6 @@ static bool find_client_certificate(struct provider_resolve *r)
 	return true;
 }
 
-/* The built-in provider has WebSockets at its own address; what a setting puts in its place is often a gateway without
- * them. */
-static bool has_sockets(const struct provider_resolve *r)
-{
-	bool is_moved = r->entry.base_url || r->config->openai_base_url || config_env("OPENAI_BASE_URL") ||
-	                r->config->is_set.chatgpt_base_url;
-	return r->entry.is_set.supports_websockets ? r->entry.supports_websockets : r->to->is_openai && !is_moved;
-}
-
 static bool resolve(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
@@ -398,7 +389,7 @@ static bool resolve(struct provider_resolve *r, const char *id)
 	p->request_max_retries = capped(r->entry.request_max_retries);
 	p->stream_max_retries = capped(r->entry.stream_max_retries);
 	p->stream_idle_timeout_ms = (uint64_t)r->entry.stream_idle_timeout_ms;
-	p->has_sockets = has_sockets(r);
+	p->has_sockets = r->entry.supports_websockets;
 	p->socket_timeout_ms = (uint64_t)r->entry.websocket_connect_timeout_ms;
 	p->max_output_tokens = r->config->model_max_output_tokens;
 	p->service_tier = service_tier_of(r->config, &p->arena);
