@@ -288,10 +288,10 @@ test('a recorded session is resumed by id or by name, with its messages', proto,
 
 test('unsupported Ops are answered with their name', proto, async (t) => {
 	const codex = startProto(t, null);
-	codex.submit('1', { type: 'refresh_mcp_servers', config: { mcp_servers: {}, mcp_oauth_credentials_store_mode: 'auto' } });
+	codex.submit('1', { type: 'undo' });
 	const { id, msg } = await codex.next('error');
 	assert.deepEqual([id, msg.codex_error_info], ['1', 'bad_request']);
-	assert.match(msg.message, /refresh_mcp_servers/);
+	assert.match(msg.message, /no snapshots of the user's files, so it cannot do `undo`/);
 	assert.equal((await codex.end()).code, 0);
 });
 
