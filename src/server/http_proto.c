@@ -93,14 +93,15 @@ static const struct route routes[] = {
 static bool matches(const char *pattern, struct str path, struct str *ret_id)
 {
 	struct str rest = str_of(pattern), want, part;
-	bool has_want, has_part;
-	while ((has_want = str_next_part(&rest, '/', &want)) & (has_part = str_next_part(&path, '/', &part))) {
+	for (;;) {
+		bool has_want = str_next_part(&rest, '/', &want), has_part = str_next_part(&path, '/', &part);
+		if (!has_want || !has_part)
+			return has_want == has_part;
 		if (str_is(want, "*"))
 			*ret_id = part;
 		else if (!str_eq(want, part))
 			return false;
 	}
-	return has_want == has_part;
 }
 
 static const struct route *find_route(struct str method, struct str path, struct str *ret_id)
@@ -305,7 +306,7 @@ static int parse_address(const char *address, char **ret_host, uint16_t *ret_por
 static int start(struct http_proto *proto, const char *address, struct error *err)
 {
 	auto_free char *host = NULL;
-	uint16_t port;
+	uint16_t port = 0;
 	int status = parse_address(address, &host, &port, err);
 	if (status != 0)
 		return status;
