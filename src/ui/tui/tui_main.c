@@ -296,12 +296,12 @@ static int main_with_options(struct tui *tui)
 	return tui->signal ? EXIT_SIGNAL + tui->signal : tui->has_failed ? EXIT_FAILED : 0;
 }
 
-/* Without a terminal on both sides, `otherwise` runs; NULL: nothing does. */
+/* Without a terminal on both sides that can move its cursor, `otherwise` runs; NULL: the terminal is refused. */
 static int main_of(const struct cli_command *command, int (*otherwise)(int argc, char **argv), int argc, char **argv)
 {
 	struct tui tui = {0};
 	struct cli_result words;
-	bool has_terminal = !otherwise || (isatty(STDIN_FILENO) && isatty(STDOUT_FILENO));
+	bool has_terminal = !otherwise || check_terminal(NULL) == 0;
 	int status = tui_options_read(command, &tui.options, &words, argc, argv);
 	bool is_read = status < 0;
 	if (is_read && has_terminal)
