@@ -131,7 +131,7 @@ test('a stale socket file is replaced; one in use is an error', proto, async (t)
 });
 
 test('addresses that other machines can reach, and invalid ones, are refused', proto, async (t) => {
-	for (const url of ['tcp://0.0.0.0:0', 'tcp://localhost:0', 'tcp://127.0.0.1', 'http://127.0.0.1:0', 'unix://']) {
+	for (const url of ['tcp://0.0.0.0:0', 'tcp://localhost:0', 'tcp://127.0.0.1', 'http://0.0.0.0:0', 'ftp://127.0.0.1:0', 'unix://']) {
 		const { code, stderr } = await runCodex(t, ['proto', '--listen', url]);
 		assert.equal(code, 2, url);
 		assert.match(stderr, /^codex proto: .*:\/\//, url);
