@@ -60,37 +60,26 @@ static bool is_reviewer(struct str word)
 	return str_is(word, "user") || str_is(word, "auto_review") || str_is(word, "guardian_subagent");
 }
 
-static bool is_mode(struct str word)
-{
-	int value;
-	return enum_parse(&enum_sandbox_mode, word, &value);
-}
-
-static bool is_search(struct str word)
-{
-	int value;
-	return word.len && enum_parse(&enum_web_search_mode, word, &value);
-}
-
-static bool is_login(struct str word)
-{
-	int value;
-	return word.len && enum_parse(&enum_login_method, word, &value);
-}
-
 /* The words that a list may contain, and the one that it must contain. */
 static const struct {
 	const char *key;
-	bool (*is_known)(struct str word);
-	const char *needed; /* NULL: any word, but the list must not be empty, unless may_be_empty */
+	const struct enum_type *words;
+	bool (*is_known)(struct str word); /* if words is NULL */
+	const char *needed;
 	bool may_be_empty;
 } lists[] = {
-	{"allowed_sandbox_modes", is_mode, "read-only", false},
-	{"allowed_approval_policies", is_policy, NULL, false},
-	{"allowed_approvals_reviewers", is_reviewer, "user", false},
-	{"allowed_web_search_modes", is_search, NULL, true},
-	{"allowed_login_methods", is_login, NULL, false},
+	{"allowed_sandbox_modes", &enum_sandbox_mode, NULL, "read-only", false},
+	{"allowed_approval_policies", NULL, is_policy, NULL, false},
+	{"allowed_approvals_reviewers", NULL, is_reviewer, "user", false},
+	{"allowed_web_search_modes", &enum_web_search_mode, NULL, NULL, true},
+	{"allowed_login_methods", &enum_login_method, NULL, NULL, false},
 };
+
+static bool is_known(size_t row, struct str word)
+{
+	int value;
+	return lists[row].words ? word.len && enum_parse(lists[row].words, word, &value) : lists[row].is_known(word);
+}
 
 static bool has_word(const struct toml *list, const char *word)
 {
@@ -107,7 +96,7 @@ static int check_list(const struct toml *list, size_t row, struct error *err)
 	char text[ERROR_TEXT_MAX / 2];
 	const char *needed = lists[row].needed;
 	toml_for_each(it, list) {
-		if (lists[row].is_known(it->text))
+		if (is_known(row, it->text))
 			continue;
 		snprintf(text, sizeof(text), "unknown value `%.*s`", (int)(it->text.len < 64 ? it->text.len : 64),
 		         it->text.ptr);
@@ -146,10 +135,21 @@ static int check_servers(const struct toml *servers, struct error *err)
 	return 0;
 }
 
+/* A word that the rules file could not hold as it is would make the rule match something else. */
+static bool is_word(const struct toml *word)
+{
+	if (!toml_is(word, TOML_string) || !word->text.len)
+		return false;
+	size_t at = 0;
+	while (at < word->text.len && (unsigned char)word->text.ptr[at] >= ' ')
+		at++;
+	return at == word->text.len;
+}
+
 static bool is_word_list(const struct toml *list)
 {
 	toml_for_each(it, list) {
-		if (it->kind != TOML_string)
+		if (!is_word(it))
 			return false;
 	}
 	return toml_is(list, TOML_array) && list->child;
@@ -159,7 +159,7 @@ static int check_rule(const struct toml *rule, struct error *err)
 {
 	const struct toml *pattern = toml_get(rule, "pattern"), *decision = toml_get(rule, "decision");
 	toml_for_each(it, toml_is(pattern, TOML_array) ? pattern : NULL) {
-		if (!toml_is(toml_get(it, "token"), TOML_string) && !is_word_list(toml_get(it, "any_of")))
+		if (!is_word(toml_get(it, "token")) && !is_word_list(toml_get(it, "any_of")))
 			return fail_at(it, "rules.prefix_rules",
 			               "each part of `pattern` is `{ token = \"…\" }` or `{ any_of = [\"…\"] }`", err);
 	}
@@ -192,6 +192,15 @@ static int check(const struct toml *root, struct error *err)
 	return status;
 }
 
+/* Rules that are too long could not be read later, and would not apply. */
+static int check_rules_size(const struct config_required *required, const struct toml *root, struct error *err)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_RULES_FILE);
+	config_required_write_rules(required, &text);
+	return text.over ? fail_at(toml_get(root, "rules"), "rules", "the rules are too long", err) : 0;
+}
+
 static void warn_unknown(struct config_layers *layers, const struct config_binder *binder, const char *path)
 {
 	vec_for_each(it, &binder->unknown)
@@ -217,6 +226,8 @@ static int bind(struct config_required *required, struct config_layers *layers, 
 	int status = config_bind(&binder, &config_requirements_keys, root, "", &required->keys, err);
 	if (status == 0)
 		status = check(root, err);
+	if (status == 0)
+		status = check_rules_size(required, root, err);
 	if (status == 0)
 		warn_unknown(layers, &binder, required->path);
 	vec_finish(&binder.unknown);

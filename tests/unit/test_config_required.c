@@ -260,6 +260,10 @@ static void mistakes_name_file_and_key(void **state)
 	         "each part of `pattern`"},
 		{"[rules]\nprefix_rules = [{ pattern = [{ token = \"rm\" }], decision = \"allow\" }]\n",
 	         "`decision` must be"},
+		{"[rules]\nprefix_rules = [{ pattern = [{ token = \"\" }], decision = \"prompt\" }]\n",
+	         "each part of `pattern`"},
+		{"[rules]\nprefix_rules = [{ pattern = [{ token = \"a\\nb\" }], decision = \"prompt\" }]\n",
+	         "each part of `pattern`"},
 		{"[hooks]\n", "runs no hooks"},
 		{"[filesystem]\ndeny_read = [\"/srv\"]\n", "cannot limit which files"},
 		{"[network]\nenabled = true\n", "cannot limit commands to certain hosts"},
@@ -268,6 +272,22 @@ static void mistakes_name_file_and_key(void **state)
 	};
 	for (size_t i = 0; i < countof(cases); i++)
 		assert_refused(cases[i].text, cases[i].message);
+}
+
+static void rules_that_are_too_long_are_an_error(void **state)
+{
+	(void)state;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_CONFIG_FILE);
+	buf_append_c(
+		&text,
+		"[rules]\nprefix_rules = [{ pattern = [{ token = \"a\" }], decision = \"prompt\", justification = \"");
+	for (size_t i = 0; i < LIMIT_RULES_FILE; i++)
+		buf_append_char(&text, 'x');
+	buf_append_c(&text, "\" }]\n");
+	auto_free char *file = str_dup(buf_str(&text));
+	assert_false(text.over);
+	assert_refused(file, "the rules are too long");
 }
 
 static void unknown_keys_are_warnings(void **state)
@@ -324,6 +344,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(login_methods_are_limited, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rules_are_written_as_a_rules_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(mistakes_name_file_and_key, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(rules_that_are_too_long_are_an_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unknown_keys_are_warnings, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(managed_settings_override_flags, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(without_the_file_nothing_is_limited, set_up, tear_down),
