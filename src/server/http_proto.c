@@ -261,9 +261,7 @@ struct http_session *http_session_open(struct http_proto *proto, struct str resu
 	struct http_session *session = xnew(struct http_session);
 	struct kept_session_options options = {
 		.loop = own->loop,
-		.services = own->services,
-		.config = own->config,
-		.cwd = own->cwd,
+		.engine = own->engine,
 		.resume_path = rollout,
 		.no_auto_configure = own->no_auto_configure || no_auto_configure,
 		.keep_events = own->keep_events,

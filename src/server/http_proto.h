@@ -12,20 +12,17 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "server/proto_server.h"
 
-struct config;
 struct http_proto;
 struct loop;
-struct services;
 
 struct http_proto_options {
 	struct loop *loop;
-	struct services *services;
-	struct config *config; /* sessions take references */
-	const char *cwd;
-	bool no_auto_configure; /* of all sessions */
-	const char *token;      /* the bearer token that clients must send, borrowed; NULL: none */
-	size_t keep_events;     /* of each session */
+	struct proto_engine engine; /* of all sessions */
+	bool no_auto_configure;     /* of all sessions */
+	const char *token;          /* the bearer token that clients must send, borrowed; NULL: none */
+	size_t keep_events;         /* of each session */
 	/* Returns the path of a recorded session's rollout, owned by the caller; NULL and err if it is missing. */
 	char *(*find_rollout)(struct str id_or_name, void *self, struct error *err);
 	void (*on_end)(void *self); /* called once after http_proto_shut_down, when all sessions have ended */

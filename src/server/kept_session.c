@@ -15,7 +15,6 @@
 #include "config/config.h"
 #include "engine/codex/codex.h"
 #include "loop/loop.h"
-#include "server/wire_profile.h"
 
 /* ---- the events, numbered 1, 2, 3, … ---- */
 
@@ -239,12 +238,6 @@ bool kept_session_submit(struct kept_session *session, struct submission *submis
 	return true;
 }
 
-static void submit_own(struct kept_session *session, const char *id, enum op_tag tag, void *body)
-{
-	struct op op = {.tag = tag, .body = body};
-	add_pending(session, submission_create(str_of(id), &op));
-}
-
 static void drop_pending(struct kept_session *session)
 {
 	struct submission *it;
@@ -261,7 +254,7 @@ void kept_session_shut_down(struct kept_session *session)
 		return;
 	session->is_ending = true;
 	drop_pending(session);
-	submit_own(session, "", OP_shutdown, NULL);
+	add_pending(session, submission_create(STR(""), &(struct op){.tag = OP_shutdown}));
 }
 
 /* ---- the session ---- */
@@ -269,23 +262,9 @@ void kept_session_shut_down(struct kept_session *session)
 static void open_codex(struct kept_session *session)
 {
 	const struct kept_session_options *own = &session->options;
-	struct codex_options options = {
-		.services = own->services,
-		.config = own->config,
-		.source = session_source_cli,
-		.cwd = own->cwd,
-		.is_interactive = true,
-		.serves_tools = true,
-		.begins_once_allowed = wire_profile_begins_once_allowed(own->config->wire_profile),
-		.on_event = on_event,
-		.on_room = submit_pending,
-		.self = session,
-	};
-	session->codex = codex_open(&options);
-	struct op_configure_session configure = {.resume_path = str_of(own->resume_path)};
-	bool is_legacy = session->style.profile == wire_profile_legacy2025; /* there ids start with the session */
+	session->codex = proto_codex_open(&own->engine, on_event, submit_pending, session);
 	if (!own->no_auto_configure)
-		submit_own(session, is_legacy ? "0" : "", OP_configure_session, &configure);
+		add_pending(session, proto_configure(&own->engine, own->resume_path));
 	session->options.resume_path = NULL; /* borrowed until here */
 }
 
@@ -294,8 +273,7 @@ struct kept_session *kept_session_create(const struct kept_session_options *opti
 	struct kept_session *session = xnew(struct kept_session);
 	session->options = *options;
 	uuid_v7(session->id);
-	session->style = (struct wire_style){.profile = options->config->wire_profile,
-	                                     .shows_raw_reasoning = options->config->show_raw_agent_reasoning};
+	session->style = proto_style(options->engine.config);
 	kept_events_init(&session->events, options->keep_events);
 	list_init(&session->pending);
 	list_init(&session->watchers);

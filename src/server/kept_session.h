@@ -14,20 +14,17 @@
 #include <stdint.h>
 
 #include "base/str.h"
+#include "server/proto_server.h"
 
-struct config;
 struct json_writer;
 struct kept_session;
 struct kept_watcher;
 struct loop;
-struct services;
 struct submission;
 
 struct kept_session_options {
 	struct loop *loop;
-	struct services *services;
-	struct config *config; /* the session takes a reference */
-	const char *cwd;
+	struct proto_engine engine;
 	const char *resume_path; /* the rollout to resume; NULL: start a new session */
 	bool no_auto_configure;  /* a client sends configure_session itself */
 	size_t keep_events;      /* number of events that are kept */

@@ -23,7 +23,6 @@
 #include "engine/codex/codex.h"
 #include "loop/loop.h"
 #include "net/http_head.h"
-#include "server/wire_profile.h"
 #include "transport/transport_stdio.h"
 
 struct proto_server {
@@ -249,36 +248,45 @@ static void on_transport_end(const struct error *err, void *self)
 
 static const struct transport_events transport_events = {on_frame, on_long_frame, on_transport_end, on_transport_drain};
 
-static void open_codex(struct proto_server *server)
+struct codex *proto_codex_open(const struct proto_engine *engine,
+                               void (*on_emit)(const struct event *event, void *self), void (*on_space)(void *self),
+                               void *self)
 {
-	const struct proto_options *own = &server->options;
 	struct codex_options options = {
-		.services = own->services,
-		.config = own->config,
+		.services = engine->services,
+		.config = engine->config,
 		.source = session_source_cli,
-		.cwd = own->cwd,
+		.cwd = engine->cwd,
 		.is_interactive = true,
 		.serves_tools = true,
-		.begins_once_allowed = wire_profile_begins_once_allowed(own->config->wire_profile),
-		.on_event = on_event,
-		.on_room = on_room,
-		.self = server,
+		.begins_once_allowed = wire_profile_begins_once_allowed(engine->config->wire_profile),
+		.on_event = on_emit,
+		.on_room = on_space,
+		.self = self,
 	};
-	server->codex = codex_open(&options);
-	struct op_configure_session configure = {.resume_path = str_of(own->resume_path)};
+	return codex_open(&options);
+}
+
+struct submission *proto_configure(const struct proto_engine *engine, const char *resume_path)
+{
+	struct op_configure_session configure = {.resume_path = str_of(resume_path)};
+	struct op op = {.tag = OP_configure_session, .body = &configure};
 	/* in this profile ids start with the session */
-	bool is_legacy = server->style.profile == wire_profile_legacy2025;
-	if (!own->no_auto_configure)
-		submit(server, is_legacy ? "0" : "", OP_configure_session, &configure);
+	bool is_legacy = engine->config->wire_profile == wire_profile_legacy2025;
+	return submission_create(is_legacy ? STR("0") : STR(""), &op);
+}
+
+struct wire_style proto_style(const struct config *config)
+{
+	return (struct wire_style){.profile = config->wire_profile,
+	                           .shows_raw_reasoning = config->show_raw_agent_reasoning};
 }
 
 struct proto_server *proto_server_create(const struct proto_options *options, struct error *err)
 {
-	const struct config *config = options->config;
 	struct proto_server *server = xnew(struct proto_server);
 	server->options = *options;
-	server->style = (struct wire_style){.profile = config->wire_profile,
-	                                    .shows_raw_reasoning = config->show_raw_agent_reasoning};
+	server->style = proto_style(options->engine.config);
 	buf_init(&server->out, LIMIT_STREAM_QUEUE_HARD);
 	loop_deferred_init(&server->look, options->loop, on_look, server);
 	loop_deferred_init(&server->finished, options->loop, on_finished, server);
@@ -288,7 +296,9 @@ struct proto_server *proto_server_create(const struct proto_options *options, st
 		proto_server_destroy(server);
 		return NULL;
 	}
-	open_codex(server);
+	server->codex = proto_codex_open(&options->engine, on_event, on_room, server);
+	if (!options->no_auto_configure)
+		offer(server, proto_configure(&options->engine, options->resume_path));
 	return server;
 }
 

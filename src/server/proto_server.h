@@ -11,17 +11,36 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "server/wire_profile.h"
 
+struct codex;
 struct config;
 struct loop;
 struct proto_server;
 struct services;
 
+/* ---- what all front ends of the event protocol share ---- */
+
+struct proto_engine {
+	struct services *services;
+	struct config *config; /* each Codex takes a reference */
+	const char *cwd;
+};
+
+/* Opens a Codex for a client of the event protocol; the caller closes it. */
+struct codex *proto_codex_open(const struct proto_engine *engine,
+                               void (*on_emit)(const struct event *event, void *self), void (*on_space)(void *self),
+                               void *self);
+/* Returns the submission that configures such a Codex, for a new session or one that continues a rollout (NULL: new).
+ */
+struct submission *proto_configure(const struct proto_engine *engine, const char *resume_path);
+struct wire_style proto_style(const struct config *config);
+
+/* ---- one client at two descriptors ---- */
+
 struct proto_options {
 	struct loop *loop;
-	struct services *services;
-	struct config *config; /* the server takes a reference */
-	const char *cwd;
+	struct proto_engine engine;
 	int in, out;            /* the client's descriptors; the server takes ownership */
 	bool no_auto_configure; /* the client sends configure_session itself */
 	/* the client connected to a listener, so it may be any program of this machine or network */

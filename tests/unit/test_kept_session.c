@@ -20,9 +20,7 @@ static struct kept_session *keep(struct fixture *f, size_t keep_events, uint64_t
 	*has_ended = false;
 	struct kept_session_options options = {
 		.loop = f->loop,
-		.services = f->services,
-		.config = f->config,
-		.cwd = temp_root,
+		.engine = {f->services, f->config, temp_root},
 		.keep_events = keep_events,
 		.idle_ms = idle_ms,
 		.on_end = on_end,

@@ -75,9 +75,7 @@ static struct proto_server *serve(struct fixture *f, const char *resume_path, in
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, client), 0);
 	struct proto_options options = {
 		.loop = f->loop,
-		.services = f->services,
-		.config = f->config,
-		.cwd = temp_root,
+		.engine = {f->services, f->config, temp_root},
 		.in = client[1],
 		.out = dup(client[1]),
 		.resume_path = resume_path,

@@ -186,9 +186,7 @@ static struct http_proto *open_http(struct proto_run *run, struct services *serv
 	}
 	struct http_proto_options options = {
 		.loop = run->loop,
-		.services = services,
-		.config = run->config,
-		.cwd = run->cwd,
+		.engine = {services, run->config, run->cwd},
 		.no_auto_configure = run->no_auto_configure,
 		.token = run->token,
 		.keep_events = keep_events,
@@ -208,9 +206,7 @@ static int open_server(struct proto_run *run, struct services *services, struct 
 {
 	struct proto_options options = {
 		.loop = run->loop,
-		.services = services,
-		.config = run->config,
-		.cwd = run->cwd,
+		.engine = {services, run->config, run->cwd},
 		.in = STDIN_FILENO,
 		.out = STDOUT_FILENO,
 		.no_auto_configure = run->no_auto_configure,
