@@ -133,6 +133,8 @@ enum {
 	LIMIT_ROLLOUT_SEGMENTS = 64,            /* files of one history */
 	LIMIT_ROLLOUT_FILES = 1000 * 1000,      /* files scanned to find one session */
 	LIMIT_ROLLOUT_LISTED = 50 * 1000,       /* sessions whose names are cached between two lists */
+	LIMIT_ROLLOUT_WATCHED = 4096,           /* folders of sessions that are watched for changes */
+	LIMIT_ROLLOUT_FACTS_PREVIEW = 1 * KIB,  /* a longer first message is not kept in memory for filters */
 	LIMIT_ROLLOUT_INDEX_SUMMARY = 64 * KIB, /* a session's row in the index */
 	LIMIT_ROLLOUT_INDEX_TEXT = 16 * MIB,    /* indexed text of one session */
 	LIMIT_ROLLOUT_INDEX_WORDS = 4 * KIB,    /* a query of the index */

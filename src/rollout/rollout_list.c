@@ -82,7 +82,7 @@ static int walk_folder(struct walk *walk, const char *folder, int depth, struct 
 	struct names names = {0};
 	if (walk->on_folder)
 		walk->on_folder(folder, walk->self);
-	int status = read_names(folder, &names, err);
+	int status = depth > 0 || walk->visit ? read_names(folder, &names, err) : 0;
 	for (size_t i = 0; i < names.all.count && !walk->is_done && status == 0; i++) {
 		auto_free char *below = depth > 0 ? path_join(folder, names.all.items[i]) : NULL;
 		if (depth > 0)

@@ -23,7 +23,7 @@ must_check int rollout_list_walk(const char *home, bool is_archive, rollout_list
 
 /* Called for each folder before its entries are read; the folder may not exist. */
 typedef void (*rollout_list_folder_fn)(const char *path, void *self);
-/* As rollout_list_walk, and calls on_folder for each folder. */
+/* As rollout_list_walk, and calls on_folder for each folder. With visit NULL the folders of files are not read. */
 must_check int rollout_list_walk_folders(const char *home, bool is_archive, rollout_list_folder_fn on_folder,
                                          rollout_list_visit_fn visit, void *self, struct error *err);
 

@@ -48,12 +48,9 @@ static void add_kind(struct index_fill *fill, bool is_archive)
 /* Returns the state of the folders of both listings; 0 if one of them is changing or cannot be read. */
 static uint64_t state_of_folders(struct index_fill *fill)
 {
-	uint64_t folders[2] = {0};
-	for (int is_archive = 0; is_archive < 2; is_archive++) {
-		const struct rollout_listing *listing = rollout_listings_get(fill->listings, is_archive, NULL);
-		folders[is_archive] = listing ? listing->folders : 0;
-		rollout_listing_unref(listing);
-	}
+	uint64_t folders[2];
+	for (int is_archive = 0; is_archive < 2; is_archive++)
+		folders[is_archive] = rollout_listings_folders(fill->listings, is_archive);
 	return folders[0] && folders[1] ? folders[0] ^ folders[1] << 1 : 0;
 }
 

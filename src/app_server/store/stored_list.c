@@ -18,32 +18,40 @@
 #include "base/text.h"
 #include "base/uuid.h"
 #include "base/vec.h"
+#include "rollout/rollout_facts.h"
 #include "rollout/rollout_index.h"
 #include "rollout/rollout_listing.h"
 #include "rollout/rollout_name.h"
 #include "rollout/rollout_summary.h"
 
-enum { DEFAULT_PART = 25, LARGEST_PART = 100 };
+enum {
+	DEFAULT_PART = 25,
+	LARGEST_PART = 100,
+	NEWEST_EACH = 4, /* names to read for each thread of a first page; some are filtered out */
+};
 
 struct lister {
 	const struct stored_list_query *query;
 	const struct app_thread_list_params *params;
 	struct arena *arena;  /* holds the results */
 	struct arena scratch; /* holds data of the filters */
+	struct arena row;     /* holds the summary of a session that the filters are applied to */
 	struct stored_list *list;
 	struct rollout_names names;
 	const struct rollout_listing *listing;
-	struct rollout_listed *changed; /* sorted by last change instead of age; NULL: by age */
+	struct rollout_facts_table *facts; /* of the listing; or NULL */
+	struct rollout_listed *changed;    /* sorted by last change instead of age; NULL: by age */
 	VEC(struct app_thread) found;
-	bool is_by_age, is_descending;
+	bool is_by_age, is_descending, has_folders;
+	struct str *folders; /* with has_folders: the folders whose threads are listed */
+	size_t folders_count;
 	size_t limit;
 };
 
 /* ---- candidates ---- */
 
-static int by_key(const void *a, const void *b)
+static int by_key(const struct rollout_listed *left, const struct rollout_listed *right)
 {
-	const struct rollout_listed *left = a, *right = b;
 	if (left->created_ms != right->created_ms)
 		return left->created_ms < right->created_ms ? -1 : 1;
 	return str_compare(left->thread_id, right->thread_id);
@@ -51,17 +59,9 @@ static int by_key(const void *a, const void *b)
 
 static void sort_by_change(struct lister *lister)
 {
-	size_t count = lister->listing->count;
-	struct stat st;
-	lister->changed = xcalloc(count + 1, sizeof(*lister->changed));
-	for (size_t i = 0; i < count && !atomic_load(lister->query->stop); i++) {
-		struct rollout_listed it = lister->listing->files[i];
-		bool exists = stat(it.path, &st) == 0;
-		it.created_ms = exists ? (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000 : 0;
-		lister->changed[i] = it;
-	}
-	if (count && !atomic_load(lister->query->stop))
-		qsort(lister->changed, count, sizeof(*lister->changed), by_key);
+	/* If the request was stopped, the order is of no interest: no candidate is read then. */
+	lister->changed = xcalloc(lister->listing->count + 1, sizeof(*lister->changed));
+	(void)rollout_listing_by_change(lister->listing, lister->changed, lister->query->stop);
 }
 
 /* Returns the candidate at an index of the list's order. */
@@ -125,7 +125,7 @@ static bool has_text(const struct str *list, size_t count, struct str text)
 	return false;
 }
 
-static bool is_kind(enum app_thread_source_kind kind, const struct rollout_meta *meta)
+static bool is_kind(enum app_thread_source_kind kind, const struct rollout_facts *facts)
 {
 	static const char *const words[app_thread_source_kind_count] = {
 		[app_thread_source_kind_sub_agent_review] = "\"review\"",
@@ -141,21 +141,21 @@ static bool is_kind(enum app_thread_source_kind kind, const struct rollout_meta 
 		[app_thread_source_kind_unknown] = session_source_unknown,
 	};
 	bool wants_agents = kind == app_thread_source_kind_sub_agent || words[kind];
-	if (wants_agents != meta->is_subagent)
+	if (wants_agents != facts->is_subagent)
 		return false;
 	if (wants_agents)
-		return !words[kind] || str_has_prefix(meta->subagent, words[kind]);
-	return meta->source == sources[kind];
+		return !words[kind] || str_has_prefix(facts->subagent, words[kind]);
+	return facts->source == sources[kind];
 }
 
-static bool passes_source(const struct lister *lister, const struct rollout_meta *meta)
+static bool passes_source(const struct lister *lister, const struct rollout_facts *facts)
 {
 	static const enum app_thread_source_kind usual[] = {app_thread_source_kind_cli, app_thread_source_kind_vscode};
 	const struct app_thread_list_params *params = lister->params;
 	bool is_filtered = params->source_kinds_count > 0;
 	const enum app_thread_source_kind *kinds = is_filtered ? params->source_kinds : usual;
 	for (size_t i = 0; i < (is_filtered ? params->source_kinds_count : countof(usual)); i++) {
-		if (is_kind(kinds[i], meta))
+		if (is_kind(kinds[i], facts))
 			return true;
 	}
 	return false;
@@ -170,33 +170,38 @@ static bool passes_provider(const struct lister *lister, struct str provider)
 	       has_text(params->model_providers, params->model_providers_count, provider);
 }
 
-static bool is_folder(struct str wanted, struct str cwd)
+static void keep_folder(struct lister *lister, struct str folder)
 {
-	auto_free char *path = str_dup(wanted);
+	auto_free char *path = str_dup(folder);
 	auto_free char *plain = path[0] == '/' ? path_normalize(path) : NULL;
-	return str_is(cwd, plain ? plain : path);
+	lister->folders[lister->folders_count++] = arena_str(&lister->scratch, str_of(plain ? plain : path));
 }
 
-static bool passes_cwd(struct lister *lister, struct str cwd)
+/* Reads the filter by folder: a path or a list of them. */
+static void read_folders(struct lister *lister)
 {
 	struct str folder, text = lister->params->cwd;
 	const struct json *wanted = text.ptr ? json_parse(&lister->scratch, text, NULL) : NULL;
-	if (!wanted || wanted->type == JSON_null)
-		return true;
+	lister->has_folders = wanted && wanted->type != JSON_null;
+	size_t count = 1;
+	json_for_each(it, wanted)
+		count++;
+	lister->folders = arena_array(&lister->scratch, struct str, count);
 	if (json_to_str(wanted, &folder))
-		return is_folder(folder, cwd);
+		keep_folder(lister, folder);
 	json_for_each(it, wanted) {
-		if (json_to_str(it, &folder) && is_folder(folder, cwd))
-			return true;
+		if (json_to_str(it, &folder))
+			keep_folder(lister, folder);
 	}
-	return false;
 }
 
 /* True if text contains words, ignoring the case of ASCII letters. */
 static bool contains(struct str text, struct str words)
 {
 	for (size_t i = 0; text.len >= words.len && i <= text.len - words.len; i++) {
-		if (str_equal_fold(str_n(text.ptr + i, words.len), words))
+		if ((text.ptr[i] | ' ') ==
+		            (words.ptr[0] | ' ') && /* letters differ in one bit; this excludes most places */
+		    str_equal_fold(str_n(text.ptr + i, words.len), words))
 			return true;
 	}
 	return false;
@@ -210,22 +215,56 @@ static bool asks_for_none(const struct app_thread_list_params *params)
 	       params->ancestor_thread_id.ptr || params->attached_to_thread_id.ptr;
 }
 
-static bool passes(struct lister *lister, const struct rollout_summary *summary, struct str name)
+static bool passes(const struct lister *lister, const struct rollout_facts *facts, struct str name)
 {
 	const struct app_thread_list_params *params = lister->params;
-	const struct rollout_meta *meta = &summary->meta;
 	struct str term = params->search_term;
-	if (!summary->preview.ptr || !passes_source(lister, meta) || !passes_provider(lister, meta->model_provider))
+	if (!facts->preview.ptr || !passes_source(lister, facts) || !passes_provider(lister, facts->model_provider))
 		return false;
 	if (params->originators && params->originators_count &&
-	    !has_text(params->originators, params->originators_count, meta->originator))
+	    !has_text(params->originators, params->originators_count, facts->originator))
 		return false;
-	if (term.len && !contains(summary->preview, term) && !contains(name, term))
+	if (term.len && !contains(facts->preview, term) && !contains(name, term))
 		return false;
-	return passes_cwd(lister, meta->cwd);
+	return !lister->has_folders || has_text(lister->folders, lister->folders_count, facts->cwd);
 }
 
 /* ---- the part ---- */
+
+/* Reads the summary; false if the file is damaged. */
+static bool read_summary(struct lister *lister, const struct rollout_listed *candidate, struct arena *arena,
+                         struct rollout_summary *ret)
+{
+	bool is_known = false;
+	struct rollout_facts_table *table = lister->facts;
+	uint32_t version = table ? rollout_facts_version(table, candidate->at, candidate->path) : 0;
+	int status = rollout_index_summary(lister->query->index, candidate->path, arena, ret, &is_known, NULL);
+	if (!is_known)
+		stored_list_miss(lister->list, candidate->path, lister->arena);
+	if (status == 0 && table) {
+		struct rollout_facts facts = rollout_facts_of(ret);
+		rollout_facts_learn(table, candidate->at, version, &facts);
+	}
+	return status == 0;
+}
+
+/* True if the session passes the filters. Known facts can exclude it without a look at its file. */
+static bool is_wanted(struct lister *lister, const struct rollout_listed *candidate)
+{
+	struct rollout_summary summary;
+	struct rollout_facts facts;
+	const struct stored_list_query *query = lister->query;
+	const struct rollout_facts *known = lister->facts ? rollout_facts_find(lister->facts, candidate->at) : NULL;
+	if (!known) {
+		arena_reset(&lister->row);
+		if (!read_summary(lister, candidate, &lister->row, &summary))
+			return false;
+		facts = rollout_facts_of(&summary);
+		known = &facts;
+	}
+	return passes(lister, known, rollout_names_find(&lister->names, candidate->thread_id)) &&
+	       (!query->accepts || query->accepts(candidate->path, lister->found.count, query->self));
+}
 
 /* False if the thread is filtered out or its file is damaged. */
 static bool find_thread(struct lister *lister, const struct rollout_listed *candidate, struct app_thread *ret)
@@ -237,35 +276,32 @@ static bool find_thread(struct lister *lister, const struct rollout_listed *cand
 		return false;
 	if (query->words && rollout_index_search_excludes(query->words, candidate->path))
 		return false;
-	bool is_known = false;
-	int status = rollout_index_summary(query->index, candidate->path, lister->arena, &summary, &is_known, NULL);
-	if (!is_known)
-		stored_list_miss(lister->list, candidate->path, lister->arena);
-	if (status != 0)
+	if (!is_wanted(lister, candidate) || !read_summary(lister, candidate, lister->arena, &summary))
 		return false;
 	struct str name = arena_str(lister->arena, rollout_names_find(&lister->names, summary.meta.thread_id));
-	if (!passes(lister, &summary, name) ||
-	    (query->accepts && !query->accepts(candidate->path, lister->found.count, query->self)))
-		return false;
 	stored_thread_view(&summary, name, lister->arena, ret);
 	if (!ret->model_provider.len) /* old files do not name the provider */
 		ret->model_provider = str_of(query->provider);
 	return true;
 }
 
-static void take_part(struct lister *lister, size_t start, struct stored_list *ret)
+/* False if the listing ends before the part does, because it has the newest sessions only. */
+static bool take_part(struct lister *lister, size_t start, struct stored_list *ret)
 {
 	const struct rollout_listed *first = NULL, *last = NULL;
-	int64_t back = lister->is_descending ? -1 : 1;
+	int64_t back = lister->is_descending ? -1 : 1, since = lister->listing->complete_since_ms;
 	for (size_t i = start; i < lister->listing->count && !atomic_load(lister->query->stop); i++) {
 		const struct rollout_listed *it = candidate(lister, i);
 		struct app_thread thread;
+		if (it->created_ms <= since)
+			return false;
 		if (!find_thread(lister, it, &thread))
 			continue;
 		if (lister->found.count == lister->limit) { /* so there is a next page */
 			ret->next_cursor =
 				write_cursor(lister, last->created_ms,
 			                     it->created_ms == last->created_ms ? last->thread_id : STR_NONE);
+			since = INT64_MIN;
 			break;
 		}
 		vec_push(&lister->found, thread);
@@ -274,6 +310,24 @@ static void take_part(struct lister *lister, size_t start, struct stored_list *r
 	}
 	if (first) /* points before the first entry, so that the other direction includes it */
 		ret->backwards_cursor = write_cursor(lister, first->created_ms + back, STR_NONE);
+	return since == INT64_MIN;
+}
+
+/* Takes the first part from the newest folders alone; false if it has to be taken from all. */
+static bool take_newest(struct lister *lister, struct stored_list *ret)
+{
+	const struct app_thread_list_params *params = lister->params;
+	bool is_archive = params->has_archived && params->archived;
+	if (!lister->is_by_age || !lister->is_descending || is_archive || params->cursor.ptr || lister->query->accepts)
+		return false;
+	lister->listing = rollout_listings_newest(lister->query->listings, lister->limit * NEWEST_EACH, NULL);
+	lister->facts = lister->listing ? rollout_listing_facts(lister->listing) : NULL;
+	if (lister->listing && take_part(lister, 0, ret))
+		return true;
+	rollout_listing_unref(lister->listing);
+	lister->listing = NULL;
+	lister->found.count = 0;
+	return false;
 }
 
 static void init(struct lister *lister)
@@ -285,11 +339,13 @@ static void init(struct lister *lister)
 	lister->limit = is_limited && params->limit > 0 ? (size_t)params->limit : is_limited ? 1 : DEFAULT_PART;
 	if (lister->limit > LARGEST_PART)
 		lister->limit = LARGEST_PART;
+	read_folders(lister);
 }
 
 static void finish(struct lister *lister)
 {
 	arena_finish(&lister->scratch);
+	arena_finish(&lister->row);
 	rollout_names_finish(&lister->names);
 	rollout_listing_unref(lister->listing);
 	free(lister->changed);
@@ -308,22 +364,30 @@ static void view_found(struct lister *lister, struct stored_list *ret)
 	}
 }
 
-static int read_part(struct lister *lister, struct stored_list *ret, struct error *err)
+/* Takes the part from all files. */
+static int take_from_all(struct lister *lister, struct stored_list *ret, struct error *err)
 {
 	const struct app_thread_list_params *params = lister->params;
 	size_t start = 0;
 	lister->listing = rollout_listings_get(lister->query->listings, params->has_archived && params->archived, err);
 	if (!lister->listing)
 		return -(int)err->code;
+	lister->facts = rollout_listing_facts(lister->listing);
 	if (!lister->is_by_age)
 		sort_by_change(lister);
 	int status = find_start(lister, &start, err);
-	if (status != 0)
-		return status;
+	if (status == 0)
+		take_part(lister, start, ret);
+	return status;
+}
+
+static int read_part(struct lister *lister, struct stored_list *ret, struct error *err)
+{
 	rollout_names_read(lister->query->home, &lister->names);
-	take_part(lister, start, ret);
-	view_found(lister, ret);
-	return 0;
+	int status = take_newest(lister, ret) ? 0 : take_from_all(lister, ret, err);
+	if (status == 0)
+		view_found(lister, ret);
+	return status;
 }
 
 void stored_list_miss(struct stored_list *list, const char *path, struct arena *arena)
