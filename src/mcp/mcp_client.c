@@ -241,7 +241,8 @@ struct mcp_client *mcp_client_create(struct loop *loop, const struct mcp_client_
                                      struct mcp_catalog *catalog)
 {
 	struct mcp_client *client = xnew(struct mcp_client);
-	*client = (struct mcp_client){.options = *options, .refs = 1, .loop = loop, .latest = catalog};
+	*client = (struct mcp_client){
+		.options = *options, .refs = 1, .loop = loop, .latest = catalog, .is_stored = catalog};
 	client->name = xstrdup(options->name);
 	client->timer = loop_timer_create(loop, on_timeout, client);
 	loop_deferred_init(&client->work, loop, on_work, client);

@@ -17,6 +17,7 @@ struct mcp_client {
 	struct list watchers;       /* struct mcp_watcher */
 	struct mcp_link *link;      /* NULL: not connected */
 	struct mcp_catalog *latest; /* NULL before the first */
+	bool is_stored;             /* latest is from an earlier process, and the server was not ready yet */
 	struct mcp_catalog *next;   /* under construction */
 	char *failure;
 	bool needs_login;

@@ -89,7 +89,8 @@ static void describe_failure(struct mcp_client *client, const struct error *err)
 			err->text, was_asked && err->code == ERR_transport ? ")" : "");
 }
 
-/* A server that was ready is only down; the next request starts it again. */
+/* A server that was ready is only down; the next request starts it again. The tools that an earlier process stored are
+ * not offered once the server has failed to start. */
 void mcp_start_failed(struct mcp_client *client, const struct error *err)
 {
 	struct mcp_link *link = steal(client->link);
@@ -104,6 +105,9 @@ void mcp_start_failed(struct mcp_client *client, const struct error *err)
 	else
 		error_set(&reason, err->code, "%s", client->failure);
 	client->state = was_ready ? MCP_IDLE : MCP_FAILED;
+	if (client->is_stored)
+		mcp_catalog_unref(steal(client->latest));
+	client->is_stored = false;
 	forget_listing(client);
 	if (link)
 		link->ops->close(link);
@@ -153,6 +157,7 @@ static void publish(struct mcp_client *client)
 		client->listed_ms = clock_now_ms();
 	mcp_catalog_unref(client->latest);
 	client->latest = steal(client->next);
+	client->is_stored = false;
 	client->state = MCP_READY;
 	free(steal(client->failure));
 	forget_listing(client);

@@ -10,6 +10,7 @@
 #include "config/config.h"
 #include "config/config_env.h"
 #include "config/mcp_server.h"
+#include "mcp/mcp_cache.h"
 #include "mcp/mcp_client.h"
 #include "mcp/mcp_http_auth.h"
 #include "mcp/mcp_link_http.h"
@@ -286,6 +287,12 @@ static struct mcp_link *open_link(void *self, const struct mcp_link_events *even
 	return mcp_link_http_open(entry->pool->loop, entry->pool->http, &spec, events, events_self, err);
 }
 
+static void on_catalog(void *self, const struct mcp_catalog *catalog)
+{
+	struct pool_entry *entry = self;
+	mcp_cache_write(entry->pool->loop, config_home(entry->config), entry->key, catalog);
+}
+
 /* Fills the entry with its own copy of the settings. */
 static int fill(struct pool_entry *entry, struct config *config, const struct mcp_server *server, const char *cwd,
                 struct error *err)
@@ -327,10 +334,11 @@ struct mcp_client *mcp_pool_get(struct mcp_pool *pool, struct config *config, co
 		.name = entry->server.name.ptr,
 		.startup_timeout_ms = entry->server.startup_timeout_ms,
 		.open = open_link,
+		.on_catalog = on_catalog,
 		.on_destroy = entry_destroy,
 		.self = entry,
 	};
-	entry->client = mcp_client_create(pool->loop, &options, NULL);
+	entry->client = mcp_client_create(pool->loop, &options, mcp_cache_read(config_home(config), entry->key));
 	list_append(&pool->entries, &entry->link);
 	return entry->client;
 }

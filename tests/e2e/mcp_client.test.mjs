@@ -612,6 +612,8 @@ test('of 10,000 tools as many are offered as are allowed', exec, async (t) => {
 	assert.equal(result.code, 0, result.stderr);
 	const { tools } = model.requests()[0].body.tools.find(({ name }) => name === 'mcp__s');
 	assert.equal(tools.length, 4096);
+	const notes = result.stderr.match(/MCP server `s` lists 10000 tools\. A server may have 4096; the further ones/g);
+	assert.equal(notes?.length, 1, result.stderr);
 	assert.match(outputOf(model.requests()[1], 'c1'), /\{"say":"x"\}$/);
 });
 

@@ -28,6 +28,7 @@ struct session_server {
 	enum mcp_startup_status_tag status; /* as reported last */
 	char *failure;
 	const struct mcp_catalog *offered; /* the catalog at the last offer; only compared */
+	bool has_warned;                   /* of tools beyond LIMIT_MCP_TOOLS */
 };
 
 struct session_mcp {
@@ -109,6 +110,19 @@ static void on_grace(void *self)
 	on_go(self);
 }
 
+/* True if a server is starting whose tools the first request waits for: a required one, without a limit but that of its
+ * start, or, unless is_required, one whose tools are unknown. */
+static bool is_awaited(const struct session_mcp *mcp, bool is_required)
+{
+	const struct session_server *it;
+	list_for_each(it, &mcp->servers, link) {
+		bool is_known = is_required || (it->client && mcp_client_catalog(it->client));
+		if (it->status == mcp_startup_status_starting && (it->config->keys.required || !is_known))
+			return true;
+	}
+	return false;
+}
+
 static void set_status(struct session_server *server, enum mcp_startup_status_tag status, const char *failure)
 {
 	struct session_mcp *mcp = server->mcp;
@@ -120,11 +134,10 @@ static void set_status(struct session_server *server, enum mcp_startup_status_ta
 	free(server->failure);
 	server->failure = failure ? xstrdup(failure) : NULL;
 	emit_update(server);
-	if (mcp->pending)
-		return;
-	if (!mcp->is_complete)
+	if (!mcp->pending && !mcp->is_complete)
 		emit_complete(mcp);
-	loop_defer(&mcp->go);
+	if (!is_awaited(mcp, false))
+		loop_defer(&mcp->go);
 }
 
 static void on_change(struct mcp_watcher *watcher)
@@ -146,6 +159,14 @@ static void on_change(struct mcp_watcher *watcher)
 	}
 }
 
+/* A program whose tools an earlier process has stored is started by its first call. A server that is reached by HTTP
+ * costs no process, and is asked in the background whether its tools have changed. */
+static bool starts_lazily(const struct session_server *server)
+{
+	return server->config->transport == MCP_TRANSPORT_stdio && !server->config->keys.required &&
+	       mcp_client_state(server->client) == MCP_IDLE && mcp_client_catalog(server->client);
+}
+
 static void add_server(struct session_mcp *mcp, const struct mcp_server *config)
 {
 	struct error err;
@@ -164,29 +185,21 @@ static void add_server(struct session_mcp *mcp, const struct mcp_server *config)
 		return;
 	}
 	mcp_client_watch(server->client, &server->watcher);
-	mcp_client_start(server->client);
+	if (starts_lazily(server))
+		set_status(server, mcp_startup_status_ready, NULL);
+	else
+		mcp_client_start(server->client);
 	on_change(&server->watcher); /* another session may have started it */
 }
 
 /* ---- the first request waits ---- */
 
-/* True if a required server is starting: requests wait for it without a limit but that of its start. */
-static bool awaits_required(const struct session_mcp *mcp)
-{
-	const struct session_server *it;
-	list_for_each(it, &mcp->servers, link) {
-		if (it->config->keys.required && it->status == mcp_startup_status_starting)
-			return true;
-	}
-	return false;
-}
-
 bool session_mcp_wait(struct session_mcp *mcp, loop_run_fn ready, void *self)
 {
 	uint64_t now = clock_now_ms();
-	if (!mcp || !mcp->pending)
+	if (!mcp || !is_awaited(mcp, false))
 		return false;
-	bool is_required = awaits_required(mcp);
+	bool is_required = is_awaited(mcp, true);
 	if (!is_required && mcp->deadline_ms <= now)
 		return false;
 	mcp->ready = ready;
@@ -206,6 +219,17 @@ void session_mcp_forget(struct session_mcp *mcp)
 
 /* ---- the offer ---- */
 
+static void warn_omitted(struct session_server *server, const struct mcp_catalog *catalog)
+{
+	if (!catalog->omitted || server->has_warned)
+		return;
+	server->has_warned = true;
+	session_warn(server->mcp->session, STR(""),
+	             "MCP server `%.*s` lists %zu tools. A server may have %d; the further ones are not offered to the "
+	             "model.",
+	             STR_ARG(server->config->name), catalog->tools.count + catalog->omitted, LIMIT_MCP_TOOLS);
+}
+
 static void make_offer(struct session_mcp *mcp)
 {
 	auto_arena struct arena arena = {0};
@@ -218,8 +242,10 @@ static void make_offer(struct session_mcp *mcp)
 	list_for_each(it, &mcp->servers, link) {
 		struct mcp_catalog *catalog = it->client ? mcp_client_catalog(it->client) : NULL;
 		it->offered = catalog;
-		if (catalog)
-			sources[count++] = (struct mcp_offer_source){it->config, it->client, catalog};
+		if (!catalog)
+			continue;
+		warn_omitted(it, catalog);
+		sources[count++] = (struct mcp_offer_source){it->config, it->client, catalog};
 	}
 	mcp_offer_destroy(mcp->offer);
 	mcp->offer = mcp_offer_create(sources, count);

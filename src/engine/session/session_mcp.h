@@ -1,8 +1,9 @@
 /* session_mcp.h — the MCP servers of a Session: their start, and the tools that they offer to its model.
  *
- * The servers belong to the process (mcp/mcp_pool.h) and start when the first Session that uses them is opened. The
- * first request to the model waits for them, but only for mcp_optional_startup_grace_ms in all; the tools of a server
- * that is ready later are offered in the next request. Private to engine/. Loop thread only. */
+ * The servers belong to the process (mcp/mcp_pool.h) and start when the first Session that uses them is opened, except
+ * programs whose tools are known from an earlier process (mcp/mcp_cache.h): a call starts those. The first request to
+ * the model waits for servers whose tools are unknown, but only for mcp_optional_startup_grace_ms in all; the tools of
+ * a server that is ready later are offered in the next request. Private to engine/. Loop thread only. */
 #ifndef ENGINE_SESSION_MCP_H
 #define ENGINE_SESSION_MCP_H
 
