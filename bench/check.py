@@ -6,6 +6,8 @@ a cost that has doubled, not one of a tenth.
 """
 import statistics
 
+import wires
+
 RUNS = 7
 CALLS = 40
 DELTAS = 100000
@@ -52,6 +54,10 @@ CHECKS = [
     ("apply_patch of 1,000 hunks in 10 MB, beside a copy", patch, 9),
     ("a call of `true`, beside `bash -lc true`", call, 2.5),
     ("a small delta, beside the copy of its bytes", delta, 35),
+    ("a turn of 100 on Chat Completions, beside Responses", wires.beside_responses(wires.turn, "chat"), 1.5),
+    ("a turn of 100 on Messages, beside Responses", wires.beside_responses(wires.turn, "messages"), 1.5),
+    ("a delta of Chat Completions, beside Responses", wires.beside_responses(wires.delta, "chat"), 1.5),
+    ("a delta of Messages, beside Responses", wires.beside_responses(wires.delta, "messages"), 1.5),
 ]
 
 

@@ -16,7 +16,8 @@ struct chat_body {
 	struct model_request *request;
 	const struct model_prompt *prompt;
 	struct model_history history;
-	struct json_writer w;
+	struct json_writer w; /* of the rounds that are not kept */
+	struct buf system;    /* what the first round adds to the system message */
 };
 
 /* ---- messages of the user and of the program ---- */
@@ -79,21 +80,18 @@ static void write_user(struct chat_body *body, const struct json *message)
 		write_message(&body->w, "user", buf_str(&text));
 }
 
-static void write_system(struct chat_body *body)
+/* Writes the instructions and the developer messages of the first round. */
+static void write_system(struct chat_body *body, struct json_writer *w)
 {
+	const struct model_memo *memo = body->request->memo;
+	struct str more = buf_str(memo->place.rounds ? &memo->system : &body->system);
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_REQUEST_FRAME);
 	buf_append_str(&text, body->prompt->instructions);
-	if (body->history.is_first) {
-		vec_for_each(message, &body->history.heard) {
-			if (!history_is_developer(*message))
-				continue;
-			buf_append_c(&text, text.len ? "\n\n" : "");
-			wire_append_text(&text, json_get(*message, "content"), "\n");
-		}
-	}
+	buf_append_c(&text, text.len && more.len ? "\n\n" : "");
+	buf_append_str(&text, more);
 	if (text.len)
-		write_message(&body->w, "system", buf_str(&text));
+		write_message(w, "system", buf_str(&text));
 }
 
 /* ---- what the model said ---- */
@@ -258,36 +256,45 @@ static void write_round(struct chat_body *body)
 		write_output(body, &history->calls.items[i], ids[i]);
 	write_output_images(body);
 	vec_for_each(message, &history->heard) {
-		if (!history->is_first || !history_is_developer(*message))
+		if (!history->is_first || !history_is_developer(*message)) {
 			write_user(body, *message);
+			continue;
+		}
+		buf_append_c(&body->system, body->system.len ? "\n\n" : "");
+		wire_append_text(&body->system, json_get(*message, "content"), "\n");
 	}
 }
 
 /* ---- the body ---- */
 
-static int write_messages(struct chat_body *body, struct error *err)
+/* Moves the round to the memo, because another one follows. */
+static int keep_round(struct chat_body *body, struct error *err)
 {
-	bool has_round = true, is_begun = false;
+	struct model_memo *memo = body->request->memo;
+	if (model_memo_keep(memo, &body->request->own, model_history_place(&body->history), err) < 0)
+		return -(int)err->code;
+	if (body->history.is_first)
+		buf_append_str(&memo->system, buf_str(&body->system));
+	memo->has_comma = body->w.comma;
+	return 0;
+}
+
+static int write_rounds(struct chat_body *body, struct error *err)
+{
+	bool has_round = true;
 	int status = 0;
-	jw_key(&body->w, "messages");
-	jw_array(&body->w);
 	while (status == 0 && has_round) {
 		status = model_history_next(&body->history, &has_round, err);
-		if (status == 0 && !is_begun)
-			write_system(body);
-		is_begun = true;
 		if (status == 0 && has_round)
 			write_round(body);
+		if (status == 0 && body->history.is_closed)
+			status = keep_round(body, err);
 	}
-	jw_array_end(&body->w);
 	return status;
 }
 
 static void write_tools(struct json_writer *w, const struct wire_tool *tools, size_t count)
 {
-	if (count == 0)
-		return;
-	jw_key(w, "tools");
 	jw_array(w);
 	for (size_t i = 0; i < count; i++) {
 		jw_object(w);
@@ -336,26 +343,57 @@ static void write_options(struct json_writer *w, const struct model_prompt *prom
 	jw_object_end(w);
 }
 
+static void read_tools(struct model_request *request, const struct model_prompt *prompt)
+{
+	struct json_writer w = json_writer(&request->memo->tools);
+	size_t count;
+	if (request->memo->tools.len)
+		return;
+	const struct wire_tool *tools = wire_read_tools(request, prompt->tools, &count);
+	if (count)
+		write_tools(&w, tools, count);
+}
+
+/* Writes what surrounds the rounds, and adds the slices of the body. */
+static void add_slices(struct chat_body *body)
+{
+	struct model_request *request = body->request;
+	struct json_writer head = json_writer(&request->head), tail = json_writer(&request->tail);
+	size_t len = request->memo->len + request->own.len;
+	jw_object(&head);
+	jw_member_str(&head, "model", body->prompt->info->slug);
+	jw_key(&head, "messages");
+	jw_array(&head);
+	write_system(body, &head);
+	if (len && head.comma)
+		buf_append_c(&request->head, ",");
+	tail.comma = true;
+	write_options(&tail, body->prompt);
+	jw_object_end(&tail);
+	vec_push(&request->body, buf_str(&request->head));
+	wire_add_rounds(request, 0, len);
+	vec_push(&request->body, STR("]"));
+	if (request->memo->tools.len) {
+		vec_push(&request->body, STR(",\"tools\":"));
+		vec_push(&request->body, buf_str(&request->memo->tools));
+	}
+	vec_push(&request->body, buf_str(&request->tail));
+}
+
 static int write_body(struct model_request *request, const struct model_prompt *prompt, struct error *err)
 {
-	struct chat_body body = {.request = request, .prompt = prompt, .w = json_writer(&request->head)};
-	size_t count;
-	const struct wire_tool *tools = wire_read_tools(request, prompt->tools, &count);
-	model_history_init(&body.history, prompt);
-	jw_object(&body.w);
-	jw_member_str(&body.w, "model", prompt->info->slug);
-	int status = write_messages(&body, err);
-	write_tools(&body.w, tools, count);
-	write_options(&body.w, prompt);
-	jw_object_end(&body.w);
+	struct chat_body body = {.request = request, .prompt = prompt, .w = json_writer(&request->own)};
+	wire_attach_memo(request, prompt, false);
+	read_tools(request, prompt);
+	buf_init(&body.system, LIMIT_REQUEST_FRAME);
+	body.w.comma = request->memo->has_comma;
+	model_history_init(&body.history, prompt, &request->memo->place);
+	int status = write_rounds(&body, err);
 	model_history_finish(&body.history);
-	if (status < 0)
-		return status;
-	if (request->head.over)
-		return error_set(err, ERR_limit, "the request is longer than %d MiB; start a new thread",
-		                 LIMIT_REQUEST_BODY / MIB);
-	vec_push(&request->body, buf_str(&request->head));
-	return 0;
+	if (status == 0)
+		add_slices(&body);
+	buf_finish(&body.system);
+	return status < 0 ? status : wire_check_length(request, err);
 }
 
 const struct model_wire model_wire_chat = {

@@ -14,33 +14,20 @@
 #include "model/model_catalog.h"
 #include "model/model_history.h"
 
-enum thinking_form { THINKING_none, THINKING_budget, THINKING_adaptive };
-
-static const struct messages_model {
-	const char *part;
-	enum thinking_form form;
-	int64_t output;
-} models[] = {
-#define MESSAGES_MODEL(part, form, output) {part, THINKING_##form, output},
-#include "model/messages_model.def"
-#undef MESSAGES_MODEL
-};
-
-enum { DEFAULT_MAX_TOKENS = 32000, MIN_BUDGET = 1024, MARKS = 2 };
-
 static const char cache_mark[] = ",\"cache_control\":{\"type\":\"ephemeral\"}";
 
 struct messages_body {
 	struct model_request *request;
 	const struct model_prompt *prompt;
-	const struct messages_model *model;
+	struct model_memo *memo;
 	struct model_history history;
-	struct json_writer w;
+	struct json_writer w; /* of the rounds that are not kept */
 	bool has_thinking;
 	const char *role;    /* of the open message; NULL: none is open */
-	VEC(struct str) ids; /* of all calls so far, from the request's arena */
-	size_t marks[MARKS]; /* offsets before the end of the last block of the last messages of the user */
-	size_t system_mark;  /* the same, of the system blocks; 0: none */
+	VEC(struct str) ids; /* of the calls of this round, from the request's arena */
+	/* offsets in all rounds before the end of the last block of the last messages of the user; 0: none */
+	size_t marks[2];
+	struct buf system; /* blocks of the first round for the system message */
 };
 
 /* ---- messages and blocks ---- */
@@ -74,7 +61,7 @@ static void enter_role(struct messages_body *body, const char *role)
 /* Ends a block of the user, which the last mark may follow. */
 static void end_user_block(struct messages_body *body)
 {
-	body->marks[1] = body->request->head.len;
+	body->marks[1] = body->memo->len + body->request->own.len;
 	jw_object_end(&body->w);
 }
 
@@ -188,7 +175,7 @@ static bool is_id_used(const struct messages_body *body, struct str id)
 		if (str_eq(*used, id))
 			return true;
 	}
-	return false;
+	return model_memo_has_id(body->memo, id);
 }
 
 /* Returns an id of [a-zA-Z0-9_-] that no earlier call has. Ids of other wires may have other characters. */
@@ -202,8 +189,8 @@ static struct str take_id(struct messages_body *body, struct str call_id)
 		*at = is_plain ? *at : '_';
 	}
 	struct str id = str_of(text);
-	if (is_id_used(body, id))
-		id = str_of(arena_printf(arena, "%s_%zu", text, body->ids.count));
+	for (size_t i = body->memo->id_count + body->ids.count; is_id_used(body, id); i++)
+		id = str_of(arena_printf(arena, "%s_%zu", text, i));
 	vec_push(&body->ids, id);
 	return id;
 }
@@ -282,48 +269,61 @@ static size_t count_said(const struct model_history *history)
 	return count;
 }
 
+/* Adds a system block; a blank one is refused by servers. */
+static void write_system_block(struct buf *out, struct str text)
+{
+	struct json_writer w = json_writer(out);
+	if (text_trim(text).len == 0)
+		return;
+	w.comma = out->len;
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "text");
+	jw_member_str(&w, "text", text);
+	jw_object_end(&w);
+}
+
+static void write_developer(struct messages_body *body, const struct json *message)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_REQUEST_FRAME);
+	wire_append_text(&text, json_get(message, "content"), "\n");
+	write_system_block(&body->system, buf_str(&text));
+}
+
 static void write_round(struct messages_body *body)
 {
 	const struct model_history *history = &body->history;
-	size_t first = body->ids.count;
 	size_t said = count_said(history);
 	if (said && history->is_first)
 		write_user_text(body, STR("(The conversation begins with an answer.)"));
 	for (size_t i = 0; i < said; i++)
 		write_said(body, history->said.items[i]);
 	for (size_t i = 0; i < history->calls.count; i++)
-		write_output(body, &history->calls.items[i], body->ids.items[first + i]);
+		write_output(body, &history->calls.items[i], body->ids.items[i]);
 	vec_for_each(message, &history->heard) {
-		if (!history->is_first || !history_is_developer(*message))
+		if (history->is_first && history_is_developer(*message))
+			write_developer(body, *message);
+		else
 			write_user(body, *message);
 	}
 }
 
-static void write_system_block(struct messages_body *body, struct str text)
+/* Moves the round to the memo, because another one follows. */
+static int keep_round(struct messages_body *body, struct error *err)
 {
-	if (text_trim(text).len == 0)
-		return;
-	jw_object(&body->w);
-	jw_member_cstr(&body->w, "type", "text");
-	jw_member_str(&body->w, "text", text);
-	body->system_mark = body->request->head.len;
-	jw_object_end(&body->w);
-}
-
-static void write_system(struct messages_body *body)
-{
-	jw_key(&body->w, "system");
-	jw_array(&body->w);
-	write_system_block(body, body->prompt->instructions);
-	vec_for_each(message, &body->history.heard) {
-		if (!body->history.is_first || !history_is_developer(*message))
-			continue;
-		auto_buf struct buf text;
-		buf_init(&text, LIMIT_REQUEST_FRAME);
-		wire_append_text(&text, json_get(*message, "content"), "\n");
-		write_system_block(body, buf_str(&text));
-	}
-	jw_array_end(&body->w);
+	struct model_memo *memo = body->memo;
+	if (model_memo_keep(memo, &body->request->own, model_history_place(&body->history), err) < 0)
+		return -(int)err->code;
+	if (body->history.is_first)
+		buf_append_str(&memo->system, buf_str(&body->system));
+	vec_for_each(id, &body->ids)
+		model_memo_add_id(memo, *id);
+	memo->has_comma = body->w.comma;
+	memo->role = body->role;
+	memo->marks[0] = body->marks[0];
+	memo->marks[1] = body->marks[1];
+	body->ids.count = 0;
+	return 0;
 }
 
 /* Servers refuse a request that ends with a message of the model. */
@@ -332,35 +332,31 @@ static void end_messages(struct messages_body *body)
 	if (!body->role || strcmp(body->role, "assistant") == 0)
 		write_user_text(body, STR("Continue."));
 	close_message(body);
-	jw_array_end(&body->w);
 }
 
-static int write_messages(struct messages_body *body, struct error *err)
+static int write_rounds(struct messages_body *body, struct error *err)
 {
-	bool has_round = true, is_begun = false;
+	bool has_round = true;
 	int status = 0;
+	body->w.comma = body->memo->has_comma;
+	body->role = body->memo->role;
+	body->marks[0] = body->memo->marks[0];
+	body->marks[1] = body->memo->marks[1];
 	while (status == 0 && has_round) {
 		status = model_history_next(&body->history, &has_round, err);
-		if (!is_begun) {
-			write_system(body);
-			jw_key(&body->w, "messages");
-			jw_array(&body->w);
-		}
-		is_begun = true;
 		if (status == 0 && has_round)
 			write_round(body);
+		if (status == 0 && body->history.is_closed)
+			status = keep_round(body, err);
 	}
 	end_messages(body);
 	return status;
 }
 
-/* ---- the other members ---- */
+/* ---- the body ---- */
 
 static void write_tools(struct json_writer *w, const struct wire_tool *tools, size_t count)
 {
-	if (count == 0)
-		return;
-	jw_key(w, "tools");
 	jw_array(w);
 	for (size_t i = 0; i < count; i++) {
 		jw_object(w);
@@ -372,124 +368,92 @@ static void write_tools(struct json_writer *w, const struct wire_tool *tools, si
 	jw_array_end(w);
 }
 
-static const struct messages_model *model_named(struct str slug)
+/* Adds the slices of all rounds, cut at the marks. */
+static void add_rounds(struct messages_body *body)
 {
-	size_t i = 0;
-	while (str_find(slug, str_of(models[i].part)) < 0 && models[i].part[0])
-		i++;
-	return &models[i];
-}
-
-static int64_t max_tokens_of(const struct model_prompt *prompt, const struct messages_model *model)
-{
-	int64_t max = prompt->max_output_tokens ? prompt->max_output_tokens : DEFAULT_MAX_TOKENS;
-	return model->output && max > model->output ? model->output : max;
-}
-
-static int64_t budget_of(enum reasoning_effort effort, int64_t max_tokens)
-{
-	static const int64_t budgets[] = {
-		[reasoning_effort_minimal] = 1024, [reasoning_effort_low] = 2048,    [reasoning_effort_medium] = 8192,
-		[reasoning_effort_high] = 16384,   [reasoning_effort_xhigh] = 24000, [reasoning_effort_max] = 30000,
-		[reasoning_effort_ultra] = 30000,
-	};
-	int64_t budget = budgets[effort];
-	return budget < max_tokens ? budget : max_tokens - 1;
-}
-
-static const char *effort_word(enum reasoning_effort effort)
-{
-	if (effort == reasoning_effort_minimal)
-		return "low";
-	return effort == reasoning_effort_ultra ? "max" : enum_wire(&enum_reasoning_effort, (int)effort);
-}
-
-static bool wants_thinking(const struct model_prompt *prompt, const struct messages_model *model)
-{
-	bool has_effort = prompt->effort != reasoning_effort_unset && prompt->effort != reasoning_effort_none;
-	if (!has_effort || model->form == THINKING_none)
-		return false;
-	return model->form == THINKING_adaptive ||
-	       budget_of(prompt->effort, max_tokens_of(prompt, model)) >= MIN_BUDGET;
-}
-
-static void write_thinking(struct messages_body *body)
-{
-	struct json_writer *w = &body->w;
-	if (!body->has_thinking)
-		return;
-	bool is_adaptive = body->model->form == THINKING_adaptive;
-	jw_key(w, "thinking");
-	jw_object(w);
-	jw_member_cstr(w, "type", is_adaptive ? "adaptive" : "enabled");
-	if (!is_adaptive)
-		jw_member_i64(w, "budget_tokens",
-		              budget_of(body->prompt->effort, max_tokens_of(body->prompt, body->model)));
-	jw_object_end(w);
-}
-
-static void write_output_config(struct messages_body *body)
-{
-	struct json_writer *w = &body->w;
-	bool has_effort = body->has_thinking && body->model->form == THINKING_adaptive;
-	if (!has_effort && !body->prompt->output_schema.len)
-		return;
-	jw_key(w, "output_config");
-	jw_object(w);
-	if (has_effort)
-		jw_member_cstr(w, "effort", effort_word(body->prompt->effort));
-	if (body->prompt->output_schema.len) {
-		jw_key(w, "format");
-		jw_object(w);
-		jw_member_cstr(w, "type", "json_schema");
-		jw_member_raw(w, "schema", body->prompt->output_schema);
-		jw_object_end(w);
+	struct model_request *request = body->request;
+	size_t done = 0;
+	for (size_t i = 0; i < countof(body->marks); i++) {
+		if (body->marks[i] == 0)
+			continue;
+		wire_add_rounds(request, done, body->marks[i]);
+		vec_push(&request->body, str_of(cache_mark));
+		done = body->marks[i];
 	}
-	jw_object_end(w);
+	wire_add_rounds(request, done, body->memo->len + request->own.len);
 }
 
-/* Cuts the written body at the marks and adds the slices to the request. */
+/* Adds the slices of the list of system blocks; its mark is within the last block. */
+static void add_system(struct messages_body *body)
+{
+	struct model_request *request = body->request;
+	struct str more = buf_str(body->memo->place.rounds ? &body->memo->system : &body->system);
+	buf_append_c(&request->head, ",\"system\":[");
+	auto_buf struct buf blocks;
+	buf_init(&blocks, LIMIT_REQUEST_FRAME);
+	write_system_block(&blocks, body->prompt->instructions);
+	buf_append_c(&blocks, blocks.len && more.len ? "," : "");
+	buf_append_str(&blocks, more);
+	if (blocks.len) {
+		buf_append(&request->head, blocks.data, blocks.len - 1);
+		buf_append_c(&request->head, cache_mark);
+		buf_append_char(&request->head, '}');
+	}
+	buf_append_c(&request->head, "],\"messages\":[");
+}
+
 static void add_slices(struct messages_body *body)
 {
-	struct str rest = buf_str(&body->request->head);
-	size_t at[] = {body->system_mark, body->marks[0], body->marks[1]}, done = 0;
-	for (size_t i = 0; i < countof(at); i++) {
-		if (at[i] == 0)
-			continue;
-		vec_push(&body->request->body, str_n(rest.ptr, at[i] - done));
-		vec_push(&body->request->body, str_of(cache_mark));
-		rest = str_skip(rest, at[i] - done);
-		done = at[i];
+	struct model_request *request = body->request;
+	struct json_writer head = json_writer(&request->head), tail = json_writer(&request->tail);
+	size_t begun;
+	jw_object(&head);
+	jw_member_str(&head, "model", body->prompt->info->slug);
+	jw_member_i64(&head, "max_tokens", messages_max_tokens(body->prompt));
+	jw_member_bool(&head, "stream", true);
+	begun = request->head.len;
+	add_system(body);
+	tail.comma = true;
+	buf_append_c(&request->tail, "]");
+	messages_write_options(&tail, body->prompt);
+	jw_object_end(&tail);
+	vec_push(&request->body, str_n(request->head.data, begun));
+	if (body->memo->tools.len) {
+		vec_push(&request->body, STR(",\"tools\":"));
+		vec_push(&request->body, buf_str(&body->memo->tools));
 	}
-	vec_push(&body->request->body, rest);
+	vec_push(&request->body, str_skip(buf_str(&request->head), begun));
+	add_rounds(body);
+	vec_push(&request->body, buf_str(&request->tail));
+}
+
+static void read_tools(struct model_request *request, const struct model_prompt *prompt)
+{
+	struct json_writer w = json_writer(&request->memo->tools);
+	size_t count;
+	if (request->memo->tools.len)
+		return;
+	const struct wire_tool *tools = wire_read_tools(request, prompt->tools, &count);
+	if (count)
+		write_tools(&w, tools, count);
 }
 
 static int write_body(struct model_request *request, const struct model_prompt *prompt, struct error *err)
 {
-	struct messages_body body = {.request = request, .prompt = prompt, .w = json_writer(&request->head)};
-	size_t count;
-	const struct wire_tool *tools = wire_read_tools(request, prompt->tools, &count);
-	body.model = model_named(prompt->info->slug);
-	body.has_thinking = wants_thinking(prompt, body.model);
-	model_history_init(&body.history, prompt);
-	jw_object(&body.w);
-	jw_member_str(&body.w, "model", prompt->info->slug);
-	jw_member_i64(&body.w, "max_tokens", max_tokens_of(prompt, body.model));
-	jw_member_bool(&body.w, "stream", true);
-	write_tools(&body.w, tools, count);
-	int status = write_messages(&body, err);
-	write_thinking(&body);
-	write_output_config(&body);
-	jw_object_end(&body.w);
+	struct messages_body body = {.request = request, .prompt = prompt, .w = json_writer(&request->own)};
+	body.has_thinking = messages_has_thinking(prompt);
+	wire_attach_memo(request, prompt, body.has_thinking);
+	body.memo = request->memo;
+	read_tools(request, prompt);
+	buf_init(&body.system, LIMIT_REQUEST_FRAME);
+	model_history_init(&body.history, prompt, &body.memo->place);
+	int status = write_rounds(&body, err);
+	if (status == 0)
+		add_slices(&body);
 	model_history_finish(&body.history);
 	vec_finish(&body.ids);
-	if (status < 0)
-		return status;
-	if (request->head.over)
-		return error_set(err, ERR_limit, "the request is longer than %d MiB; start a new thread",
-		                 LIMIT_REQUEST_BODY / MIB);
-	add_slices(&body);
-	return 0;
+	buf_finish(&body.system);
+	return status < 0 ? status : wire_check_length(request, err);
 }
 
 const struct model_wire model_wire_messages = {

@@ -62,8 +62,9 @@ int model_request_init(struct model_request *request, const struct model_prompt 
 {
 	*request = (struct model_request){.wire = prompt->wire};
 	request->provider = arena_str(&request->arena, prompt->provider);
-	buf_init(&request->head, prompt->wire == wire_api_responses ? LIMIT_REQUEST_FRAME : LIMIT_REQUEST_BODY);
+	buf_init(&request->head, LIMIT_REQUEST_FRAME);
 	buf_init(&request->tail, LIMIT_REQUEST_FRAME);
+	buf_init(&request->own, LIMIT_REQUEST_BODY);
 	int status = wire_of(prompt->wire)->write_body(request, prompt, err);
 	if (status < 0)
 		return status;
@@ -75,7 +76,7 @@ void model_request_finish(struct model_request *request)
 {
 	vec_finish(&request->body);
 	vec_finish(&request->headers);
-	vec_finish(&request->names);
+	model_memo_unref(request->memo);
 	vec_finish(&request->fresh);
 	buf_finish(&request->head);
 	buf_finish(&request->tail);

@@ -38,11 +38,20 @@ bool history_is_developer(const struct json *item)
 	return str_is(role, "developer") || str_is(role, "system");
 }
 
-void model_history_init(struct model_history *history, const struct model_prompt *prompt)
+void model_history_init(struct model_history *history, const struct model_prompt *prompt,
+                        const struct memo_place *place)
 {
-	*history = (struct model_history){.prompt = prompt};
-	if (prompt->input_count)
-		history->rest = prompt->input[0];
+	*history = (struct model_history){.prompt = prompt, .slice = place->slice, .rounds = place->rounds};
+	if (place->slice < prompt->input_count)
+		history->rest = str_skip(prompt->input[place->slice], place->offset);
+}
+
+struct memo_place model_history_place(const struct model_history *history)
+{
+	struct memo_place place = {.rounds = history->rounds, .slice = history->slice};
+	if (history->slice < history->prompt->input_count)
+		place.offset = history->prompt->input[history->slice].len - history->rest.len;
+	return place;
 }
 
 void model_history_finish(struct model_history *history)
@@ -124,12 +133,14 @@ int model_history_next(struct model_history *history, bool *ret_has, struct erro
 	struct str before;
 	int status = 0;
 	history->said.count = history->calls.count = history->heard.count = 0;
-	history->is_first = history->round++ == 0;
+	history->is_first = history->rounds++ == 0;
+	history->is_closed = false;
 	arena_reset(&history->arena);
 	while ((item = read_item(history, &before, &status, err))) {
 		enum history_kind kind = history_kind_of(item);
 		if (ends_round(history, kind)) {
 			history->rest = before;
+			history->is_closed = true;
 			break;
 		}
 		add_item(history, item, kind);

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/vec.h"
+#include "model/model_memo.h"
 
 struct model_prompt;
 
@@ -26,11 +27,12 @@ struct model_history {
 	VEC(struct history_call) calls; /* the calls among them */
 	VEC(const struct json *) heard; /* messages of the user and of the program, in order */
 	bool is_first;
+	bool is_closed; /* another round follows */
 	/* private */
 	const struct model_prompt *prompt;
 	size_t slice;
 	struct str rest; /* of the slice */
-	size_t round;
+	size_t rounds;   /* read so far */
 	struct arena arena;
 };
 
@@ -44,9 +46,13 @@ enum history_kind {
 	HISTORY_message, /* of the user or the program */
 };
 
-void model_history_init(struct model_history *history, const struct model_prompt *prompt);
+/* Begins at a place that model_history_place returned for the beginning of the same history. */
+void model_history_init(struct model_history *history, const struct model_prompt *prompt,
+                        const struct memo_place *place);
 /* Reads the next round. *ret_has is false at the end. ERR_invalid: the history is not a list of items. */
 must_check int model_history_next(struct model_history *history, bool *ret_has, struct error *err);
+/* Returns where the next round begins. */
+struct memo_place model_history_place(const struct model_history *history);
 void model_history_finish(struct model_history *history);
 
 enum history_kind history_kind_of(const struct json *item);

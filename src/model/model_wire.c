@@ -4,7 +4,9 @@
 #include "model/model_wire.h"
 
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "model/model_catalog.h"
 
 /* ---- tools ---- */
 
@@ -29,28 +31,28 @@ static struct str flatten(struct arena *arena, struct str namespace, struct str 
 
 const struct model_name *wire_find_name(const struct model_request *request, struct str flat)
 {
-	vec_for_each(name, &request->names) {
-		if (str_eq(name->flat, flat))
-			return name;
+	const struct model_memo *memo = request->memo;
+	for (size_t i = 0; memo && i < memo->names.count; i++) {
+		if (str_eq(memo->names.items[i].flat, flat))
+			return &memo->names.items[i];
 	}
 	return NULL;
 }
 
 static struct str add_name(struct model_request *request, struct str namespace, struct str name)
 {
-	struct str plain = flatten(&request->arena, namespace, name), flat = plain;
+	struct arena *arena = &request->memo->arena;
+	struct str plain = flatten(arena, namespace, name), flat = plain;
 	for (unsigned i = 2; wire_find_name(request, flat); i++)
-		flat = str_of(
-			arena_printf(&request->arena, "%.*s_%u", (int)(plain.len < 58 ? plain.len : 58), plain.ptr, i));
-	vec_push(&request->names,
-	         (struct model_name){flat, arena_str(&request->arena, namespace), arena_str(&request->arena, name)});
+		flat = str_of(arena_printf(arena, "%.*s_%u", (int)(plain.len < 58 ? plain.len : 58), plain.ptr, i));
+	vec_push(&request->memo->names, (struct model_name){flat, arena_str(arena, namespace), arena_str(arena, name)});
 	return flat;
 }
 
 struct str wire_call_name(struct model_request *request, const struct json *call)
 {
 	struct str namespace = json_get_str(call, "namespace"), name = json_get_str(call, "name");
-	vec_for_each(it, &request->names) {
+	vec_for_each(it, &request->memo->names) {
 		if (str_eq(it->namespace, namespace) && str_eq(it->name, name))
 			return it->flat;
 	}
@@ -127,6 +129,52 @@ struct str wire_arguments(struct arena *arena, const struct json *call)
 		return input_as_arguments(arena, json_get_str(call, "input"));
 	const struct json *json = arguments.ptr ? json_parse(arena, arguments, NULL) : NULL;
 	return json_is(json, JSON_object) ? arguments : STR("{}");
+}
+
+/* ---- the kept part of the history ---- */
+
+void wire_attach_memo(struct model_request *request, const struct model_prompt *prompt, bool has_thoughts)
+{
+	struct memo_key key = {
+		.history_id = prompt->history_id,
+		.wire = prompt->wire,
+		.provider = prompt->provider,
+		.tools = prompt->tools,
+		.has_images = prompt->info->has_image_input,
+		.has_thoughts = has_thoughts,
+	};
+	request->memo = model_memo_get(prompt->memo, &key, prompt->input, prompt->input_count);
+}
+
+/* Adds the part of a text that begins at `at` which is in [from, to). */
+static void add_part(struct model_request *request, struct str text, size_t at, size_t from, size_t to)
+{
+	size_t end = at + text.len;
+	if (from >= end || to <= at)
+		return;
+	size_t skip = from > at ? from - at : 0;
+	vec_push(&request->body, str_n(text.ptr + skip, (to < end ? to : end) - at - skip));
+}
+
+void wire_add_rounds(struct model_request *request, size_t from, size_t to)
+{
+	size_t at = 0;
+	vec_for_each(block, &request->memo->blocks) {
+		add_part(request, str_n(block->bytes, block->len), at, from, to);
+		at += block->len;
+	}
+	add_part(request, buf_str(&request->own), at, from, to);
+}
+
+int wire_check_length(const struct model_request *request, struct error *err)
+{
+	size_t len = 0;
+	vec_for_each(slice, &request->body)
+		len += slice->len;
+	if (!request->head.over && !request->tail.over && !request->own.over && len <= LIMIT_REQUEST_BODY)
+		return 0;
+	return error_set(err, ERR_limit, "the request is longer than %d MiB; start a new thread",
+	                 LIMIT_REQUEST_BODY / MIB);
 }
 
 /* ---- content ---- */

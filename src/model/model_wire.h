@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "model/model_memo.h"
 #include "model/model_stream.h"
 #include "protocol/record/enum.h"
 
@@ -52,12 +53,9 @@ struct model_prompt {
 	struct str provider;       /* its id */
 	int64_t max_output_tokens; /* 0: not configured */
 	struct str service_tier;   /* as it is sent; STR_NONE: not configured */
-};
-
-/* The name of a tool on a wire without namespaces. */
-struct model_name {
-	struct str flat; /* of [A-Za-z0-9_-], at most WIRE_NAME_MAX bytes, unique in the request */
-	struct str namespace, name;
+	/* Identifies the history while items are only appended to it; 0: unknown. */
+	uint64_t history_id;
+	struct model_memo **memo; /* where the converted history is kept; NULL: nowhere */
 };
 
 struct model_request {
@@ -66,7 +64,7 @@ struct model_request {
 	VEC(struct str) headers; /* "name: value" */
 	enum wire_api wire;
 	struct str provider;
-	VEC(struct model_name) names; /* of the tools, if the wire has no namespaces */
+	struct model_memo *memo; /* the converted history, a reference; NULL: the wire needs none */
 	/* For the WebSocket of Responses: the slices after the first one that are the history, and what replaces them
 	 * if the server remembers the response `fresh_after`. */
 	size_t input_slices;
@@ -102,8 +100,8 @@ struct wire_tool {
 };
 
 /* Returns the functions in a list of tools: free-form tools become functions with a string `input`, namespaces are
- * flattened, and tools that the server would run are left out. Sets names of the request, in whose arena the result
- * is. */
+ * flattened, and tools that the server would run are left out. Sets names of the request's memo; the result is in the
+ * request's arena. */
 const struct wire_tool *wire_read_tools(struct model_request *request, struct str tools, size_t *ret_count);
 /* Returns the flat name of a call in the history; from the request's arena. */
 struct str wire_call_name(struct model_request *request, const struct json *call);
@@ -111,6 +109,15 @@ struct str wire_call_name(struct model_request *request, const struct json *call
 const struct model_name *wire_find_name(const struct model_request *request, struct str flat);
 /* Returns the arguments of a call as the text of a JSON object; "{}" if they are broken. From the call or the arena. */
 struct str wire_arguments(struct arena *arena, const struct json *call);
+
+/* ---- for wires: the kept part of the history ---- */
+
+/* Sets request->memo. has_thoughts: the wire sends thoughts. */
+void wire_attach_memo(struct model_request *request, const struct model_prompt *prompt, bool has_thoughts);
+/* Adds the bytes [from, to) of the rounds to the slices of the request: of those in the memo, then of request->own. */
+void wire_add_rounds(struct model_request *request, size_t from, size_t to);
+/* ERR_limit if a buffer of the request is over its maximum, or the body is longer than LIMIT_REQUEST_BODY. */
+must_check int wire_check_length(const struct model_request *request, struct error *err);
 
 /* ---- for wires: content ---- */
 

@@ -127,7 +127,6 @@ static int write_own_input(struct model_request *request, const struct model_pro
 {
 	auto_arena struct arena arena = {0};
 	struct json_writer w = json_writer(&request->own);
-	buf_init(&request->own, LIMIT_REQUEST_BODY);
 	for (size_t i = 0; i < prompt->input_count; i++) {
 		struct str rest = prompt->input[i];
 		while (!str_is_blank(rest)) {

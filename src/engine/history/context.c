@@ -23,9 +23,16 @@ static void unref_block(struct context_block *block)
 	free(block);
 }
 
+/* Contexts of a session that is being resumed are made in another thread. */
+static uint64_t new_id(void)
+{
+	static _Atomic uint64_t last;
+	return ++last;
+}
+
 void context_init(struct context *context)
 {
-	*context = (struct context){0};
+	*context = (struct context){.id = new_id()};
 }
 
 static void drop_secrets_past(struct context *context, size_t count)
@@ -46,6 +53,7 @@ void context_finish(struct context *context)
 	vec_finish(&context->marks);
 	vec_finish(&context->secrets);
 	context->bytes = context->user_turns = 0;
+	context->id = new_id();
 }
 
 static struct context_part *last_part(const struct context *context)
@@ -139,6 +147,7 @@ void context_share(struct context *context, const struct context *from, size_t c
 {
 	if (count > from->items.count)
 		count = from->items.count;
+	context->id = new_id();
 	size_t blocks = count ? from->items.items[count - 1].block + 1 : 0;
 	for (size_t i = 0; i < blocks; i++) {
 		from->blocks.items[i].block->refs++;
@@ -168,6 +177,8 @@ static void drop_marks_past(struct context *context, size_t item_count)
 
 void context_truncate(struct context *context, size_t count)
 {
+	if (context->items.count > count)
+		context->id = new_id();
 	while (context->items.count > count) {
 		struct context_item item = context->items.items[--context->items.count];
 		context->blocks.items[item.block].len = item.at ? item.at - 1 : 0;

@@ -49,6 +49,8 @@ struct context {
 	VEC(struct context_item) items;
 	size_t bytes;
 	size_t user_turns; /* number of messages of the user */
+	/* not 0, and different for any two contexts that were not made from each other by appending items */
+	uint64_t id;
 	/* private */
 	VEC(struct context_part) blocks;
 	VEC(struct context_mark) marks;

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/session/session.h"
+#include "model/model_memo.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_writer.h"
@@ -22,6 +23,7 @@ void conversation_init(struct conversation *conversation, struct session *sessio
 void conversation_finish(struct conversation *conversation)
 {
 	context_finish(&conversation->context);
+	model_memo_unref(steal(conversation->memo));
 	settings_unref(conversation->announced);
 	conversation->announced = NULL;
 	buf_finish(&conversation->tools);

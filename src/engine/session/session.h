@@ -42,6 +42,7 @@ struct conversation {
 	struct session *session;
 	const struct conversation_voice *voice; /* NULL: the user's conversation */
 	struct context context;
+	struct model_memo *memo;    /* the history as the provider's wire has it; NULL: not converted yet */
 	struct settings *announced; /* the settings that the history describes; NULL before the first Task */
 	size_t announced_at;        /* item count when they were last described */
 	int64_t counted_tokens;     /* token count of the first counted_items, from the provider */

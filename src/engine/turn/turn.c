@@ -364,6 +364,10 @@ static const struct str *lend_input(struct turn *turn, struct model_prompt *prom
 		turn->segments[prompt->input_count++] = question->item;
 	else if (session->provider->has_sockets && !chain)
 		lend_fresh(turn, prompt);
+	if (!question->item.ptr && question->first_item == 0 && !chain) {
+		prompt->history_id = turn->env->conversation->context.id;
+		prompt->memo = &turn->env->conversation->memo;
+	}
 	return turn->segments;
 }
 
