@@ -171,7 +171,13 @@ static int find_client(struct oauth_login *login)
 	enum oauth_client_auth way = own->token_endpoint_auth_method;
 	login->client.sends_secret_in_body = way == oauth_client_auth_client_secret_post ||
 	                                     (way == oauth_client_auth_unset && login->metadata.wants_secret_in_body);
-	if (!own->client_id)
+	enum oauth_registration kind = login->options.registration;
+	if (kind == OAUTH_REGISTRATION_cimd && (!own->client_id || !str_has_prefix(str_of(own->client_id), "https://")))
+		return error_set(login->err, ERR_config,
+		                 "a client ID metadata document is needed: set client_id in [mcp_servers.%.*s.oauth] "
+		                 "to its https:// URL",
+		                 STR_ARG(login->options.server->name));
+	if (!own->client_id || kind == OAUTH_REGISTRATION_dcr)
 		return register_client(login);
 	login->client.id = own->client_id;
 	login->client.secret = way == oauth_client_auth_none ? NULL : own->client_secret;
@@ -279,6 +285,13 @@ int oauth_login_run(struct oauth_login *login, struct error *err)
 
 struct oauth_login *oauth_login_create(const struct oauth_login_options *options, struct error *err)
 {
+	if (options->config->mcp_oauth_credentials_store == mcp_credentials_store_keyring) {
+		error_set(
+			err, ERR_unsupported,
+			"this program has no access to a keyring: set mcp_oauth_credentials_store to \"file\" to store "
+			"logins in .credentials.json in CODEX_HOME");
+		return NULL;
+	}
 	struct oauth_login *login = xnew(struct oauth_login);
 	login->options = *options;
 	if (oauth_fetcher_init(&login->fetcher, &login->arena, err) != 0) {

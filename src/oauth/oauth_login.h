@@ -13,16 +13,25 @@
 struct config;
 struct oauth_login;
 
+/* The client under which the user logs in. */
+enum oauth_registration {
+	OAUTH_REGISTRATION_auto, /* the configured client; without one, as dcr */
+	OAUTH_REGISTRATION_cimd, /* the configured client, whose id must be the URL of its metadata document */
+	OAUTH_REGISTRATION_dcr,  /* one that the authorization server registers for this login */
+};
+
 struct oauth_login_options {
 	const struct config *config; /* both are borrowed for the life of the login */
 	const struct mcp_server *server;
 	const char *scope; /* separated by blanks; NULL: those of the configuration, else those that the server names */
+	enum oauth_registration registration;
 	uint64_t timeout_ms; /* for the user */
 	/* Called with the URL that the browser must open, on the thread of oauth_login_run. */
 	void (*on_url)(const char *url, void *self);
 	void *self;
 };
 
+/* NULL and err if logins cannot be stored as the configuration demands, in a keyring. */
 must_check struct oauth_login *oauth_login_create(const struct oauth_login_options *options, struct error *err);
 /* Blocks until the tokens are stored, or the login has failed. Once. */
 must_check int oauth_login_run(struct oauth_login *login, struct error *err);

@@ -77,6 +77,18 @@ test('a command line that names no server or two kinds is refused', needs('mcp')
 	assert.equal(fs.existsSync(file), false);
 });
 
+test('a server with OAuth is added with its client', needs('mcp'), async (t) => {
+	const { codex, read } = place(t);
+	const { code } = await codex('mcp', 'add', 'web', '--url', 'https://h.example/mcp', '--oauth-client-id', 'mine', '--oauth-client-secret', 's',
+		'--oauth-resource', 'https://h.example/', '--oauth-client-registration', 'dcr');
+	assert.equal(code, 0);
+	assert.equal(read().trim(), '[mcp_servers.web]\nurl = "https://h.example/mcp"\noauth_resource = "https://h.example/"\n\n' +
+		'[mcp_servers.web.oauth]\nclient_id = "mine"\nclient_secret = "s"');
+	for (const args of [['x', '--url', 'https://h/', '--oauth-client-registration', 'all'], ['x', '--oauth-client-registration', 'dcr', '--', 'c'],
+		['x', '--url', 'https://h/', '--oauth-client-secret', 's']])
+		assert.equal((await codex('mcp', 'add', ...args)).code, 2, args.join(' '));
+});
+
 test('a file with an error is not changed', needs('mcp'), async (t) => {
 	const { codex, read } = place(t, 'model = \n');
 	const { code, stderr } = await codex('mcp', 'add', 'x', '--', 'c');

@@ -215,6 +215,37 @@ test('servers of this machine and unknown ones have no login', needs('mcp'), asy
 	assert.deepEqual([unknown.code, unknown.stderr], [1, "Error: No MCP server named 'x' found.\n"]);
 });
 
+test('--oauth-client-registration chooses the client', needs('mcp'), async (t) => {
+	const { url, ats } = await serve(t, honest());
+	const document = 'https://client.example/codex.json';
+	const own = (id) => `[mcp_servers.web.oauth]\nclient_id = "${id}"\n`;
+	for (const [way, more, id, registers] of [['auto', own('mine'), 'mine', 0], ['dcr', own('mine'), 'client-1', 1],
+		['dcr', '', 'client-1', 1], ['cimd', own(document), document, 0]]) {
+		const before = ats().filter((at) => at === 'POST /register').length;
+		const run = await begin(t, place(t, url, more), '--oauth-client-registration', way);
+		assert.equal(run.asked.searchParams.get('client_id'), id, way);
+		assert.equal(ats().filter((at) => at === 'POST /register').length - before, registers, way);
+		await redirect(run, { code: 'c' });
+		assert.equal((await run.done).code, 0);
+	}
+	for (const more of ['', own('mine'), own('http://client.example/codex.json')]) {
+		const { code, stderr } = await place(t, url, more).start('mcp', 'login', 'web', '--oauth-client-registration', 'cimd').done;
+		assert.equal(code, 1);
+		assert.match(stderr, /set client_id in \[mcp_servers\.web\.oauth\] to its https:\/\/ URL/);
+	}
+	const wrong = await place(t, url).start('mcp', 'login', 'web', '--oauth-client-registration', 'other').done;
+	assert.equal(wrong.code, 2);
+	assert.match(wrong.stderr, /expected auto, cimd or dcr/);
+});
+
+test('a login that must be stored in a keyring is refused, and names the file', needs('mcp'), async (t) => {
+	const { url, seen } = await serve(t, honest());
+	const { code, stderr } = await place(t, url).start('mcp', 'login', 'web', '-c', 'mcp_oauth_credentials_store="keyring"').done;
+	assert.equal(code, 1);
+	assert.match(stderr, /no access to a keyring: set mcp_oauth_credentials_store to "file" to store logins in \.credentials\.json/);
+	assert.equal(seen.length, 0, 'the server is not asked');
+});
+
 /** Routes of an MCP server that accepts the token of the login. */
 const withTools = () => ({ ...honest(), 'POST /mcp': (request, response, body, url) => {
 	const message = JSON.parse(body);

@@ -14,7 +14,7 @@ enum { COMMAND_MAX = 4096 };
 
 struct add_options {
 	struct cli_list overrides, env;
-	const char *url, *token_variable, *client_id, *client_secret, *resource;
+	const char *url, *token_variable, *client_id, *client_secret, *registration, *resource;
 };
 
 #define TEXT(name_, field, value_, doc_)                                                                         \
@@ -34,6 +34,8 @@ static const struct cli_option add_rows[] = {
 	TEXT("bearer-token-env-var", token_variable, "NAME", "The variable with a token for that server"),
 	TEXT("oauth-client-id", client_id, "ID", "The client that the server's operator has registered"),
 	TEXT("oauth-client-secret", client_secret, "SECRET", "Secret of that client"),
+	TEXT("oauth-client-registration", registration, "auto|cimd|dcr",
+             "Has no effect here: an option of `codex mcp login`"),
 	TEXT("oauth-resource", resource, "URL", "The `resource` parameter of OAuth requests"),
 };
 
@@ -147,7 +149,9 @@ static void put_oauth(struct add *add, const struct add_options *options)
 static const char *find_mistake(const struct add_options *options, const struct cli_list *words)
 {
 	bool has_command = words->count > 1;
-	bool is_for_url = options->token_variable || options->client_id || options->client_secret || options->resource;
+	bool is_for_url = options->token_variable || options->client_id || options->client_secret ||
+	                  options->resource || options->registration;
+	enum oauth_registration kind;
 	if (!words->count || !words->items[0][0])
 		return "the name of the server is required";
 	if (has_command == (options->url != NULL))
@@ -156,6 +160,8 @@ static const char *find_mistake(const struct add_options *options, const struct 
 		return "--bearer-token-env-var and --oauth-* belong to servers with --url";
 	if (!has_command && options->env.count)
 		return "--env belongs to servers that are started by a command";
+	if (!mcp_registration_find(options->registration, &kind))
+		return MCP_REGISTRATION_MISTAKE;
 	if (options->client_secret && !options->client_id)
 		return "--oauth-client-secret needs --oauth-client-id";
 	return NULL;

@@ -18,7 +18,8 @@ extern char **environ;
 
 struct login_options {
 	struct cli_list overrides;
-	const char *scopes;
+	const char *scopes, *registration;
+	enum oauth_registration kind; /* that the latter names */
 	bool no_browser;
 };
 
@@ -33,6 +34,11 @@ static const struct cli_option rows[] = {
          .kind = CLI_FLAG,
          .offset = offsetof(struct login_options, no_browser),
          .doc = "Print the URL, and open no browser"},
+	{.name = "oauth-client-registration",
+         .kind = CLI_TEXT,
+         .offset = offsetof(struct login_options, registration),
+         .value = "auto|cimd|dcr",
+         .doc = "The configured client if there is one, its metadata document, or a newly registered client"},
 };
 
 static const struct cli_argument arguments[] = {{"NAME", "The server"}};
@@ -40,7 +46,7 @@ static const struct cli_argument arguments[] = {{"NAME", "The server"}};
 const struct cli_command mcp_login_command = {
 	.name = "codex mcp login",
 	.about = "Log in to an MCP server with OAuth, in a browser.",
-	.usage = "Usage: codex mcp login [--scopes SCOPE,SCOPE] [--no-browser] NAME",
+	.usage = "Usage: codex mcp login [OPTIONS] NAME",
 	.details = "The tokens are kept in .credentials.json in $CODEX_HOME, where only you can read\n"
 		   "them, and are refreshed when they expire.\n",
 	.arguments = arguments,
@@ -60,6 +66,23 @@ const struct cli_command mcp_logout_command = {
 	.option_count = 1,
 	.most_positionals = 1,
 };
+
+static const char *const registrations[] = {
+	[OAUTH_REGISTRATION_auto] = "auto",
+	[OAUTH_REGISTRATION_cimd] = "cimd",
+	[OAUTH_REGISTRATION_dcr] = "dcr",
+};
+
+bool mcp_registration_find(const char *text, enum oauth_registration *ret)
+{
+	*ret = OAUTH_REGISTRATION_auto;
+	for (size_t i = 0; text && i < countof(registrations); i++) {
+		*ret = (enum oauth_registration)i;
+		if (strcmp(text, registrations[i]) == 0)
+			return true;
+	}
+	return !text;
+}
 
 struct login_run {
 	const struct login_options *options;
@@ -98,6 +121,7 @@ static int log_in(const struct config *config, const struct mcp_server *server, 
 		.config = config,
 		.server = server,
 		.scope = scope,
+		.registration = options->kind,
 		.timeout_ms = LOGIN_TIMEOUT_MS,
 		.on_url = on_url,
 		.self = &run,
@@ -151,6 +175,8 @@ static int run_act(const struct cli_command *command, int argc, char **argv, act
 	int status = cli_read(command, argc, argv, &options, &result);
 	if (status < 0 && !result.positionals.count)
 		status = mcp_print_usage(command, "the name of a server is required");
+	if (status < 0 && !mcp_registration_find(options.registration, &options.kind))
+		status = mcp_print_usage(command, MCP_REGISTRATION_MISTAKE);
 	if (status < 0) {
 		struct config *config = mcp_config_load(&options.overrides, &err);
 		bool is_fine = config && act_on(config, result.positionals.items[0], &options, act, &err) == 0;

@@ -3,6 +3,7 @@
 #define UI_MCP_WORDS_H
 
 #include "config/mcp_server.h"
+#include "oauth/oauth_login.h"
 #include "ui/cli/cli.h"
 
 extern const struct cli_command mcp_list_command, mcp_get_command, mcp_add_command, mcp_remove_command,
@@ -29,5 +30,10 @@ must_check struct config *mcp_config_load(const struct cli_list *overrides, stru
 int mcp_print_error(const struct error *err);
 /* Prints that a positional is missing, or too many are given; returns the exit status. */
 int mcp_print_usage(const struct cli_command *command, const char *text);
+
+#define MCP_REGISTRATION_MISTAKE "--oauth-client-registration: expected auto, cimd or dcr"
+
+/* Reads the value of --oauth-client-registration; NULL is auto. False if it is none. */
+bool mcp_registration_find(const char *text, enum oauth_registration *ret);
 
 #endif
