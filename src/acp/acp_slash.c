@@ -102,13 +102,16 @@ static enum acp_slash_outcome slash_rename(struct acp_session *session, struct a
 	return submit_aside(session, prompt, OP_set_thread_name, &body);
 }
 
-/* Answered by mcp_list_tools_response, after the servers have started. */
+/* Answered by mcp_list_tools_response, after the servers have started: also those that had failed or exited, so that
+ * /mcp and /mcp reconnect do the same. */
 static enum acp_slash_outcome slash_mcp(struct acp_session *session, struct acp_prompt *prompt, struct str rest,
                                         struct str *ret_text)
 {
 	const struct toml *servers = config_find(session->config, "mcp_servers");
-	(void)rest;
 	(void)ret_text;
+	if (rest.len && !str_is(rest, "reconnect"))
+		return say(session, prompt,
+		           STR("Show the servers: /mcp. Start those that have failed again: /mcp reconnect\n"));
 	if (!servers || servers->kind != TOML_table || !servers->count)
 		return say(session, prompt, STR("No MCP servers are configured.\n"));
 	return submit_aside(session, prompt, OP_list_mcp_tools, NULL);

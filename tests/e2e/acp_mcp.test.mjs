@@ -112,6 +112,26 @@ test('/mcp lists the servers with their tools', options, async (t) => {
 	await acp.end();
 });
 
+test('/mcp reconnect starts a failed server again, whose tools are in the next request', options, async (t) => {
+	const model = await startModel(t, [say('First.'), say('Second.')]);
+	const acp = await startAcp(t, model);
+	const ready = path.join(tempDir(t), 'ready');
+	const server = { name: 'kit', command: '/bin/sh', args: ['-c', 'test -e "$1" && exec "$2" "$3" "$4"', 'sh', ready,
+		process.execPath, SERVER, JSON.stringify({ tools: [reader] })], env: [] };
+	const { sessionId } = await acp.newSession({ mcpServers: [server] });
+	await acp.until(({ params }) => /MCP server kit did not start/.test(params?.update?.content?.text));
+	await acp.prompt(sessionId, 'go');
+	fs.writeFileSync(ready, '');
+	await acp.prompt(sessionId, '/mcp other');
+	assert.match(acp.text(sessionId), /\/mcp reconnect\n/);
+	await acp.prompt(sessionId, '/mcp reconnect');
+	assert.match(acp.text(sessionId), /- kit: look\n/);
+	await acp.prompt(sessionId, 'again');
+	const requests = model.requests().map(({ body }) => body.tools.some(({ type }) => type === 'tool_search'));
+	assert.deepEqual(requests, [false, true]);
+	await acp.end();
+});
+
 test('/mcp can be cancelled while a server starts', options, async (t) => {
 	const model = await startModel(t, [say('Next.')]);
 	const acp = await startAcp(t, model);
