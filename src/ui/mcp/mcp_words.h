@@ -33,7 +33,7 @@ int mcp_print_usage(const struct cli_command *command, const char *text);
 
 #define MCP_REGISTRATION_MISTAKE "--oauth-client-registration: expected auto, cimd or dcr"
 
-/* Reads the value of --oauth-client-registration; NULL is auto. False if it is none. */
+/* Reads the value of --oauth-client-registration; NULL is auto. False for any other word. */
 bool mcp_registration_find(const char *text, enum oauth_registration *ret);
 
 #endif
