@@ -247,6 +247,14 @@ enum {
 	LIMIT_DAEMON_LOG = 8 * MIB,        /* the log of a daemon; rotated at the next start */
 	LIMIT_SUBMISSIONS = 64,            /* submissions pending in one queue */
 	LIMIT_NOTIFY = 120 * KIB,          /* the argument of the notify program */
+	LIMIT_HOOKS = 1000,                /* hooks of one session, and warnings about them */
+	LIMIT_HOOK_OUTPUT = 1 * MIB,       /* stdout of one hook */
+	LIMIT_HOOK_COMPLAINT = 16 * KIB,   /* stderr of one hook; further output is discarded */
+	LIMIT_HOOK_CONTEXT = 64 * KIB,     /* text that one event adds to the conversation */
+	LIMIT_HOOK_ASYNC = 64,             /* hooks of one session that run in the background */
+	LIMIT_HOOK_BLOCKS = 100,           /* times that Stop hooks continue one task */
+	LIMIT_HOOK_DEPTH = 3,              /* engines started by hooks of engines */
+	LIMIT_HOOK_MATCHER = 512,          /* bytes of a matcher */
 	LIMIT_ARGV = 4096,
 	LIMIT_RULES_DEPTH = 16, /* nested lists in a .rules file */
 	LIMIT_RULES_FILE = 1 * MIB,

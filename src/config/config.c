@@ -20,6 +20,7 @@
 #include "config/config_project.h"
 #include "config/config_required.h"
 #include "config/feature.h"
+#include "config/hook_config.h"
 #include "config/mcp_server.h"
 #include "config/web_search.h"
 
@@ -34,7 +35,7 @@ struct loaded {
 	const struct config_required *required; /* NULL: no requirements.toml */
 	const char *home;
 	const char *profile;
-	bool ignores_rules;
+	bool ignores_rules, bypasses_hook_trust;
 	size_t own_folders;  /* number of layers.folders that belong to the system and the user; they come first */
 	struct config *base; /* of config_with_servers: holds all but mcp_servers; else NULL */
 };
@@ -255,6 +256,8 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 		status = mcp_servers_check(l->config.mcp_servers, err);
 	if (status == 0)
 		status = web_search_check(toml_get(toml_get(tree, "tools"), "web_search"), err);
+	if (status == 0)
+		status = hook_config_check(toml_get(tree, "hooks"), false, err);
 	drop_known_features(&binder);
 	if (status == 0 && is_strict)
 		status = refuse_unknown(&binder, err);
@@ -288,6 +291,7 @@ struct config *config_load(const struct config_source *source, struct error *err
 	struct loaded *l = xnew(struct loaded);
 	l->refs = 1;
 	l->ignores_rules = source->ignore_rules;
+	l->bypasses_hook_trust = source->bypass_hook_trust;
 	config_layers_init(&l->layers, &l->arena);
 	if (load(l, source, err) == 0)
 		return &l->config;
@@ -348,6 +352,11 @@ const char *const *config_folders(const struct config *config, size_t *ret_count
 	return l->layers.folders.items;
 }
 
+size_t config_own_folders(const struct config *config)
+{
+	return loaded_of(config)->own_folders;
+}
+
 bool config_trusts_folder(const struct config *config, const char *folder)
 {
 	const struct config_project_place *place = &loaded_of(config)->place;
@@ -376,6 +385,11 @@ const char *config_project_root(const struct config *config, enum trust_level *r
 bool config_ignores_rules(const struct config *config)
 {
 	return loaded_of(config)->ignores_rules;
+}
+
+bool config_bypasses_hook_trust(const struct config *config)
+{
+	return loaded_of(config)->bypasses_hook_trust;
 }
 
 const struct config_required *config_required(const struct config *config)
@@ -422,40 +436,6 @@ struct config_binder config_binder(const struct config *config, struct arena *ar
 		.cwd = loaded_of(config)->place.cwd,
 		.is_quiet = true,
 	};
-}
-
-/* ---- the location in an error ---- */
-
-/* An error about a setting begins with its location, in the form of compilers (toml.h, config_record.h). A struct
- * error has no field for it, so it is parsed from the text. */
-enum { NUMBER_MAX = 9 }; /* most digits of a line or column */
-
-/* Cuts a number and its colon ("12:") off the beginning; returns 0 if the text begins otherwise. */
-static int64_t cut_number(struct str *text)
-{
-	int64_t number = 0;
-	size_t len = 0;
-	while (len < text->len && len < NUMBER_MAX && text->ptr[len] >= '0' && text->ptr[len] <= '9')
-		number = number * 10 + (text->ptr[len++] - '0');
-	if (!len || len == text->len || text->ptr[len] != ':')
-		return 0;
-	*text = str_skip(*text, len + 1);
-	return number;
-}
-
-struct config_mistake config_mistake_read(struct str text)
-{
-	if (!str_has_prefix(text, "/"))
-		return (struct config_mistake){0};
-	for (size_t i = 0; i < text.len; i++) {
-		struct str rest = str_skip(text, i + 1);
-		int64_t line = text.ptr[i] == ':' ? cut_number(&rest) : 0;
-		if (!line)
-			continue;
-		int64_t column = cut_number(&rest);
-		return (struct config_mistake){str_n(text.ptr, i), line, column ? column : 1};
-	}
-	return (struct config_mistake){0};
 }
 
 /* ---- changes of the files ---- */

@@ -42,8 +42,9 @@ struct config_source {
 	const struct str *user_text; /* replaces the content of $CODEX_HOME/config.toml; may be NULL */
 	bool is_strict;              /* unknown keys are errors */
 	bool ignore_user_config;
-	bool ignore_project; /* true: project files are ignored */
-	bool ignore_rules;   /* rules files other than the system's are ignored */
+	bool ignore_project;    /* true: project files are ignored */
+	bool bypass_hook_trust; /* hooks run without stored trust */
+	bool ignore_rules;      /* rules files other than the system's are ignored */
 };
 
 /* Loads and checks a config. Returns it with one reference, or NULL and err. */
@@ -58,6 +59,8 @@ const char *config_home(const struct config *config); /* Returns CODEX_HOME; the
 /* Returns the folders whose config.toml is used if it exists: the system's, CODEX_HOME and those of trusted
  * projects. */
 const char *const *config_folders(const struct config *config, size_t *ret_count);
+/* Returns the number of these folders that belong to the system and the user; they come first. */
+size_t config_own_folders(const struct config *config);
 /* True if file, in one of these folders, belongs to the user or the system, or if the user trusts its content by
  * hash (config_narrow.h). Any other file must not widen what commands may do. */
 bool config_trusts_file(const struct config *config, const char *folder, struct str text);
@@ -66,6 +69,7 @@ bool config_trusts_folder(const struct config *config, const char *folder);
 /* Returns the root of the project, and its trust level. */
 const char *config_project_root(const struct config *config, enum trust_level *ret_level);
 bool config_ignores_rules(const struct config *config);
+bool config_bypasses_hook_trust(const struct config *config);
 const char *config_profile(const struct config *config); /* the profile in use, or NULL */
 /* Returns the administrator's requirements, or NULL without requirements.toml. */
 const struct config_required *config_required(const struct config *config);

@@ -6,10 +6,10 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "config/config_env.h"
+#include "config/hook_config.h"
 #include "protocol/message/approval.h"
 
 /* ---- the file ---- */
@@ -31,7 +31,6 @@ static const struct {
 static const struct {
 	const char *key, *reason;
 } refused[] = {
-	{"hooks", "this version runs no hooks"},
 	{"filesystem", "this version cannot limit which files commands read"},
 	{"network", "this version cannot limit commands to certain hosts; the sandbox permits all or none"},
 	{"permissions", "this version has the built-in permission profiles only; use allowed_sandbox_modes"},
@@ -173,7 +172,8 @@ static int check_rule(const struct toml *rule, struct error *err)
 
 static int check(const struct toml *root, struct error *err)
 {
-	int status = check_features(toml_get(root, "features"), err);
+	int status = check_features(toml_get(root, "features"), err)
+	                     ?: hook_config_check(toml_get(root, "hooks"), true, err);
 	for (size_t i = 0; i < countof(refused) && status == 0; i++) {
 		const struct toml *found = toml_get(root, refused[i].key);
 		if (found)

@@ -55,10 +55,12 @@ struct tool_call {
 	struct str turn_id; /* id of the task that made the call */
 	struct str call_id;
 	struct str name;
-	struct str input; /* arguments as JSON text, or the raw text of a custom tool */
-	bool is_custom;   /* the call came as custom_tool_call */
-	bool is_search;   /* the call came as tool_search_call, and is answered by tool_search_output */
-	const void *args; /* a decoded record of the type */
+	struct str input;  /* arguments as JSON text, or the raw text of a custom tool */
+	bool is_custom;    /* the call came as custom_tool_call */
+	bool is_search;    /* the call came as tool_search_call, and is answered by tool_search_output */
+	const void *args;  /* a decoded record of the type */
+	bool is_blocked;   /* a hook has blocked the call: it was not started */
+	struct str denial; /* the reason of a hook that denied the call's request; STR_NONE: none */
 	bool is_finished;
 	bool is_success;
 	struct buf output;    /* UTF-8 text for the model */

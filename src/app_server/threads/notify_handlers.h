@@ -1,6 +1,6 @@
 /* notify_handlers.h — the handlers of events: on_event_<tag> for each row NOTIFIES of notify.def.
  *
- * By file: notify.c (threads and turns), notify_item.c (messages, reasoning, reviews), notify_tool.c (commands,
+ * By file: notify.c (threads and turns), notify_item.c (messages, reasoning, reviews, hooks), notify_tool.c (commands,
  * patches, images, client tools), notify_mcp.c (MCP servers), notify_collab.c (subagents), thread_ask.c (requests to
  * the user). Private to threads/. */
 #ifndef APP_SERVER_NOTIFY_HANDLERS_H

@@ -104,3 +104,57 @@ void on_event_agent_reasoning_section_break(struct thread *thread, const struct 
 	                                                              body->summary_index};
 	thread_notify(thread, NOTIFY_item_reasoning_summary_part_added, &added);
 }
+
+/* ---- hooks ---- */
+
+/* The enums of both protocols have the same order. */
+_Static_assert((int)hook_event_count == (int)app_hook_event_name_count, "events of hooks");
+_Static_assert((int)hook_source_count == (int)app_hook_source_count, "sources of hooks");
+_Static_assert((int)hook_status_count == (int)app_hook_run_status_count, "states of hooks");
+_Static_assert((int)hook_entry_kind_count == (int)app_hook_output_entry_kind_count, "results of hooks");
+
+static struct app_hook_run_summary *summary_of(const struct hook_run *run, struct arena *arena)
+{
+	struct app_hook_run_summary *summary = arena_new(arena, struct app_hook_run_summary);
+	*summary = (struct app_hook_run_summary){
+		.display_order = run->display_order,
+		.entries = arena_array(arena, struct app_hook_output_entry, run->entries_count + 1),
+		.entries_count = run->entries_count,
+		.event_name = (enum app_hook_event_name)run->event_name,
+		.execution_mode = (enum app_hook_execution_mode)run->execution_mode,
+		.handler_type = app_hook_handler_type_command,
+		.id = run->id,
+		.scope = (enum app_hook_scope)run->scope,
+		.source_path = run->source_path,
+		.started_at = run->started_at,
+		.status = (enum app_hook_run_status)run->status,
+		.has_completed_at = run->has_completed_at,
+		.completed_at = run->completed_at,
+		.has_duration_ms = run->has_duration_ms,
+		.duration_ms = run->duration_ms,
+		.source = (enum app_hook_source)run->source,
+		.status_message = run->status_message,
+	};
+	for (size_t i = 0; i < run->entries_count; i++)
+		summary->entries[i] = (struct app_hook_output_entry){
+			(enum app_hook_output_entry_kind)run->entries[i].kind, run->entries[i].text};
+	return summary;
+}
+
+void on_event_hook_started(struct thread *thread, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_hook_started *body = event->msg.hook_started;
+	struct app_hook_started_notification started = {str_of(thread->id), summary_of(body->run, &arena),
+	                                                body->turn_id};
+	thread_notify(thread, NOTIFY_hook_started, &started);
+}
+
+void on_event_hook_completed(struct thread *thread, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_hook_completed *body = event->msg.hook_completed;
+	struct app_hook_completed_notification completed = {str_of(thread->id), summary_of(body->run, &arena),
+	                                                    body->turn_id};
+	thread_notify(thread, NOTIFY_hook_completed, &completed);
+}

@@ -217,9 +217,7 @@ static void on_patched(void *self, const struct patch_plan *plan)
 
 static void on_abort(void *self)
 {
-	const struct codex *codex = self;
-	if (codex->session->task)
-		task_abort(codex->session->task, turn_abort_reason_interrupted);
+	codex_interrupt(self);
 }
 
 static const struct session_ops session_ops = {

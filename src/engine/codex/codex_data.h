@@ -19,6 +19,7 @@
 struct accounts;
 struct agent_tree;
 struct error;
+struct hook_batch;
 struct http_client;
 struct mcp_pool;
 struct settle_job;
@@ -80,6 +81,8 @@ struct codex {
 	struct rollout_stall stall;
 	unsigned holds; /* number of holds that were not released */
 	bool is_shut_down;
+	struct hook_batch *ending; /* SessionEnd hooks, which shutdown_complete waits for; else NULL */
+	char *ending_id;           /* the submission that waits */
 	/* Used by agents.c. */
 	struct agent_tree *agents;     /* for a root; NULL before its first subagent */
 	bool is_quiet;                 /* for a root: messages to inboxes start no task */

@@ -18,6 +18,7 @@
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
+#include "engine/session/session_hooks.h"
 #include "engine/session/session_mcp.h"
 #include "engine/session/session_mcp_list.h"
 #include "engine/session/session_model.h"
@@ -170,13 +171,14 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 	take_notify(session, op);
 	replace_text(&session->user_instructions, op->instructions);
 	replace_text(&session->user_instructions, op->user_instructions);
-	return open_record(session, op, err);
+	return session_hooks_open(session, err) != 0 ? -(int)err->code : open_record(session, op, err);
 }
 
 static void destroy_session(struct session *session)
 {
 	/* cannot fail silently: a full disk was reported when it became full */
 	best_effort(session_flush_rollout(session, NULL));
+	session_hooks_destroy(session->hooks);
 	session_mcp_lists_destroy(session);
 	session_mcp_destroy(session->mcp);
 	session_skills_destroy(session->skills);
@@ -224,6 +226,7 @@ static struct session *create_session(const struct session_env *env, const struc
 static void announce(struct session *session, struct str sub_id)
 {
 	emit_configured(session, sub_id);
+	session_hooks_warn(session);
 	session_mcp_open(session);
 	session_resume_warn(session);
 }
@@ -358,9 +361,56 @@ void codex_release_session(struct codex *codex)
 		task_release(session->task);
 }
 
+void codex_interrupt(struct codex *codex)
+{
+	struct session *session = codex->session;
+	if (!session->task)
+		return;
+	struct str id = str_copy(session->task->id);
+	const struct session_hook hook = {.event = hook_event_interrupt, .turn_id = id, .settings = session->settings};
+	task_abort(session->task, turn_abort_reason_interrupted);
+	session_hooks_notify(session, &hook);
+	str_free(&id);
+}
+
+static void write_end(struct json_writer *w, const void *arg)
+{
+	(void)arg;
+	jw_member_cstr(w, "reason", "other");
+}
+
+static void complete_shutdown(struct codex *codex, struct str id)
+{
+	eq_push_last(&codex->eq, id, EV_shutdown_complete, NULL);
+}
+
+static void on_ended(const struct hook_result *result, void *self)
+{
+	struct codex *codex = self;
+	(void)result;
+	codex->ending = NULL;
+	complete_shutdown(codex, str_of(codex->ending_id));
+}
+
+void codex_end_session(struct codex *codex, struct str id)
+{
+	struct session *session = codex->session;
+	struct session_hook hook = {.event = hook_event_session_end, .write = write_end};
+	if (session) {
+		hook.settings = session->settings;
+		codex->ending = session_hooks_start(session, &hook, on_ended, codex);
+	}
+	if (codex->ending)
+		codex->ending_id = str_dup(id);
+	else
+		complete_shutdown(codex, id);
+}
+
 void codex_close_session(struct codex *codex)
 {
 	struct session *session = codex->session;
+	hook_batch_cancel(steal(codex->ending));
+	free(steal(codex->ending_id));
 	if (!session)
 		return;
 	task_destroy(session->task);

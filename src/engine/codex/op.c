@@ -178,8 +178,7 @@ void on_op_interrupt(struct codex *codex, const struct submission *submission)
 	agents_set_quiet(codex, true);
 	agents_on_interrupt(codex);
 	session_abort_shells(codex->session);
-	if (codex->session->task)
-		task_abort(codex->session->task, turn_abort_reason_interrupted);
+	codex_interrupt(codex);
 	agents_set_quiet(codex, false);
 }
 
@@ -227,7 +226,7 @@ void on_op_shutdown(struct codex *codex, const struct submission *submission)
 	if (codex->session)
 		codex_end_commands(codex);
 	codex->is_shut_down = true;
-	eq_push_last(&codex->eq, submission->id, EV_shutdown_complete, NULL);
+	codex_end_session(codex, submission->id);
 }
 
 /* ---- input of the user ---- */

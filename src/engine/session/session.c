@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "command/env_policy.h"
 #include "config/config.h"
+#include "engine/session/session_permission.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_writer.h"
 #include "tool/exec/exec_command.h"
@@ -133,8 +134,8 @@ int session_change_settings(struct session *session, const struct settings_chang
 /* ---- answers to pending requests ---- */
 
 /* Marks a denied item in the journal, which writes it as declined when the item ends. */
-static void record_decision(struct session *session, const struct tool_call *call,
-                            const struct review_decision *decision)
+void session_record_decision(struct session *session, const struct tool_call *call,
+                             const struct review_decision *decision)
 {
 	if (session->journal && (decision->tag == review_decision_denied || decision->tag == review_decision_abort))
 		rollout_journal_decline(session->journal, call->call_id);
@@ -146,7 +147,7 @@ bool session_answer(struct session *session, enum pending_kind kind, struct str 
 	if (!call || loop_deferred_is_waiting(&session->interrupt)) /* the answer to another one was "abort" */
 		return false;
 	if (kind == PENDING_approval)
-		record_decision(session, call, answer);
+		session_record_decision(session, call, answer);
 	return pending_answer(&session->requests, kind, id, answer);
 }
 
@@ -166,6 +167,8 @@ static void host_ask(struct tool_host *host, struct tool_call *call, enum event_
                      tool_answer_fn answer)
 {
 	struct session *session = session_of(host);
+	if (session_permission_start(session, call, tag, body, answer))
+		return;
 	pending_add(&session->requests, tag, body, call, answer);
 	session_emit(session, call->turn_id, tag, body);
 }
@@ -175,9 +178,15 @@ static void host_withdraw(struct tool_host *host, struct str id)
 	pending_withdraw(&session_of(host)->requests, id);
 }
 
+void session_drop_requests(struct session *session, const struct tool_call *call)
+{
+	session_permission_drop(session, call);
+	pending_drop(&session->requests, call);
+}
+
 static void host_unask(struct tool_host *host, struct tool_call *call)
 {
-	pending_drop(&session_of(host)->requests, call);
+	session_drop_requests(session_of(host), call);
 }
 
 static void host_patched(struct tool_host *host, const struct patch_plan *plan)
@@ -282,6 +291,7 @@ void session_host_init(struct session *session)
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
 	list_init(&session->host.commands);
 	list_init(&session->requests);
+	list_init(&session->permissions);
 	session->exec = exec_sessions_create(&session->host);
 	session->host.exec = session->exec;
 }
@@ -301,7 +311,7 @@ void session_lend_host(struct session *session, struct str turn_id, const struct
 
 void session_host_finish(struct session *session)
 {
-	pending_drop(&session->requests, NULL);
+	session_drop_requests(session, NULL);
 	exec_sessions_destroy(session->exec);
 	loop_deferred_finish(&session->interrupt);
 	exec_rules_finish(&session->rules);

@@ -28,6 +28,7 @@ struct model_provider;
 struct rollout_journal;
 struct resume_load;
 struct rollout_writer;
+struct session_hooks;
 struct session_mcp;
 struct session_skills;
 struct task;
@@ -61,11 +62,13 @@ struct session {
 	struct settings *settings;           /* settings of the next task */
 	struct conversation conversation;    /* the user's conversation */
 	struct task *task;                   /* the running task, or NULL */
+	struct list permissions;             /* requests that wait for hooks (session_permission.h) */
 	struct list requests;                /* to the user and the client, unanswered (pending.h) */
 	struct dynamic_tools *dynamic_tools; /* tools provided by the client; NULL: none */
 	struct exec_rules rules;
 	struct session_skills *skills;   /* NULL until skills are first used */
 	struct session_mcp *mcp;         /* MCP servers */
+	struct session_hooks *hooks;     /* commands that run on events */
 	struct list mcp_lists;           /* unanswered list_mcp_tools (session_mcp_list.h) */
 	struct rollout_writer *rollout;  /* NULL: the session is ephemeral */
 	struct rollout_journal *journal; /* converts events to lines of the rollout */
@@ -116,6 +119,12 @@ must_check int session_change_settings(struct session *session, const struct set
 /* Answers a pending request (pending.h). False, and the answer has no effect, if there is no such request, or if the
  * answer to another one is about to abort the Task. */
 must_check bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer);
+
+/* Marks a denied item in the rollout. */
+void session_record_decision(struct session *session, const struct tool_call *call,
+                             const struct review_decision *decision);
+/* Drops the requests of a call without an answer; NULL: all. */
+void session_drop_requests(struct session *session, const struct tool_call *call);
 
 /* ---- the host of its tool calls (tool_host.h) ---- */
 

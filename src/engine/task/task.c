@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/task/compact.h"
+#include "engine/task/task_hooks.h"
 #include "engine/history/history_item.h"
 #include "engine/session/session.h"
 #include "engine/session/session_mcp.h"
@@ -120,6 +121,40 @@ static void fail(struct task *task, const char *message, const char *info)
 
 /* ---- the Turns ---- */
 
+/* A hook has stopped the task between two Turns. */
+static void stop(struct task *task)
+{
+	end_early(task, false);
+	task->turn_env.has_last_message = false;
+	task_complete(task);
+}
+
+/* The session starts anew with the summary. */
+static void on_restarted(struct task *task, const struct hook_result *result)
+{
+	session_hooks_add_contexts(&task->session->conversation, result);
+	if (result->is_stopped)
+		stop(task);
+	else
+		task->kind->on_compacted(task);
+}
+
+static void on_post_compact(struct task *task, const struct hook_result *result)
+{
+	if (result->is_stopped) {
+		stop(task);
+		return;
+	}
+	if (session_hooks_start_event(task->session) == hook_event_session_start)
+		session_hooks_set_source(task->session, "compact");
+	task_run_start_hooks(task, on_restarted);
+}
+
+static bool is_manual(const struct task *task)
+{
+	return !task->kind->on_turn_end;
+}
+
 static void on_turn_end(void *self, bool needs_turn)
 {
 	struct task *task = self;
@@ -132,7 +167,7 @@ static void on_turn_end(void *self, bool needs_turn)
 	drop_turn(task);
 	compact_finish(task->compact);
 	drop_compact(task);
-	task->kind->on_compacted(task);
+	task_run_compact_hooks(task, hook_event_post_compact, is_manual(task), on_post_compact);
 }
 
 static void on_turn_failed(void *self)
@@ -236,14 +271,23 @@ bool task_needs_compact(const struct task *task)
 	return compact_is_due(&task->turn_env);
 }
 
-void task_compact(struct task *task)
+static void on_pre_compact(struct task *task, const struct hook_result *result)
 {
 	struct error err;
+	if (result->is_stopped) {
+		stop(task);
+		return;
+	}
 	task->compact = compact_create(&task->turn_env, &err);
 	if (task->compact)
 		task->turn = compact_ask(task->compact);
 	else
 		fail(task, err.text, "\"other\"");
+}
+
+void task_compact(struct task *task)
+{
+	task_run_compact_hooks(task, hook_event_pre_compact, is_manual(task), on_pre_compact);
 }
 
 /* The task of Op compact takes no input. If it ends early, the history is unchanged. */
@@ -286,6 +330,7 @@ void task_abort(struct task *task, enum turn_abort_reason reason)
 {
 	if (task->turn && !task->compact)
 		turn_abort(task->turn);
+	hook_batch_cancel(steal(task->hooks));
 	drop_turn(task);
 	session_abort_shells(task->session);
 	end_early(task, reason == turn_abort_reason_interrupted);
@@ -311,6 +356,7 @@ void task_destroy(struct task *task)
 	if (!task)
 		return;
 	turn_destroy(task->turn);
+	hook_batch_cancel(task->hooks);
 	compact_destroy(task->compact);
 	if (task->kind->finish)
 		task->kind->finish(task);

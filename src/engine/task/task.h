@@ -15,6 +15,8 @@
 #include "protocol/record/types.h"
 
 struct compact;
+struct hook_batch;
+struct hook_result;
 struct patch_plan;
 struct session;
 struct task;
@@ -44,6 +46,9 @@ struct task_kind {
 	void (*finish)(struct task *task);
 };
 
+/* Continues a task after hooks. */
+typedef void (*task_hooked_fn)(struct task *task, const struct hook_result *result);
+
 /* Callbacks to the owner of a task. */
 struct task_events {
 	/* The task succeeded. Called before task_complete is emitted. */
@@ -70,8 +75,10 @@ struct task {
 	struct turn_env turn_env;    /* lent to its Turns */
 	struct str last_response_id; /* owned */
 	uint64_t started_ns;
-	struct turn *turn;       /* NULL between two turns */
-	struct compact *compact; /* the compaction that the turn belongs to; else NULL */
+	struct turn *turn;        /* NULL between two turns */
+	struct compact *compact;  /* the compaction that the turn belongs to; else NULL */
+	struct hook_batch *hooks; /* the hooks that the task waits for between two turns, or NULL */
+	task_hooked_fn after_hooks;
 	struct arena arena;
 	struct git_diff diff; /* of the files that the task's patches have changed */
 };

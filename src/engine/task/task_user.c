@@ -16,6 +16,7 @@
 #include "engine/session/session_skills.h"
 #include "engine/turn/turn.h"
 #include "engine/history/history_item.h"
+#include "engine/task/task_hooks.h"
 
 struct task_user {
 	struct task task;
@@ -25,6 +26,22 @@ struct task_user {
 	/* the input that `first` contains, to be emitted with it; allocated in the task's arena */
 	struct task_input input;
 	bool waits; /* waits for the end of a user shell command before the next turn */
+	/* the hooks of the first input have not ended: it may still be refused */
+	bool is_checking;
+	bool interrupts_only; /* for the messages in the inbox, while the hooks of the start run */
+	struct list steers;   /* struct steer: input that joins the task after its hooks */
+	bool has_ended;       /* the turn has ended, and the task waits for the hooks of input */
+	bool needs_turn;      /* of that turn */
+	unsigned blocks;      /* times that Stop hooks have continued the task */
+};
+
+/* Input that joins the task, while its hooks run. */
+struct steer {
+	struct list link;
+	struct task_user *user;
+	struct task_input input; /* allocated in the arena */
+	struct arena arena;
+	struct hook_batch *batch;
 };
 
 static struct task_user *user_of(struct task *task)
@@ -99,6 +116,14 @@ static void emit_too_large(struct task *task)
 
 /* ---- the Turns ---- */
 
+static void steer_destroy(struct steer *it)
+{
+	list_remove(&it->link);
+	hook_batch_cancel(it->batch);
+	arena_finish(&it->arena);
+	free(it);
+}
+
 static bool read_inbox(struct task *task, bool interrupts_only)
 {
 	return task->owner->inbox->read(task->owner->self, interrupts_only);
@@ -128,28 +153,65 @@ static bool take_pending(struct task_user *user)
 	return true;
 }
 
+static void next_turn(struct task *task)
+{
+	if (task_needs_compact(task)) {
+		task_compact(task);
+		return;
+	}
+	take_pending(user_of(task));
+	task->turn = turn_start(&task->turn_env);
+}
+
+/* A Stop hook that blocks continues the task with its reason; so does input that has arrived meanwhile. */
+static void on_stop_hooks(struct task *task, const struct hook_result *result)
+{
+	struct task_user *user = user_of(task);
+	bool continues = result->is_blocked && !result->is_stopped;
+	if (continues && user->blocks++ >= LIMIT_HOOK_BLOCKS) {
+		session_warn(task->session, task->id, "Stop hooks have continued this task %d times; it ends now.",
+		             LIMIT_HOOK_BLOCKS);
+		continues = false;
+	}
+	if (continues)
+		task_add_hook_prompt(task, result);
+	if (!list_empty(&user->steers)) {
+		user->has_ended = true;
+		user->needs_turn = continues;
+	} else if (continues || user->pending.len) {
+		next_turn(task);
+	} else {
+		context_mark_task_end(&task->session->conversation.context);
+		task_succeed(task);
+	}
+}
+
 static void on_turn_end(struct task *task, bool needs_turn)
 {
 	struct task_user *user = user_of(task);
 	bool has_messages = read_inbox(task, false), has_input = user->pending.len;
-	if (!needs_turn && !has_input && !has_messages) {
-		context_mark_task_end(&task->session->conversation.context);
-		task_succeed(task);
-	} else if (task_needs_compact(task)) {
-		task_compact(task);
-	} else {
-		take_pending(user);
-		task->turn = turn_start(&task->turn_env);
-	}
+	user->has_ended = !list_empty(&user->steers);
+	user->needs_turn = needs_turn || has_messages;
+	if (user->has_ended)
+		return;
+	if (!needs_turn && !has_input && !has_messages)
+		task_run_stop_hooks(task, user->blocks > 0, on_stop_hooks);
+	else
+		next_turn(task);
+}
+
+static void begin_kept(struct task_user *user)
+{
+	auto_buf struct buf first = user->first;
+	buf_init(&user->first, LIMIT_USER_ITEM);
+	begin(&user->task, buf_str(&first), &user->input);
 }
 
 static void on_compacted(struct task *task)
 {
 	struct task_user *user = user_of(task);
 	if (user->first.len) {
-		auto_buf struct buf first = user->first;
-		buf_init(&user->first, LIMIT_USER_ITEM);
-		begin(task, buf_str(&first), &user->input);
+		begin_kept(user);
 		return;
 	}
 	take_pending(user);
@@ -168,8 +230,29 @@ static void record_pending(struct task_user *user)
 	take_pending(user);
 }
 
+static void drop_steers(struct task_user *user)
+{
+	struct steer *it;
+	list_for_each(it, &user->steers, link)
+		steer_destroy(it);
+}
+
+/* Input whose hooks have not ended is not recorded: they might have refused it. */
+static void drop_unchecked(struct task_user *user)
+{
+	bool has_some = (user->is_checking && user->first.len) || !list_empty(&user->steers);
+	if (user->is_checking)
+		buf_clear(&user->first);
+	drop_steers(user);
+	user->is_checking = false;
+	if (has_some)
+		session_warn(user->task.session, user->task.id,
+		             "The input was discarded, because its hooks had not ended.");
+}
+
 static void on_cut_short(struct task *task, bool by_user)
 {
+	drop_unchecked(user_of(task));
 	if (user_of(task)->first.len)
 		task_emit_message(task, &user_of(task)->input);
 	record_pending(user_of(task));
@@ -179,11 +262,30 @@ static void on_cut_short(struct task *task, bool by_user)
 
 /* ---- input ---- */
 
-static void steer(struct task *task, const struct task_input *input)
+static struct task_input copy_input(const struct task_input *input, struct arena *arena)
+{
+	struct user_input *items = arena_array(arena, struct user_input, input->count);
+	for (size_t i = 0; i < input->count; i++)
+		union_copy(&union_user_input, &input->items[i], arena, &items[i]);
+	return (struct task_input){.items = items,
+	                           .count = input->count,
+	                           .output_schema = arena_str(arena, input->output_schema),
+	                           .client_id = arena_str(arena, input->client_id)};
+}
+
+static void add_contexts(const struct hook_result *result, struct buf *lines)
+{
+	vec_for_each(text, &result->contexts) {
+		auto_buf struct buf item;
+		buf_init(&item, LIMIT_USER_ITEM);
+		text_message_write(&item, "developer", *text);
+		add_line(lines, MARK_SKILL, buf_str(&item));
+	}
+}
+
+static void join(struct task *task, const struct task_input *input)
 {
 	struct task_user *user = user_of(task);
-	if (input->count == 0)
-		return;
 	if (!add_input(user, input, &user->pending)) {
 		emit_too_large(task);
 		return;
@@ -193,8 +295,43 @@ static void steer(struct task *task, const struct task_input *input)
 	task_emit_message(task, input);
 }
 
+static void on_steer_hooks(const struct hook_result *result, void *self)
+{
+	struct steer *it = self;
+	struct task_user *user = it->user;
+	it->batch = NULL;
+	if (!result->is_blocked && !result->is_stopped) {
+		join(&user->task, &it->input);
+		add_contexts(result, &user->pending);
+	}
+	steer_destroy(it);
+	if (user->has_ended && list_empty(&user->steers))
+		on_turn_end(&user->task, user->needs_turn);
+}
+
+static void steer(struct task *task, const struct task_input *input)
+{
+	struct task_user *user = user_of(task);
+	if (input->count == 0)
+		return;
+	struct steer *it = xnew(struct steer);
+	it->user = user;
+	list_init(&it->link);
+	it->batch = task_start_prompt_hooks(task, input, on_steer_hooks, it);
+	if (!it->batch) {
+		steer_destroy(it);
+		join(task, input);
+		return;
+	}
+	it->input = copy_input(input, &it->arena);
+	list_append(&user->steers, &it->link);
+}
+
 static void finish(struct task *task)
 {
+	drop_steers(user_of(task));
+	if (user_of(task)->is_checking)
+		buf_clear(&user_of(task)->first);
 	record_pending(user_of(task));
 	buf_finish(&user_of(task)->first);
 	buf_finish(&user_of(task)->pending);
@@ -212,14 +349,67 @@ static const struct task_kind kind = {
 
 static void keep_input(struct task_user *user, const struct task_input *input, struct buf *lines)
 {
-	struct arena *arena = &user->task.arena;
-	struct user_input *items = arena_array(arena, struct user_input, input->count);
-	for (size_t i = 0; i < input->count; i++)
-		union_copy(&union_user_input, &input->items[i], arena, &items[i]);
-	user->input = (struct task_input){.items = items, .count = input->count};
-	user->input.client_id = arena_str(arena, input->client_id);
+	user->input = copy_input(input, &user->task.arena);
 	user->first = *lines;
 	buf_init(lines, 0);
+}
+
+/* ---- the hooks of the first input ---- */
+
+static void begin_pending(struct task_user *user);
+
+static void begin_first(struct task_user *user)
+{
+	struct task *task = &user->task;
+	user->is_checking = false;
+	if (task_needs_compact(task))
+		task_compact(task);
+	else
+		begin_kept(user);
+}
+
+static void refuse_first(struct task_user *user)
+{
+	buf_clear(&user->first);
+	user->is_checking = false;
+	task_complete(&user->task);
+}
+
+static void on_prompt_hooks(struct task *task, const struct hook_result *result)
+{
+	struct task_user *user = user_of(task);
+	if (result->is_blocked || result->is_stopped) {
+		refuse_first(user);
+		return;
+	}
+	add_contexts(result, &user->first);
+	begin_first(user);
+}
+
+/* The contexts of the start precede the input. */
+static void on_start_hooks(struct task *task, const struct hook_result *result)
+{
+	struct task_user *user = user_of(task);
+	auto_buf struct buf lines;
+	buf_init(&lines, LIMIT_USER_ITEM);
+	if (result->is_stopped) {
+		refuse_first(user);
+		return;
+	}
+	add_contexts(result, &lines);
+	if (!user->first.len) {
+		session_hooks_add_contexts(&task->session->conversation, result);
+		user->is_checking = false;
+		begin_pending(user);
+		return;
+	}
+	buf_append_str(&lines, buf_str(&user->first));
+	if (!lines.over) {
+		buf_finish(&user->first);
+		user->first = lines;
+		buf_init(&lines, 0);
+	}
+	task_run_prompt_hooks(task, &user->input, on_prompt_hooks);
 }
 
 /* Creates a task without input and without a turn. */
@@ -228,7 +418,14 @@ static struct task_user *create(const struct task_owner *owner, struct str id)
 	struct task_user *user = user_of(task_create(&kind, owner, id));
 	buf_init(&user->first, LIMIT_USER_ITEM);
 	buf_init(&user->pending, LIMIT_USER_ITEM);
+	list_init(&user->steers);
 	return user;
+}
+
+static bool has_checks(const struct session *session)
+{
+	return session_hooks_has(session, session_hooks_start_event(session)) ||
+	       session_hooks_has(session, hook_event_user_prompt_submit);
 }
 
 void task_start_user(const struct task_owner *owner, struct str id, const struct task_input *input)
@@ -247,16 +444,17 @@ void task_start_user(const struct task_owner *owner, struct str id, const struct
 	if (input->count && !add_input(user, input, &lines)) {
 		emit_too_large(task);
 		task_complete(task);
-	} else if (task_needs_compact(task)) {
-		keep_input(user, input, &lines);
-		task_compact(task);
-	} else {
+	} else if (!has_checks(session) && !task_needs_compact(task)) {
 		begin(task, buf_str(&lines), input);
+	} else {
+		keep_input(user, input, &lines);
+		user->is_checking = true;
+		task_run_start_hooks(task, on_start_hooks);
 	}
 }
 
 /* Starts a turn on the inbox and the pending input. */
-static void begin_pending(struct task_user *user, bool interrupts_only)
+static void begin_pending(struct task_user *user)
 {
 	struct task *task = &user->task;
 	if (task_needs_compact(task)) { /* the messages stay in the inbox meanwhile */
@@ -265,7 +463,7 @@ static void begin_pending(struct task_user *user, bool interrupts_only)
 	}
 	preamble_update(&task->session->conversation, task->settings);
 	session_record_unheard(task->session);
-	read_inbox(task, interrupts_only);
+	read_inbox(task, user->interrupts_only);
 	take_pending(user);
 	conversation_record_settings(&task->session->conversation, task->id, task->settings);
 	task->turn = turn_start(&task->turn_env);
@@ -273,7 +471,9 @@ static void begin_pending(struct task_user *user, bool interrupts_only)
 
 void task_start_inbox(const struct task_owner *owner, struct str id, bool interrupts_only)
 {
-	begin_pending(create(owner, id), interrupts_only);
+	struct task_user *user = create(owner, id);
+	user->interrupts_only = interrupts_only;
+	task_run_start_hooks(&user->task, on_start_hooks);
 }
 
 /* ---- after a user shell command ---- */
@@ -302,5 +502,5 @@ void task_end_waiting(struct task *task)
 		return;
 	}
 	session_warn_unknown_model(task->session, task->id, task->settings);
-	begin_pending(user, false);
+	task_run_start_hooks(task, on_start_hooks);
 }

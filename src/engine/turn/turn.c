@@ -22,19 +22,24 @@
 #include "model/model_client.h"
 #include "model/model_error.h"
 #include "model/model_backoff.h"
+#include "engine/turn/turn_hooks.h"
 #include "tool/tool.h"
 
 /* ---- the calls of the response ---- */
 
 static void start_ready(struct turn *turn);
 
-static void on_tool_done(struct tool_call *call, void *self)
+static void call_ended(struct turn *turn)
 {
-	struct turn *turn = self;
-	(void)call;
 	turn->running--;
 	turn->is_exclusive = false;
 	start_ready(turn);
+}
+
+static void on_tool_done(struct tool_call *call, void *self)
+{
+	struct turn *turn = self;
+	turn_hooks_end_call(turn, call, call_ended);
 }
 
 static bool has_twin(const struct turn *turn, const struct tool_call *call)
@@ -135,8 +140,9 @@ static void record_follow_ups(struct turn *turn)
 /* Ends all calls and discards them; nothing is recorded. */
 static void drop_tools(struct turn *turn)
 {
+	turn_hooks_drop_calls(turn);
 	vec_for_each(tool, &turn->tools) {
-		pending_drop(&turn->env->session->requests, *tool);
+		session_drop_requests(turn->env->session, *tool);
 		tool_call_destroy(*tool);
 	}
 	turn->tools.count = 0;
@@ -159,7 +165,7 @@ static void start_ready(struct turn *turn)
 		turn->started++;
 		turn->is_exclusive = alone;
 		turn->running++;
-		tool_call_start(call);
+		turn_hooks_start_call(turn, call);
 	}
 	if (turn->running || turn->started < turn->tools.count)
 		return;
@@ -167,6 +173,7 @@ static void start_ready(struct turn *turn)
 	vec_for_each(tool, &turn->tools)
 		record_output(turn->env->conversation, *tool, buf_str(&(*tool)->output));
 	record_follow_ups(turn);
+	turn_hooks_record(turn);
 	turn->env->inbox->record_taken(turn->env->inbox_self);
 	drop_tools(turn);
 	context_mark_turn_end(&turn->env->conversation->context, str_of(turn->response_id));
@@ -216,10 +223,17 @@ static void drop_call(struct turn *turn)
 	free(steal(turn->fresh));
 }
 
-static void on_next(void *self)
+static void go_on(void *self)
 {
 	struct turn *turn = self;
-	drop_call(turn);
+	bool must_answer = !turn->question.item.ptr; /* a question without an answer has failed */
+	if (turn->hooks.is_stopped && !turn->failure && must_answer) {
+		abort_tools(turn, false);
+		turn->env->events->on_end(turn->env->self, false);
+		return;
+	}
+	if (turn->hooks.is_stopped && !turn->failure)
+		turn->failure = xstrdup("A hook has stopped the request.");
 	if (turn->failure)
 		turn->env->events->on_failed(turn->env->self);
 	else if (turn->tools.count)
@@ -228,9 +242,29 @@ static void on_next(void *self)
 		turn->env->events->on_end(turn->env->self, turn->is_paused);
 }
 
+static void on_next(void *self)
+{
+	struct turn *turn = self;
+	drop_call(turn);
+	if (turn->runs_tools || !turn_hooks_after_request(turn, go_on))
+		go_on(turn);
+}
+
 static void on_retry(void *self)
 {
 	send_request(self);
+}
+
+/* Sends the first request, when the MCP servers have started and the hooks have run. */
+static void begin_request(void *self)
+{
+	struct turn *turn = self;
+	if (turn->hooks.is_stopped)
+		loop_defer(&turn->next);
+	else if (turn_hooks_before_request(turn, begin_request))
+		return;
+	else
+		send_request(turn);
 }
 
 /* Emits one event for each retry; additional_details contains the cause. */
@@ -399,9 +433,10 @@ struct turn *turn_ask(struct turn_env *env, const struct turn_question *question
 	turn->question = *question;
 	turn->retry = loop_timer_create(loop, on_retry, turn);
 	loop_deferred_init(&turn->next, loop, on_next, turn);
+	turn_hooks_init(&turn->hooks);
 	bool needs_tools = !question->item.ptr && !env->conversation->voice;
-	if (!needs_tools || !session_mcp_wait(env->session->mcp, on_retry, turn))
-		send_request(turn);
+	if (!needs_tools || !session_mcp_wait(env->session->mcp, begin_request, turn))
+		begin_request(turn);
 	return turn;
 }
 
@@ -436,6 +471,7 @@ void turn_destroy(struct turn *turn)
 	if (!turn)
 		return;
 	session_mcp_forget(turn->env->session->mcp);
+	turn_hooks_finish(&turn->hooks);
 	drop_call(turn);
 	drop_tools(turn);
 	vec_finish(&turn->tools);

@@ -10,6 +10,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/vec.h"
+#include "engine/turn/turn_hooks.h"
 #include "loop/loop.h"
 #include "model/model_error.h"
 #include "model/model_stream.h"
@@ -134,6 +135,8 @@ struct turn {
 	char *failure;                 /* text and CodexErrorInfo of the final error */
 	char *failure_info;
 	enum model_error_kind failure_kind;
+	struct turn_hooks hooks;
+	void (*after_hooks)(void *turn); /* the step after the hooks of the request */
 };
 
 /* Requests the next step of the conversation with the whole history and all tools. */
