@@ -20,7 +20,7 @@
 #include "config/config_project.h"
 #include "config/config_required.h"
 #include "config/feature.h"
-#include "config/hook_config.h"
+#include "config/hook_table.h"
 #include "config/mcp_server.h"
 #include "config/web_search.h"
 
@@ -257,7 +257,7 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 	if (status == 0)
 		status = web_search_check(toml_get(toml_get(tree, "tools"), "web_search"), err);
 	if (status == 0)
-		status = hook_config_check(toml_get(tree, "hooks"), false, err);
+		status = hook_table_check(toml_get(tree, "hooks"), false, err);
 	drop_known_features(&binder);
 	if (status == 0 && is_strict)
 		status = refuse_unknown(&binder, err);

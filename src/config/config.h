@@ -87,16 +87,6 @@ const struct toml *config_find(const struct config *config, const char *path);
 /* Returns a binder for one table of a NAMED key, which was checked on loading. Bound data is allocated in arena. */
 struct config_binder config_binder(const struct config *config, struct arena *arena);
 
-/* The location of an error in the configuration, for clients that show it in an editor. Borrows the error's text.
- * Any thread. */
-struct config_mistake {
-	struct str path;      /* STR_NONE: the error is not about a file */
-	int64_t line, column; /* counted from 1; column is 1 if only the line is known */
-};
-
-/* text: an error of config_load, which begins with FILE:LINE: or FILE:LINE:COLUMN: if it is about a file. */
-struct config_mistake config_mistake_read(struct str text);
-
 /* Returns a number that changes when a file that config_load would read for cwd is added, removed or modified. Calls
  * stat on a few files and opens none. Any thread. */
 uint64_t config_stamp(const char *home, const char *cwd);

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/text.h"
-#include "config/config.h"
 
 void config_layers_init(struct config_layers *layers, struct arena *arena)
 {

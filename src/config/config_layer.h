@@ -62,4 +62,14 @@ struct toml *config_layer_merge(const struct config_layers *layers);
 /* Adds a warning. */
 void config_layer_warn(struct config_layers *layers, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* The location of an error in the configuration, for clients that show it in an editor. Borrows the error's text.
+ * Any thread. */
+struct config_mistake {
+	struct str path;      /* STR_NONE: the error is not about a file */
+	int64_t line, column; /* counted from 1; column is 1 if only the line is known */
+};
+
+/* text: an error of config_load, which begins with FILE:LINE: or FILE:LINE:COLUMN: if it is about a file. */
+struct config_mistake config_mistake_read(struct str text);
+
 #endif

@@ -9,7 +9,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "config/config_env.h"
-#include "config/hook_config.h"
+#include "config/hook_table.h"
 #include "protocol/message/approval.h"
 
 /* ---- the file ---- */
@@ -172,8 +172,8 @@ static int check_rule(const struct toml *rule, struct error *err)
 
 static int check(const struct toml *root, struct error *err)
 {
-	int status = check_features(toml_get(root, "features"), err)
-	                     ?: hook_config_check(toml_get(root, "hooks"), true, err);
+	int status =
+		check_features(toml_get(root, "features"), err) ?: hook_table_check(toml_get(root, "hooks"), true, err);
 	for (size_t i = 0; i < countof(refused) && status == 0; i++) {
 		const struct toml *found = toml_get(root, refused[i].key);
 		if (found)

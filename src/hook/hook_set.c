@@ -75,7 +75,7 @@ static bool compile(const char *text, regex_t *ret)
 
 static void prepare(struct hook_set *set, size_t index)
 {
-	struct hook *hook = &set->config.hooks.items[index];
+	struct hook *hook = &set->config.list.hooks.items[index];
 	struct matcher *matcher = &set->matchers[index];
 	const char *text = hook->matcher;
 	if (!text || !*text || strcmp(text, "*") == 0 || !hook_events[hook->event].matched || !hook->is_usable)
@@ -84,10 +84,11 @@ static void prepare(struct hook_set *set, size_t index)
 	if (matcher->is_used)
 		return;
 	hook->is_usable = false;
-	vec_push(&set->config.warnings, arena_printf(&set->config.arena,
-	                                             "%s: the hook is ignored: its matcher `%.100s` is not a regular "
-	                                             "expression that this version supports",
-	                                             hook->key, text));
+	vec_push(&set->config.list.warnings,
+	         arena_printf(&set->config.list.arena,
+	                      "%s: the hook is ignored: its matcher `%.100s` is not a regular "
+	                      "expression that this version supports",
+	                      hook->key, text));
 }
 
 static bool matches(const struct matcher *matcher, const struct hook_subject *subject)
@@ -109,8 +110,8 @@ struct hook_set *hook_set_create(const struct config *config)
 	struct hook_set *set = xnew(struct hook_set);
 	set->refs = 1;
 	hook_config_init(&set->config, config);
-	set->matchers = xcalloc(set->config.hooks.count + 1, sizeof(*set->matchers));
-	for (size_t i = 0; i < set->config.hooks.count; i++)
+	set->matchers = xcalloc(set->config.list.hooks.count + 1, sizeof(*set->matchers));
+	for (size_t i = 0; i < set->config.list.hooks.count; i++)
 		prepare(set, i);
 	return set;
 }
@@ -125,7 +126,7 @@ void hook_set_unref(struct hook_set *set)
 {
 	if (!set || --set->refs)
 		return;
-	for (size_t i = 0; i < set->config.hooks.count; i++)
+	for (size_t i = 0; i < set->config.list.hooks.count; i++)
 		if (set->matchers[i].is_used)
 			regfree(&set->matchers[i].regex);
 	free(set->matchers);
@@ -135,7 +136,7 @@ void hook_set_unref(struct hook_set *set)
 
 bool hook_set_has(const struct hook_set *set, enum hook_event event)
 {
-	vec_for_each(hook, &set->config.hooks)
+	vec_for_each(hook, &set->config.list.hooks)
 		if (hook->event == event && hook->is_usable)
 			return true;
 	return false;
@@ -144,8 +145,8 @@ bool hook_set_has(const struct hook_set *set, enum hook_event event)
 const struct hook *hook_set_next(const struct hook_set *set, enum hook_event event, const struct hook_subject *subject,
                                  const struct hook *last)
 {
-	const struct hook *hooks = set->config.hooks.items;
-	for (size_t i = last ? (size_t)(last - hooks) + 1 : 0; i < set->config.hooks.count; i++)
+	const struct hook *hooks = set->config.list.hooks.items;
+	for (size_t i = last ? (size_t)(last - hooks) + 1 : 0; i < set->config.list.hooks.count; i++)
 		if (hooks[i].event == event && hooks[i].is_usable && matches(&set->matchers[i], subject))
 			return &hooks[i];
 	return NULL;

@@ -16,10 +16,10 @@ struct hook_set *hook_set_create(const struct config *config);
 struct hook_set *hook_set_ref(struct hook_set *set);
 void hook_set_unref(struct hook_set *set); /* NULL is fine */
 
-/* True if a hook of this event may run, whatever its matcher. */
+/* True if a hook of this event runs on any occurrence of it. */
 bool hook_set_has(const struct hook_set *set, enum hook_event event);
 
-/* What a matcher is compared with: any of these texts. Both may be NULL. */
+/* The texts that a matcher is compared with; one match is enough. Both may be NULL. */
 struct hook_subject {
 	const char *name;
 	const char *const *aliases; /* ends with NULL */

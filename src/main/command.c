@@ -21,6 +21,7 @@
 #include "ui/sessions/archive_command.h"
 #include "ui/sessions/export_command.h"
 #include "ui/tools/execpolicy_command.h"
+#include "ui/tools/hooks_command.h"
 #include "ui/tools/login.h"
 #include "ui/tools/sandbox_command.h"
 #include "ui/tools/update_command.h"

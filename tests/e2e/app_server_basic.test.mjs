@@ -56,7 +56,6 @@ test('errors of requests have the texts of codex 0.169', options, async (t) => {
 		['thread/start', { runtimeWorkspaceRoots: ['here'] },
 			'Invalid request: AbsolutePathBuf deserialized without a base path'],
 		['turn/start', {}, 'Invalid request: missing field `threadId`'],
-		['hooks/list', {}, 'This version of Codex has no hooks, so it cannot do `hooks/list`. Nothing was changed.'],
 		// parameters are checked before a method is refused
 		['hooks/list', { cwds: 5 }, 'Invalid request: invalid type: integer `5`, expected a sequence'],
 		['plugin/read', {}, 'Invalid request: missing field `pluginName`'],

@@ -22,6 +22,7 @@
 #include "engine/session/session_mcp.h"
 #include "engine/session/session_mcp_list.h"
 #include "engine/session/session_model.h"
+#include "engine/session/session_permission.h"
 #include "engine/session/session_skills.h"
 #include "model/model_client.h"
 #include "rollout/prompt_history.h"
@@ -311,6 +312,7 @@ int codex_open_session(struct codex *codex, struct str sub_id, const struct op_c
 	struct session *session = create_session(&codex->env, op, load, err);
 	if (!session)
 		return -(int)err->code;
+	session_permission_init(session);
 	session_host_init(session);
 	session->host.is_held = codex->holds > 0;
 	if (session->resumed)

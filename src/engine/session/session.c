@@ -13,7 +13,6 @@
 #include "base/mem.h"
 #include "command/env_policy.h"
 #include "config/config.h"
-#include "engine/session/session_permission.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_writer.h"
 #include "tool/exec/exec_command.h"
@@ -167,7 +166,7 @@ static void host_ask(struct tool_host *host, struct tool_call *call, enum event_
                      tool_answer_fn answer)
 {
 	struct session *session = session_of(host);
-	if (session_permission_start(session, call, tag, body, answer))
+	if (session->permission_ops->start(session, call, tag, body, answer))
 		return;
 	pending_add(&session->requests, tag, body, call, answer);
 	session_emit(session, call->turn_id, tag, body);
@@ -180,7 +179,7 @@ static void host_withdraw(struct tool_host *host, struct str id)
 
 void session_drop_requests(struct session *session, const struct tool_call *call)
 {
-	session_permission_drop(session, call);
+	session->permission_ops->drop(session, call);
 	pending_drop(&session->requests, call);
 }
 
@@ -291,7 +290,6 @@ void session_host_init(struct session *session)
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
 	list_init(&session->host.commands);
 	list_init(&session->requests);
-	list_init(&session->permissions);
 	session->exec = exec_sessions_create(&session->host);
 	session->host.exec = session->exec;
 }

@@ -56,12 +56,20 @@ struct conversation {
 	enum web_search_mode tools_search; /* the mode that tools has */
 };
 
+/* Hooks that answer requests for approval before the user is asked (session_permission.h). */
+struct session_permission_ops {
+	bool (*start)(struct session *session, struct tool_call *call, enum event_tag tag, const void *body,
+	              tool_answer_fn answer);
+	void (*drop)(struct session *session, const struct tool_call *call);
+};
+
 struct session {
-	const struct session_env *env;       /* lent by the owner */
-	char id[UUID_TEXT_SIZE];             /* the thread id */
-	struct settings *settings;           /* settings of the next task */
-	struct conversation conversation;    /* the user's conversation */
-	struct task *task;                   /* the running task, or NULL */
+	const struct session_env *env;    /* lent by the owner */
+	char id[UUID_TEXT_SIZE];          /* the thread id */
+	struct settings *settings;        /* settings of the next task */
+	struct conversation conversation; /* the user's conversation */
+	struct task *task;                /* the running task, or NULL */
+	const struct session_permission_ops *permission_ops;
 	struct list permissions;             /* requests that wait for hooks (session_permission.h) */
 	struct list requests;                /* to the user and the client, unanswered (pending.h) */
 	struct dynamic_tools *dynamic_tools; /* tools provided by the client; NULL: none */

@@ -111,7 +111,7 @@ static void warn_untrusted(struct session *session, const struct hook_config *co
 {
 	size_t count = 0;
 	const struct hook *first = NULL;
-	vec_for_each(hook, &config->hooks) {
+	vec_for_each(hook, &config->list.hooks) {
 		bool is_known =
 			hook->trust == app_hook_trust_status_trusted || hook->trust == app_hook_trust_status_managed;
 		if (!hook->is_enabled || is_known)
@@ -139,14 +139,14 @@ void session_hooks_warn(struct session *session)
 	const struct agent *agent = session->env->agent;
 	if ((agent && agent->parent) || !session->env->config->features.hooks) /* the parent has warned */
 		return;
-	vec_for_each(text, &config->warnings)
+	vec_for_each(text, &config->list.warnings)
 		session_warn(session, STR(""), "%s", *text);
 	warn_untrusted(session, config);
 }
 
 static bool has_usable(const struct hook_config *config)
 {
-	vec_for_each(hook, &config->hooks)
+	vec_for_each(hook, &config->list.hooks)
 		if (hook->is_usable)
 			return true;
 	return false;

@@ -1,8 +1,8 @@
 /* session_hooks.h — the hooks of one session: starts those of an event with what the session knows, and emits their
  * runs. Private to engine/.
  *
- * A caller that gets NULL from a start goes on at once; otherwise it waits for done, or cancels the batch. Owned by the
- * session. Loop thread only. */
+ * A caller that gets NULL from a start continues at once; otherwise it waits for done, or cancels the batch. Owned by
+ * the session. Loop thread only. */
 #ifndef ENGINE_SESSION_HOOKS_H
 #define ENGINE_SESSION_HOOKS_H
 

@@ -62,8 +62,8 @@ static void on_done(const struct hook_result *result, void *self)
 }
 
 /* The alternative to an event of a client or of another tool would be unsafe: only commands and patches are decided. */
-bool session_permission_start(struct session *session, struct tool_call *call, enum event_tag tag, const void *body,
-                              tool_answer_fn answer)
+static bool start(struct session *session, struct tool_call *call, enum event_tag tag, const void *body,
+                  tool_answer_fn answer)
 {
 	auto_arena struct arena arena = {0};
 	bool is_approval = tag == EV_exec_approval_request || tag == EV_apply_patch_approval_request;
@@ -92,10 +92,17 @@ bool session_permission_start(struct session *session, struct tool_call *call, e
 	return is_started;
 }
 
-void session_permission_drop(struct session *session, const struct tool_call *call)
+static void drop(struct session *session, const struct tool_call *call)
 {
 	struct permission *it;
 	list_for_each(it, &session->permissions, link)
 		if (!call || it->call == call)
 			permission_destroy(it);
+}
+
+void session_permission_init(struct session *session)
+{
+	static const struct session_permission_ops ops = {start, drop};
+	session->permission_ops = &ops;
+	list_init(&session->permissions);
 }

@@ -6,15 +6,9 @@
 #ifndef ENGINE_SESSION_PERMISSION_H
 #define ENGINE_SESSION_PERMISSION_H
 
-#include "protocol/message/message.h"
-#include "tool/tool_host.h"
-
 struct session;
 
-/* Starts the hooks of a request. False if there are none: the user must be asked. body is copied. */
-must_check bool session_permission_start(struct session *session, struct tool_call *call, enum event_tag tag,
-                                         const void *body, tool_answer_fn answer);
-/* Drops the requests of a call; NULL: all. */
-void session_permission_drop(struct session *session, const struct tool_call *call);
+/* Sets up the part of a session; session_drop_requests ends it. */
+void session_permission_init(struct session *session);
 
 #endif

@@ -35,6 +35,7 @@ static bool is_script(const struct json *words)
 static struct str line_of_words(const struct json *words, struct arena *arena)
 {
 	auto_buf struct buf line;
+	buf_init(&line, LIMIT_USER_COMMAND * 8);
 	struct str script = STR_NONE;
 	const char **argv = arena_array(arena, const char *, words->count + 1);
 	size_t count = 0;
@@ -42,7 +43,6 @@ static struct str line_of_words(const struct json *words, struct arena *arena)
 		return arena_str(arena, script);
 	json_for_each(it, words)
 		argv[count++] = arena_cstr(arena, it->text.ptr ? it->text : STR(""));
-	buf_init(&line, LIMIT_USER_COMMAND * 8);
 	shell_join(&line, argv);
 	return arena_str(arena, buf_str(&line));
 }

@@ -8,7 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/task/compact.h"
-#include "engine/task/task_hooks.h"
+#include "engine/session/session_hooks.h"
 #include "engine/history/history_item.h"
 #include "engine/session/session.h"
 #include "engine/session/session_mcp.h"
@@ -129,7 +129,7 @@ static void stop(struct task *task)
 	task_complete(task);
 }
 
-/* The session starts anew with the summary. */
+/* The hooks of the start have run again, with the summary as history. */
 static void on_restarted(struct task *task, const struct hook_result *result)
 {
 	session_hooks_add_contexts(&task->session->conversation, result);

@@ -162,4 +162,23 @@ void task_end_waiting(struct task *task);
 /* Emits the input as a user_message item, both started and completed. */
 void task_emit_message(struct task *task, const struct task_input *input);
 
+/* ---- task_hooks.c: a task waits for one batch of hooks at a time; an abort cancels it ----
+ *
+ * Each calls `then` with the result of the hooks: at once, and with an empty one, if no hook runs. */
+
+/* Runs the hooks of the start of the session or of the subagent, unless it has started. */
+void task_run_start_hooks(struct task *task, task_hooked_fn then);
+/* Runs the hooks of the end of a task. */
+void task_run_stop_hooks(struct task *task, bool is_active, task_hooked_fn then);
+/* Runs the hooks of a prompt. */
+void task_run_prompt_hooks(struct task *task, const struct task_input *input, task_hooked_fn then);
+/* Starts the same hooks for input that joins a running task; NULL: no hook runs. */
+struct hook_batch *task_start_prompt_hooks(struct task *task, const struct task_input *input,
+                                           void (*done)(const struct hook_result *result, void *self), void *self);
+/* Runs the hooks before or after a compaction. */
+void task_run_compact_hooks(struct task *task, enum hook_event event, bool is_manual, task_hooked_fn then);
+
+/* True if Stop hooks continue the task; adds their reason as a message then. blocks counts how often they have. */
+bool task_is_continued(struct task *task, const struct hook_result *result, unsigned *blocks);
+
 #endif

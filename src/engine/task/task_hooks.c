@@ -1,11 +1,12 @@
 /* The inputs of these hooks are written while they start, so nothing of them outlives the call. */
-#include "engine/task/task_hooks.h"
+#include "engine/task/task.h"
 
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/history/history_item.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session.h"
+#include "engine/session/session_hooks.h"
 #include "rollout/rollout_writer.h"
 
 static void on_hooks(const struct hook_result *result, void *self)
@@ -15,7 +16,8 @@ static void on_hooks(const struct hook_result *result, void *self)
 	task->after_hooks(task, result);
 }
 
-void task_run_hooks(struct task *task, const struct session_hook *hook, task_hooked_fn then)
+/* Runs the hooks of an event, then calls `then`. */
+static void run(struct task *task, const struct session_hook *hook, task_hooked_fn then)
 {
 	task->after_hooks = then;
 	task->hooks = session_hooks_start(task->session, hook, on_hooks, task);
@@ -47,7 +49,7 @@ void task_run_start_hooks(struct task *task, task_hooked_fn then)
 	hook.subject.name = is_session ? source : "default";
 	hook.write = is_session ? write_source : NULL;
 	hook.arg = source;
-	task_run_hooks(task, &hook, then);
+	run(task, &hook, then);
 }
 
 /* ---- prompts ---- */
@@ -85,7 +87,7 @@ void task_run_prompt_hooks(struct task *task, const struct task_input *input, ta
 {
 	const struct session_hook hook = hook_of_prompt(task, input);
 	if (has_prompt_hooks(task))
-		task_run_hooks(task, &hook, then);
+		run(task, &hook, then);
 	else
 		then(task, &(struct hook_result){0});
 }
@@ -125,10 +127,10 @@ void task_run_stop_hooks(struct task *task, bool is_active, task_hooked_fn then)
 	hook.subject.name = "default";
 	hook.write = write_stop;
 	hook.arg = &stop;
-	task_run_hooks(task, &hook, then);
+	run(task, &hook, then);
 }
 
-void task_add_hook_prompt(struct task *task, const struct hook_result *result)
+static void add_prompt(struct task *task, const struct hook_result *result)
 {
 	auto_buf struct buf text, item;
 	buf_init(&text, LIMIT_HOOK_OUTPUT * 4);
@@ -137,6 +139,19 @@ void task_add_hook_prompt(struct task *task, const struct hook_result *result)
 	           STR_ARG(result->reason));
 	text_message_write(&item, "user", buf_str(&text));
 	conversation_add(&task->session->conversation, buf_str(&item));
+}
+
+bool task_is_continued(struct task *task, const struct hook_result *result, unsigned *blocks)
+{
+	if (!result->is_blocked || result->is_stopped)
+		return false;
+	if ((*blocks)++ >= LIMIT_HOOK_BLOCKS) {
+		session_warn(task->session, task->id, "Stop hooks have continued this task %d times; it ends now.",
+		             LIMIT_HOOK_BLOCKS);
+		return false;
+	}
+	add_prompt(task, result);
+	return true;
 }
 
 /* ---- compaction ---- */
@@ -152,5 +167,5 @@ void task_run_compact_hooks(struct task *task, enum hook_event event, bool is_ma
 	hook.subject.name = is_manual ? "manual" : "auto";
 	hook.write = write_trigger;
 	hook.arg = hook.subject.name;
-	task_run_hooks(task, &hook, then);
+	run(task, &hook, then);
 }

@@ -16,7 +16,7 @@
 #include "engine/session/session_skills.h"
 #include "engine/turn/turn.h"
 #include "engine/history/history_item.h"
-#include "engine/task/task_hooks.h"
+#include "engine/session/session_hooks.h"
 
 struct task_user {
 	struct task task;
@@ -167,14 +167,7 @@ static void next_turn(struct task *task)
 static void on_stop_hooks(struct task *task, const struct hook_result *result)
 {
 	struct task_user *user = user_of(task);
-	bool continues = result->is_blocked && !result->is_stopped;
-	if (continues && user->blocks++ >= LIMIT_HOOK_BLOCKS) {
-		session_warn(task->session, task->id, "Stop hooks have continued this task %d times; it ends now.",
-		             LIMIT_HOOK_BLOCKS);
-		continues = false;
-	}
-	if (continues)
-		task_add_hook_prompt(task, result);
+	bool continues = task_is_continued(task, result, &user->blocks);
 	if (!list_empty(&user->steers)) {
 		user->has_ended = true;
 		user->needs_turn = continues;

@@ -22,7 +22,6 @@
 #include "model/model_client.h"
 #include "model/model_error.h"
 #include "model/model_backoff.h"
-#include "engine/turn/turn_hooks.h"
 #include "tool/tool.h"
 
 /* ---- the calls of the response ---- */

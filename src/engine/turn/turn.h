@@ -10,12 +10,13 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/vec.h"
-#include "engine/turn/turn_hooks.h"
+#include "base/list.h"
 #include "loop/loop.h"
 #include "model/model_error.h"
 #include "model/model_stream.h"
 
 struct conversation;
+struct hook_batch;
 struct json;
 struct model_call;
 struct session;
@@ -111,6 +112,15 @@ struct turn_question {
 	size_t first_item; /* index of the first item of the history to send */
 };
 
+/* The hooks of a Turn: before and after its request, and before and after each of its tool calls. */
+struct turn_hooks {
+	struct hook_batch *request; /* the hooks that the request or its end waits for, or NULL */
+	struct list calls;          /* struct call_hook: those that calls wait for */
+	struct buf contexts;        /* developer messages to add after the outputs: JSON, one per line */
+	bool has_asked, has_ended;  /* the hooks of the request and of its end have run */
+	bool is_stopped;            /* a hook has stopped the task */
+};
+
 struct turn {
 	struct turn_env *env;
 	struct turn_question question;
@@ -181,6 +191,24 @@ void turn_message_cut_short(struct turn *turn);       /* completes the open mess
 void turn_reader_destroy(struct turn_reader *reader); /* NULL is fine */
 /* Completes the task's plan with this text; no-op if it was completed. */
 void turn_close_plan(struct turn_env *env, struct str text);
+
+/* ---- turn_hooks.c: without hooks of an event each step continues at once ---- */
+
+void turn_hooks_init(struct turn_hooks *hooks);
+void turn_hooks_finish(struct turn_hooks *hooks);
+/* Cancels the hooks of calls, which are about to be destroyed. */
+void turn_hooks_drop_calls(struct turn *turn);
+
+/* True if hooks run now, and `then` will be called; false to continue at once. */
+bool turn_hooks_before_request(struct turn *turn, void (*then)(void *turn));
+bool turn_hooks_after_request(struct turn *turn, void (*then)(void *turn));
+
+/* Starts a call after its hooks, unless one of them blocks it. */
+void turn_hooks_start_call(struct turn *turn, struct tool_call *call);
+/* Runs the hooks of a call that has ended, then `then`. */
+void turn_hooks_end_call(struct turn *turn, struct tool_call *call, void (*then)(struct turn *turn));
+/* Adds the contexts to the history, after the outputs of the calls. */
+void turn_hooks_record(struct turn *turn);
 
 /* ---- turn.c: the calls of the response ---- */
 

@@ -1,6 +1,6 @@
 /* A call that waits for hooks counts as running: it takes its place among the concurrent calls, and an interrupt
  * records an output for it. */
-#include "engine/turn/turn_hooks.h"
+#include "engine/turn/turn.h"
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -8,7 +8,6 @@
 #include "engine/session/conversation.h"
 #include "engine/session/session.h"
 #include "engine/session/session_hooks.h"
-#include "engine/turn/turn.h"
 #include "tool/tool.h"
 #include "engine/session/tool_hook.h"
 

@@ -306,6 +306,7 @@ static struct config *load(const struct exec_options *options, const char *cwd, 
 		.is_strict = options->strict_config,
 		.ignore_user_config = options->ignore_user_config,
 		.ignore_rules = options->ignore_rules,
+		.bypass_hook_trust = options->bypass_hook_trust,
 	};
 	return config_load(&source, err);
 }

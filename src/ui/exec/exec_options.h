@@ -17,7 +17,7 @@ struct exec_options {
 	const char *model, *local_provider, *profile, *sandbox, *cwd, *output_schema, *color, *last_message_file,
 		*thread_source;
 	bool oss, full_auto, bypass, skip_git_check, ephemeral, ignore_user_config, strict_config, trust, ignore_rules,
-		json, last, all, plan;
+		bypass_hook_trust, json, last, all, plan;
 	struct {
 		bool uncommitted;
 		const char *base, *commit, *title;
