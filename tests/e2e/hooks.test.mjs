@@ -28,7 +28,7 @@ function homeWith(t, model, hooks, config = '') {
 function spies(t, ...events) {
 	const file = path.join(tempDir(t, 'spy'), 'log');
 	fs.writeFileSync(file, '');
-	const command = `{ cat; echo; } >> ${file}`;
+	const command = `x=$(cat); printf '%s\\n' "$x" >> ${file}`; // one write, because hooks of several agents run at once
 	return { file, hooks: Object.fromEntries(events.map((event) => [event, [group(command)]])), inputs: () => readLines(file) };
 }
 
@@ -256,9 +256,9 @@ test('compaction runs its hooks, and the session starts again', needs('proto'), 
 test('subagents have their own start and stop', needs('exec'), async (t) => {
 	const spy = spies(t, 'SessionStart', 'Stop', 'SubagentStart', 'SubagentStop', 'UserPromptSubmit', 'PreModelRequest');
 	const model = await startModel(t, [
-		{ when: { contains: ['the work of the child'], lacks: ['the root'] }, reply: [{ message: 'Child done.' }] },
+		{ when: { contains: ['the work of the child'], lacks: ['zebra'] }, reply: [{ message: 'Child done.' }] },
 		call('subagent_spawn', { prompt: 'the work of the child' }), call('subagent_await'), forever(say('Done.'))]);
-	await exec(t, model, homeWith(t, model, spy.hooks, 'features.subagent_tools = true\n'), ['the root']);
+	await exec(t, model, homeWith(t, model, spy.hooks, 'features.subagent_tools = true\n'), ['zebra']);
 	const inputs = spy.inputs(), of = (name) => inputs.filter((it) => it.hook_event_name === name);
 	assert.equal(of('SubagentStart').length, 1);
 	assert.equal(of('SubagentStop').length, 1);
