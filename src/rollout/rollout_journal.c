@@ -182,6 +182,7 @@ static int on_item_completed(struct rollout_journal *journal, const struct event
 		item_destroy(journal, item);
 		if (status != 0)
 			return status;
+		rollout_writer_flush_large(journal->writer); /* the legacy line has the same text */
 	}
 	return rollout_event_append_legacy(journal->writer, msg, err);
 }

@@ -352,6 +352,12 @@ int rollout_writer_flush(struct rollout_writer *writer, struct error *err)
 	return status;
 }
 
+void rollout_writer_flush_large(struct rollout_writer *writer)
+{
+	if (writer->batch.len > LIMIT_ROLLOUT_DIRECT && writer->fd >= 0)
+		best_effort(write_batch(writer, NULL));
+}
+
 size_t rollout_writer_pending_bytes(const struct rollout_writer *writer)
 {
 	return writer->has_content ? writer->batch.len : 0;

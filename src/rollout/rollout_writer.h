@@ -47,6 +47,9 @@ must_check int rollout_writer_end(struct rollout_writer *writer, struct error *e
 void rollout_writer_keep(struct rollout_writer *writer);
 /* Writes the batch; an empty one is a success. With fsync policy `always` the data is synced on return. */
 must_check int rollout_writer_flush(struct rollout_writer *writer, struct error *err);
+/* Writes a batch of more than LIMIT_ROLLOUT_DIRECT bytes, if the file exists. After an error it stays pending, and
+ * the next flush reports the error. */
+void rollout_writer_flush_large(struct rollout_writer *writer);
 /* The result of a rescue, which a flush triggers. DELETED: the file was deleted and has been created again.
  * Otherwise it was replaced by another file, which is kept, and the session continues under another name
  * (rollout_writer_path). The new file is complete. */

@@ -94,8 +94,9 @@ void session_push(struct session *session, struct str sub_id, enum event_tag tag
 
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
 {
-	session_push(session, sub_id, tag, body);
+	/* Recorded first: the lines of a large event are written and freed before the event is copied. */
 	session_record_event(session, sub_id, tag, body);
+	session_push(session, sub_id, tag, body);
 }
 
 void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item)
