@@ -239,6 +239,25 @@ def first_page(here, count):
     return row
 
 
+def first_answer(here, count, method, **params):
+    """CPU of a whole app-server that has no index yet, from its start until it has answered one request."""
+    def row(bench, binary):
+        write_sessions(bench.home, count)
+        (bench.home / "config.toml").write_text(here.SERVED + here.CONFIG.format(url="http://127.0.0.1:9/v1"))
+
+        def talk(process):
+            client = {"name": "bench", "title": "bench", "version": "1"}
+            here.send(process, {"id": 1, "method": "initialize", "params": {
+                "clientInfo": client, "capabilities": {"experimentalApi": True}}})
+            here.wait_for(process, b'"id":1')
+            here.send(process, {"method": "initialized"})
+            here.send(process, {"id": 2, "method": method, "params": params})
+            here.wait_for(process, b'"id":2')
+        cost = here.run_process([binary, "app-server"], bench.env, bench.work, talk=talk)
+        return cost.own, cost
+    return row
+
+
 def initialize(here, count):
     """CPU from the start of the program to the response."""
     def row(bench, binary):
