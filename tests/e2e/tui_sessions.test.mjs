@@ -54,14 +54,14 @@ test('a session without a name is chosen from a list; none starts a new one', op
 	const model = await startModel(t, [...FIRST, forever(say('ok'))]);
 	const { home, cwd } = await recorded(t, model);
 	const term = await startTerminal(t, model, ['resume'], { home, cwd });
-	await term.until(/1 .*first question[^]*Which one to resume/);
-	term.type('1\r');
+	await term.until(/Resume a previous session[^]*^› .*first question$/m);
+	term.type('\r');
 	await term.until(/^• The first answer\.$/m);
 	await term.until(/^ {2}gpt\S+ · /m);
 	await leave(term);
 	const other = await startTerminal(t, model, ['resume'], { home, cwd });
-	await other.until(/Which one to resume/);
-	other.type('\r');
+	await other.until(/Resume a previous session[^]*esc new session/);
+	other.type('\x1b');
 	await other.until(/^ {2}gpt\S+ · /m);
 	assert.doesNotMatch(other.lines().join('\n'), /first answer/);
 	await leave(other);

@@ -105,6 +105,7 @@ struct row {
 struct picker {
 	const struct session_pick *pick;
 	bool is_terminal;
+	size_t most;
 	struct arena arena;
 	struct rollout_names names;
 	VEC(struct changed) files;
@@ -152,14 +153,13 @@ static bool passes(const struct session_pick *pick, const struct rollout_summary
 static void read_rows(struct picker *picker)
 {
 	struct rollout_index *index = rollout_index_create(picker->pick->home);
-	size_t most = picker->is_terminal ? TERMINAL_ROWS : TABLE_ROWS;
 	for (size_t i = 0; i < picker->files.count && !picker->has_more; i++) {
 		struct row row = {0};
 		const char *path = picker->files.items[i].file->path;
 		if (rollout_index_summary(index, path, &picker->arena, &row.summary, NULL, NULL) != 0 ||
 		    !passes(picker->pick, &row.summary))
 			continue;
-		picker->has_more = picker->rows.count == most;
+		picker->has_more = picker->rows.count == picker->most;
 		if (picker->has_more)
 			break;
 		row.path = arena_cstr(&picker->arena, str_of(path));
@@ -218,6 +218,18 @@ static void append_words(const struct picker *picker, const struct row *row, str
 	terminal_text_append(out, line);
 }
 
+/* Appends the age and the words. */
+static void append_text(const struct picker *picker, const struct row *row, struct buf *line)
+{
+	append_age(line, row->summary.updated_at_ms);
+	buf_append_c(line, "  ");
+	append_words(picker, row, line);
+	for (size_t i = 0; i < line->len; i++) {
+		if (line->data[i] == '\n' || line->data[i] == '\t')
+			line->data[i] = ' ';
+	}
+}
+
 static void append_row(const struct picker *picker, size_t number, struct buf *out)
 {
 	const struct row *row = &picker->rows.items[number];
@@ -228,13 +240,7 @@ static void append_row(const struct picker *picker, size_t number, struct buf *o
 		buf_printf(&line, "%3zu  ", number + 1);
 	else
 		buf_printf(&line, "%.*s  ", STR_ARG(row->summary.meta.thread_id));
-	append_age(&line, row->summary.updated_at_ms);
-	buf_append_c(&line, "  ");
-	append_words(picker, row, &line);
-	for (size_t i = 0; i < line.len; i++) {
-		if (line.data[i] == '\n' || line.data[i] == '\t')
-			line.data[i] = ' ';
-	}
+	append_text(picker, row, &line);
 	buf_append_str(out, terminal_text_cut(buf_str(&line), columns));
 	buf_append_char(out, '\n');
 }
@@ -270,18 +276,49 @@ static char *ask(const struct picker *picker)
 	return NULL;
 }
 
+static void finish(struct picker *picker)
+{
+	arena_finish(&picker->arena);
+	rollout_names_finish(&picker->names);
+	vec_finish(&picker->files);
+	vec_finish(&picker->rows);
+}
+
+int session_list(const struct session_pick *pick, size_t most, struct session_rows *ret, struct error *err)
+{
+	struct picker picker = {.pick = pick, .most = most};
+	int status = fill(&picker, err);
+	for (size_t i = 0; status == 0 && i < picker.rows.count; i++) {
+		auto_buf struct buf line;
+		buf_init(&line, MIB);
+		append_text(&picker, &picker.rows.items[i], &line);
+		struct str text = terminal_text_cut(buf_str(&line), WIDE);
+		vec_push(&ret->items, (struct session_row){xstrdup(picker.rows.items[i].path), str_dup(text)});
+	}
+	ret->has_more = picker.has_more;
+	finish(&picker);
+	return status;
+}
+
+void session_rows_finish(struct session_rows *rows)
+{
+	vec_for_each(row, &rows->items) {
+		free(row->path);
+		free(row->text);
+	}
+	vec_finish(&rows->items);
+}
+
 int session_pick(const struct session_pick *pick, char **ret_path, struct error *err)
 {
 	struct picker picker = {.pick = pick, .is_terminal = isatty(STDIN_FILENO) && isatty(STDERR_FILENO)};
 	*ret_path = NULL;
+	picker.most = picker.is_terminal ? TERMINAL_ROWS : TABLE_ROWS;
 	int status = fill(&picker, err);
 	if (status == 0)
 		print_rows(&picker, picker.is_terminal ? STDERR_FILENO : STDOUT_FILENO);
 	if (status == 0 && picker.is_terminal)
 		*ret_path = ask(&picker);
-	arena_finish(&picker.arena);
-	rollout_names_finish(&picker.names);
-	vec_finish(&picker.files);
-	vec_finish(&picker.rows);
+	finish(&picker);
 	return status;
 }

@@ -1,12 +1,14 @@
 /* session_pick.h — finds the recorded session that the user names or chooses from a list.
  *
- * Blocking; before a loop runs. Owns: nothing; paths are the caller's. Errors: ERR_not_found, ERR_invalid (several). */
+ * Blocking; session_pick before a loop runs, the others on any thread. Owns: nothing; paths are the caller's. Errors:
+ * ERR_not_found, ERR_invalid (several). */
 #ifndef UI_SESSION_PICK_H
 #define UI_SESSION_PICK_H
 
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/vec.h"
 
 /* Finds a session by its id, else by its name, else by an unambiguous prefix of an id. NULL and err on failure. */
 must_check char *session_find(const char *home, const char *word, struct error *err);
@@ -21,5 +23,19 @@ struct session_pick {
 /* On a terminal asks which session to use; elsewhere prints the list, the last changed first. *ret_path is NULL if
  * none was chosen. */
 must_check int session_pick(const struct session_pick *pick, char **ret_path, struct error *err);
+
+/* A session as a row of text: its age, its folder if any is listed, its name and first words, without controls. */
+struct session_row {
+	char *path, *text;
+};
+
+struct session_rows {
+	VEC(struct session_row) items;
+	bool has_more; /* there are older ones */
+};
+
+/* Adds at most `most` sessions to empty rows, the last changed first. The caller finishes the rows, also on failure. */
+must_check int session_list(const struct session_pick *pick, size_t most, struct session_rows *ret, struct error *err);
+void session_rows_finish(struct session_rows *rows);
 
 #endif

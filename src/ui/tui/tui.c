@@ -74,12 +74,13 @@ static void on_complete(struct tui *tui, const struct event *event)
 		if (!tui->waiting.items[i].is_queued) /* the turn ended before it was read: the engine keeps it */
 			tui_remove_waiting(tui, i);
 	}
-	bool is_plan = !tui->waiting.count && tui->has_plan;
+	bool is_plan = !tui->waiting.count && tui->plan;
 	if (is_plan)
 		tui_request_plan(tui);
 	tui_notify(tui, is_plan ? "plan-mode-prompt" : "agent-turn-complete",
 	           tui_cells_answer(tui->cells).len ? tui_cells_answer(tui->cells) : STR("The turn is complete"));
-	tui->has_plan = false;
+	if (!is_plan)
+		free(steal(tui->plan));
 	tui_send_queued(tui);
 }
 
@@ -100,7 +101,7 @@ static void on_aborted(struct tui *tui, const struct event *event)
 		tui_remove_waiting(tui, tui->waiting.count - 1);
 	buf_append_str(&text, composer_text(&tui->composer));
 	composer_set(&tui->composer, str_trim_end(buf_str(&text)));
-	tui->has_plan = false;
+	free(steal(tui->plan));
 }
 
 static void on_usage(struct tui *tui, const struct event *event)
@@ -119,7 +120,10 @@ static void on_usage(struct tui *tui, const struct event *event)
 static void on_item(struct tui *tui, const struct event *event)
 {
 	const struct turn_item *item = event->msg.item_completed->item;
-	tui->has_plan = tui->has_plan || item->tag == turn_item_plan;
+	if (item->tag == turn_item_plan) {
+		free(tui->plan);
+		tui->plan = str_dup(str_trim(item->plan->text));
+	}
 	if (item->tag != turn_item_user_message || !item->user_message->content_count)
 		return;
 	const struct user_input *last = &item->user_message->content[item->user_message->content_count - 1];

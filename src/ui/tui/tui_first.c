@@ -56,7 +56,7 @@ static void check_key(struct tui *tui)
 	if (lacks)
 		ask_key(tui, err.text);
 	else
-		tui_open_session(tui);
+		tui_begin(tui);
 }
 
 static void on_key_given(struct tui_form *form, enum form_end end, void *self)

@@ -135,6 +135,33 @@ static bool on_named(struct tui *tui, const struct term_key *key)
 	return true;
 }
 
+/* Keys that mean something else on an empty composer. True: taken. */
+static bool on_empty(struct tui *tui, const struct term_key *key, bool was_armed)
+{
+	if (!composer_is_empty(&tui->composer) || tui->composer.is_shell || key->mods)
+		return false;
+	if (key->kind == TERM_CHAR && str_is(key->text, "?")) {
+		tui_shortcuts_open(tui);
+		return true;
+	}
+	if (key->kind != TERM_NAMED || key->name != KEY_escape || tui->is_running)
+		return false;
+	tui->is_armed = !was_armed;
+	if (was_armed)
+		tui_backtrack_open(tui);
+	return true;
+}
+
+/* Alt-comma and Alt-period. True: taken. */
+static bool on_effort(struct tui *tui, const struct term_key *key)
+{
+	bool is_less = str_is(key->text, ","), is_one = is_less || str_is(key->text, ".");
+	if (key->kind != TERM_CHAR || key->mods != TERM_ALT || !is_one)
+		return false;
+	tui_settings_step_effort(tui, is_less ? -1 : 1);
+	return true;
+}
+
 /* ---- pastes ---- */
 
 static bool is_image_name(const char *path)
@@ -194,9 +221,11 @@ static void on_paste(struct tui *tui, struct str text)
 
 static void to_composer(struct tui *tui, const struct term_key *key)
 {
+	bool was_armed = tui->is_armed;
+	tui->is_armed = false;
 	if (tui->composer.is_searching && composer_key(&tui->composer, key))
 		return;
-	if (tui_complete_key(tui, key))
+	if (tui_complete_key(tui, key) || on_empty(tui, key, was_armed) || on_effort(tui, key))
 		return;
 	if (key->kind == TERM_PASTE)
 		on_paste(tui, key->text);

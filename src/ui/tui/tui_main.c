@@ -184,6 +184,14 @@ static void close_view(struct tui *tui)
 	term_row_finish(&tui->row);
 }
 
+void tui_begin(struct tui *tui)
+{
+	if (tui->options.run.picks)
+		tui_pick_first(tui);
+	else
+		tui_open_session(tui);
+}
+
 void tui_open_session(struct tui *tui)
 {
 	tui_restart_open(tui);
@@ -225,6 +233,7 @@ static int run(struct tui *tui, struct error *err)
 		tui_title_clear(tui);
 		tui_git_cancel(tui->git);
 		tui_settings_leave(tui);
+		tui_pick_leave(tui);
 		tui_history_leave(tui);
 		tui_complete_finish(tui);
 		tui_editor_finish(tui);
@@ -276,6 +285,9 @@ static void tui_finish(struct tui *tui)
 	free(tui->thread_name);
 	free(tui->rollout_path);
 	free(tui->wished_model);
+	free(tui->next_path);
+	free(tui->next_prompt);
+	free(tui->plan);
 	tui_terminal_ended(tui, STR_NONE);
 	vec_finish(&tui->terminals);
 }

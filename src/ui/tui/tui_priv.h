@@ -80,6 +80,10 @@ struct tui {
 	const char *permissions; /* static; NULL: none of those that the user can choose */
 	VEC(struct tui_terminal) terminals;
 	struct loop_deferred restart; /* another session replaces this one */
+	char *next_path;              /* the rollout of that session; NULL: a new one */
+	char *next_prompt;            /* its first message, or NULL */
+	bool replays_next;            /* its conversation is to be shown */
+	struct tui_picking *picking;  /* the list of sessions, or a copy that is being made; NULL: none */
 
 	struct trusting *trusting; /* the trust is being written to config.toml */
 	char *title;               /* of the window, as it was sent; NULL: none yet */
@@ -102,7 +106,8 @@ struct tui {
 	bool is_preloaded;   /* the libraries for the first request */
 	bool is_configured, is_running, is_interrupted, is_plan_mode;
 	bool has_turn; /* there was a turn, so that the session can be resumed */
-	bool has_plan; /* this turn proposed a plan */
+	char *plan;    /* the one that this turn proposed, or NULL */
+	bool is_armed; /* Esc was pressed: the next one opens the earlier messages */
 	bool is_held;  /* the engine waits until the terminal has taken its output */
 	bool is_over;  /* shutdown was submitted */
 	int signal;    /* the one that ended the program */
@@ -173,11 +178,28 @@ void tui_request_elicitation(struct tui *tui, const struct event *event); /* tui
 void tui_restart_init(struct tui *tui);
 /* Opens a Codex: for the session to resume, or for a new one. */
 void tui_restart_open(struct tui *tui);
+/* Soon replaces the session by the one recorded at path (NULL: by a new one). replays: its conversation is shown. */
+void tui_restart_with(struct tui *tui, const char *path, bool replays);
+
+/* ---- tui_pick.c ---- */
+/* Lets the user choose the session to begin with. */
+void tui_pick_first(struct tui *tui);
+void tui_pick_leave(struct tui *tui);
+
+/* ---- tui_shortcuts.c ---- */
+/* Shows the keys. */
+void tui_shortcuts_open(struct tui *tui);
+
+/* ---- tui_backtrack.c ---- */
+/* Lists the earlier messages of the user, of which one can be edited. */
+void tui_backtrack_open(struct tui *tui);
 
 /* ---- tui_main.c, tui_first.c ---- */
 /* Asks what has to be known first, then opens the session. */
 void tui_first_run(struct tui *tui);
 void tui_first_leave(struct tui *tui);
+/* Opens the session, or first lets the user choose it. */
+void tui_begin(struct tui *tui);
 void tui_open_session(struct tui *tui);
 
 /* ---- tui_notice.c ---- */
@@ -188,6 +210,8 @@ void tui_title_clear(struct tui *tui);
 void tui_notify(struct tui *tui, const char *kind, struct str text);
 
 /* ---- tui_settings.c, tui_report.c ---- */
+/* Changes the reasoning effort to the model's next one, less or more. */
+void tui_settings_step_effort(struct tui *tui, int by);
 /* Takes over which permissions a session has. */
 void tui_settings_show(struct tui *tui, const struct ev_session_configured *session);
 void tui_settings_leave(struct tui *tui);
@@ -208,8 +232,7 @@ void tui_copy(struct tui *tui);
 #undef SLASH
 
 /* ---- tui_session.c ---- */
-/* Finds the session that the command line names, and sets resume_path. May ask the user, before the terminal is taken
- * over. */
+/* Finds the session that the command line names, and sets resume_path. */
 must_check int tui_session_find(struct tui *tui, struct error *err);
 /* Writes the end of the resumed session to the conversation. */
 void tui_session_replay(struct tui *tui);

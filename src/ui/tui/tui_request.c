@@ -138,16 +138,23 @@ void tui_request_patch(struct tui *tui, const struct event *event)
 static void on_plan_chosen(const struct tui_chosen *chosen, void *self)
 {
 	struct tui *tui = self;
-	if (chosen->at != 0)
-		return;
-	tui_set_plan_mode(tui, false);
-	tui_say(tui, STR("Implement the plan."));
+	auto_free char *plan = steal(tui->plan);
+	if (chosen->at == 0) {
+		tui_set_plan_mode(tui, false);
+		tui_say(tui, STR("Implement the plan."));
+	} else if (chosen->at == 1) {
+		free(tui->next_prompt);
+		tui->next_prompt = xasprintf("Implement this plan:\n\n%s", plan ? plan : "");
+		tui_restart_with(tui, NULL, false);
+	}
 }
 
 void tui_request_plan(struct tui *tui)
 {
-	static const struct tui_choice items[] = {{"Yes, implement this plan", "Switch to Default mode and start", 0},
-	                                          {"No, stay in Plan mode", "Continue planning with the model", 0}};
+	static const struct tui_choice items[] = {
+		{"Yes, implement this plan", "Switch to Default mode and start", 0},
+		{"Yes, clear context and implement", "Start a new session with the plan alone", 0},
+		{"No, stay in Plan mode", "Continue planning with the model", 0}};
 	struct tui_choices what = {.title = STR("Implement this plan?\n"),
 	                           .items = items,
 	                           .count = countof(items),

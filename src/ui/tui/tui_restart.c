@@ -37,40 +37,6 @@ void tui_restart_open(struct tui *tui)
 	configure(tui);
 }
 
-/* Forgets the old session, also the messages that wait for it: they were not meant for the new one. */
-static void forget(struct tui *tui)
-{
-	while (tui->waiting.count)
-		tui_remove_waiting(tui, tui->waiting.count - 1);
-	tui_ask_withdraw(tui->ask, STR_NONE);
-	tui->usage = (struct token_usage){0};
-	tui->context_used = tui->context_window = 0;
-	tui->unread = tui->half_read = 0;
-	tui->is_configured = tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
-	tui->is_plan_mode = tui->has_turn = tui->has_plan = tui->has_error = tui->is_held = false;
-	tui_terminal_ended(tui, STR_NONE);
-	free(tui->thread_name);
-	tui->thread_name = NULL;
-}
-
-static void on_restart(void *self)
-{
-	struct tui *tui = self;
-	if (tui->is_over)
-		return;
-	codex_close(tui->codex);
-	forget(tui);
-	free(tui->resume_path);
-	tui->resume_path = NULL;
-	tui_restart_open(tui);
-	tui_frame_change(tui->frame);
-}
-
-void tui_restart_init(struct tui *tui)
-{
-	loop_deferred_init(&tui->restart, tui->loop, on_restart, tui);
-}
-
 /* An answer that names the old session, so that it can be resumed. */
 static void note_old(struct tui *tui)
 {
@@ -82,12 +48,72 @@ static void note_old(struct tui *tui)
 	tui_cells_note(tui->cells, buf_str(&text));
 }
 
+/* Forgets the old session, also the messages that wait for it: they were not meant for the new one. */
+static void forget(struct tui *tui)
+{
+	while (tui->waiting.count)
+		tui_remove_waiting(tui, tui->waiting.count - 1);
+	tui_ask_withdraw(tui->ask, STR_NONE);
+	tui->usage = (struct token_usage){0};
+	tui->context_used = tui->context_window = 0;
+	tui->unread = tui->half_read = 0;
+	tui->is_configured = tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
+	tui->is_plan_mode = tui->has_turn = tui->has_error = tui->is_held = tui->is_armed = false;
+	free(steal(tui->plan));
+	tui_terminal_ended(tui, STR_NONE);
+	free(tui->thread_name);
+	tui->thread_name = NULL;
+}
+
+/* Opens the session: the first one of the program with the prompt of the command line. */
+static void begin(struct tui *tui)
+{
+	auto_free char *prompt = steal(tui->next_prompt);
+	bool is_first = !tui->codex;
+	codex_close(steal(tui->codex));
+	if (is_first)
+		tui_open_session(tui);
+	else
+		tui_restart_open(tui);
+	if (prompt)
+		tui_say(tui, str_of(prompt));
+}
+
+static void on_restart(void *self)
+{
+	struct tui *tui = self;
+	if (tui->is_over)
+		return;
+	if (tui->codex)
+		forget(tui);
+	free(tui->resume_path);
+	tui->resume_path = steal(tui->next_path);
+	if (tui->replays_next)
+		tui_session_replay(tui);
+	begin(tui);
+	tui_frame_change(tui->frame);
+}
+
+void tui_restart_with(struct tui *tui, const char *path, bool replays)
+{
+	free(tui->next_path);
+	tui->next_path = path ? xstrdup(path) : NULL;
+	tui->replays_next = replays;
+	if (tui->codex)
+		note_old(tui);
+	loop_defer(&tui->restart);
+}
+
+void tui_restart_init(struct tui *tui)
+{
+	loop_deferred_init(&tui->restart, tui->loop, on_restart, tui);
+}
+
 void on_slash_new(struct tui *tui, struct str text)
 {
 	(void)text;
-	note_old(tui);
+	tui_restart_with(tui, NULL, false);
 	tui_cells_note(tui->cells, STR("New session"));
-	loop_defer(&tui->restart);
 }
 
 void on_slash_clear(struct tui *tui, struct str text)

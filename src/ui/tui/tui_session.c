@@ -19,11 +19,10 @@ int tui_session_find(struct tui *tui, struct error *err)
 {
 	const struct exec_options *run = &tui->options.run;
 	struct exec_resume resume = {.options = run, .config = tui->config, .cwd = tui->cwd};
-	int status = exec_resume_pick(&resume, err);
-	bool is_absent = false;
-	if (status == 0 && !resume.has_listed)
-		status = exec_resume_find(&resume, err);
-	is_absent = status != 0 && run->resume_id && err->code == ERR_not_found;
+	if (run->picks) /* the user chooses once the terminal is open */
+		return 0;
+	int status = exec_resume_find(&resume, err);
+	bool is_absent = status != 0 && run->resume_id && err->code == ERR_not_found;
 	if (status == 0)
 		status = exec_resume_fork(&resume, "codex_cli_rs", err);
 	tui->resume_path = resume.path;

@@ -182,6 +182,22 @@ void on_slash_model(struct tui *tui, struct str text)
 		free(names[i]);
 }
 
+void tui_settings_step_effort(struct tui *tui, int by)
+{
+	struct model_info info = model_catalog_get(str_of(tui->model ? tui->model : ""));
+	int effort = (int)info.default_effort;
+	auto_free char *model = tui->model ? xstrdup(tui->model) : NULL;
+	if (!model || tui->is_running)
+		return;
+	if (tui->effort && !enum_parse(&enum_reasoning_effort, str_of(tui->effort), &effort))
+		return;
+	do
+		effort += by;
+	while (effort >= 0 && effort < EFFORTS_MAX && !model_info_has_effort(&info, (enum reasoning_effort)effort));
+	if (effort >= 0 && effort < EFFORTS_MAX)
+		set_model(tui, str_of(model), effort);
+}
+
 /* ---- permissions ---- */
 
 static const struct preset {

@@ -91,6 +91,8 @@ static bool draw_mode(struct tui *tui, struct term_paint *paint)
 	} else if (composer->is_shell) {
 		term_row_add_c(&tui->row, TERM_cyan, "  Shell mode");
 		term_row_add_c(&tui->row, TERM_dim, " · runs without the model and without a sandbox");
+	} else if (tui->is_armed) {
+		term_row_add_c(&tui->row, TERM_dim, "  esc again to edit previous message");
 	} else {
 		return false;
 	}

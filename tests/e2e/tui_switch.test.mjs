@@ -1,0 +1,206 @@
+// The terminal goes elsewhere in its sessions: back to an earlier message, to another session, to a copy.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import test from 'node:test';
+
+import { forever, makeHome, needs, rollouts, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
+import { enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+
+const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
+
+const idle = (term) => term.untilGone(/esc to interrupt/);
+const asked = (model) => textsOf(model.requests().at(-1), 'user').filter((text) => !text.startsWith('<'));
+
+async function talk(term, prompt, answer) {
+	await enter(term, prompt);
+	await term.until(new RegExp(`• ${answer}`));
+	await idle(term);
+}
+
+/** Esc twice: the first one is decided before the second one is sent. */
+async function openEarlier(term) {
+	term.type('\x1b');
+	await term.until(/esc again to edit previous message/);
+	term.type('\x1b');
+	await term.until(/^Edit previous message$/m);
+}
+
+test('Esc Esc goes back before an earlier message, which can be edited', options, async (t) => {
+	const model = await startModel(t, [say('alpha answered'), say('beta answered'), say('gamma answered'), say('again answered')]);
+	const term = await startReady(t, model);
+	for (const word of ['alpha', 'beta', 'gamma']) await talk(term, word, `${word} answered`);
+	await openEarlier(term);
+	await term.until(/^ {2}alpha\n {2}beta\n› gamma\n {2}esc or ← older/m);
+	term.type('\x1b');
+	await term.until(/^› beta\n {2}gamma\n/m);
+	term.type('\x1b[D');
+	await term.until(/^› alpha\n/m);
+	term.type('\x1b[C');
+	await term.until(/^› beta\n {2}gamma\n/m);
+	term.type('\r');
+	await term.until(/Went back before the last 2 messages[^]*^› beta$/m);
+	await term.untilGone(/^Edit previous message$/m);
+	term.type(' edited');
+	await term.until(/^› beta edited$/m);
+	term.type('\r');
+	await term.until(/• again answered/);
+	assert.deepEqual(asked(model), ['alpha', 'beta edited']);
+	await idle(term);
+	await leave(term);
+});
+
+test('Esc at the oldest message, q and any other key leave the conversation as it is', options, async (t) => {
+	const model = await startModel(t, [say('alpha answered'), say('beta answered')]);
+	const term = await startReady(t, model);
+	await talk(term, 'alpha', 'alpha answered');
+	for (const key of ['\x1b', 'q', '\x03']) {
+		await openEarlier(term);
+		term.type(key);
+		await term.untilGone(/^Edit previous message$/m);
+	}
+	term.type('\x1b');
+	await term.until(/esc again to edit/);
+	term.type('b');
+	await term.until(/^› b$/m);
+	await term.untilGone(/esc again to edit/);
+	term.type('\x7f');
+	await term.untilGone(/^› b$/m);
+	await talk(term, 'beta', 'beta answered');
+	assert.deepEqual(asked(model), ['alpha', 'beta']);
+	await leave(term);
+});
+
+test('without a message there is nothing to go back to', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model);
+	term.type('\x1b');
+	await term.until(/esc again to edit/);
+	term.type('\x1b');
+	await term.until(/no recorded message to go back to/);
+	await leave(term);
+});
+
+test('messages of a resumed session can be edited, too', options, async (t) => {
+	const model = await startModel(t, [say('alpha answered'), say('again answered')]);
+	const home = makeHome(t, model), cwd = tempDir(t, 'cwd');
+	const first = await startReady(t, model, [], { home, cwd });
+	await talk(first, 'alpha', 'alpha answered');
+	await leave(first);
+	const term = await startReady(t, model, ['resume', '--last'], { home, cwd });
+	await term.until(/• alpha answered/);
+	await openEarlier(term);
+	term.type('\r');
+	await term.until(/Went back before the last 1 message$/m);
+	term.type('!!');
+	await term.until(/^› alpha!!$/m);
+	term.type('\r');
+	await term.until(/• again answered/);
+	assert.deepEqual(asked(model), ['alpha!!']);
+	await idle(term);
+	await leave(term);
+});
+
+test('/resume finds a session by typing and continues it; Esc keeps the running one', options, async (t) => {
+	const model = await startModel(t, [say('alpha answered'), say('beta answered'), say('more of alpha')]);
+	const home = makeHome(t, model), cwd = tempDir(t, 'cwd');
+	const term = await startReady(t, model, [], { home, cwd });
+	await talk(term, 'alpha words', 'alpha answered');
+	await enter(term, '/new');
+	await term.until(/• New session/);
+	await talk(term, 'beta words', 'beta answered');
+	await enter(term, '/resume');
+	await term.until(/^Resume a previous session$/m);
+	term.type('\x1b');
+	await term.untilGone(/^Resume a previous session$/m);
+	await enter(term, '/resume');
+	await term.until(/^› +\S+ +beta words\n +\S+ +alpha words\n {2}Sessions of all folders …$/m);
+	term.type('alpha');
+	await term.until(/Search: alpha\n› +\S+ +alpha words\n {2}type to search/);
+	term.type('\r');
+	await term.until(/To continue this session, run: codex resume[^]*› alpha words\n\n• alpha answered/);
+	await talk(term, 'go on', 'more of alpha');
+	assert.deepEqual(asked(model), ['alpha words', 'go on']);
+	assert.equal(rollouts(home).length, 2);
+	await leave(term);
+});
+
+test('/resume lists the sessions of other folders on demand', options, async (t) => {
+	const model = await startModel(t, [say('alpha answered'), forever(say('ok'))]);
+	const home = makeHome(t, model), elsewhere = tempDir(t, 'cwd');
+	const first = await startReady(t, model, [], { home, cwd: elsewhere });
+	await talk(first, 'alpha words', 'alpha answered');
+	await leave(first);
+	const term = await startReady(t, model, [], { home });
+	await enter(term, '/resume');
+	await term.until(/^› Sessions of all folders …$/m);
+	term.type('\r');
+	await term.until(new RegExp(`^› +\\S+ +${elsewhere} +alpha words$`, 'm'));
+	term.type('\r');
+	await term.until(/› alpha words\n\n• alpha answered/);
+	await leave(term);
+});
+
+test('/fork continues in a copy, and the first session is unchanged', options, async (t) => {
+	const model = await startModel(t, [say('alpha answered'), say('beta answered')]);
+	const home = makeHome(t, model);
+	const term = await startReady(t, model, [], { home });
+	await enter(term, '/fork');
+	await term.until(/there is nothing recorded to fork yet/);
+	await talk(term, 'alpha', 'alpha answered');
+	const [before] = rollouts(home);
+	await enter(term, '/fork');
+	await term.until(/• Thread forked/);
+	await talk(term, 'beta', 'beta answered');
+	assert.deepEqual(asked(model), ['alpha', 'beta']);
+	const after = rollouts(home);
+	assert.equal(after.length, 2);
+	assert.doesNotMatch(fs.readFileSync(before, 'utf8'), /beta/);
+	assert.equal(term.lines().filter((line) => line === '• alpha answered').length, 1);
+	await leave(term);
+});
+
+test('a plan: a new session implements it with the plan alone', options, async (t) => {
+	const model = await startModel(t, [say('<proposed_plan>\n- first step\n</proposed_plan>'), say('Done.')]);
+	const term = await startReady(t, model);
+	await enter(term, '/plan think');
+	await term.until(/2\. Yes, clear context and implement/);
+	await new Promise((wake) => setTimeout(wake, 250)); // typing ahead answers nothing
+	term.type('2');
+	await term.until(/• Done\./);
+	assert.deepEqual(asked(model), ['Implement this plan:\n\n- first step']);
+	await idle(term);
+	await leave(term);
+});
+
+test('? shows the keys, and a letter closes the card and is typed', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model);
+	for (const key of ['?', '\x1b']) {
+		term.type('?');
+		await term.until(/^Shortcuts\n[^]*New line[^]*transcript/m);
+		term.type(key);
+		await term.untilGone(/^Shortcuts$/m);
+	}
+	term.type('?');
+	await term.until(/^Shortcuts$/m);
+	term.type('a?');
+	await term.until(/^› a\?$/m);
+	await term.untilGone(/^Shortcuts$/m);
+	term.type('\x03\x03');
+	await term.done;
+});
+
+test('Alt-period and Alt-comma change the reasoning effort', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const term = await startReady(t, model, [], { config: 'model_reasoning_effort = "low"' });
+	term.type('\x1b.');
+	await term.until(/Model changed to \S+ medium/);
+	await talk(term, 'go', 'one');
+	assert.equal(model.requests().at(-1).body.reasoning.effort, 'medium');
+	term.type('\x1b,');
+	await term.until(/Model changed to \S+ low/);
+	await talk(term, 'go', 'two');
+	assert.equal(model.requests().at(-1).body.reasoning.effort, 'low');
+	await leave(term);
+});
