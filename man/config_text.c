@@ -65,9 +65,9 @@ static void write_words(struct buf *out, const struct enum_type *type)
 {
 	const char *before = "";
 	for (size_t i = 0; i < type->count; i++) {
-		if (!type->words[i].wire[0])
+		if (!enum_word_wire(type, i)[0])
 			continue;
-		buf_printf(out, "%s`\"%s\"`", before, type->words[i].wire);
+		buf_printf(out, "%s`\"%s\"`", before, enum_word_wire(type, i));
 		before = ", ";
 	}
 }

@@ -29,8 +29,8 @@ static void write_enum(const struct enum_type *type, struct json_writer *w)
 	jw_key(w, "enum");
 	jw_array(w);
 	for (size_t i = 0; i < type->count; i++) {
-		if (!type->words[i].is_alias && type->words[i].wire[0])
-			jw_cstr(w, type->words[i].wire);
+		if (!type->words[i].is_alias && enum_word_wire(type, i)[0])
+			jw_cstr(w, enum_word_wire(type, i));
 	}
 	jw_array_end(w);
 }

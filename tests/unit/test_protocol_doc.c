@@ -71,9 +71,9 @@ static void write_words(struct doc *doc, const struct enum_type *type)
 {
 	const char *before = "";
 	for (size_t i = 0; i < type->count; i++) {
-		if (type->words[i].is_alias || !type->words[i].wire[0])
+		if (type->words[i].is_alias || !enum_word_wire(type, i)[0])
 			continue;
-		buf_printf(&doc->out, "%s`%s`", before, type->words[i].wire);
+		buf_printf(&doc->out, "%s`%s`", before, enum_word_wire(type, i));
 		before = ", ";
 	}
 }

@@ -5,6 +5,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/str.h"
 
@@ -12,7 +13,7 @@
 /* clang-format off */
 #define ENUM(name) enum name {
 #define VALUE(name, value, wire) name##_##value,
-#define ALIAS(name, value, wire)
+#define ALIAS(name, value, alias, wire)
 #define ENUM_END(name) name##_count };
 #include "protocol/record/enum.def"
 #include "protocol/app/app_enum.def"
@@ -22,22 +23,29 @@
 #undef ALIAS
 #undef ENUM_END
 
+/* Without pointers: each would need 24 bytes more in a program that cannot pack its relocations. */
 struct enum_word {
-	const char *wire;
-	int value;
+	uint16_t text; /* offset of the wire word in the text of its type */
+	uint8_t value;
 	bool is_alias; /* accepted, never written */
 };
 
 struct enum_type {
-	const char *name;
+	const char *name; /* followed, after its NUL, by the wire words */
 	const struct enum_word *words;
 	size_t count;
 };
 
+/* Returns the wire word of words[i]; aliases and words of unset values ("") included. */
+static inline const char *enum_word_wire(const struct enum_type *type, size_t i)
+{
+	return type->name + type->words[i].text;
+}
+
 /* Declares `const struct enum_type enum_<name>` for each ENUM. */
 #define ENUM(name) extern const struct enum_type enum_##name;
 #define VALUE(name, value, wire)
-#define ALIAS(name, value, wire)
+#define ALIAS(name, value, alias, wire)
 #define ENUM_END(name)
 #include "protocol/record/enum.def"
 #include "protocol/app/app_enum.def"

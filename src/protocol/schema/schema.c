@@ -212,8 +212,8 @@ static void write_enum(const struct schema *schema, const struct enum_type *type
 	jw_key(schema->w, "enum");
 	jw_array(schema->w);
 	for (size_t i = 0; i < type->count; i++) {
-		if (type->words[i].wire[0])
-			jw_cstr(schema->w, type->words[i].wire);
+		if (enum_word_wire(type, i)[0])
+			jw_cstr(schema->w, enum_word_wire(type, i));
 	}
 	jw_array_end(schema->w);
 }

@@ -90,9 +90,9 @@ static void append_enum(const struct script *script, const struct enum_type *typ
 		buf_append_c(script->out, "string"); /* no enum: any text is valid */
 	const char *before = "";
 	for (size_t i = 0; i < type->count; i++) {
-		if (!type->words[i].wire[0])
+		if (!enum_word_wire(type, i)[0])
 			continue;
-		buf_printf(script->out, "%s\"%s\"", before, type->words[i].wire);
+		buf_printf(script->out, "%s\"%s\"", before, enum_word_wire(type, i));
 		before = " | ";
 	}
 }
