@@ -11,10 +11,10 @@ import { tempDir } from './lib/codex.mjs';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A checkout with these programs in tools/. */
+/** A checkout with these programs in tools/, in a folder with a space. */
 function checkout(t, tools) {
-	const dir = tempDir(t, 'checkout');
-	fs.mkdirSync(path.join(dir, 'tools'));
+	const dir = path.join(tempDir(t, 'checkout'), 'a folder');
+	fs.mkdirSync(path.join(dir, 'tools'), { recursive: true });
 	fs.mkdirSync(path.join(dir, 'bin'));
 	const script = (name, body) => fs.writeFileSync(path.join(dir, name), `#!/bin/sh\n${body}\n`, { mode: 0o755 });
 	for (const [name, body] of Object.entries(tools)) script(`tools/${name}`, body);
@@ -56,6 +56,93 @@ test('an unknown kind is refused with the kinds that exist', (t) => {
 		assert.deepEqual([status, stdout], [1, '']);
 		assert.match(stderr, /package expects deb, tarball, npm, musl, all, check or compare/);
 	}
+});
+
+test('a second kind is refused, not ignored', (t) => {
+	const { status, stdout, stderr } = door(t, { 'package-deb': makes('a.deb') }, 'deb', 'npm');
+	assert.deepEqual([status, stdout], [1, '']);
+	assert.match(stderr, /package makes one kind or all; "npm" is too much/);
+});
+
+/** A checkout that has these programs of tools/ as they are. */
+function checkoutWith(t, ...names) {
+	const made = checkout(t, {});
+	for (const name of names) fs.copyFileSync(path.join(root, 'tools', name), path.join(made.dir, 'tools', name));
+	fs.writeFileSync(path.join(made.dir, 'meson.build'), "project('codex', 'c',\n  version: '1.0',\n)\n");
+	fs.writeFileSync(path.join(made.dir, 'CHANGELOG.md'), '## [1.0] - 2026-01-01\n');
+	return made;
+}
+
+test('a folder that cannot be created ends the command with status 1 and the reason', (t) => {
+	const { dir, run } = checkoutWith(t, 'package-tarball', 'package-env');
+	fs.copyFileSync(path.join(root, 'dev'), path.join(dir, 'dev'));
+	fs.writeFileSync(path.join(dir, 'build'), 'a file');
+	const { status, stdout, stderr } = run('dev', 'package', 'tarball');
+	assert.deepEqual([status, stdout], [1, '']);
+	assert.match(stderr, /build[^]*(Not a directory|File exists)/);
+});
+
+test('without a network the packages for another machine are named, and the next run tries again',
+	{ skip: process.arch !== 'x64' && 'only x86_64 cross-compiles' }, (t) => {
+		const { dir, script, run } = checkoutWith(t, 'package-tarball', 'package-env');
+		script('bin/apt-get', 'echo "Could not resolve the mirror" >&2; exit 100');
+		for (let attempt = 0; attempt < 2; attempt++) {
+			const { status, stdout, stderr } = run('tools/package-tarball', 'out', 'aarch64');
+			assert.deepEqual([status, stdout], [1, '']);
+			assert.match(stderr, /Could not resolve the mirror\npackage-tarball: the packages of arm64 cannot be fetched\n$/);
+		}
+		assert.deepEqual(fs.readdirSync(path.join(dir, 'out')), []);
+	});
+
+test('a missing program is named with its package', (t) => {
+	const { dir, run } = checkoutWith(t, 'package-tarball', 'package-env');
+	const bin = path.join(dir, 'few');
+	fs.mkdirSync(bin);
+	for (const name of ['sh', 'dirname', 'mkdir', 'mktemp', 'rm', 'sed', 'date', 'uname', 'head', 'git'])
+		fs.symlinkSync(spawnSync('sh', ['-c', `command -v ${name}`], { encoding: 'utf8' }).stdout.trim(), path.join(bin, name));
+	const { status, stdout, stderr } = run('-c', 'PATH="$PWD/few" exec tools/package-tarball out');
+	assert.deepEqual([status, stdout, stderr], [1, '', 'package-tarball: xz is missing: install xz-utils\n']);
+});
+
+/** A checkout with package-npm, whose programs are heads of files for ELF: for this machine, and of this size for the other. */
+function npmCheckout(t, size) {
+	const made = checkoutWith(t, 'package-npm');
+	const [own, other] = process.arch === 'arm64' ? [183, { machine: 62, arch: 'x86_64', cpu: 'x64' }] :
+		[62, { machine: 183, arch: 'aarch64', cpu: 'arm64' }];
+	const put = (file, data) => {
+		fs.mkdirSync(path.join(made.dir, path.dirname(file)), { recursive: true });
+		fs.writeFileSync(path.join(made.dir, file), data);
+	};
+	const program = (machine, length) => {
+		const bytes = Buffer.alloc(length);
+		bytes.write('\x7fELF', 'latin1');
+		bytes[18] = machine;
+		return bytes;
+	};
+	put(`build/portable-${other.arch}/codex`, program(other.machine, size));
+	put(`build/sysroot-${other.arch}/usr/share/doc/libuv1-dev/copyright`, 'a licence');
+	put('LICENSE', 'a licence');
+	put('packaging/npm/codex.js', '');
+	put('packaging/npm/README.md', '');
+	put('codex', program(own, 64));
+	return { ...made, put, other, pack: () => made.run('-c', 'CODEX_PACKAGE_PROGRAM="$PWD/codex" exec tools/package-npm out') };
+}
+
+test('a platform package that is too large is not made', (t) => {
+	const { other, pack } = npmCheckout(t, 2_600_000);
+	const { status, stdout, stderr } = pack();
+	assert.deepEqual([status, stdout], [1, '']);
+	assert.match(stderr, new RegExp(`codex-c-linux-${other.cpu} has 26\\d+ bytes unpacked; the limit is \\d+\n$`));
+});
+
+test('the program for another machine is brought up to date before it is packed', (t) => {
+	const { dir, script, put, other, pack } = npmCheckout(t, 64);
+	put(`build/portable-${other.arch}/build.ninja`, '');
+	script('bin/ninja', 'echo "$*" >>ninja.log');
+	const { status, stdout, stderr } = pack();
+	assert.equal(status, 0, stderr);
+	assert.match(stdout, new RegExp(`codex-c-linux-${other.cpu}-1\\.0\\.tgz\n`));
+	assert.match(fs.readFileSync(path.join(dir, 'ninja.log'), 'utf8'), new RegExp(`-C .*/build/portable-${other.arch} codex\n$`));
 });
 
 /** Compares two builds of a checkout whose tarball has this content. */
