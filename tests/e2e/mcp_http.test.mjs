@@ -9,6 +9,7 @@ import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { z } from 'zod';
 
+import { startAppServer, text } from './lib/app_server.mjs';
 import { codexExec, needs, reply, say, startModel } from './lib/codex.mjs';
 import { startProto } from './lib/proto.mjs';
 
@@ -97,6 +98,26 @@ test('the SDK server is used in a session', needs('exec'), async (t) => {
 	assert.match(call.headers['mcp-protocol-version'], /^2025-/);
 	assert.match(call.headers['user-agent'], /^codex-mcp-client\//);
 	assert.ok(seen.some(({ method }) => method === 'GET'));
+});
+
+test('a session ends with DELETE when the last thread that uses it is closed', needs('app-server'), async (t) => {
+	let deleted;
+	const gone = new Promise((resolve) => { deleted = resolve; });
+	const handle = polite((response, { id }) => json(response, result(id, said('x'))), { 'mcp-session-id': 'session-1' });
+	const { url } = await serve(t, (request, response, message) => {
+		if (request.method === 'DELETE') deleted(request.headers);
+		return handle(request, response, message);
+	});
+	const model = await startModel(t, [say('done')]);
+	const server = await startAppServer(t, model, { config: `[mcp_servers.web]\nurl = "${url}"\nrequired = true\n` });
+	const { thread } = await server.request('thread/start', {});
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.next('turn/completed');
+	await server.request('thread/archive', { threadId: thread.id });
+	const headers = await gone;
+	assert.equal(headers['mcp-session-id'], 'session-1');
+	assert.equal(headers['mcp-protocol-version'], '2025-06-18');
+	await server.end();
 });
 
 test('tokens and headers are sent, and a variable that is not set fails the start', needs('exec'), async (t) => {

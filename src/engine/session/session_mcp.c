@@ -373,6 +373,28 @@ struct config *session_mcp_config(const struct session_mcp *mcp)
 	return mcp->config;
 }
 
+static bool has_server(const struct session_mcp *mcp, struct str name)
+{
+	const struct session_server *it;
+	list_for_each(it, &mcp->servers, link) {
+		if (str_eq(it->config->name, name))
+			return true;
+	}
+	return false;
+}
+
+/* Reports the servers that were starting and are no longer configured. */
+static void emit_cancelled(struct session_mcp *old)
+{
+	struct session_server *it;
+	list_for_each(it, &old->servers, link) {
+		if (it->status != mcp_startup_status_starting || has_server(old->session->mcp, it->config->name))
+			continue;
+		it->status = mcp_startup_status_cancelled;
+		emit_update(it);
+	}
+}
+
 /* Opens before it closes, so that servers with the same settings are kept. */
 static void reload(struct session *session)
 {
@@ -380,6 +402,7 @@ static void reload(struct session *session)
 	open_servers(session, old->next);
 	session->mcp->has_warned = old->has_warned;
 	free(steal(session->conversation.tools_model)); /* describe the tools again */
+	emit_cancelled(old);
 	session_mcp_destroy(old);
 }
 

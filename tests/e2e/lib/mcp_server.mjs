@@ -2,7 +2,8 @@
 // appended to the file `log`, as a line of JSON.
 //   tools        the tools that it offers, in pages of `page`; many: that number of them
 //   answers      {TOOL: RESULT | {error} | {raw: TEXT} | {before: [MESSAGES], result} | {exit: CODE} | {hang: true}
-//                  | {ask: PARAMS} | {fill: BYTES} | {flood: MESSAGES}}; a list is used one after the other
+//                  | {ask: PARAMS, withdraw: RESULT} | {after: TOOL}, when that one has been called
+//                  | {fill: BYTES} | {flood: MESSAGES}}; a list is used one after the other
 //   initialize   members of the answer to initialize, or {error}, {exit}, {hang}
 //   on_start     texts that are printed first
 //   stubborn     ignores SIGTERM and the end of input;  escapes: starts a child in its own session
@@ -21,6 +22,8 @@ if (script.many) // that many tools
 	tools = Array.from({ length: script.many }, (_, i) => ({ name: `tool${i}`, inputSchema: { type: 'object' },
 		annotations: { readOnlyHint: true } }));
 let asked = 0;
+const called = new Set();
+const delayed = new Map(); // answers that wait for the call of a tool
 
 log({ started: process.pid, env: Object.keys(process.env).sort(), cwd: process.cwd() });
 for (const text of script.on_start ?? [])
@@ -79,11 +82,21 @@ function callTool(id, { name, arguments: args, _meta }) {
 		put({ id, result: { content: [{ type: 'text', text: 'x'.repeat(what.fill) }] } });
 		return;
 	}
+	if (what?.after && !called.has(what.after)) {
+		delayed.set(what.after, () => put({ id, result: { content: [{ type: 'text', text: `after ${what.after}` }] } }));
+		return;
+	}
+	called.add(name);
+	delayed.get(name)?.();
 	if (what?.ask) {
 		asked++;
 		waiting.set(`ask${asked}`, (answer) =>
 			put({ id, result: { content: [{ type: 'text', text: JSON.stringify(answer) }] } }));
 		put({ id: `ask${asked}`, method: 'elicitation/create', params: what.ask });
+		if (what.withdraw) {
+			put({ method: 'notifications/cancelled', params: { requestId: `ask${asked}` } });
+			setTimeout(() => put({ id, result: what.withdraw }), what.linger ?? 0);
+		}
 		return;
 	}
 	if (play(id, what))
