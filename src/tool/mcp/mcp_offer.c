@@ -63,6 +63,19 @@ static struct str hashed_name(struct arena *arena, struct str plain, struct str 
 	return str_n(text, keep + TAIL);
 }
 
+/* True for a name of the form that hashed_name returns. A server could otherwise name a tool like another one's result.
+ */
+static bool is_like_hashed(struct str name)
+{
+	if (name.len < TAIL || name.ptr[name.len - TAIL] != '_')
+		return false;
+	for (size_t i = name.len - HASH_DIGITS; i < name.len; i++) {
+		if (str_hex_digit(name.ptr[i]) < 0)
+			return false;
+	}
+	return true;
+}
+
 struct named {
 	struct str original, name;
 };
@@ -84,7 +97,7 @@ static void separate(struct arena *arena, struct named *names, size_t count, siz
 			is_twin[i] = is_twin[i - 1] = true;
 	}
 	for (size_t i = 0; i < count; i++) {
-		if (is_twin[i] || names[i].name.len > max)
+		if (is_twin[i] || names[i].name.len > max || is_like_hashed(names[i].name))
 			names[i].name = hashed_name(arena, names[i].name, names[i].original, max);
 	}
 	qsort(names, count, sizeof(*names), compare_named);
@@ -118,6 +131,8 @@ static void add_server(struct mcp_offer *offer, const struct mcp_offer_source *s
 	}
 	separate(arena, names, count, LIMIT_TOOL_NAME - 2 - namespace.len);
 	for (size_t i = 0; i < count; i++) {
+		if (i && str_eq(names[i].name, names[i - 1].name)) /* the short hashes are equal, too */
+			continue;
 		struct mcp_offered offered = {
 			.namespace = namespace,
 			.name = names[i].name,
