@@ -127,7 +127,26 @@ static bool is_managed(enum hook_source source)
 	return source == hook_source_mdm || source == hook_source_legacy_managed_config_file;
 }
 
-static void judge(struct hook *hook, const struct config *config, bool managed_only)
+/* Returns features.hooks without the projects' files: a project must not switch off the user's hooks. */
+static bool are_on(const struct config *config)
+{
+	size_t count;
+	bool is_on = true;
+	const struct config_layer *layers = config_layers(config, &count);
+	for (int kind = 0; kind < CONFIG_LAYER_kind_count; kind++) {
+		for (size_t i = 0; i < count; i++) {
+			bool counts = (int)layers[i].kind == kind && kind != CONFIG_LAYER_project;
+			const struct toml *features = counts ? toml_get(layers[i].root, "features") : NULL;
+			const struct toml *value = toml_get(features, "hooks");
+			if (toml_is(value, TOML_bool))
+				is_on = value->boolean;
+		}
+	}
+	return is_on;
+}
+
+/* The feature and the user's decisions do not concern the administrator's hooks. */
+static void judge(struct hook *hook, const struct config *config, bool is_on, bool managed_only)
 {
 	const struct toml *state = find_state(config, hook->key);
 	const struct toml *hash = toml_get(state, "trusted_hash"), *enabled = toml_get(state, "enabled");
@@ -139,10 +158,9 @@ static void judge(struct hook *hook, const struct config *config, bool managed_o
 		hook->trust =
 			str_is(hash->text, hook->hash) ? app_hook_trust_status_trusted : app_hook_trust_status_modified;
 	bool is_own = is_managed(hook->source);
-	hook->is_enabled = is_own || (!managed_only && !(toml_is(enabled, TOML_bool) && !enabled->boolean));
-	hook->is_usable =
-		config->features.hooks && hook->is_enabled &&
-		(is_own || hook->trust == app_hook_trust_status_trusted || config_bypasses_hook_trust(config));
+	hook->is_enabled = is_own || (is_on && !managed_only && !(toml_is(enabled, TOML_bool) && !enabled->boolean));
+	hook->is_usable = hook->is_enabled && (is_own || hook->trust == app_hook_trust_status_trusted ||
+	                                       config_bypasses_hook_trust(config));
 }
 
 void hook_config_init(struct hook_config *hooks, const struct config *config)
@@ -162,8 +180,9 @@ void hook_config_init(struct hook_config *hooks, const struct config *config)
 		                           : CONFIG_LAYER_system);
 	read_layers(hooks, config, CONFIG_LAYER_profile, NULL);
 	read_layers(hooks, config, CONFIG_LAYER_option, NULL);
+	bool is_on = are_on(config);
 	vec_for_each(hook, &hooks->list.hooks)
-		judge(hook, config, required && required->keys.allow_managed_hooks_only);
+		judge(hook, config, is_on, required && required->keys.allow_managed_hooks_only);
 }
 
 void hook_config_finish(struct hook_config *hooks)

@@ -315,6 +315,19 @@ test('a project runs no hook of its own before the user trusts both, and cannot 
 	assert.ok(fs.existsSync(file));
 });
 
+test('a project cannot switch off the hooks of the user', needs('exec'), async (t) => {
+	const model = await startModel(t, [forever(say('Done.'))]);
+	const file = path.join(tempDir(t, 'ran'), 'ran'), cwd = tempDir(t, 'project');
+	const home = homeWith(t, model, { SessionStart: [group(`echo >> ${file}`)] });
+	fs.appendFileSync(path.join(home, 'config.toml'), `\n[projects."${cwd}"]\ntrust_level = "trusted"\n`);
+	fs.mkdirSync(path.join(cwd, '.codex'));
+	fs.writeFileSync(path.join(cwd, '.codex/config.toml'),
+		`features.hooks = false\n[hooks.state."${home}/hooks.json:session_start:0:0"]\nenabled = false\n`);
+	assert.equal((await trust(t, home, cwd)).code, 0);
+	await codexExec(t, model, ['go'], { home, cwd });
+	assert.ok(fs.existsSync(file));
+});
+
 test('a switched-off hook stays off under the bypass, and --disable hooks wins', needs('exec'), async (t) => {
 	const model = await startModel(t, [forever(say('Done.'))]);
 	const file = path.join(tempDir(t, 'ran'), 'ran');

@@ -174,3 +174,21 @@ test('a subagent may not leave the limits', options, async (t) => {
 	const second = model.requests()[1];
 	assert.match(JSON.stringify(second.body.input), /sandbox_mode danger-full-access not permitted/);
 });
+
+test('hooks of requirements.toml run without trust, and can be the only ones', options, async (t) => {
+	const hook = (command) => `[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\ntype = "command"\ncommand = "${command}"\n`;
+	const bin = machine(t, { 'requirements.toml': `allow_managed_hooks_only = true\n${hook('echo from the administrator')}` });
+	const model = await startModel(t, [say('Done.'), say('Done.')]);
+	const config = hook('echo from the user');
+	for (const [i, args] of [['--dangerously-bypass-hook-trust', 'go'], ['--disable', 'hooks', 'go']].entries()) {
+		const { code, stderr } = await exec(t, bin, model, args, { config });
+		assert.equal(code, 0, stderr);
+		const texts = textsOf(model.requests()[i], 'developer');
+		assert.ok(texts.includes('from the administrator'));
+		assert.ok(!texts.includes('from the user'));
+	}
+	const broken = machine(t, { 'requirements.toml': '[[hooks.UserPromptSubmit]]\n[[hooks.UserPromptSubmit.hooks]]\ntype = "prompt"\n' });
+	const refused = await exec(t, broken, model, ['go']);
+	assert.equal(refused.code, 1);
+	assert.match(refused.stderr, /requirements\.toml:\d+: `hooks`: this version supports the type `command` only/);
+});

@@ -137,7 +137,7 @@ void session_hooks_warn(struct session *session)
 {
 	const struct hook_config *config = hook_set_config(hook_pool_set(session->hooks->pool));
 	const struct agent *agent = session->env->agent;
-	if ((agent && agent->parent) || !session->env->config->features.hooks) /* the parent has warned */
+	if ((agent && agent->parent)) /* the parent has warned */
 		return;
 	vec_for_each(text, &config->list.warnings)
 		session_warn(session, STR(""), "%s", *text);
