@@ -20,6 +20,7 @@
 #include "ui/sessions/agents_command.h"
 #include "ui/sessions/archive_command.h"
 #include "ui/sessions/export_command.h"
+#include "ui/tools/absent_command.h"
 #include "ui/tools/execpolicy_command.h"
 #include "ui/tools/hooks_command.h"
 #include "ui/tools/login.h"
