@@ -138,5 +138,7 @@ void web_search_write(const struct web_search *search, enum web_search_mode mode
 		write_location(w, location);
 	if (size)
 		jw_member_str(w, "search_context_size", size->text);
+	if (search->has_images)
+		jw_member_raw(w, "search_content_types", STR("[\"text\",\"image\"]"));
 	jw_object_end(w);
 }

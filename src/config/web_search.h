@@ -20,6 +20,7 @@ struct web_search {
 	const struct config *config;
 	const struct toml *tool;
 	const struct config_required *required;
+	bool has_images; /* the model reads images, too, among the results */
 };
 
 enum web_search_mode web_search_mode_of(const struct web_search *search, bool is_openai, enum sandbox_mode sandbox);

@@ -124,3 +124,24 @@ test('-i takes all files that follow, and leaves the prompt', options, async (t)
 	assert.equal(second.code, 0, second.stderr);
 	assert.equal(count(model.requests()[1]), 2);
 });
+
+test('the include_ keys leave out or add parts of the context', options, async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.')]);
+	const texts = (request) => request.body.input.map((item) => item.content.map((part) => part.text).join(''));
+	await codexExec(t, model, ['go'], { config: 'include_environment_context = false\ninclude_permissions_instructions = false\n' });
+	await codexExec(t, model, ['go'], { config: 'include_environment_context_time = true\n', env: { TZ: 'UTC' } });
+	const [without, withTime] = model.requests().map(texts);
+	assert.ok(!without.some((it) => /<environment_context>|<permissions/.test(it)), without.join('\n'));
+	assert.ok(withTime.some((it) => /<permissions/.test(it)));
+	assert.ok(withTime.some((it) => /<current_date>\d{4}-\d\d-\d\d<\/current_date>\n +<timezone>UTC<\/timezone>/.test(it)));
+});
+
+test('commands that this version lacks name the alternative', options, async (t) => {
+	for (const [args, alternative] of [[['apply', 'task_1'], /git apply/], [['cloud', 'exec', '--env', 'x', 'do it'], /codex exec/],
+		[['plugin', 'list', '--json'], /codex mcp add/], [['remote-control'], /app-server --listen/]]) {
+		const { code, stdout, stderr } = await runCodex(t, args);
+		assert.deepEqual([code, stdout], [1, '']);
+		assert.match(stderr, alternative);
+		assert.equal((await runCodex(t, [args[0], '--help'])).code, 0);
+	}
+});

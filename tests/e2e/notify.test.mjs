@@ -29,7 +29,7 @@ test('the program runs after a complete task, even after the engine has ended', 
 	const { code, cwd } = await codexExec(t, model, ['do it'], { config: `notify = ${JSON.stringify(program.argv)}` });
 	assert.equal(code, 0);
 	const { 'thread-id': thread, 'turn-id': turn, ...notice } = await program.notice();
-	assert.deepEqual(notice, { type: 'agent-turn-complete', cwd, 'input-messages': ['do it'],
+	assert.deepEqual(notice, { type: 'agent-turn-complete', cwd, client: 'codex_exec', 'input-messages': ['do it'],
 		'last-assistant-message': 'Done.' });
 	assert.match(thread, /^[0-9a-f-]{36}$/);
 	assert.equal(typeof turn, 'string');

@@ -12,7 +12,8 @@ async function offered(t, args, config) {
 	return model.requests()[0].body.tools.find(({ type }) => type === 'web_search');
 }
 
-const plain = { type: 'web_search', external_web_access: true };
+const unknown = { type: 'web_search', external_web_access: true };
+const plain = { ...unknown, search_content_types: ['text', 'image'] };
 
 test('the mode decides what the tool may reach', async (t) => {
 	const cases = [
@@ -20,6 +21,7 @@ test('the mode decides what the tool may reach', async (t) => {
 		[['-c', 'web_search="cached"'], { ...plain, external_web_access: false }],
 		[['-c', 'web_search="indexed"'], { ...plain, indexed_web_access: true }],
 		[['-c', 'web_search="live"'], plain],
+		[['-c', 'web_search="live"', '-m', 'a-model-of-mine'], unknown],
 		[['--enable', 'web_search_request'], plain],
 		[['--enable', 'web_search_cached'], { ...plain, external_web_access: false }],
 		[['--enable', 'web_search_request', '-c', 'web_search="disabled"'], undefined],

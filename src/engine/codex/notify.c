@@ -64,6 +64,7 @@ static void write_notice(const struct session *session, const struct task *task,
 	jw_member_cstr(&w, "thread-id", session->id);
 	jw_member_str(&w, "turn-id", task->id);
 	jw_member_cstr(&w, "cwd", task->settings->cwd);
+	jw_member_str(&w, "client", session->env->originator);
 	write_messages(&session->conversation.context, &w);
 	jw_key(&w, "last-assistant-message");
 	if (last.len > LIMIT_NOTIFY / 16)

@@ -1,7 +1,10 @@
 /* The messages are not repeated while nothing changes: that would cost tokens and miss the provider's prompt cache. */
 #include "engine/session/preamble.h"
 
+#include <time.h>
+
 #include "agent/agent.h"
+#include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
@@ -81,6 +84,18 @@ static void add_instructions(const struct destination *to, const struct settings
 	record_text(to, "user", buf_str(&text));
 }
 
+static void append_time(struct buf *out)
+{
+	struct tm local;
+	char date[16], zone[64];
+	time_t now = (time_t)(clock_unix_ms() / 1000);
+	if (!localtime_r(&now, &local) || !strftime(date, sizeof(date), "%Y-%m-%d", &local))
+		return;
+	buf_printf(out, "  <current_date>%s</current_date>\n", date);
+	if (strftime(zone, sizeof(zone), "%Z", &local))
+		buf_printf(out, "  <timezone>%s</timezone>\n", zone);
+}
+
 static void add_environment(const struct destination *to, const struct settings *settings)
 {
 	auto_buf struct buf text;
@@ -89,7 +104,10 @@ static void add_environment(const struct destination *to, const struct settings 
 	text_append_line(&text, str_of(settings->cwd));
 	buf_append_c(&text, "</cwd>\n  <shell>");
 	text_append_line(&text, str_of(shell_base_name(shell_user())));
-	buf_append_c(&text, "</shell>\n</environment_context>");
+	buf_append_c(&text, "</shell>\n");
+	if (to->conversation->session->env->config->include_environment_context_time)
+		append_time(&text);
+	buf_append_c(&text, "</environment_context>");
 	record_text(to, "user", buf_str(&text));
 }
 
@@ -187,13 +205,14 @@ static bool same_sandbox(const struct settings *a, const struct settings *b)
 
 static void add_changes(const struct destination *to, const struct settings *before, const struct settings *settings)
 {
-	if (!before || !same_sandbox(before, settings))
+	const struct config *config = to->conversation->session->env->config;
+	if (config->include_permissions_instructions && (!before || !same_sandbox(before, settings)))
 		add_permissions(to, settings);
 	if (!before)
 		add_agents(to);
 	if (!before)
 		add_instructions(to, settings);
-	if (!before || strcmp(before->cwd, settings->cwd) != 0)
+	if (config->include_environment_context && (!before || strcmp(before->cwd, settings->cwd) != 0))
 		add_environment(to, settings);
 	add_mode(to, before, settings);
 	add_personality(to, before, settings);

@@ -209,6 +209,7 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 	if (!conversation->voice)
 		session_mcp_write_tools(session->mcp, searches_tools(session, settings), &w);
 	struct web_search tool = search_of(session);
+	tool.has_images = settings->info.is_known && settings->info.has_image_input;
 	if (search != web_search_mode_disabled)
 		web_search_write(&tool, search, &w);
 	jw_array_end(&w);
