@@ -25,6 +25,9 @@ enum {
 	LIMIT_HTTP_SEND_BUFFER = 64 * KIB,   /* send buffer of one call with a longer body */
 	LIMIT_HTTP_BURST = 256 * KIB,        /* bytes read for all responses before other callbacks run */
 	LIMIT_HTTP_CONNECTIONS = 1024,       /* connections of one server */
+	LIMIT_HTTP2_STREAMS = 256,           /* concurrent requests of one connection */
+	LIMIT_HTTP2_WINDOW = 1 * MIB,        /* bytes of all requests of a connection that were not acknowledged */
+	LIMIT_HTTP2_RESETS = 1000,           /* streams that errors of a client end before its connection is closed */
 	LIMIT_HTTP_TUNNEL_QUEUE = 64 * MIB,  /* bytes for the peer of a tunnel that were not sent yet */
 	LIMIT_UPGRADE_HEAD = 16 * KIB,       /* the head of a WebSocket upgrade request */
 	LIMIT_UPGRADE_MS = 10 * 1000,        /* time for a client to send that head */

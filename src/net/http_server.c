@@ -10,63 +10,22 @@
 #include <stdio.h>
 #include <uv.h>
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "base/list.h"
 #include "base/mem.h"
-#include "loop/loop.h"
-#include "loop/stream.h"
-#include "net/http_body.h"
-#include "net/http_head.h"
+#include "net/http_server_priv.h"
 
 struct http_server {
 	/* private */
 	struct loop *loop;
 	uv_tcp_t listener;
 	uint16_t port;
-	http_request_fn on_request;
-	http_wants_body_fn wants_body; /* NULL: all bodies are read */
-	size_t body_max;
-	void *self;
+	bool accepts_http2;
+	bool is_ending; /* exchanges end without a callback */
+	struct http_receiver receiver;
 	struct list connections;
 	size_t connection_count;
-	struct list exchanges;
-};
-
-enum connection_state { READING_HEAD, READING_BODY, ANSWERING, ENDING };
-
-struct connection {
-	/* private */
-	struct list link;
-	struct http_server *server;
-	struct stream *stream;
-	enum connection_state state;
-	enum stream_end ending;         /* how to end the stream, in state ENDING */
-	struct http_exchange *exchange; /* non-NULL iff state is ANSWERING */
-	struct buf input;               /* received, not yet parsed */
-	size_t scanned;                 /* bytes of input known not to contain the end of a head */
-	struct buf head_bytes;
-	struct http_head head;
-	struct http_body framing;
-	struct buf body;
-	bool has_said_continue; /* 100 Continue was sent for this request */
-	bool skips_body;        /* the body is not read, so the connection must be closed */
-	struct loop_deferred proceed;
-};
-
-struct http_exchange {
-	/* private */
-	struct list link;
-	struct connection *connection; /* NULL after the client has disconnected */
-	const struct http_exchange_events *events;
-	void *self;
-	bool is_http_1_0;
-	bool is_head_request;
-	bool is_head_sent;
-	bool is_chunked;
-	bool must_close;
-	uint64_t left; /* bytes of the announced length not yet sent */
+	struct list exchanges; /* of HTTP/1.1 */
 };
 
 /* --- connections ------------------------------------------------------------------------------------------- */
@@ -76,12 +35,24 @@ static void connection_destroy(struct connection *connection, enum stream_end ho
 	list_remove(&connection->link);
 	connection->server->connection_count--;
 	loop_deferred_finish(&connection->proceed);
+	loop_timer_destroy(connection->patience);
+	http2_destroy(steal(connection->http2), !connection->server->is_ending);
 	stream_destroy(connection->stream, how);
 	http_head_finish(&connection->head);
 	buf_finish(&connection->input);
 	buf_finish(&connection->head_bytes);
 	buf_finish(&connection->body);
 	free(connection);
+}
+
+/* Starts, unless it runs, or stops the time that the client has to send a head. */
+static void expect_head(struct connection *connection, bool is_due)
+{
+	struct loop_timer *timer = connection->patience;
+	if (timer && !is_due)
+		loop_timer_stop(timer);
+	else if (timer && !loop_timer_is_active(timer))
+		loop_timer_start(timer, LIMIT_TOKEN_MS);
 }
 
 /* Sends an error status and closes the connection: after a protocol error the start of the next request is unknown. */
@@ -97,10 +68,11 @@ static void connection_refuse(struct connection *connection, int status)
 	connection_destroy(connection, STREAM_FLUSH);
 }
 
-static struct http_exchange *exchange_create(struct connection *connection)
+static struct http1_exchange *exchange_create(struct connection *connection)
 {
 	const struct http_head *head = &connection->head;
-	struct http_exchange *exchange = xnew(struct http_exchange);
+	struct http1_exchange *exchange = xnew(struct http1_exchange);
+	exchange->base.ops = &http1_ops;
 	exchange->connection = connection;
 	exchange->is_http_1_0 = head->is_http_1_0;
 	exchange->is_head_request = str_is(head->method, "HEAD");
@@ -134,15 +106,15 @@ static int check_head(struct connection *connection)
 	struct str expect = http_head_get(head, "expect");
 	if (expect.ptr && !str_equal_fold(expect, STR("100-continue")))
 		return 417;
-	return http_body_start(&connection->framing, head, connection->server->body_max);
+	return http_body_start(&connection->framing, head, connection->server->receiver.body_max);
 }
 
 static bool is_body_wanted(struct connection *connection)
 {
-	const struct http_server *server = connection->server;
-	if (connection->framing.state == HTTP_BODY_DONE || !server->wants_body)
+	const struct http_receiver *receiver = &connection->server->receiver;
+	if (connection->framing.state == HTTP_BODY_DONE || !receiver->body_use)
 		return true;
-	return server->wants_body(&connection->head, server->self);
+	return receiver->body_use(&connection->head, receiver->self) != HTTP_BODY_SKIP;
 }
 
 /* Each step returns 0 to continue, -1 to wait for input, or the status to refuse the request with. */
@@ -153,8 +125,10 @@ static int read_head(struct connection *connection)
 		return 400; /* not HTTP: a client of another protocol would wait for an answer forever */
 	if (end > LIMIT_HTTP_HEAD || (end == 0 && connection->input.len > LIMIT_HTTP_HEAD))
 		return 431;
-	if (end == 0)
+	if (end == 0) {
+		expect_head(connection, connection->input.len);
 		return -1;
+	}
 	buf_clear(&connection->head_bytes);
 	buf_append(&connection->head_bytes, connection->input.data, end);
 	buf_consume(&connection->input, end);
@@ -163,6 +137,7 @@ static int read_head(struct connection *connection)
 	int refused = http_head_parse_request(&connection->head, buf_str(&connection->head_bytes));
 	if (!refused)
 		refused = check_head(connection);
+	expect_head(connection, false);
 	connection->has_said_continue = false;
 	connection->skips_body = !refused && !is_body_wanted(connection);
 	connection->state = connection->skips_body ? ANSWERING : READING_BODY;
@@ -189,9 +164,10 @@ static int read_body(struct connection *connection)
 
 static void connection_dispatch(struct connection *connection)
 {
-	struct http_server *server = connection->server;
+	const struct http_receiver *receiver = &connection->server->receiver;
 	connection->exchange = exchange_create(connection);
-	server->on_request(connection->exchange, &connection->head, buf_str(&connection->body), server->self);
+	receiver->on_request(&connection->exchange->base, &connection->head, buf_str(&connection->body),
+	                     receiver->self);
 	buf_finish(&connection->body);
 }
 
@@ -203,6 +179,8 @@ static void on_proceed(void *self)
 		return;
 	}
 	stream_resume(connection->stream);
+	if (connection->http2)
+		return; /* see on_output */
 	int verdict = 0;
 	while (verdict == 0 && connection->state != ANSWERING)
 		verdict = connection->state == READING_HEAD ? read_head(connection) : read_body(connection);
@@ -212,37 +190,92 @@ static void on_proceed(void *self)
 		connection_dispatch(connection);
 }
 
+/* ---- a connection that turns out to be HTTP/2 ---- */
+
+static bool on_output(struct str bytes, void *self)
+{
+	struct connection *connection = self;
+	bool has_room = stream_send(connection->stream, bytes);
+	if (!has_room)
+		stream_pause(connection->stream); /* a client that does not read its answers sends no requests */
+	return has_room;
+}
+
+static void on_http2_over(void *self)
+{
+	struct connection *connection = self;
+	connection->state = ENDING;
+	connection->ending = STREAM_FLUSH;
+	loop_defer(&connection->proceed);
+}
+
+static const struct http2_events http2_events = {on_output, on_http2_over};
+
+static void receive_http2(struct connection *connection, struct str bytes)
+{
+	http2_receive(connection->http2, bytes);
+	if (http2_has_begun(connection->http2))
+		expect_head(connection, false);
+}
+
+/* Returns true if the connection speaks HTTP/2, or may do so and more bytes are needed to say. */
+static bool take_http2(struct connection *connection)
+{
+	struct http_server *server = connection->server;
+	struct str input = buf_str(&connection->input);
+	if (!server->accepts_http2 || !http2_is_preface(input))
+		return false;
+	if (input.len < HTTP2_PREFACE)
+		return true;
+	if (http2_load(NULL) != 0)
+		return false;
+	connection->http2 = http2_create(server->loop, &server->receiver, &http2_events, connection);
+	receive_http2(connection, input);
+	buf_finish(&connection->input);
+	return true;
+}
+
+/* ---- events of the socket ---- */
+
 static void on_stream_bytes(struct str bytes, void *self)
 {
 	struct connection *connection = self;
+	if (connection->http2) {
+		receive_http2(connection, bytes);
+		return;
+	}
 	buf_append_str(&connection->input, bytes);
 	if (connection->state == ANSWERING || connection->state == ENDING) {
 		if (connection->input.len > LIMIT_HTTP_HEAD)
 			stream_pause(connection->stream);
 		return;
 	}
-	on_proceed(connection);
+	if (connection->state != READING_HEAD || connection->head.headers.count || !take_http2(connection))
+		on_proceed(connection);
 }
 
 static void on_stream_writable(void *self)
 {
 	struct connection *connection = self;
-	struct http_exchange *exchange = connection->exchange;
-	if (exchange && exchange->events && exchange->events->on_writable)
+	struct http_exchange *exchange = connection->exchange ? &connection->exchange->base : NULL;
+	if (connection->http2) {
+		stream_resume(connection->stream);
+		http2_drained(connection->http2);
+	} else if (exchange && exchange->events && exchange->events->on_writable)
 		exchange->events->on_writable(exchange->self);
 }
 
 static void on_stream_end(const struct error *err, void *self)
 {
 	struct connection *connection = self;
-	struct http_exchange *exchange = connection->exchange;
+	struct http1_exchange *exchange = connection->exchange;
 	(void)err;
 	connection_destroy(connection, STREAM_NOW);
 	if (!exchange)
 		return;
 	exchange->connection = NULL;
-	if (exchange->events && exchange->events->on_gone)
-		exchange->events->on_gone(exchange->self);
+	if (exchange->base.events && exchange->base.events->on_gone)
+		exchange->base.events->on_gone(exchange->base.self);
 }
 
 static const struct stream_events stream_events = {
@@ -250,6 +283,11 @@ static const struct stream_events stream_events = {
 	.on_end = on_stream_end,
 	.on_writable = on_stream_writable,
 };
+
+static bool is_idle(const struct connection *connection)
+{
+	return connection->http2 ? http2_is_idle(connection->http2) : connection->state == READING_HEAD;
+}
 
 /* Evicts the connection that has been idle longest when the limit is reached, so that idle clients cannot block
  * others. */
@@ -259,12 +297,18 @@ static bool make_room(struct http_server *server)
 		return true;
 	struct connection *connection;
 	list_for_each(connection, &server->connections, link) {
-		if (connection->state == READING_HEAD) {
+		if (is_idle(connection)) {
 			connection_destroy(connection, STREAM_NOW);
 			return true;
 		}
 	}
 	return false;
+}
+
+/* A complete head did not arrive in time. */
+static void on_silence(void *self)
+{
+	connection_destroy(self, STREAM_NOW);
 }
 
 static void connection_create(struct http_server *server, struct stream *stream)
@@ -275,8 +319,11 @@ static void connection_create(struct http_server *server, struct stream *stream)
 	connection->server = server;
 	buf_init(&connection->input, LIMIT_HTTP_HEAD + 2 * LIMIT_STREAM_READ);
 	buf_init(&connection->head_bytes, LIMIT_HTTP_HEAD);
-	buf_init(&connection->body, server->body_max);
+	buf_init(&connection->body, server->receiver.body_max);
 	loop_deferred_init(&connection->proceed, server->loop, on_proceed, connection);
+	if (server->receiver.body_use)
+		connection->patience = loop_timer_create(server->loop, on_silence, connection);
+	expect_head(connection, true);
 	list_append(&server->connections, &connection->link);
 	server->connection_count++;
 }
@@ -291,128 +338,6 @@ static void on_connection(uv_stream_t *listener, int status)
 		connection_create(server, stream);
 	else
 		stream_destroy(stream, STREAM_NOW);
-}
-
-/* --- answers ----------------------------------------------------------------------------------------------- */
-
-void http_exchange_watch(struct http_exchange *exchange, const struct http_exchange_events *events, void *self)
-{
-	exchange->events = events;
-	exchange->self = self;
-}
-
-static bool exchange_send(struct http_exchange *exchange, struct str bytes)
-{
-	return !exchange->connection || stream_send(exchange->connection->stream, bytes);
-}
-
-static void exchange_end(struct http_exchange *exchange, bool must_close, enum stream_end how)
-{
-	struct connection *connection = exchange->connection;
-	list_remove(&exchange->link);
-	free(exchange);
-	if (!connection)
-		return;
-	connection->exchange = NULL;
-	connection->state = must_close ? ENDING : READING_HEAD;
-	connection->ending = how;
-	loop_defer(&connection->proceed);
-}
-
-/* Appends the headers that frame the body, and chooses how its end is marked. */
-static void append_framing(struct http_exchange *exchange, struct buf *out, int status, int64_t length)
-{
-	bool has_body = status >= 200 && status != 204 && status != 304;
-	if (has_body && length >= 0)
-		buf_printf(out, "Content-Length: %lld\r\n", (long long)length);
-	else if (has_body && exchange->is_http_1_0)
-		exchange->must_close = true;
-	else if (has_body)
-		buf_append_c(out, "Transfer-Encoding: chunked\r\n");
-	if (exchange->is_head_request)
-		has_body = false;
-	exchange->is_chunked = has_body && length < 0 && !exchange->is_http_1_0;
-	exchange->left = !has_body ? 0 : length < 0 ? UINT64_MAX : (uint64_t)length;
-}
-
-static void append_header(struct http_exchange *exchange, struct buf *out, struct str line)
-{
-	struct http_header header;
-	if (!http_header_parse(line, &header))
-		return;
-	if (str_equal_fold(header.name, STR("connection")) && http_list_has(header.value, "close")) {
-		exchange->must_close = true;
-		return;
-	}
-	buf_append_str(out, line);
-	buf_append_c(out, "\r\n");
-}
-
-void http_reply_head(struct http_exchange *exchange, int status, const struct str *headers, size_t header_count,
-                     int64_t length)
-{
-	auto_buf struct buf out;
-	buf_init(&out, LIMIT_HTTP_SERVER_BODY);
-	buf_printf(&out, "HTTP/1.1 %03d %s\r\n", status, http_status_reason(status));
-	for (size_t i = 0; i < header_count; i++)
-		append_header(exchange, &out, headers[i]);
-	append_framing(exchange, &out, status, length);
-	buf_append_c(&out, exchange->must_close ? "Connection: close\r\n\r\n" : "\r\n");
-	exchange->is_head_sent = true;
-	exchange_send(exchange, buf_str(&out));
-}
-
-static bool reply_chunk(struct http_exchange *exchange, struct str bytes)
-{
-	char line[24];
-	snprintf(line, sizeof(line), "%zx\r\n", bytes.len);
-	exchange_send(exchange, str_of(line));
-	exchange_send(exchange, bytes);
-	return exchange_send(exchange, STR("\r\n"));
-}
-
-bool http_reply_data(struct http_exchange *exchange, struct str bytes)
-{
-	if (exchange->left < bytes.len)
-		bytes.len = (size_t)exchange->left;
-	if (bytes.len == 0)
-		return true;
-	if (exchange->is_chunked)
-		return reply_chunk(exchange, bytes);
-	if (exchange->left != UINT64_MAX)
-		exchange->left -= bytes.len;
-	return exchange_send(exchange, bytes);
-}
-
-void http_reply_end(struct http_exchange *exchange)
-{
-	bool must_close = exchange->must_close || !exchange->is_head_sent;
-	if (exchange->is_chunked)
-		exchange_send(exchange, STR("0\r\n\r\n"));
-	else if (exchange->left)
-		must_close = true;
-	exchange_end(exchange, must_close, STREAM_FLUSH);
-}
-
-void http_reply(struct http_exchange *exchange, int status, const char *content_type, struct str body)
-{
-	char line[256];
-	snprintf(line, sizeof(line), "Content-Type: %s", content_type ? content_type : "");
-	struct str header = str_of(line);
-	http_reply_head(exchange, status, &header, content_type ? 1 : 0, (int64_t)body.len);
-	http_reply_data(exchange, body);
-	http_reply_end(exchange);
-}
-
-bool http_reply_raw(struct http_exchange *exchange, struct str bytes)
-{
-	exchange->must_close = true;
-	return exchange_send(exchange, bytes);
-}
-
-void http_exchange_abort(struct http_exchange *exchange, enum http_abort how)
-{
-	exchange_end(exchange, true, how == HTTP_ABORT_RESET ? STREAM_RESET : STREAM_FLUSH);
 }
 
 /* --- the server -------------------------------------------------------------------------------------------- */
@@ -450,9 +375,8 @@ struct http_server *http_server_create(struct loop *loop, const char *host, uint
 {
 	struct http_server *server = xnew(struct http_server);
 	server->loop = loop;
-	server->on_request = on_request;
-	server->self = self;
-	server->body_max = LIMIT_HTTP_SERVER_BODY;
+	server->receiver =
+		(struct http_receiver){.on_request = on_request, .body_max = LIMIT_HTTP_SERVER_BODY, .self = self};
 	list_init(&server->connections);
 	list_init(&server->exchanges);
 	uv_tcp_init(loop_uv(loop), &server->listener);
@@ -462,10 +386,24 @@ struct http_server *http_server_create(struct loop *loop, const char *host, uint
 	return NULL;
 }
 
-void http_server_limit_bodies(struct http_server *server, size_t max, http_wants_body_fn wants_body)
+void http_server_limit_bodies(struct http_server *server, size_t max, http_body_use_fn body_use)
 {
-	server->body_max = max;
-	server->wants_body = wants_body;
+	server->receiver.body_max = max;
+	server->receiver.body_use = body_use;
+}
+
+void http_server_accept_http2(struct http_server *server)
+{
+	server->accepts_http2 = true;
+}
+
+void http_server_drain(struct http_server *server)
+{
+	struct connection *connection;
+	list_for_each(connection, &server->connections, link) {
+		if (connection->http2)
+			http2_go_away(connection->http2);
+	}
 }
 
 uint16_t http_server_port(const struct http_server *server)
@@ -483,9 +421,10 @@ void http_server_destroy(struct http_server *server)
 	if (!server)
 		return;
 	struct connection *connection;
+	server->is_ending = true;
 	list_for_each(connection, &server->connections, link)
 		connection_destroy(connection, connection->exchange ? STREAM_NOW : STREAM_FLUSH);
-	struct http_exchange *exchange;
+	struct http1_exchange *exchange;
 	list_for_each(exchange, &server->exchanges, link)
 		free(exchange);
 	uv_close((uv_handle_t *)&server->listener, on_listener_closed);

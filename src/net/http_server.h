@@ -1,4 +1,5 @@
-/* http_server.h — a small, strict HTTP/1.1 server on the loop, for the scripted model and programs on this machine.
+/* http_server.h — a small, strict server of HTTP/1.1 and HTTP/2 on the loop, for the scripted model and programs on
+ * this machine.
  *
  * It accepts bodies from any client that connects; ports that other machines can reach use upgrade_reader.h instead.
  * Owns: the listening socket, its connections and their output queues. Borrows: the loop. Thread: loop only. No
@@ -7,7 +8,7 @@
  * An exchange is one request and its answer. on_request passes it to the receiver, which owns it until http_reply_end
  * or http_exchange_abort, called at once or later. Replies to a client that has disconnected are discarded. Requests
  * that violate the protocol or a limit are refused here (400, 413, 417, 431, 501, 505) and do not reach on_request.
- * Source: RFC 9110, RFC 9112. */
+ * Source: RFC 9110, RFC 9112, RFC 9113. */
 #ifndef NET_HTTP_SERVER_H
 #define NET_HTTP_SERVER_H
 
@@ -30,33 +31,54 @@ typedef void (*http_request_fn)(struct http_exchange *exchange, const struct htt
 /* Listens on a numeric address (NULL: 127.0.0.1) and a port (0: any free one). NULL and err on failure. */
 must_check struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port,
                                                   http_request_fn on_request, void *self, struct error *err);
-/* Limits bodies to max bytes. A request for which wants_body returns false is passed on without its body, which is not
- * read, and the connection is closed after the answer; NULL: all bodies are read. */
-typedef bool (*http_wants_body_fn)(const struct http_head *head, void *self);
-void http_server_limit_bodies(struct http_server *server, size_t max, http_wants_body_fn wants_body);
+
+enum http_body_use {
+	HTTP_BODY_SKIP,   /* the request is passed on without its body, which is not read */
+	HTTP_BODY_WHOLE,  /* the request is passed on when its body is complete */
+	HTTP_BODY_STREAM, /* the request is passed on at once; on_body gets the body. HTTP/1.1: as HTTP_BODY_WHOLE */
+};
+
+/* Prepares the server for clients that it does not know. Bodies are limited to max bytes; body_use decides,
+ * before any of it is read, how the body of a request is passed on. A connection that has not sent a complete head
+ * after LIMIT_TOKEN_MS is closed. */
+typedef enum http_body_use (*http_body_use_fn)(const struct http_head *head, void *self);
+void http_server_limit_bodies(struct http_server *server, size_t max, http_body_use_fn body_use);
+/* Accepts HTTP/2 as well, from clients that begin with it (prior knowledge). If its library is missing, such clients
+ * are refused (505). */
+void http_server_accept_http2(struct http_server *server);
+/* Asks the clients of HTTP/2 connections to send no more requests (GOAWAY); those in progress continue. */
+void http_server_drain(struct http_server *server);
 /* Returns the port that the server listens on. */
 uint16_t http_server_port(const struct http_server *server);
 /* Stops listening, closes all connections and ends all exchanges; no callback follows. Answers that are complete are
  * sent first (STREAM_FLUSH). Must not be called inside on_request. NULL is a no-op. */
 void http_server_destroy(struct http_server *server);
 
-/* Events of an exchange; both may be NULL. */
+/* Events of an exchange; each may be NULL. */
 struct http_exchange_events {
 	void (*on_writable)(void *self); /* the queue has drained after http_reply_data returned false */
-	void (*on_gone)(void *self);     /* the client has disconnected; the exchange must still be ended */
+	/* The client has disconnected or reset the stream; the exchange must still be ended. */
+	void (*on_gone)(void *self);
+	/* A part of a body that is streamed (HTTP_BODY_STREAM); is_end: the last one, which may be empty. The
+	 * exchange may be ended. */
+	void (*on_body)(struct str bytes, bool is_end, void *self);
 };
 
 void http_exchange_watch(struct http_exchange *exchange, const struct http_exchange_events *events, void *self);
 
-enum { HTTP_CHUNKED = -1 };
+enum {
+	HTTP_CHUNKED = -1,
+	HTTP_HEAD_ONLY = -2, /* HTTP/2: the head ends the answer; call http_reply_end next */
+};
 
 /* Sends the status line and headers ("Name: value"; invalid ones are omitted). Content-Length or Transfer-Encoding
  * follow from length (bytes, or HTTP_CHUNKED) and must not be in headers. "Connection: close" in headers closes the
  * connection after the answer. */
 void http_reply_head(struct http_exchange *exchange, int status, const struct str *headers, size_t header_count,
                      int64_t length);
-/* Queues a copy of bytes of the body; what is queued within one iteration of the loop is sent with one write. False if
- * more than LIMIT_STREAM_QUEUE is queued: wait for on_writable. Bytes beyond the announced length are discarded. */
+/* Queues a copy of bytes of the body; in HTTP/1.1, what is queued within one iteration of the loop is sent with one
+ * write. False if more than LIMIT_STREAM_QUEUE is queued: wait for on_writable. Bytes beyond the announced length are
+ * discarded. */
 bool http_reply_data(struct http_exchange *exchange, struct str bytes);
 /* Ends the answer and the exchange. The connection is closed if less than the announced length was sent. */
 void http_reply_end(struct http_exchange *exchange);

@@ -187,10 +187,10 @@ static int check(const struct http_proto *proto, const struct http_head *head, c
 	return 0;
 }
 
-static bool wants_body(const struct http_head *head, void *self)
+static enum http_body_use body_use(const struct http_head *head, void *self)
 {
 	const char *reason;
-	return check(self, head, &reason) == 0;
+	return check(self, head, &reason) == 0 ? HTTP_BODY_WHOLE : HTTP_BODY_SKIP;
 }
 
 static void on_request(struct http_exchange *exchange, const struct http_head *head, struct str body, void *self)
@@ -311,7 +311,8 @@ static int start(struct http_proto *proto, const char *address, struct error *er
 	proto->server = http_server_create(proto->options.loop, host, port, on_request, proto, err);
 	if (!proto->server)
 		return -(int)err->code;
-	http_server_limit_bodies(proto->server, LIMIT_LINE, wants_body);
+	http_server_limit_bodies(proto->server, LIMIT_LINE, body_use);
+	http_server_accept_http2(proto->server);
 	port = http_server_port(proto->server);
 	proto->address = xasprintf(strchr(host, ':') ? "http://[%s]:%u" : "http://%s:%u", host, port);
 	return 0;
@@ -339,6 +340,7 @@ void http_proto_shut_down(struct http_proto *proto)
 {
 	struct http_session *it;
 	proto->is_draining = true;
+	http_server_drain(proto->server);
 	list_for_each(it, &proto->sessions, link)
 		kept_session_shut_down(it->kept);
 	loop_defer(&proto->sweep);

@@ -1,4 +1,4 @@
-/* http_proto.h — the event protocol over HTTP/1.1: sessions that outlive connections, as resources.
+/* http_proto.h — the event protocol over HTTP/1.1 and HTTP/2: sessions that outlive connections, as resources.
  *
  * http_routes.def lists the endpoints. Only clients on this machine can connect: any other address is refused. Rejected
  * on every path: a request with an Origin header, which comes from a web page, and one whose Host header does not name

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import http from 'node:http';
+import http2 from 'node:http2';
 import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
@@ -15,6 +16,38 @@ import { userInput } from './lib/proto.mjs';
 const proto = needs('proto');
 const token = 'a-token-of-the-tests-0123456789';
 
+/** A test of requests, which both versions of HTTP must answer in the same way. */
+function both(name, body) {
+	for (const version of [1, 2])
+		test(`${name} (HTTP/${version})`, proto, (t) => {
+			t.version = version;
+			return body(t);
+		});
+}
+
+/** Starts a request on a connection of its own; resolves to a readable response {statusCode, headers} with close(). */
+async function begin(server, method, target, headers, body) {
+	if (server.version === 2) {
+		const client = http2.connect(server.url);
+		const { host, ...others } = headers;
+		const stream = client.request({ ':method': method, ':path': target, ...(host && { ':authority': host }),
+			...others }, { endStream: body === undefined });
+		const answered = new Promise((resolve, reject) => {
+			stream.on('response', resolve).on('error', reject);
+			client.on('error', reject);
+		});
+		if (body !== undefined) stream.end(body);
+		const close = () => client.destroy();
+		stream.on('close', () => client.close());
+		const { ':status': statusCode, ...rest } = await answered;
+		return Object.assign(stream, { statusCode, headers: rest, close });
+	}
+	const request = http.request(server.url + target, { method, agent: false, headers });
+	const answered = new Promise((resolve, reject) => request.on('response', resolve).on('error', reject));
+	request.end(body);
+	return Object.assign(await answered, { close: () => request.destroy() });
+}
+
 /** Starts the program; resolves to {url, home, child, done} once it listens. */
 async function serve(t, replies, { config, args = [] } = {}) {
 	const model = await startModel(t, replies.length ? replies : [say('Unused.')]);
@@ -23,17 +56,13 @@ async function serve(t, replies, { config, args = [] } = {}) {
 		{ cwd: tempDir(t, 'cwd'), env: cleanEnv(home) });
 	const url = await waitFor(program.child.stderr, () => program.result.stderr,
 		(text) => /^listening on (\S+)\n/m.exec(text)?.[1]);
-	return { ...program, home, url };
+	return { ...program, home, url, version: t.version ?? 1 };
 }
 
 /** Sends one request; resolves to {status, headers, text, json}. */
 async function call(server, method, target, { body, type = 'application/json', headers = {} } = {}) {
-	const response = await new Promise((resolve, reject) => {
-		const request = http.request(server.url + target, { method, agent: false,
-			headers: { ...(body === undefined ? {} : { 'content-type': type }), ...headers } }, resolve);
-		request.on('error', reject);
-		request.end(body);
-	});
+	const response = await begin(server, method, target,
+		{ ...(body === undefined ? {} : { 'content-type': type }), ...headers }, body);
 	let text = '';
 	for await (const part of response.setEncoding('utf8')) text += part;
 	const isJson = response.headers['content-type'] === 'application/json';
@@ -53,8 +82,7 @@ const submit = (server, session, submission) =>
 
 /** Watches a session from event after + 1 on: {events, until(test), close(), over}. */
 async function watch(server, session, after = 0, headers = {}) {
-	const request = http.get(`${server.url}${session}/events?after=${after}`, { agent: false, headers });
-	const response = await new Promise((resolve, reject) => request.on('response', resolve).on('error', reject));
+	const response = await begin(server, 'GET', `${session}/events?after=${after}`, headers);
 	assert.equal(response.statusCode, 200);
 	const events = [];
 	let rest = '';
@@ -65,7 +93,7 @@ async function watch(server, session, after = 0, headers = {}) {
 		response.emit('news');
 	});
 	const over = new Promise((resolve) => response.on('close', resolve));
-	return { events, over, response, close: () => request.destroy(),
+	return { events, over, response, close: response.close,
 		until: (wanted) => new Promise((resolve) => {
 			const look = () => events.some(wanted) && resolve(events.find(wanted));
 			response.on('news', look);
@@ -75,7 +103,7 @@ async function watch(server, session, after = 0, headers = {}) {
 
 const isType = (type, id) => (event) => event.msg.type === type && (id === undefined || event.id === id);
 
-test('a session outlives its watcher, and a replay is the same bytes', proto, async (t) => {
+both('a session outlives its watcher, and a replay is the same bytes', async (t) => {
 	const server = await serve(t, [say('Hello.')]);
 	const session = await open(server);
 	const first = await watch(server, session);
@@ -94,7 +122,7 @@ test('a session outlives its watcher, and a replay is the same bytes', proto, as
 	assert.equal(one.headers['cache-control'], 'no-store');
 });
 
-test('watchers get the last event, and DELETE its number', proto, async (t) => {
+both('watchers get the last event, and DELETE its number', async (t) => {
 	const server = await serve(t, []);
 	const session = await open(server);
 	const watchers = [await watch(server, session), await watch(server, session)];
@@ -114,7 +142,7 @@ test('watchers get the last event, and DELETE its number', proto, async (t) => {
 	assert.deepEqual((await call(server, 'GET', '/v1/sessions')).json, { sessions: [] });
 });
 
-test('a submission that was sent twice is carried out once', proto, async (t) => {
+both('a submission that was sent twice is carried out once', async (t) => {
 	const server = await serve(t, [say('Hello.')]);
 	const session = await open(server);
 	const lines = ['a', 'a', 'b'].map((id) => JSON.stringify({ id, op: { type: 'interrupt' } })).join('\n\n');
@@ -126,7 +154,7 @@ test('a submission that was sent twice is carried out once', proto, async (t) =>
 		assert.deepEqual((await submit(server, session, empty)).json, { accepted: 1, duplicates: 0 });
 });
 
-test('a batch with one wrong line has no effect', proto, async (t) => {
+both('a batch with one wrong line has no effect', async (t) => {
 	const server = await serve(t, []);
 	const session = await open(server);
 	const good = JSON.stringify({ id: 'x', op: { type: 'interrupt' } });
@@ -142,7 +170,7 @@ test('a batch with one wrong line has no effect', proto, async (t) => {
 	assert.deepEqual((await submit(server, session, JSON.parse(good))).json, { accepted: 1, duplicates: 0 });
 });
 
-test('an approval is answered over another connection than the one that asked', proto, async (t) => {
+both('an approval is answered over another connection than the one that asked', async (t) => {
 	const server = await serve(t, [run('echo asked > asked'), say('Done.')], { config: 'approval_policy = "untrusted"' });
 	const session = await open(server);
 	await submit(server, session, { id: '1', op: userInput('go') });
@@ -157,7 +185,7 @@ test('an approval is answered over another connection than the one that asked', 
 	await second.until(isType('task_complete', '1'));
 });
 
-test('server-sent events have number, type and data', proto, async (t) => {
+both('server-sent events have number, type and data', async (t) => {
 	const server = await serve(t, []);
 	const session = await open(server);
 	await (await watch(server, session)).until(isType('session_configured'));
@@ -170,7 +198,7 @@ test('server-sent events have number, type and data', proto, async (t) => {
 	assert.equal(none.text, '');
 });
 
-test('events that are no longer kept are gone, and the answer names the first that is there', proto, async (t) => {
+both('events that are no longer kept are gone, and the answer names the first that is there', async (t) => {
 	const server = await serve(t, [say('Hello.')], { args: ['--keep-events', '3'] });
 	const session = await open(server);
 	await submit(server, session, { id: '1', op: userInput('hi') });
@@ -184,7 +212,7 @@ test('events that are no longer kept are gone, and the answer names the first th
 	assert.equal(kept.text.trim().split('\n').length, 3);
 });
 
-test('a recorded session is resumed by its thread id', proto, async (t) => {
+both('a recorded session is resumed by its thread id', async (t) => {
 	const server = await serve(t, [say('Hello.'), say('Again.')]);
 	const session = await open(server);
 	await submit(server, session, { id: '1', op: userInput('hi') });
@@ -199,7 +227,7 @@ test('a recorded session is resumed by its thread id', proto, async (t) => {
 	assert.equal(unknown.status, 404);
 });
 
-test('a session that the client configures emits nothing before', proto, async (t) => {
+both('a session that the client configures emits nothing before', async (t) => {
 	const server = await serve(t, []);
 	const session = await open(server, { no_auto_configure: true });
 	assert.equal((await call(server, 'GET', session)).json.last_seq, 0);
@@ -207,7 +235,7 @@ test('a session that the client configures emits nothing before', proto, async (
 		assert.equal((await call(server, 'POST', '/v1/sessions', { body })).status, 400, body);
 });
 
-test('wrong requests are refused with a code', proto, async (t) => {
+both('wrong requests are refused with a code', async (t) => {
 	const server = await serve(t, []);
 	const session = await open(server);
 	const refused = async (status, code, method, target, options) => {
@@ -262,7 +290,7 @@ test('a body over 16 MiB is refused before it is sent', proto, async (t) => {
 	assert.match(text, /^HTTP\/1\.1 413 /);
 });
 
-test('a watcher that does not read delays the others only briefly', proto, async (t) => {
+both('a watcher that does not read delays the others only briefly', async (t) => {
 	const server = await serve(t, [reply({ message: 'x'.repeat(20) + ' y'.repeat(2_000_000) })]);
 	const session = await open(server);
 	const sleeper = await watch(server, session);
@@ -273,7 +301,7 @@ test('a watcher that does not read delays the others only briefly', proto, async
 	sleeper.close();
 });
 
-test('SIGTERM ends the sessions, notifies their watchers and exits', proto, async (t) => {
+both('SIGTERM ends the sessions, notifies their watchers and exits', async (t) => {
 	const server = await serve(t, [reply({ message: 'Working.' }, { gate: 'never' })]);
 	const session = await open(server);
 	await submit(server, session, { id: '1', op: userInput('go') });

@@ -1,0 +1,168 @@
+/* http_server_priv.h — one request and its answer, in either version of HTTP, and what the files of the server share.
+ *
+ * The functions of http_server.h call the operations of the version that the request came in. Loop thread only. */
+#ifndef NET_HTTP_SERVER_PRIV_H
+#define NET_HTTP_SERVER_PRIV_H
+
+#include <nghttp2/nghttp2.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "loop/loop.h"
+#include "loop/stream.h"
+#include "net/http_body.h"
+#include "net/http_head.h"
+#include "net/http_server.h"
+
+struct http2;
+
+/* The implementation of http_reply_* and http_exchange_*. Operations that HTTP/2 does not have are NULL. */
+struct http_exchange_ops {
+	void (*head)(struct http_exchange *exchange, int status, const struct str *headers, size_t count,
+	             int64_t length);
+	bool (*data)(struct http_exchange *exchange, struct str bytes);
+	void (*end)(struct http_exchange *exchange, const struct str *trailers, size_t count);
+	void (*abort)(struct http_exchange *exchange, enum http_abort how);
+	bool (*raw)(struct http_exchange *exchange, struct str bytes);
+	void (*take)(struct http_exchange *exchange, size_t len);
+};
+
+struct http_exchange {
+	const struct http_exchange_ops *ops;
+	const struct http_exchange_events *events; /* NULL: not watched */
+	void *self;
+};
+
+/* The receiver of requests; the same for all its connections. */
+struct http_receiver {
+	http_request_fn on_request;
+	http_body_use_fn body_use; /* NULL: all bodies are read */
+	size_t body_max;
+	void *self;
+};
+
+/* ---- HTTP/1.1 ---- */
+
+enum connection_state { READING_HEAD, READING_BODY, ANSWERING, ENDING };
+
+struct connection {
+	struct list link;
+	struct http_server *server;
+	struct stream *stream;
+	enum connection_state state;
+	enum stream_end ending;          /* how to end the stream, in state ENDING */
+	struct http1_exchange *exchange; /* non-NULL iff state is ANSWERING */
+	struct http2 *http2;             /* the connection speaks HTTP/2; the state stays READING_HEAD */
+	struct loop_timer *patience; /* ends a connection that does not send a request; NULL: the server has no limit */
+	struct buf input;            /* received, not yet parsed */
+	size_t scanned;              /* bytes of input known not to contain the end of a head */
+	struct buf head_bytes;
+	struct http_head head;
+	struct http_body framing;
+	struct buf body;
+	bool has_said_continue; /* 100 Continue was sent for this request */
+	bool skips_body;        /* the body is not read, so the connection must be closed */
+	struct loop_deferred proceed;
+};
+
+struct http1_exchange {
+	struct http_exchange base;
+	struct list link;
+	struct connection *connection; /* NULL after the client has disconnected */
+	bool is_http_1_0;
+	bool is_head_request;
+	bool is_head_sent;
+	bool is_chunked;
+	bool must_close;
+	uint64_t left; /* bytes of the announced length not yet sent */
+};
+
+extern const struct http_exchange_ops http1_ops;
+
+/* ---- HTTP/2: the streams of one connection; http_server_http2.c ---- */
+
+struct http2_events {
+	bool (*on_output)(struct str bytes, void *self); /* false: no more output until http2_drained */
+	void (*on_over)(void *self);                     /* the connection is to be closed when its output was sent */
+};
+
+enum { HTTP2_PREFACE = 24 }; /* bytes */
+
+/* True if the bytes begin as a connection of HTTP/2 does: all of its preface, or as much as there is. */
+bool http2_is_preface(struct str bytes);
+/* Loads the library; must have succeeded before http2_create. ERR_unsupported: it is missing. */
+must_check int http2_load(struct error *err);
+/* The receiver is called by http2_receive, its exchanges' events also in later iterations of the loop. */
+struct http2 *http2_create(struct loop *loop, const struct http_receiver *receiver, const struct http2_events *events,
+                           void *self);
+void http2_receive(struct http2 *http2, struct str bytes);
+void http2_drained(struct http2 *http2);
+/* Refuses further requests; those in progress continue. */
+void http2_go_away(struct http2 *http2);
+/* True once the head of a request was complete. */
+bool http2_has_begun(const struct http2 *http2);
+/* True if there is no request in progress. */
+bool http2_is_idle(const struct http2 *http2);
+/* Ends the requests in progress; with is_gone their receivers get on_gone. NULL is fine. */
+void http2_destroy(struct http2 *http2, bool is_gone);
+
+/* ---- HTTP/2: what its files share ---- */
+
+/* nghttp2.submit_goaway is nghttp2_submit_goaway, and so on. Bound by http2_load. */
+struct nghttp2 {
+#define NGHTTP2(name) __typeof__(&nghttp2_##name) name;
+#include "net/http_server_http2.def"
+#undef NGHTTP2
+};
+
+extern struct nghttp2 nghttp2;
+
+struct http2 {
+	const struct http_receiver *receiver;
+	const struct http2_events *events;
+	void *self;
+	nghttp2_session *session;
+	struct list streams; /* that nghttp2 has not closed */
+	struct loop_deferred flush;
+	unsigned reset_count; /* streams that were reset because of an error of the client */
+	bool has_begun;       /* a request has arrived */
+	bool is_blocked;      /* on_output returned false */
+	bool has_writable;    /* a stream has is_writable_due */
+	bool is_over;         /* nothing more is received or sent */
+};
+
+struct http2_stream {
+	struct http_exchange base;
+	struct list link;
+	struct http2 *http2;
+	int32_t id;
+	struct arena arena; /* the text of the head */
+	struct http_head head;
+	size_t head_len;
+	struct buf body; /* of a request whose body is read as a whole */
+	enum http_body_use use;
+	struct buf out; /* from `sent` on not yet in a frame */
+	size_t sent;
+	struct buf trailers;  /* lines */
+	bool is_open;         /* nghttp2 has not closed the stream */
+	bool is_owned;        /* the receiver has the exchange */
+	bool has_head;        /* the request's head is complete */
+	bool has_host;        /* the request has :authority */
+	bool is_bad;          /* the head is contradictory */
+	bool is_input_over;   /* the client has ended its side */
+	bool is_head_sent;    /* of the answer */
+	bool has_no_body;     /* the answer is a head alone */
+	bool has_ended;       /* the answer is complete */
+	bool is_deferred;     /* nghttp2 does not ask for data until session_resume_data */
+	bool is_full;         /* on_writable is due once `out` is empty */
+	bool is_writable_due; /* to be called after the frames were written */
+};
+
+extern const struct http_exchange_ops http2_ops;
+
+/* Frees the stream if it has no owner any more. */
+void http2_stream_release(struct http2_stream *stream);
+void http2_stream_reset(struct http2_stream *stream, uint32_t code);
+
+#endif

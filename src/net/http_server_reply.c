@@ -1,0 +1,175 @@
+/* Answers: the calls of receivers, and how HTTP/1.1 frames what they send. HTTP/2 is in http_server_http2.c. */
+#include <stdio.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "net/http_server_priv.h"
+
+/* ---- HTTP/1.1 ---- */
+
+static struct http1_exchange *http1(struct http_exchange *base)
+{
+	return container_of(base, struct http1_exchange, base);
+}
+
+static bool exchange_send(struct http1_exchange *exchange, struct str bytes)
+{
+	return !exchange->connection || stream_send(exchange->connection->stream, bytes);
+}
+
+static void exchange_end(struct http1_exchange *exchange, bool must_close, enum stream_end how)
+{
+	struct connection *connection = exchange->connection;
+	list_remove(&exchange->link);
+	free(exchange);
+	if (!connection)
+		return;
+	connection->exchange = NULL;
+	connection->state = must_close ? ENDING : READING_HEAD;
+	connection->ending = how;
+	loop_defer(&connection->proceed);
+}
+
+/* Appends the headers that frame the body, and chooses how its end is marked. */
+static void append_framing(struct http1_exchange *exchange, struct buf *out, int status, int64_t length)
+{
+	bool has_body = status >= 200 && status != 204 && status != 304;
+	if (has_body && length >= 0)
+		buf_printf(out, "Content-Length: %lld\r\n", (long long)length);
+	else if (has_body && exchange->is_http_1_0)
+		exchange->must_close = true;
+	else if (has_body)
+		buf_append_c(out, "Transfer-Encoding: chunked\r\n");
+	if (exchange->is_head_request)
+		has_body = false;
+	exchange->is_chunked = has_body && length < 0 && !exchange->is_http_1_0;
+	exchange->left = !has_body ? 0 : length < 0 ? UINT64_MAX : (uint64_t)length;
+}
+
+static void append_header(struct http1_exchange *exchange, struct buf *out, struct str line)
+{
+	struct http_header header;
+	if (!http_header_parse(line, &header))
+		return;
+	if (str_equal_fold(header.name, STR("connection")) && http_list_has(header.value, "close")) {
+		exchange->must_close = true;
+		return;
+	}
+	buf_append_str(out, line);
+	buf_append_c(out, "\r\n");
+}
+
+static void on_http1_head(struct http_exchange *base, int status, const struct str *headers, size_t header_count,
+                          int64_t length)
+{
+	auto_buf struct buf out;
+	struct http1_exchange *exchange = http1(base);
+	buf_init(&out, LIMIT_HTTP_SERVER_BODY);
+	buf_printf(&out, "HTTP/1.1 %03d %s\r\n", status, http_status_reason(status));
+	for (size_t i = 0; i < header_count; i++)
+		append_header(exchange, &out, headers[i]);
+	append_framing(exchange, &out, status, length);
+	buf_append_c(&out, exchange->must_close ? "Connection: close\r\n\r\n" : "\r\n");
+	exchange->is_head_sent = true;
+	exchange_send(exchange, buf_str(&out));
+}
+
+static bool reply_chunk(struct http1_exchange *exchange, struct str bytes)
+{
+	char line[24];
+	snprintf(line, sizeof(line), "%zx\r\n", bytes.len);
+	exchange_send(exchange, str_of(line));
+	exchange_send(exchange, bytes);
+	return exchange_send(exchange, STR("\r\n"));
+}
+
+static bool on_http1_data(struct http_exchange *base, struct str bytes)
+{
+	struct http1_exchange *exchange = http1(base);
+	if (exchange->left < bytes.len)
+		bytes.len = (size_t)exchange->left;
+	if (bytes.len == 0)
+		return true;
+	if (exchange->is_chunked)
+		return reply_chunk(exchange, bytes);
+	if (exchange->left != UINT64_MAX)
+		exchange->left -= bytes.len;
+	return exchange_send(exchange, bytes);
+}
+
+/* Trailers are omitted: nothing that HTTP/1.1 serves has any. */
+static void on_http1_end(struct http_exchange *base, const struct str *trailers, size_t count)
+{
+	struct http1_exchange *exchange = http1(base);
+	bool must_close = exchange->must_close || !exchange->is_head_sent;
+	(void)trailers;
+	(void)count;
+	if (exchange->is_chunked)
+		exchange_send(exchange, STR("0\r\n\r\n"));
+	else if (exchange->left)
+		must_close = true;
+	exchange_end(exchange, must_close, STREAM_FLUSH);
+}
+
+static bool on_http1_raw(struct http_exchange *base, struct str bytes)
+{
+	http1(base)->must_close = true;
+	return exchange_send(http1(base), bytes);
+}
+
+static void on_http1_abort(struct http_exchange *base, enum http_abort how)
+{
+	exchange_end(http1(base), true, how == HTTP_ABORT_RESET ? STREAM_RESET : STREAM_FLUSH);
+}
+
+const struct http_exchange_ops http1_ops = {
+	.head = on_http1_head,
+	.data = on_http1_data,
+	.end = on_http1_end,
+	.abort = on_http1_abort,
+	.raw = on_http1_raw,
+};
+
+/* ---- either version ---- */
+
+void http_exchange_watch(struct http_exchange *exchange, const struct http_exchange_events *events, void *self)
+{
+	exchange->events = events;
+	exchange->self = self;
+}
+
+void http_reply_head(struct http_exchange *exchange, int status, const struct str *headers, size_t header_count,
+                     int64_t length)
+{
+	exchange->ops->head(exchange, status, headers, header_count, length);
+}
+
+bool http_reply_data(struct http_exchange *exchange, struct str bytes)
+{
+	return exchange->ops->data(exchange, bytes);
+}
+
+void http_reply_end(struct http_exchange *exchange)
+{
+	exchange->ops->end(exchange, NULL, 0);
+}
+
+void http_reply(struct http_exchange *exchange, int status, const char *content_type, struct str body)
+{
+	char line[256];
+	snprintf(line, sizeof(line), "Content-Type: %s", content_type ? content_type : "");
+	struct str header = str_of(line);
+	http_reply_head(exchange, status, &header, content_type ? 1 : 0, (int64_t)body.len);
+	http_reply_data(exchange, body);
+	http_reply_end(exchange);
+}
+
+bool http_reply_raw(struct http_exchange *exchange, struct str bytes)
+{
+	return exchange->ops->raw && exchange->ops->raw(exchange, bytes);
+}
+
+void http_exchange_abort(struct http_exchange *exchange, enum http_abort how)
+{
+	exchange->ops->abort(exchange, how);
+}

@@ -1,0 +1,228 @@
+// codex proto --listen http:// over HTTP/2: many requests on one connection, and clients that abuse the protocol.
+// http_proto.test.mjs has the endpoints.
+
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import http2 from 'node:http2';
+import net from 'node:net';
+import test from 'node:test';
+import { promisify } from 'node:util';
+import { cleanEnv, codexBin, launch, makeHome, needs, reply, say, startModel, tempDir, waitFor } from './lib/codex.mjs';
+import { userInput } from './lib/proto.mjs';
+
+const proto = needs('proto');
+const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
+const DATA = 0, HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, PING = 6, GOAWAY = 7, WINDOW_UPDATE = 8, CONTINUATION = 9;
+const END_STREAM = 1, END_HEADERS = 4;
+
+function frame(type, flags, id, payload = Buffer.alloc(0)) {
+	const head = Buffer.alloc(9);
+	head.writeUIntBE(payload.length, 0, 3);
+	head[3] = type;
+	head[4] = flags;
+	head.writeUInt32BE(id, 5);
+	return Buffer.concat([head, payload]);
+}
+
+const uint32 = (...numbers) => Buffer.concat(numbers.map((number) => {
+	const bytes = Buffer.alloc(4);
+	bytes.writeUInt32BE(number);
+	return bytes;
+}));
+const literal = (name, value) => Buffer.concat([Buffer.from([0x00, name.length]), Buffer.from(name),
+	Buffer.from([value.length]), Buffer.from(value)]);
+/** The head of GET /healthz: indexed fields, and the path as a literal. */
+const healthHead = Buffer.concat([Buffer.from([0x82, 0x86]), literal(':path', '/healthz'),
+	literal(':authority', 'localhost')]);
+
+async function serve(t, replies = [], { config } = {}) {
+	const model = await startModel(t, replies.length ? replies : [say('Unused.')]);
+	const program = launch(t, codexBin, ['proto', '--listen', 'http://127.0.0.1:0'],
+		{ cwd: tempDir(t, 'cwd'), env: cleanEnv(makeHome(t, model, config)) });
+	const url = await waitFor(program.child.stderr, () => program.result.stderr,
+		(text) => /^listening on (\S+)\n/m.exec(text)?.[1]);
+	return { ...program, url, port: Number(new URL(url).port) };
+}
+
+/** A connection of raw frames: {send, closed}; closed resolves to the frames that the server sent. */
+function raw(t, server, { opening = true } = {}) {
+	const socket = net.connect(server.port, '127.0.0.1');
+	t.after(() => socket.destroy());
+	let input = Buffer.alloc(0);
+	const frames = [];
+	socket.on('data', (bytes) => {
+		input = Buffer.concat([input, bytes]);
+		while (input.length >= 9 && input.length >= 9 + input.readUIntBE(0, 3)) {
+			const length = input.readUIntBE(0, 3);
+			frames.push({ type: input[3], id: input.readUInt32BE(5), payload: input.subarray(9, 9 + length) });
+			input = input.subarray(9 + length);
+		}
+	});
+	socket.on('error', () => {}); // the server may reset the connection while this side still writes
+	if (opening) socket.write(Buffer.concat([preface, frame(SETTINGS, 0, 0)]));
+	return { socket, frames, send: (...parts) => socket.write(Buffer.concat(parts)),
+		closed: new Promise((resolve) => socket.on('close', () => resolve(frames))) };
+}
+
+const codeOf = (frames) => frames.find(({ type }) => type === GOAWAY)?.payload.readUInt32BE(4);
+
+function connect(t, server) {
+	const client = http2.connect(server.url);
+	client.on('error', () => {}); // the program may end first; requests report their own errors
+	t.after(() => client.destroy());
+	return client;
+}
+
+/** One request; resolves to {status, text}. */
+async function call(client, headers, body) {
+	const stream = client.request(headers, { endStream: body === undefined });
+	if (body !== undefined) stream.end(body);
+	const status = new Promise((resolve, reject) => stream.on('response', (h) => resolve(h[':status'])).on('error', reject));
+	let text = '';
+	for await (const part of stream.setEncoding('utf8')) text += part;
+	return { status: await status, text };
+}
+
+const isServed = async (t, server) =>
+	assert.equal((await call(connect(t, server), { ':path': '/healthz' })).status, 200);
+
+async function openSession(client) {
+	const { text } = await call(client, { ':method': 'POST', ':path': '/v1/sessions' });
+	return `/v1/sessions/${JSON.parse(text).session_id}`;
+}
+
+const submit = (client, session, submission) => call(client, { ':method': 'POST', ':path': `${session}/submissions`,
+	'content-type': 'application/json' }, JSON.stringify(submission));
+
+/** Reads a stream of events until one has this type. */
+async function until(stream, type) {
+	let rest = '';
+	for await (const part of stream.setEncoding('utf8')) {
+		if ((rest + part).includes(`"type":"${type}"`)) return;
+		rest = part.slice(-100);
+	}
+	assert.fail(`the stream ended without ${type}`);
+}
+
+test('HTTP/1.1 and HTTP/2 share the port, and a connection carries many requests', proto, async (t) => {
+	const server = await serve(t);
+	const client = connect(t, server);
+	const answers = await Promise.all(Array.from({ length: 200 }, () => call(client, { ':path': '/healthz' })));
+	assert.ok(answers.every(({ status }) => status === 200));
+	assert.equal((await fetch(`${server.url}/healthz`)).status, 200);
+});
+
+test('a stream that is not read delays no other stream of its connection', proto, async (t) => {
+	const long = () => reply({ message: 'x' + ' y'.repeat(1_000_000) });
+	const server = await serve(t, [long(), long()]);
+	const client = connect(t, server);
+	const [first, second] = [await openSession(client), await openSession(client)];
+	const sleeper = client.request({ ':path': `${first}/events` });
+	await submit(client, first, { id: '1', op: userInput('go') });
+	await submit(client, second, { id: '1', op: userInput('go') });
+	await until(client.request({ ':path': `${second}/events` }), 'task_complete');
+	sleeper.on('error', () => {}).close(); // it ends with the program at the latest
+	client.destroy();
+});
+
+test('10,000 requests that are reset at once end their connection and no other', proto, async (t) => {
+	const server = await serve(t);
+	const other = connect(t, server);
+	await call(other, { ':path': '/healthz' });
+	const attack = raw(t, server);
+	for (let id = 1; id < 20_000; id += 2)
+		attack.send(frame(HEADERS, END_HEADERS, id, healthHead), frame(RST_STREAM, 0, id, uint32(8)));
+	const frames = await attack.closed;
+	assert.notEqual(codeOf(frames), undefined, 'no GOAWAY');
+	assert.equal((await call(other, { ':path': '/healthz' })).status, 200);
+	await isServed(t, server);
+});
+
+test('headers that unpack to megabytes end their stream and nothing is kept of them', proto, async (t) => {
+	const server = await serve(t);
+	const attack = raw(t, server);
+	// One entry of 4,000 bytes is added to the table, then named 10,000 times by one byte each.
+	const value = 'v'.repeat(4000);
+	const added = Buffer.concat([Buffer.from([0x40, 1]), Buffer.from('x'), Buffer.from([0x7f, ...[4000 - 127 & 127 | 128,
+		4000 - 127 >> 7]]), Buffer.from(value)]);
+	attack.send(frame(HEADERS, END_STREAM | END_HEADERS, 1,
+		Buffer.concat([healthHead, added, Buffer.alloc(10_000, 0xbe)])), frame(PING, 0, 0, Buffer.alloc(8)));
+	await waitFor(attack.socket, () => attack.frames, (frames) => frames.find(({ type }) => type === PING));
+	const reset = attack.frames.find(({ type, id }) => type === RST_STREAM && id === 1);
+	assert.ok(reset, 'the stream was not reset');
+	await isServed(t, server);
+});
+
+const attacks = {
+	'CONTINUATION without an end': () => [frame(HEADERS, 0, 1, healthHead),
+		...Array.from({ length: 2000 }, () => frame(CONTINUATION, 0, 1, literal('x', 'y')))],
+	'another frame inside of a head': () => [frame(HEADERS, 0, 1, healthHead), frame(PING, 0, 0, Buffer.alloc(8))],
+	'DATA on stream 0': () => [frame(DATA, 0, 0, Buffer.alloc(4))],
+	'an even stream': () => [frame(HEADERS, END_HEADERS, 2, healthHead)],
+	'SETTINGS of a wrong length': () => [frame(SETTINGS, 0, 0, Buffer.alloc(5))],
+	'a window past its maximum': () => [frame(WINDOW_UPDATE, 0, 0, uint32(0x7fffffff))],
+	'a frame longer than allowed': () => [frame(DATA, 0, 1, Buffer.alloc(20_000))],
+	'a head that cannot be decoded': () => [frame(HEADERS, END_HEADERS, 1, Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]))],
+	'a preface that ends wrong': () => [],
+};
+for (const [name, frames] of Object.entries(attacks))
+	test(`${name} ends the connection`, proto, async (t) => {
+		const server = await serve(t);
+		const attack = raw(t, server, { opening: frames().length > 0 });
+		if (frames().length) attack.send(...frames());
+		else attack.send(Buffer.from('PRI * HTTP/2.0\r\n\r\nSN\r\n\r\n'));
+		const answer = await attack.closed;
+		if (frames().length) assert.ok(codeOf(answer) > 0, 'no GOAWAY with an error');
+		await isServed(t, server);
+	});
+
+test('floods of PING and SETTINGS from a client that does not read are bounded', proto, async (t) => {
+	const server = await serve(t);
+	const attack = raw(t, server);
+	attack.socket.pause();
+	const flood = Buffer.concat(Array.from({ length: 20_000 }, (_, i) =>
+		i % 2 ? frame(PING, 0, 0, Buffer.alloc(8)) : frame(SETTINGS, 0, 0)));
+	for (let i = 0; i < 10; i++) attack.send(flood);
+	await isServed(t, server);
+});
+
+test('a connection that sends no complete request is closed', proto, async (t) => {
+	const server = await serve(t);
+	const partial = ['', 'PRI * HT', 'GET /healthz HTTP/1.1\r\nhost: loc'].map((text) => {
+		const socket = net.connect(server.port, '127.0.0.1');
+		if (text) socket.write(text);
+		return new Promise((resolve) => socket.on('close', resolve).resume());
+	});
+	const http2Only = raw(t, server); // a preface, and no request
+	await Promise.all([...partial, http2Only.closed]);
+});
+
+test('SIGTERM announces the end to each connection', proto, async (t) => {
+	const server = await serve(t, [reply({ message: 'Working.' }, { gate: 'never' })]);
+	const client = connect(t, server);
+	const session = await openSession(client);
+	await submit(client, session, { id: '1', op: userInput('go') });
+	const goaway = new Promise((resolve) => client.on('goaway', resolve));
+	const watcher = client.request({ ':path': `${session}/events` });
+	await new Promise((resolve) => watcher.on('response', resolve));
+	server.child.kill('SIGTERM');
+	assert.equal(await goaway, 0);
+	await until(watcher, 'shutdown_complete');
+	assert.equal((await server.done).code, 0);
+});
+
+for (const [tool, args] of [
+	['curl', (url) => ['-sSf', '--http2-prior-knowledge', `${url}/readyz`]],
+	['nghttp', (url) => ['-n', `${url}/readyz`]],
+	['h2load', (url) => ['-n1000', '-c4', '-m50', `${url}/v1/sessions`]],
+])
+	test(`${tool} is served`, proto, async (t) => {
+		const server = await serve(t);
+		try {
+			const { stdout } = await promisify(execFile)(tool, args(server.url));
+			if (tool === 'h2load') assert.match(stdout, /1000 succeeded, 0 failed/);
+		} catch (error) {
+			if (error.code !== 'ENOENT') throw error;
+			t.skip(`${tool} is not installed`);
+		}
+	});
