@@ -65,6 +65,9 @@ struct http_exchange_events {
 };
 
 void http_exchange_watch(struct http_exchange *exchange, const struct http_exchange_events *events, void *self);
+bool http_exchange_is_http2(const struct http_exchange *exchange);
+/* Lets the client send another len bytes of a streamed body; 64 KiB need no call. */
+void http_exchange_take(struct http_exchange *exchange, size_t len);
 
 enum {
 	HTTP_CHUNKED = -1,
@@ -82,6 +85,8 @@ void http_reply_head(struct http_exchange *exchange, int status, const struct st
 bool http_reply_data(struct http_exchange *exchange, struct str bytes);
 /* Ends the answer and the exchange. The connection is closed if less than the announced length was sent. */
 void http_reply_end(struct http_exchange *exchange);
+/* As http_reply_end, with headers after the body, which are omitted in HTTP/1.1. */
+void http_reply_end_with(struct http_exchange *exchange, const struct str *trailers, size_t trailer_count);
 /* Sends head, body and end. content_type may be NULL. */
 void http_reply(struct http_exchange *exchange, int status, const char *content_type, struct str body);
 /* Queues bytes unchanged, without head or framing, for deliberately malformed answers. The connection is closed when

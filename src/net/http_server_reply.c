@@ -138,6 +138,17 @@ void http_exchange_watch(struct http_exchange *exchange, const struct http_excha
 	exchange->self = self;
 }
 
+bool http_exchange_is_http2(const struct http_exchange *exchange)
+{
+	return exchange->ops != &http1_ops;
+}
+
+void http_exchange_take(struct http_exchange *exchange, size_t len)
+{
+	if (exchange->ops->take)
+		exchange->ops->take(exchange, len);
+}
+
 void http_reply_head(struct http_exchange *exchange, int status, const struct str *headers, size_t header_count,
                      int64_t length)
 {
@@ -152,6 +163,11 @@ bool http_reply_data(struct http_exchange *exchange, struct str bytes)
 void http_reply_end(struct http_exchange *exchange)
 {
 	exchange->ops->end(exchange, NULL, 0);
+}
+
+void http_reply_end_with(struct http_exchange *exchange, const struct str *trailers, size_t trailer_count)
+{
+	exchange->ops->end(exchange, trailers, trailer_count);
 }
 
 void http_reply(struct http_exchange *exchange, int status, const char *content_type, struct str body)

@@ -121,17 +121,21 @@ static void refuse_route(struct http_request *request, struct str path)
 	for (size_t i = 0; i < countof(routes); i++)
 		if (matches(routes[i].path, path, &id))
 			buf_printf(&allow, "%s%s", allow.len ? ", " : "allow: ", routes[i].method);
-	if (!allow.len)
+	if (!allow.len && grpc_method_find(path) && str_is(request->head->method, "POST"))
+		http_request_refuse(request, 415, "gRPC needs HTTP/2 and `content-type: application/grpc`");
+	else if (grpc_method_find(path))
+		refuse(request, 405, "gRPC uses POST", NULL, 0, STR("allow: POST"));
+	else if (!allow.len)
 		http_request_refuse(request, 404, "there is no such endpoint; docs/http.md lists them");
 	else
 		refuse(request, 405, "the endpoint does not have this method", NULL, 0, buf_str(&allow));
 }
 
-static struct http_session *find_session(struct http_proto *proto, struct str id)
+struct http_session *http_session_find(struct http_proto *proto, struct str id)
 {
 	struct http_session *it;
 	list_for_each(it, &proto->sessions, link) {
-		if (!kept_session_has_ended(it->kept) && str_is(id, kept_session_id(it->kept)))
+		if (!it->is_own && !kept_session_has_ended(it->kept) && str_is(id, kept_session_id(it->kept)))
 			return it;
 	}
 	return NULL;
@@ -179,7 +183,9 @@ static int check(const struct http_proto *proto, const struct http_head *head, c
 		return 403;
 	}
 	const struct route *route = find_route(head->method, path, &id);
-	if ((!route || route->needs_token) && !has_token(proto, head)) {
+	const struct grpc_method *method = grpc_method_find(path);
+	bool is_open = (route && !route->needs_token) || (method && !method->needs_token);
+	if (!is_open && !has_token(proto, head)) {
 		*ret_reason =
 			"the request lacks the header `authorization: Bearer TOKEN` with the token of this server";
 		return 401;
@@ -190,7 +196,9 @@ static int check(const struct http_proto *proto, const struct http_head *head, c
 static enum http_body_use body_use(const struct http_head *head, void *self)
 {
 	const char *reason;
-	return check(self, head, &reason) == 0 ? HTTP_BODY_WHOLE : HTTP_BODY_SKIP;
+	if (check(self, head, &reason) != 0)
+		return HTTP_BODY_SKIP;
+	return grpc_is_call(head) ? HTTP_BODY_STREAM : HTTP_BODY_WHOLE;
 }
 
 static void on_request(struct http_exchange *exchange, const struct http_head *head, struct str body, void *self)
@@ -200,12 +208,17 @@ static void on_request(struct http_exchange *exchange, const struct http_head *h
 	struct str id = STR_NONE, path = path_of(head, &request.query);
 	const char *reason;
 	int status = check(proto, head, &reason);
+	bool is_call = grpc_is_call(head) && http_exchange_is_http2(exchange);
+	if (is_call && (!status || status == 401)) {
+		grpc_accept(proto, exchange, head, grpc_method_find(path), status == 0);
+		return;
+	}
 	if (status) {
 		refuse(&request, status, reason, NULL, 0, status == 401 ? STR("www-authenticate: Bearer") : STR_NONE);
 		return;
 	}
 	const struct route *route = find_route(head->method, path, &id);
-	request.session = id.ptr ? find_session(proto, id) : NULL;
+	request.session = id.ptr ? http_session_find(proto, id) : NULL;
 	if (!route)
 		refuse_route(&request, path);
 	else if (id.ptr && !request.session)
@@ -216,10 +229,11 @@ static void on_request(struct http_exchange *exchange, const struct http_head *h
 
 /* ---- sessions ---- */
 
-static void session_destroy(struct http_session *session)
+void http_session_destroy(struct http_session *session)
 {
 	list_remove(&session->link);
 	session->proto->session_count--;
+	loop_defer(&session->proto->sweep); /* it may be the last one */
 	kept_session_destroy(session->kept);
 	free(session);
 }
@@ -233,7 +247,7 @@ static void on_sweep(void *self)
 		if (!kept_session_has_ended(it->kept))
 			has_open = true;
 		else if (!kept_session_is_watched(it->kept))
-			session_destroy(it);
+			http_session_destroy(it);
 	}
 	if (!proto->is_draining || has_open || proto->is_end_reported)
 		return;
@@ -247,7 +261,7 @@ static void on_session_end(void *self)
 	loop_defer(&session->proto->sweep);
 }
 
-struct http_session *http_session_open(struct http_proto *proto, struct str resume, bool no_auto_configure,
+struct http_session *http_session_open(struct http_proto *proto, struct str resume, bool no_auto_configure, bool is_own,
                                        struct error *err)
 {
 	const struct http_proto_options *own = &proto->options;
@@ -265,10 +279,12 @@ struct http_session *http_session_open(struct http_proto *proto, struct str resu
 		.resume_path = rollout,
 		.no_auto_configure = own->no_auto_configure || no_auto_configure,
 		.keep_events = own->keep_events,
+		.is_own = is_own,
 		.on_end = on_session_end,
 		.self = session,
 	};
 	session->proto = proto;
+	session->is_own = is_own;
 	session->kept = kept_session_create(&options);
 	list_append(&proto->sessions, &session->link);
 	proto->session_count++;
@@ -324,6 +340,7 @@ struct http_proto *http_proto_create(const struct http_proto_options *options, c
 	proto->options = *options;
 	list_init(&proto->sessions);
 	list_init(&proto->watches);
+	list_init(&proto->calls);
 	loop_deferred_init(&proto->sweep, options->loop, on_sweep, proto);
 	if (start(proto, address, err) == 0)
 		return proto;
@@ -341,6 +358,7 @@ void http_proto_shut_down(struct http_proto *proto)
 	struct http_session *it;
 	proto->is_draining = true;
 	http_server_drain(proto->server);
+	grpc_calls_drain(proto);
 	list_for_each(it, &proto->sessions, link)
 		kept_session_shut_down(it->kept);
 	loop_defer(&proto->sweep);
@@ -352,8 +370,9 @@ void http_proto_destroy(struct http_proto *proto)
 	if (!proto)
 		return;
 	http_watches_destroy(proto);
+	grpc_calls_destroy(proto);
 	list_for_each(it, &proto->sessions, link)
-		session_destroy(it);
+		http_session_destroy(it);
 	http_server_destroy(proto->server);
 	loop_deferred_finish(&proto->sweep);
 	free(proto->address);

@@ -1,9 +1,10 @@
-/* http_proto.h — the event protocol over HTTP/1.1 and HTTP/2: sessions that outlive connections, as resources.
+/* http_proto.h — the event protocol over HTTP/1.1 and HTTP/2: sessions that outlive connections, as resources, and as
+ * streams of gRPC.
  *
- * http_routes.def lists the endpoints. Only clients on this machine can connect: any other address is refused. Rejected
- * on every path: a request with an Origin header, which comes from a web page, and one whose Host header does not name
- * this machine (403); with a token also, except for health checks, a request without it (401). Their bodies are not
- * read. Owns: the socket and the sessions (kept_session.h). Loop thread only. */
+ * http_routes.def lists the endpoints, grpc_methods.def the methods of gRPC. Only clients on this machine can connect:
+ * any other address is refused. Rejected on every path: a request with an Origin header, which comes from a web page,
+ * and one whose Host header does not name this machine (403); with a token also, except for health checks, a request
+ * without it (401). Their bodies are not read. Owns: the socket and the sessions (kept_session.h). Loop thread only. */
 #ifndef SERVER_HTTP_PROTO_H
 #define SERVER_HTTP_PROTO_H
 

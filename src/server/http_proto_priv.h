@@ -5,20 +5,23 @@
 #ifndef SERVER_HTTP_PROTO_PRIV_H
 #define SERVER_HTTP_PROTO_PRIV_H
 
+#include "base/buf.h"
 #include "base/list.h"
 #include "loop/loop.h"
+#include "server/grpc_wire.h"
 #include "server/http_proto.h"
 
-struct buf;
 struct http_exchange;
 struct http_head;
 struct kept_session;
+struct kept_watcher;
 
 /* An open session of the server. */
 struct http_session {
 	struct list link;
 	struct http_proto *proto;
 	struct kept_session *kept;
+	bool is_own; /* it belongs to one stream: other requests do not find it */
 };
 
 struct http_proto {
@@ -28,6 +31,7 @@ struct http_proto {
 	struct list sessions;
 	size_t session_count;
 	struct list watches; /* of http_proto_watch.c */
+	struct list calls;   /* of http_proto_grpc.c */
 	struct loop_deferred sweep;
 	bool is_draining, is_end_reported;
 };
@@ -57,8 +61,70 @@ typedef void (*http_route_fn)(struct http_request *request);
 
 /* Opens a session; NULL and err if there are too many or none to resume. */
 must_check struct http_session *http_session_open(struct http_proto *proto, struct str resume, bool no_auto_configure,
-                                                  struct error *err);
+                                                  bool is_own, struct error *err);
+/* Returns an open session that is not owned by a stream, or NULL. */
+struct http_session *http_session_find(struct http_proto *proto, struct str id);
+/* Ends a session at once, its task and commands included. It must have no watchers. */
+void http_session_destroy(struct http_session *session);
 /* Ends the answer of each watch, without a last event. */
 void http_watches_destroy(struct http_proto *proto);
+
+/* ---- gRPC ---- */
+
+struct grpc_call {
+	struct list link;
+	struct http_proto *proto;
+	struct http_exchange *exchange;
+	const struct grpc_method *method;
+	struct buf in;               /* received; at most one message and what one read adds */
+	size_t owed;                 /* bytes for which the client has no new credit yet */
+	struct buf out;              /* messages that were not passed on yet */
+	struct loop_timer *deadline; /* NULL: the call has none */
+	struct loop_timer *start;    /* opens the session of a stream; NULL: there is nothing to open */
+	struct loop_deferred finished;
+	struct http_session *session;
+	struct kept_watcher *watcher;
+	unsigned message_count;
+	unsigned unread_count; /* messages since the client does not read */
+	bool is_own;           /* the session ends with the call */
+	bool is_encoded;       /* the client announced a compression */
+	bool is_stalled;       /* the client does not read */
+	bool is_input_over, is_half_closed, is_head_sent, has_ended;
+	bool awaits_end;          /* CloseSession: answers when the session has ended */
+	bool is_health, is_known; /* Health.Watch; the service exists */
+};
+
+struct grpc_method {
+	const char *path;
+	void (*run)(struct grpc_call *call, struct str message);
+	bool is_stream, needs_token;
+};
+
+#define METHOD(path, handler, ...) void on_grpc_##handler(struct grpc_call *call, struct str message);
+#include "server/grpc_methods.def"
+#undef METHOD
+
+/* True for a request that has the method and the content type of gRPC. */
+bool grpc_is_call(const struct http_head *head);
+const struct grpc_method *grpc_method_find(struct str path);
+/* Serves a call, or refuses it with a status. method: NULL if the name is unknown. */
+void grpc_accept(struct http_proto *proto, struct http_exchange *exchange, const struct http_head *head,
+                 const struct grpc_method *method, bool is_authorized);
+/* Reports the state of the server to the watchers of its health. */
+void grpc_calls_drain(struct http_proto *proto);
+/* Ends all calls. */
+void grpc_calls_destroy(struct http_proto *proto);
+
+/* Sends the head of the answer, unless it was sent; then also call->out. */
+void grpc_call_head(struct grpc_call *call);
+void grpc_call_send(struct grpc_call *call);
+/* Ends the call, and its session if it owns it and the status is an error. The call stays until the loop runs again. */
+void grpc_call_end(struct grpc_call *call, enum grpc_status status, const char *text);
+/* Handles the messages that have arrived, as far as the session has room. */
+void grpc_call_run(struct grpc_call *call);
+void grpc_call_on_news(void *call);
+void grpc_session_begin(struct grpc_call *call, const struct http_head *head);
+void grpc_session_half_close(struct grpc_call *call);
+void grpc_health_report(struct grpc_call *call);
 
 #endif

@@ -7,6 +7,7 @@
 #include "net/http_head.h"
 #include "net/http_server.h"
 #include "protocol/message/message.h"
+#include "server/grpc_text.h"
 #include "server/http_proto_priv.h"
 #include "server/kept_session.h"
 
@@ -20,6 +21,11 @@ void on_route_ready(struct http_request *request)
 	http_reply(request->exchange, request->proto->is_draining ? 503 : 200, NULL, STR(""));
 }
 
+void on_route_proto(struct http_request *request)
+{
+	http_reply(request->exchange, 200, "text/plain", grpc_text_codex);
+}
+
 void on_route_list(struct http_request *request)
 {
 	auto_buf struct buf out;
@@ -30,7 +36,7 @@ void on_route_list(struct http_request *request)
 	jw_key(&w, "sessions");
 	jw_array(&w);
 	list_for_each(it, &request->proto->sessions, link) {
-		if (!kept_session_has_ended(it->kept))
+		if (!it->is_own && !kept_session_has_ended(it->kept))
 			kept_session_write_info(it->kept, &w);
 	}
 	jw_array_end(&w);
@@ -92,7 +98,7 @@ void on_route_open(struct http_request *request)
 		http_request_refuse(request, 503, "the server is shutting down");
 		return;
 	}
-	struct http_session *session = http_session_open(request->proto, resume, is_unconfigured, &err);
+	struct http_session *session = http_session_open(request->proto, resume, is_unconfigured, false, &err);
 	if (session)
 		answer_opened(request, kept_session_id(session->kept));
 	else

@@ -102,6 +102,7 @@ struct kept_session {
 	struct loop_timer *idle;
 	uint64_t active_ms; /* the time of the last submission or event, or when the last watcher left */
 	struct buf out;
+	bool is_finishing; /* no submission follows */
 	bool is_ending, has_ended;
 };
 
@@ -142,12 +143,23 @@ static void on_idle(void *self)
 		kept_session_shut_down(session);
 }
 
+static void look(struct kept_session *session)
+{
+	enum codex_state state = codex_get_state(session->codex);
+	if (session->pending_count || state == CODEX_QUEUED)
+		loop_defer(&session->news); /* the queues are drained in the next round of the loop */
+	else if (state != CODEX_RUNNING)
+		kept_session_shut_down(session);
+}
+
 static void on_announce(void *self)
 {
 	struct kept_session *session = self;
 	struct kept_watcher *it;
 	list_for_each(it, &session->watchers, link)
 		it->on_news(it->self);
+	if (session->is_finishing)
+		look(session);
 	if (session->has_ended)
 		session->options.on_end(session->options.self);
 }
@@ -182,6 +194,7 @@ static void submit_pending(void *self)
 		list_remove(&it->link);
 		session->pending_count--;
 		submission_destroy(it);
+		loop_defer(&session->news); /* there is room again */
 	}
 }
 
@@ -227,7 +240,7 @@ size_t kept_session_room(const struct kept_session *session)
 
 bool kept_session_submit(struct kept_session *session, struct submission *submission)
 {
-	if (!record_id(session, submission->id)) {
+	if (!session->options.is_own && !record_id(session, submission->id)) {
 		submission_destroy(submission);
 		return false;
 	}
@@ -255,6 +268,20 @@ void kept_session_shut_down(struct kept_session *session)
 	session->is_ending = true;
 	drop_pending(session);
 	add_pending(session, submission_create(STR(""), &(struct op){.tag = OP_shutdown}));
+}
+
+void kept_session_report(struct kept_session *session, struct str id, const char *text)
+{
+	struct ev_error body = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
+	struct event *event = event_create(id, EV_error, &body);
+	on_event(event, session);
+	event_destroy(event);
+}
+
+void kept_session_finish(struct kept_session *session)
+{
+	session->is_finishing = true;
+	loop_defer(&session->news);
 }
 
 /* ---- the session ---- */
@@ -325,12 +352,17 @@ bool kept_session_has_ended(const struct kept_session *session)
 	return session->has_ended;
 }
 
+unsigned kept_session_watchers(const struct kept_session *session)
+{
+	return session->watcher_count;
+}
+
 bool kept_session_is_watched(const struct kept_session *session)
 {
 	return session->watcher_count;
 }
 
-static const char *state_name(const struct kept_session *session)
+const char *kept_session_state(const struct kept_session *session)
 {
 	static const char *const names[] = {
 		[CODEX_QUEUED] = "running",
@@ -345,7 +377,7 @@ void kept_session_write_info(const struct kept_session *session, struct json_wri
 {
 	jw_object(w);
 	jw_member_cstr(w, "session_id", session->id);
-	jw_member_cstr(w, "state", state_name(session));
+	jw_member_cstr(w, "state", kept_session_state(session));
 	jw_member_i64(w, "first_seq", (int64_t)session->events.first_seq);
 	jw_member_i64(w, "last_seq", (int64_t)session->events.last_seq);
 	jw_member_i64(w, "watchers", session->watcher_count);
@@ -381,7 +413,9 @@ struct kept_watcher *kept_watcher_create(struct kept_session *session, uint64_t 
 
 enum kept_next kept_watcher_next(struct kept_watcher *watcher, struct str *ret_line, uint64_t *ret_seq)
 {
-	const struct kept_session *session = watcher->session;
+	struct kept_session *session = watcher->session;
+	if (session->options.is_own && watcher->seq && watcher->seq == session->events.first_seq)
+		drop_first(&session->events); /* the caller has read it */
 	if (watcher->seq >= session->events.last_seq) {
 		watcher->was_held = false;
 		return session->has_ended ? KEPT_ENDED : KEPT_WAIT;
@@ -395,11 +429,13 @@ enum kept_next kept_watcher_next(struct kept_watcher *watcher, struct str *ret_l
 
 void kept_watcher_stall(struct kept_watcher *watcher)
 {
-	if (watcher->was_held || watcher->session->has_ended)
+	bool is_own = watcher->session->options.is_own;
+	if (watcher->is_holding || (watcher->was_held && !is_own) || watcher->session->has_ended)
 		return;
 	watcher->was_held = watcher->is_holding = true;
 	codex_hold(watcher->session->codex);
-	loop_timer_start(watcher->patience, LIMIT_WATCHER_HOLD_MS);
+	if (!is_own)
+		loop_timer_start(watcher->patience, LIMIT_WATCHER_HOLD_MS);
 }
 
 void kept_watcher_destroy(struct kept_watcher *watcher)

@@ -27,8 +27,11 @@ struct kept_session_options {
 	struct proto_engine engine;
 	const char *resume_path; /* the rollout to resume; NULL: start a new session */
 	bool no_auto_configure;  /* a client sends configure_session itself */
-	size_t keep_events;      /* number of events that are kept */
-	uint64_t idle_ms;        /* 0: LIMIT_KEPT_IDLE_MS */
+	/* The session belongs to its one watcher: an event is dropped once it was read, the watcher may hold the engine
+	 * as long as it does not read, and repeated ids are not duplicates. */
+	bool is_own;
+	size_t keep_events; /* number of events that are kept */
+	uint64_t idle_ms;   /* 0: LIMIT_KEPT_IDLE_MS */
 	/* Called when the session has shut down and its watchers have had the news, and again when the last watcher is
 	 * gone. Destroy the session later. */
 	void (*on_end)(void *self);
@@ -44,6 +47,9 @@ bool kept_session_is_ending(const struct kept_session *session);
 /* True once shutdown_complete was emitted. */
 bool kept_session_has_ended(const struct kept_session *session);
 bool kept_session_is_watched(const struct kept_session *session);
+unsigned kept_session_watchers(const struct kept_session *session);
+/* Returns idle, running or blocked. */
+const char *kept_session_state(const struct kept_session *session);
 /* Writes {"session_id":…,"state":…,"first_seq":…,"last_seq":…,"watchers":…}. */
 void kept_session_write_info(const struct kept_session *session, struct json_writer *w);
 
@@ -53,6 +59,10 @@ size_t kept_session_room(const struct kept_session *session);
 bool kept_session_submit(struct kept_session *session, struct submission *submission);
 /* Acts as if a client had sent shutdown. */
 void kept_session_shut_down(struct kept_session *session);
+/* Emits an error event for a submission that cannot be carried out. */
+void kept_session_report(struct kept_session *session, struct str id, const char *text);
+/* No submission follows: shuts down when the running task has ended, or waits for an answer. */
+void kept_session_finish(struct kept_session *session);
 /* There must be no watchers. NULL is fine. */
 void kept_session_destroy(struct kept_session *session);
 
