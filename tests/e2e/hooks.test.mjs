@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
 import { call, codexBin, codexExec, forever, itemsOf, makeHome, needs, outputOf, patch, readLines, rollouts, run, runCodex, say,
-	startModel, tempDir, textsOf } from './lib/codex.mjs';
+	signalWhenThere, startModel, tempDir, textsOf } from './lib/codex.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const BYPASS = '--dangerously-bypass-hook-trust';
@@ -171,6 +171,15 @@ test('a hook that does not end is killed with its descendants at its time limit'
 	assert.match(stderr, /did not end within 1 s/);
 	for (const pid of fs.readFileSync(pids, 'utf8').trim().split('\n'))
 		assert.ok(!fs.existsSync(`/proc/${pid}`), `process ${pid} is left`);
+});
+
+test('a killed engine leaves no hook behind', needs('exec'), async (t) => {
+	const model = await startModel(t, [say('Never.')]);
+	const file = path.join(tempDir(t, 'pids'), 'pids');
+	const home = homeWith(t, model, { SessionStart: [group(`setsid sleep 600 & echo $$ $! > ${file}.new; mv ${file}.new ${file}; sleep 600`)] });
+	await exec(t, model, home, ['go'], { onStart: signalWhenThere(file, 'SIGKILL') });
+	for (const pid of fs.readFileSync(file, 'utf8').trim().split(' '))
+		while (fs.existsSync(`/proc/${pid}`)) await new Promise((done) => setTimeout(done, 20)); // ends at the test's time limit
 });
 
 test('hooks of one event run at the same time', needs('exec'), async (t) => {

@@ -61,7 +61,7 @@ function main(count) {
 		const cost = (last.cpu - plain.last.cpu) / (turns * PER_TURN);
 		console.log(`${turns * PER_TURN} hooks: ${warm.kib} KiB and ${warm.fds} descriptors after a fifth, ${last.kib} and ${last.fds} at ` +
 			`the end; ${cost.toFixed(0)} us of the engine for each`);
-		assert.equal(last.fds, warm.fds, 'descriptors');
+		assert.ok(last.fds <= warm.fds, 'descriptors');
 		assert.ok(last.kib <= warm.kib + SPARE_KIB, 'memory');
 		assert.ok(cost < 1000, 'the cost of a hook is less than 1 ms');
 	})().finally(() => one.end());
