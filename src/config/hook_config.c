@@ -52,7 +52,7 @@ static int read_json(struct hook_config *to, const char *path, const struct toml
 		return err->code == ERR_not_found ? 0 : -(int)err->code;
 	const struct json *json = json_parse_copy(&to->list.arena, buf_str(&text), err);
 	if (!json)
-		return error_wrap(err, path);
+		return error_wrap(err, "%s", path);
 	const struct toml *root = toml_from_json(&to->list.arena, json, path, err);
 	if (!root)
 		return -(int)err->code;

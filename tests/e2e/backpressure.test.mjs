@@ -17,7 +17,7 @@ const FILLER = 'x'.repeat(2000);
 const flood = reply({ start: true }, { event: { type: 'response.output_item.added', output_index: 0,
 	item: { type: 'message', id: 'msg', role: 'assistant', content: [] } } }, { repeat: DELTAS, steps: [{ event:
 	{ type: 'response.output_text.delta', item_id: 'msg', output_index: 0, content_index: 0, delta: `{i} ${FILLER}` } }] });
-const PEAK_KIB = 48 * 1024;
+const PEAK_KIB = 52 * 1024; // 27 MiB of it are the program with sanitizers
 
 /** An engine that listens. No more than a little of freed memory is kept back by a sanitizer, if there is one. */
 async function listen(t, model) {

@@ -164,7 +164,8 @@ static void start_ready(struct turn *turn)
 		turn->started++;
 		turn->is_exclusive = alone;
 		turn->running++;
-		turn_hooks_start_call(turn, call);
+		if (!turn_hooks_before_call(turn, call))
+			tool_call_start(call);
 	}
 	if (turn->running || turn->started < turn->tools.count)
 		return;

@@ -203,8 +203,8 @@ void turn_hooks_drop_calls(struct turn *turn);
 bool turn_hooks_before_request(struct turn *turn, void (*then)(void *turn));
 bool turn_hooks_after_request(struct turn *turn, void (*then)(void *turn));
 
-/* Starts a call after its hooks, unless one of them blocks it. */
-void turn_hooks_start_call(struct turn *turn, struct tool_call *call);
+/* True if hooks of the call run: they start it later, or answer it. False: the caller starts it. */
+bool turn_hooks_before_call(struct turn *turn, struct tool_call *call);
 /* Runs the hooks of a call that has ended, then `then`. */
 void turn_hooks_end_call(struct turn *turn, struct tool_call *call, void (*then)(struct turn *turn));
 /* Adds the contexts to the history, after the outputs of the calls. */

@@ -188,10 +188,9 @@ static void on_before_call(const struct hook_result *result, void *self)
 		tool_call_start(call);
 }
 
-void turn_hooks_start_call(struct turn *turn, struct tool_call *call)
+bool turn_hooks_before_call(struct turn *turn, struct tool_call *call)
 {
-	if (!run_call(turn, call, hook_event_pre_tool_use, on_before_call, NULL))
-		tool_call_start(call);
+	return run_call(turn, call, hook_event_pre_tool_use, on_before_call, NULL);
 }
 
 static void replace_output(struct tool_call *call, struct str reason)

@@ -335,7 +335,7 @@ static int read_input(const struct hooks_options *options, enum hook_event event
 		return -(int)err->code;
 	const struct json *json = json_parse(&arena, buf_str(out), err);
 	if (!json)
-		return error_wrap(err, options->input);
+		return error_wrap(err, "%s", options->input);
 	return json->type == JSON_object ? 0 : error_set(err, ERR_invalid, "%s: not a JSON object", options->input);
 }
 
