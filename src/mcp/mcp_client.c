@@ -109,9 +109,11 @@ static void on_answer(struct mcp_client *client, const struct json *message)
 	struct error err;
 	struct mcp_reply answer = {.result = json_get(message, "result")};
 	const struct json *error = json_get(message, "error");
+	if (error && error->type == JSON_null)
+		error = NULL;
 	if (!json_to_u64(json_get(message, "id"), &id) || (!answer.result && !error))
 		return;
-	if (error && error->type != JSON_null) {
+	if (error) {
 		answer.result = NULL;
 		describe_error(error, &answer, &err);
 	}
