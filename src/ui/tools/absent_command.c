@@ -56,7 +56,7 @@ const struct cli_command remote_control_command = {
 	.about = "Not available: connects to the vendor's remote control.",
 	.usage = "Usage: codex remote-control",
 	.details = "Without that service, `codex app-server --listen ws://HOST:PORT` and\n"
-		   "`codex proto --listen http://HOST:PORT` serve clients.\n",
+		   "`codex proto --listen http://127.0.0.1:PORT` serve clients.\n",
 	.most_positionals = ARGUMENTS_MAX,
 };
 
