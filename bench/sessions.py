@@ -83,25 +83,38 @@ def write_session(home, count):
     return write_lines(home, itertools.islice(lines(), count))
 
 
+def greet(here, process):
+    client = {"name": "bench", "title": "bench", "version": "1"}
+    here.send(process, {"id": 1, "method": "initialize", "params": {
+        "clientInfo": client, "capabilities": {"experimentalApi": True}}})
+    here.wait_for(process, b'"id":1')
+    here.send(process, {"method": "initialized"})
+
+
+def asking(here, method, params, then=lambda: None):
+    """Talks to an app-server: one request, and its answer."""
+    def talk(process):
+        greet(here, process)
+        here.send(process, {"id": 2, "method": method, "params": params})
+        here.wait_for(process, b'"id":2')
+        then()
+    return talk
+
+
+def configure(here, bench):
+    """No model is asked."""
+    (bench.home / "config.toml").write_text(here.SERVED + here.CONFIG.format(url="http://127.0.0.1:9/v1"))
+
+
 def resume(here, count):
     """The cost of thread/resume beyond that of an app-server that starts a thread. Peak of the whole process."""
     def row(bench, binary):
         size = write_session(bench.home, count)
-        (bench.home / "config.toml").write_text(here.SERVED + here.CONFIG.format(url="http://127.0.0.1:9/v1"))
-
-        def talk(method, params):
-            def run(process):
-                client = {"name": "bench", "title": "bench", "version": "1"}
-                here.send(process, {"id": 1, "method": "initialize", "params": {
-                    "clientInfo": client, "capabilities": {"experimentalApi": True}}})
-                here.wait_for(process, b'"id":1')
-                here.send(process, {"method": "initialized"})
-                here.send(process, {"id": 2, "method": method, "params": params})
-                here.wait_for(process, b'"id":2')
-            return run
-        base = here.run_process([binary, "app-server"], bench.env, bench.work, talk=talk("thread/start", {}))
+        configure(here, bench)
+        base = here.run_process([binary, "app-server"], bench.env, bench.work, talk=asking(here, "thread/start", {}))
         params = {"threadId": THREAD, "excludeTurns": True}
-        cost = here.run_process([binary, "app-server"], bench.env, bench.work, talk=talk("thread/resume", params))
+        cost = here.run_process([binary, "app-server"], bench.env, bench.work,
+                                talk=asking(here, "thread/resume", params))
         cost.status = cost.status or base.status
         cost.said = "the file has %.1f MB" % size
         return max(cost.own - base.own, 1e-6), cost
@@ -225,16 +238,8 @@ def first_page(here, count):
     """CPU of a whole app-server that answers one thread/list, and of what it does in the half second after."""
     def row(_, binary):
         bench = indexed_home(here, count, binary)
-
-        def talk(process):
-            client = {"name": "bench", "title": "bench", "version": "1"}
-            here.send(process, {"id": 1, "method": "initialize", "params": {"clientInfo": client}})
-            here.wait_for(process, b'"id":1')
-            here.send(process, {"method": "initialized"})
-            here.send(process, {"id": 2, "method": "thread/list", "params": {}})
-            here.wait_for(process, b'"id":2')
-            time.sleep(0.5)
-        cost = here.run_process([binary, "app-server"], bench.env, bench.work, talk=talk)
+        cost = here.run_process([binary, "app-server"], bench.env, bench.work,
+                                talk=asking(here, "thread/list", {}, lambda: time.sleep(0.5)))
         return cost.own, cost
     return row
 
@@ -243,17 +248,8 @@ def first_answer(here, count, method, **params):
     """CPU of a whole app-server that has no index yet, from its start until it has answered one request."""
     def row(bench, binary):
         write_sessions(bench.home, count)
-        (bench.home / "config.toml").write_text(here.SERVED + here.CONFIG.format(url="http://127.0.0.1:9/v1"))
-
-        def talk(process):
-            client = {"name": "bench", "title": "bench", "version": "1"}
-            here.send(process, {"id": 1, "method": "initialize", "params": {
-                "clientInfo": client, "capabilities": {"experimentalApi": True}}})
-            here.wait_for(process, b'"id":1')
-            here.send(process, {"method": "initialized"})
-            here.send(process, {"id": 2, "method": method, "params": params})
-            here.wait_for(process, b'"id":2')
-        cost = here.run_process([binary, "app-server"], bench.env, bench.work, talk=talk)
+        configure(here, bench)
+        cost = here.run_process([binary, "app-server"], bench.env, bench.work, talk=asking(here, method, params))
         return cost.own, cost
     return row
 
@@ -262,12 +258,8 @@ def initialize(here, count):
     """CPU from the start of the program to the response."""
     def row(bench, binary):
         write_sessions(bench.home, count)
-        (bench.home / "config.toml").write_text(here.SERVED + here.CONFIG.format(url="http://127.0.0.1:9/v1"))
-
-        def talk(process):
-            client = {"name": "bench", "title": "bench", "version": "1"}
-            here.send(process, {"id": 1, "method": "initialize", "params": {"clientInfo": client}})
-            here.wait_for(process, b'"id":1')
-        cost = here.run_process([binary, "app-server"], bench.env, bench.work, talk=talk)
+        configure(here, bench)
+        cost = here.run_process([binary, "app-server"], bench.env, bench.work,
+                                talk=lambda process: greet(here, process))
         return cost.cpu, cost
     return row
