@@ -3,6 +3,7 @@
 #include "base/sha.h"
 
 #include <endian.h>
+#include <stdio.h>
 
 #include "base/mem.h"
 
@@ -172,6 +173,14 @@ static void hmac_step(const uint8_t *key, uint8_t pad, struct str bytes, uint8_t
 	sha_add(&sha, str_n((const char *)block, BLOCK));
 	sha_add(&sha, bytes);
 	sha_end(&sha, ret, SHA256_SIZE / 4);
+}
+
+void sha256_text(struct str bytes, char ret[SHA256_TEXT_SIZE])
+{
+	uint8_t hash[SHA256_SIZE];
+	sha256(bytes, hash);
+	for (size_t i = 0; i < SHA256_SIZE; i++)
+		snprintf(ret + 2 * i, 3, "%02x", hash[i]);
 }
 
 void sha256_hmac(struct str key, struct str bytes, uint8_t ret[SHA256_SIZE])

@@ -9,10 +9,11 @@
 
 #include "base/str.h"
 
-enum { SHA1_SIZE = 20, SHA256_SIZE = 32 };
+enum { SHA1_SIZE = 20, SHA256_SIZE = 32, SHA256_TEXT_SIZE = 2 * SHA256_SIZE + 1 };
 
 void sha1(struct str bytes, uint8_t ret[SHA1_SIZE]);
 void sha256(struct str bytes, uint8_t ret[SHA256_SIZE]);
+void sha256_text(struct str bytes, char ret[SHA256_TEXT_SIZE]); /* in hexadecimal digits */
 void sha256_hmac(struct str key, struct str bytes, uint8_t ret[SHA256_SIZE]);
 
 #endif

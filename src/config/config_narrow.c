@@ -11,11 +11,8 @@
 
 void config_content_hash(struct str text, char ret[CONFIG_HASH_SIZE])
 {
-	uint8_t hash[SHA256_SIZE];
-	sha256(text, hash);
-	int at = snprintf(ret, CONFIG_HASH_SIZE, "sha256:");
-	for (size_t i = 0; i < SHA256_SIZE; i++)
-		at += snprintf(ret + at, CONFIG_HASH_SIZE - (size_t)at, "%02x", hash[i]);
+	memcpy(ret, "sha256:", 7);
+	sha256_text(text, ret + 7);
 }
 
 static bool names_hash(const struct toml *hashes, const char *hash)

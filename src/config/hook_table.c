@@ -7,7 +7,6 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "base/sha.h"
 #include "config/config_record.h"
 #include "config/toml/toml.h"
 
@@ -84,19 +83,15 @@ static const struct toml *member(const struct toml *table, const char *camel, co
 }
 
 /* Computes the hash of a definition: each part with its length, so that no two definitions have the same text. */
-static void hash_of(const struct hook *hook, char ret[HOOK_HASH_SIZE])
+static void hash_of(const struct hook *hook, char ret[CONFIG_HASH_SIZE])
 {
 	auto_buf struct buf text;
-	uint8_t digest[SHA256_SIZE];
 	const char *parts[] = {hook_events[hook->event].name, hook->matcher, hook->command, hook->status_message};
 	buf_init(&text, LIMIT_CONFIG_FILE * 2);
 	for (size_t i = 0; i < countof(parts); i++)
 		buf_printf(&text, "%zd:%s\n", parts[i] ? (ssize_t)strlen(parts[i]) : -1, parts[i] ?: "");
 	buf_printf(&text, "%lld %d", (long long)hook->timeout_s, hook->is_async);
-	sha256(buf_str(&text), digest);
-	memcpy(ret, "sha256:", 8);
-	for (size_t i = 0; i < sizeof(digest); i++)
-		snprintf(ret + 7 + 2 * i, 3, "%02x", digest[i]);
+	config_content_hash(buf_str(&text), ret);
 }
 
 static const char *text_of(const struct reader *r, const struct toml *node)

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/str.h"
 #include "base/vec.h"
+#include "config/config_narrow.h"
 #include "protocol/record/enum.h"
 
 struct toml;
@@ -28,7 +29,6 @@ extern const struct hook_event_type hook_events[hook_event_count];
 bool hook_event_find(struct str name, enum hook_event *ret);
 
 enum { HOOK_TIMEOUT_S = 600 }; /* the time limit of a hook that sets none */
-enum { HOOK_HASH_SIZE = 72 };  /* "sha256:" and 64 digits */
 
 struct hook {
 	enum hook_event event;
@@ -39,7 +39,7 @@ struct hook {
 	const char *status_message; /* or NULL */
 	const char *path;           /* the file that defines it */
 	const char *key;            /* its name in [hooks.state] */
-	char hash[HOOK_HASH_SIZE];
+	char hash[CONFIG_HASH_SIZE];
 	enum hook_source source;
 	enum app_hook_trust_status trust;
 	bool is_enabled; /* not switched off by the user or the administrator */

@@ -30,11 +30,8 @@ struct write_job {
 /* The settings contain secrets, which the hash hides. */
 static char *entry_path(const char *home, struct str key)
 {
-	uint8_t hash[SHA256_SIZE];
-	char name[2 * SHA256_SIZE + 1];
-	sha256(key, hash);
-	for (size_t i = 0; i < SHA256_SIZE; i++)
-		snprintf(name + 2 * i, 3, "%02x", hash[i]);
+	char name[SHA256_TEXT_SIZE];
+	sha256_text(key, name);
 	return xasprintf("%s/" CACHE_FOLDER "/%s.json", home, name);
 }
 

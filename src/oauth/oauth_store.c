@@ -26,8 +26,7 @@ static char *file_of(const char *home)
 /* The key of codex 0.169: "NAME|" and the beginning of a hash of the transport. */
 static struct str key_of(struct arena *arena, struct str name, struct str url)
 {
-	uint8_t hash[SHA256_SIZE];
-	char hex[2 * SHA256_SIZE + 1];
+	char hex[SHA256_TEXT_SIZE];
 	auto_buf struct buf text;
 	buf_init(&text, STORE_MAX);
 	struct json_writer w = json_writer(&text);
@@ -36,9 +35,7 @@ static struct str key_of(struct arena *arena, struct str name, struct str url)
 	jw_member_str(&w, "url", url);
 	jw_member_raw(&w, "headers", STR("{}"));
 	jw_object_end(&w);
-	sha256(buf_str(&text), hash);
-	for (size_t i = 0; i < SHA256_SIZE; i++)
-		snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+	sha256_text(buf_str(&text), hex);
 	return str_of(arena_printf(arena, "%.*s|%.*s", STR_ARG(name), KEY_HEX, hex));
 }
 

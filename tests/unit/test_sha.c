@@ -38,6 +38,9 @@ static void test_sha256(void **state)
 	expect_hex(sum, sizeof(sum), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 	sha256(str_of(two_blocks), sum);
 	expect_hex(sum, sizeof(sum), "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1");
+	char text[SHA256_TEXT_SIZE];
+	sha256_text(STR("abc"), text);
+	assert_string_equal(text, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
 static void test_a_million_bytes(void **state)

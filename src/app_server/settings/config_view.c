@@ -47,14 +47,11 @@ void config_view_reload(struct app_server *server)
 struct str config_version(const struct toml *root, struct arena *arena)
 {
 	auto_buf struct buf json;
-	uint8_t digest[SHA256_SIZE];
-	char text[2 * SHA256_SIZE + 1];
+	char text[SHA256_TEXT_SIZE];
 	buf_init(&json, LIMIT_CONFIG_JSON);
 	struct json_writer w = json_writer(&json);
 	toml_to_sorted_json(&w, root);
-	sha256(buf_str(&json), digest);
-	for (size_t i = 0; i < SHA256_SIZE; i++)
-		snprintf(text + 2 * i, 3, "%02x", digest[i]);
+	sha256_text(buf_str(&json), text);
 	return str_of(arena_printf(arena, "sha256:%s", text));
 }
 
