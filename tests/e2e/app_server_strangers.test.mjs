@@ -20,10 +20,11 @@ async function listen(t, args = []) {
 		(text) => /note: .*\n/.test(text) && /listening on: ws:\/\/\S+:(\d+)\n/.exec(text)?.[1]);
 	const proc = `/proc/${program.child.pid}`;
 	const peak = () => Number(/VmHWM:\s*(\d+)/.exec(fs.readFileSync(`${proc}/status`, 'utf8'))[1]);
-	const idle = peak(); // the size of the program, which is larger with sanitizers
+	const where = { port: Number(port), host: '127.0.0.1' };
+	assert.equal((await http(where, '/readyz')).status, 200);
+	const idle = peak(); // of a server that has served a client, so that only the crowd counts
 	return {
-		...program,
-		where: { port: Number(port), host: '127.0.0.1' },
+		...program, where,
 		growthKiB: () => peak() - idle,
 		descriptors: () => fs.readdirSync(`${proc}/fd`).length,
 	};
