@@ -7,8 +7,8 @@ import { execFileSync } from 'node:child_process';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { call, needs, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
-import { conversationOf, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+import { call, forever, needs, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { conversationOf, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
@@ -146,9 +146,33 @@ test('a tool of an MCP server shows its call and its answer; a failure its reaso
 	assert.match(text, /^• Called s\.echo\(\{"say":"hi"\}\)\n {2}└ \{"say":"hi"\}$/);
 });
 
+// The failure may be known before the message is shown, during the turn or after it.
 test('an MCP server that cannot be started is a warning', options, async (t) => {
-	const { text } = await show(t, [], { config: '[mcp_servers.absent]\ncommand = "/no/such/program"\n' });
-	assert.match(text, /⚠ .*absent/);
+	const model = await startModel(t, [forever(say('Done.'))]);
+	const term = await startReady(t, model, ['go'], { config: `${FREE}[mcp_servers.absent]\ncommand = "/no/such/program"\n` });
+	await term.until(/⚠ .*absent/);
+	await term.until(/^• Done\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	await leave(term);
+	assert.equal(term.lines().join('\n').match(/⚠ .*absent/g).length, 1);
+});
+
+test('an MCP server that fails after the turn has ended is a warning, once', options, async (t) => {
+	const gate = path.join(tempDir(t, 'pipe'), 'go');
+	execFileSync('mkfifo', [gate]);
+	const server = `[mcp_servers.late]\ncommand = "sh"\nargs = ["-c", ${JSON.stringify(`cat ${gate}; exit 3`)}]\n`;
+	const model = await startModel(t, [forever(say('Done.'))]);
+	const term = await startReady(t, model, ['go'], { config: `mcp_optional_startup_grace_ms = 0\n${FREE}${server}` });
+	await term.until(/^• Done\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	assert.doesNotMatch(term.lines().join('\n'), /⚠/);
+	fs.writeFileSync(gate, '');
+	await term.until(/⚠ .*late/);
+	await enter(term, 'more');
+	await term.until(/› more[^]*• Done\./);
+	await term.untilGone(/esc to interrupt/);
+	await leave(term);
+	assert.equal(term.lines().join('\n').match(/⚠ .*late/g).length, 1);
 });
 
 test('a broken stream is a warning, and the turn continues', options, async (t) => {

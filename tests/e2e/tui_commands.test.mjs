@@ -158,7 +158,7 @@ test('/new: another session, without the old conversation, and the old one is na
 	assert.doesNotMatch(JSON.stringify(model.requests()[1].body.input), /first words/);
 	assert.match(JSON.stringify(model.requests()[1].body.input), /second words/);
 	await enter(term, '/clear');
-	await term.untilGone(/^› second words/m).catch(() => {});
+	await term.untilGone(/^› second words/m);
 	await term.until(/New session[^]*^›$/m);
 	await leave(term);
 });

@@ -239,7 +239,6 @@ test('the editor gets the draft and the terminal, and its text comes back; one t
 	await term.until(/^› my draft$/m);
 	term.type(CTRL.g);
 	await term.until(/^in the editor: my draft\n icanon[^]*^› changed\n {2}line two$/m);
-	await clear(term).catch(() => {});
 	term.type(CTRL.c);
 	await term.until(/^›$/m);
 	assert.deepEqual(await leave(term), { status: 0, restored: true });
