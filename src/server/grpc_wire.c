@@ -139,6 +139,12 @@ void grpc_put_number(struct buf *out, uint32_t field, uint64_t value)
 	put_varint(out, value);
 }
 
+void grpc_put_zero(struct buf *out, uint32_t field)
+{
+	put_varint(out, field << 3 | VARINT);
+	put_varint(out, 0);
+}
+
 void grpc_put_text(struct buf *out, uint32_t field, struct str text)
 {
 	if (!text.len)

@@ -54,6 +54,8 @@ void grpc_end(struct buf *out, size_t mark);
 /* Zero and empty values are omitted. */
 void grpc_put_number(struct buf *out, uint32_t field, uint64_t value);
 void grpc_put_text(struct buf *out, uint32_t field, struct str text);
+/* Writes the number 0 to a field for which 0 is not the same as absence. */
+void grpc_put_zero(struct buf *out, uint32_t field);
 /* Appends "grpc-message: TEXT" with the escapes that headers need. */
 void grpc_put_status_text(struct buf *out, const char *text);
 

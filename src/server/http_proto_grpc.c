@@ -119,9 +119,9 @@ static bool find_message(struct grpc_call *call, struct str rest, struct str *re
 
 static bool is_waiting(const struct grpc_call *call)
 {
-	if (!call->method->is_stream || !call->session)
+	if (!call->method->is_stream)
 		return false;
-	return !kept_session_room(call->session->kept) ||
+	return (call->session && !kept_session_room(call->session->kept)) ||
 	       (call->is_stalled && call->unread_count > LIMIT_UNREAD_SUBMISSIONS);
 }
 
@@ -198,6 +198,8 @@ static void on_writable(void *self)
 	if (call->watcher) {
 		kept_watcher_go_on(call->watcher);
 		grpc_call_on_news(call);
+	} else {
+		grpc_call_run(call);
 	}
 }
 
@@ -277,7 +279,7 @@ void grpc_accept(struct http_proto *proto, struct http_exchange *exchange, const
 		refuse(exchange, GRPC_UNAVAILABLE, "the server is shutting down");
 	else {
 		struct grpc_call *call = call_create(proto, exchange, method);
-		if (read_metadata(call, head) && method->is_stream)
+		if (read_metadata(call, head) && method->run == on_grpc_session)
 			grpc_session_begin(call, head);
 	}
 }

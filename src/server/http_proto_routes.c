@@ -23,7 +23,11 @@ void on_route_ready(struct http_request *request)
 
 void on_route_proto(struct http_request *request)
 {
-	http_reply(request->exchange, 200, "text/plain", grpc_text_codex);
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_PROTO_FILE);
+	buf_append_str(&text, grpc_text_codex);
+	buf_append_char(&text, '\n');
+	http_reply(request->exchange, 200, "text/plain", buf_str(&text));
 }
 
 void on_route_list(struct http_request *request)

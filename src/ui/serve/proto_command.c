@@ -20,6 +20,7 @@
 #include "net/access_token.h"
 #include "process/process_reaper.h"
 #include "rollout/rollout_list.h"
+#include "server/grpc_text.h"
 #include "server/http_proto.h"
 #include "server/proto_listen.h"
 
@@ -27,7 +28,7 @@ struct proto_run {
 	/* From the command line: */
 	struct cli_list overrides;
 	const char *wire_profile, *listen, *token_file, *keep_events, *resume;
-	bool no_auto_configure;
+	bool no_auto_configure, print_proto;
 	/* private */
 	char *cwd;
 	char *token;       /* NULL: no token is required */
@@ -59,6 +60,7 @@ static const struct cli_option rows[] = {
 	ROW(resume, "resume", 0, CLI_TEXT, "SESSION", NULL, "Continue a recorded session: an id or a name"),
 	ROW(no_auto_configure, "no-auto-configure", 0, CLI_FLAG, NULL, NULL,
             "Start without a session; the client sends configure_session"),
+	ROW(print_proto, "print-proto", 0, CLI_FLAG, NULL, NULL, "Print the description of the gRPC service and exit"),
 };
 
 static const char details[] =
@@ -262,6 +264,10 @@ static int run_loop(struct proto_run *run, struct error *err)
 
 static int start(struct proto_run *run, struct error *err)
 {
+	if (run->print_proto) {
+		printf("%.*s\n", (int)grpc_text_codex.len, grpc_text_codex.ptr);
+		return 0;
+	}
 	if (!run->listen && isatty(STDIN_FILENO))
 		return error_set(
 			err, ERR_usage,
