@@ -3,7 +3,10 @@
 #include "base/library.h"
 
 #include <dlfcn.h>
+#include <link.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define LINKED(name, ...)
 #define LOADED(name, soname, package, ...)           \
@@ -42,9 +45,52 @@ static int bind(struct library *library, void *handle)
 	return 0;
 }
 
+/* ---- pages that only the linker has read ---- */
+
+struct dropped {
+	size_t seen, known; /* objects so far, and before the library was opened */
+};
+
+static int count_object(struct dl_phdr_info *info, size_t size, void *self)
+{
+	(void)info;
+	(void)size;
+	((struct dropped *)self)->known++;
+	return 0;
+}
+
+static int drop_pages(struct dl_phdr_info *info, size_t size, void *self)
+{
+	struct dropped *dropped = self;
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+	(void)size;
+	if (dropped->seen++ < dropped->known)
+		return 0;
+	for (size_t i = 0; i < info->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &info->dlpi_phdr[i];
+		if (segment->p_type != PT_LOAD || segment->p_flags != PF_R)
+			continue;
+		uintptr_t begin = (info->dlpi_addr + segment->p_vaddr) & ~(page - 1);
+		uintptr_t end = (info->dlpi_addr + segment->p_vaddr + segment->p_memsz + page - 1) & ~(page - 1);
+		madvise((void *)begin, end - begin, MADV_DONTNEED);
+	}
+	return 0;
+}
+
+/* Linking reads the relocations and symbols of all objects, 2 MB below libcurl, most of which are not needed again.
+ * Segments that are only readable equal the file, so the kernel can drop their pages and read them again. */
+static void *open_library(const char *file)
+{
+	struct dropped dropped = {0};
+	dl_iterate_phdr(count_object, &dropped);
+	void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+	dl_iterate_phdr(drop_pages, &dropped);
+	return handle;
+}
+
 static void load(struct library *library)
 {
-	void *handle = dlopen(library->file, RTLD_LAZY | RTLD_LOCAL);
+	void *handle = open_library(library->file);
 	if (!handle) {
 		error_set(&library->failure, ERR_unsupported, "%s, cannot be loaded: install %s (%s)", library->purpose,
 		          library->package, dlerror());

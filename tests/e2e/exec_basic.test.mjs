@@ -213,3 +213,15 @@ test('-C sets where commands run', exec, async (t) => {
 	await codexExec(t, model, ['-C', dir, 'where?']);
 	assert.ok(outputOf(model.requests()[1], 'c1').includes(dir));
 });
+
+test('GnuTLS, which libcurl loads and this program does not use, is not initialized', exec, async (t) => {
+	const model = await startModel(t, [say('ok')]);
+	const log = path.join(tempDir(t), 'bindings');
+	const { code } = await codexExec(t, model, ['hi'], { env: { LD_DEBUG: 'bindings', LD_DEBUG_OUTPUT: log } });
+	assert.equal(code, 0);
+	const bound = fs.readdirSync(path.dirname(log))
+		.flatMap((name) => fs.readFileSync(path.join(path.dirname(log), name), 'utf8').split('\n'))
+		.filter((line) => line.includes('_gnutls_global_init_skip'));
+	// Some builds of libcurl do not depend on GnuTLS.
+	for (const line of bound) assert.match(line, /libgnutls\S+ \[0\] to \S*codex \[0\]/);
+});

@@ -1,6 +1,11 @@
 /* Libraries that are loaded by name: present, missing, too old, loaded once. libm serves as example. */
 #include "test.h"
 
+#include <dlfcn.h>
+#include <stdio.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include "base/library.h"
 
 struct functions {
@@ -85,6 +90,57 @@ static void test_a_failed_start_is_the_answer(void **state)
 	assert_string_equal(err.text, "it does not start");
 }
 
+struct one_function {
+	char *(*version)(void);
+};
+
+static struct one_function curl;
+static const char *const version_name[] = {"curl_version"};
+
+LIBRARY(libcurl, curl, version_name, .file = "libcurl.so.4", .package = "libcurl4", .purpose = "libcurl");
+
+static long file_kib(void)
+{
+	char line[256];
+	long kib = -1;
+	FILE *status = fopen("/proc/self/status", "r");
+	while (status && fgets(line, sizeof(line), status))
+		sscanf(line, "RssFile: %ld", &kib);
+	if (status)
+		fclose(status);
+	return kib;
+}
+
+/* Returns the resident file pages of a process that has opened libcurl, which has 30 dependencies; -1 without it. */
+static long file_kib_with_libcurl(bool is_plain)
+{
+	int ends[2];
+	long kib = -1;
+	assert_int_equal(pipe(ends), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		bool is_open = is_plain ? dlopen(libcurl.file, RTLD_LAZY | RTLD_LOCAL) != NULL
+		                        : library_load(&libcurl, NULL) == 0;
+		kib = is_open ? file_kib() : -1;
+		_exit(write(ends[1], &kib, sizeof(kib)) == sizeof(kib) ? 0 : 1);
+	}
+	close(ends[1]);
+	assert_int_equal(read(ends[0], &kib, sizeof(kib)), sizeof(kib));
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	close(ends[0]);
+	return kib;
+}
+
+static void test_pages_for_the_linker_alone_are_dropped(void **state)
+{
+	(void)state;
+	long plain = file_kib_with_libcurl(true), loaded = file_kib_with_libcurl(false);
+	if (plain < 0)
+		skip();
+	assert_true(loaded > 0);
+	assert_in_range(plain - loaded, 512, 1024 * 1024);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -93,6 +149,7 @@ int main(void)
 		cmocka_unit_test(test_a_missing_library_names_its_package),
 		cmocka_unit_test(test_an_old_library_names_missing_functions),
 		cmocka_unit_test(test_a_failed_start_is_the_answer),
+		cmocka_unit_test(test_pages_for_the_linker_alone_are_dropped),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
