@@ -63,7 +63,8 @@ struct http_handler {
 
 /* Opens a connection to the host of a URL ahead of its first request, which waits for it. Nothing is sent but what TLS
  * needs. Uses url, the client's certificate and connect_timeout_ms of the request. If it fails, a request that waits
- * for it fails with the same error; otherwise the failure has no effect. */
+ * for it fails with the same error; otherwise the failure has no effect. No-op while a connection to that host is being
+ * opened ahead. */
 void http_client_preconnect(struct http_client *client, const struct http_request *request);
 
 /* Starts a request. Everything in *request is copied except the bytes of the body, which are borrowed until on_done or

@@ -423,6 +423,8 @@ static void on_connected(const struct error *err, void *self)
 void http_client_preconnect(struct http_client *client, const struct http_request *request)
 {
 	static const struct http_handler handler = {.on_done = on_connected};
+	if (http_client_is_warming_up(client, request->url))
+		return;
 	struct http_request connection = {
 		.method = "GET",
 		.url = request->url,

@@ -75,18 +75,28 @@ static bool is_alone(const struct http_call *call)
 
 /* ---- connections that are opened ahead ---- */
 
-static bool has_same_host(struct http_call *a, struct http_call *b)
+static bool has_same_host(const struct http_call *a, const char *url)
 {
 	struct http_url first, second;
-	return http_url_parse(str_of(a->request.url), &first) && http_url_parse(str_of(b->request.url), &second) &&
+	return http_url_parse(str_of(a->request.url), &first) && http_url_parse(str_of(url), &second) &&
 	       first.is_https == second.is_https && str_eq(first.host, second.host) && str_eq(first.port, second.port);
+}
+
+bool http_client_is_warming_up(const struct http_client *client, const char *url)
+{
+	struct http_call *call;
+	list_for_each(call, &client->calls, link)
+		if (call->is_warm_up && !call->is_cancelled && has_same_host(call, url))
+			return true;
+	return false;
 }
 
 bool http_call_waits(struct http_call *call)
 {
 	struct http_call *other;
 	list_for_each(other, &call->client->calls, link)
-		if (other->is_warm_up && !other->is_cancelled && other != call && has_same_host(call, other))
+		if (other->is_warm_up && !other->is_cancelled && other != call &&
+		    has_same_host(other, call->request.url))
 			return !call->is_warm_up || other->easy;
 	return false;
 }
@@ -95,7 +105,8 @@ void http_call_fail_waiting(struct http_call *warm_up, const struct error *err)
 {
 	struct http_call *call;
 	list_for_each(call, &warm_up->client->calls, link)
-		if (!call->easy && !call->is_warm_up && !call->is_cancelled && has_same_host(call, warm_up))
+		if (!call->easy && !call->is_warm_up && !call->is_cancelled &&
+		    has_same_host(call, warm_up->request.url))
 			call->failure = *err;
 }
 

@@ -106,6 +106,8 @@ void http_tunnel_destroy(struct http_tunnel *tunnel);
 struct http_tunnel *http_tunnel_first(struct http_client *client);
 
 /* Defined in http_client_connection.c. */
+/* True if a connection to the host of this URL is being opened ahead. */
+bool http_client_is_warming_up(const struct http_client *client, const char *url);
 /* True if the call has to wait for the warm-up of a connection to its host. */
 bool http_call_waits(struct http_call *call);
 /* Sets the failure of the calls that wait for a warm-up, which has failed. */

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/mem.h"
 #include "base/uuid.h"
 
 static void optional(struct json_writer *w, const char *key, struct str text)
@@ -97,6 +98,23 @@ void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w)
 	if (meta->dynamic_tools.ptr)
 		jw_member_raw(w, "dynamic_tools", meta->dynamic_tools);
 	jw_object_end(w);
+}
+
+struct rollout_meta *rollout_meta_copy(const struct rollout_meta *meta, struct arena *arena)
+{
+	struct rollout_meta *copy = arena_new(arena, struct rollout_meta);
+	*copy = *meta;
+	struct str *const texts[] = {
+		&copy->thread_id,       &copy->timestamp,        &copy->cwd,
+		&copy->originator,      &copy->cli_version,      &copy->subagent,
+		&copy->root_thread_id,  &copy->parent_thread_id, &copy->nickname,
+		&copy->model_provider,  &copy->forked_from_id,   &copy->git_commit,
+		&copy->git_branch,      &copy->git_url,          &copy->dynamic_tools,
+		&copy->base_rollout_id,
+	};
+	for (size_t i = 0; i < countof(texts); i++)
+		*texts[i] = arena_str(arena, *texts[i]);
+	return copy;
 }
 
 /* Copies a text member; STR_NONE if absent. */

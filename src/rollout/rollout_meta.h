@@ -42,6 +42,8 @@ struct rollout_meta {
 	uint64_t base_ordinal;      /* the number that follows their last line; for encoding only */
 };
 
+/* Copies the texts into the arena, except base_instructions, which stay borrowed. */
+struct rollout_meta *rollout_meta_copy(const struct rollout_meta *meta, struct arena *arena);
 /* Writes the payload of a session_meta line. */
 void rollout_meta_encode(const struct rollout_meta *meta, struct json_writer *w);
 /* Decodes such a payload; ERR_invalid if it has no usable id. */

@@ -19,6 +19,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/shared_text.h"
 #include "base/uuid.h"
 #include "loop/loop.h"
 #include "rollout/rollout_lock.h"
@@ -39,9 +40,12 @@ struct rollout_writer {
 	bool is_new; /* the file still has its temporary name */
 	struct rollout_lock *lock;
 	struct rollout_tail tail;
+	struct arena meta_arena;
+	const struct rollout_meta *meta; /* of a session without content; NULL: its line has been appended */
+	struct shared_text *base;        /* meta's base_instructions, or NULL */
 	struct buf batch;
 	ptrdiff_t line_start;             /* offset of the current line, or NOT_IN_A_LINE */
-	bool has_content;                 /* a line other than session_meta was appended */
+	bool has_content;                 /* a line was appended */
 	bool is_dirty;                    /* flushed since the last sync */
 	bool is_let_go;                   /* the file is being removed on purpose, so it is not rescued */
 	enum rollout_rescue_kind rescued; /* a rescue that has not been reported yet */
@@ -63,11 +67,19 @@ struct rollout_writer *rollout_writer_create(const char *home, const struct roll
 	writer->path = rollout_path(home, meta->started_at_ms, meta->thread_id);
 	memcpy(writer->thread_id, meta->thread_id.ptr, meta->thread_id.len);
 	writer->tail.has_ordinal = meta->is_paginated;
-	struct json_writer w = rollout_writer_begin(writer, LINE_session_meta);
-	rollout_meta_encode(meta, &w);
-	best_effort(rollout_writer_end(writer, NULL)); /* cannot fail: a meta line fits into an empty batch */
-	writer->has_content = false;
+	struct rollout_meta *copy = rollout_meta_copy(meta, &writer->meta_arena);
+	if (meta->base_instructions.ptr)
+		writer->base = shared_text_intern(meta->base_instructions);
+	copy->base_instructions = shared_text_str(writer->base);
+	writer->meta = copy;
 	return writer;
+}
+
+static void drop_meta(struct rollout_writer *writer)
+{
+	writer->meta = NULL;
+	shared_text_unref(steal(writer->base));
+	arena_finish(&writer->meta_arena);
 }
 
 void rollout_writer_destroy(struct rollout_writer *writer)
@@ -79,6 +91,7 @@ void rollout_writer_destroy(struct rollout_writer *writer)
 		close(writer->fd);
 	}
 	rollout_lock_destroy(writer->lock);
+	drop_meta(writer);
 	rollout_tail_finish(&writer->tail);
 	buf_finish(&writer->batch);
 	free(writer->home);
@@ -177,11 +190,11 @@ struct rollout_writer *rollout_writer_open(const char *path, enum fsync_policy f
 
 /* ---- lines ---- */
 
-struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum rollout_line_type type)
+static struct json_writer begin_line(struct rollout_writer *writer, enum rollout_line_type type, int64_t unix_ms)
 {
 	assert(writer->line_start == NOT_IN_A_LINE);
 	char timestamp[CLOCK_RFC3339_SIZE];
-	clock_rfc3339(clock_unix_ms(), timestamp);
+	clock_rfc3339(unix_ms, timestamp);
 	writer->line_start = (ptrdiff_t)writer->batch.len;
 	struct json_writer w = json_writer(&writer->batch);
 	jw_object(&w);
@@ -191,6 +204,24 @@ struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum roll
 	jw_member_cstr(&w, "type", rollout_line_name(type));
 	jw_key(&w, "payload");
 	return json_writer(&writer->batch);
+}
+
+/* The first line is encoded only when another follows, because most of its size are instructions, and a session that
+ * is open but not used needs no copy of them. */
+static void append_meta(struct rollout_writer *writer)
+{
+	if (!writer->meta)
+		return;
+	struct json_writer w = begin_line(writer, LINE_session_meta, writer->meta->started_at_ms);
+	rollout_meta_encode(writer->meta, &w);
+	best_effort(rollout_writer_end(writer, NULL)); /* cannot fail: a meta line fits into an empty batch */
+	drop_meta(writer);
+}
+
+struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum rollout_line_type type)
+{
+	append_meta(writer);
+	return begin_line(writer, type, clock_unix_ms());
 }
 
 /* Replaces line breaks, which JSON may contain between tokens but a line may not. */
@@ -288,6 +319,7 @@ int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type 
 
 void rollout_writer_keep(struct rollout_writer *writer)
 {
+	append_meta(writer);
 	writer->has_content = true;
 }
 

@@ -1,6 +1,7 @@
 /* The base library: slices, buffers, arenas, truncation, ids. */
 #include "temp.h"
 
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include "base/arena.h"
@@ -9,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/list.h"
+#include "base/shared_text.h"
 #include "base/text.h"
 #include "base/uuid.h"
 
@@ -282,6 +284,51 @@ static void a_link_in_the_place_of_a_temporary_file_is_not_followed(void **state
 	assert_string_equal(text, "precious");
 }
 
+static void equal_texts_are_stored_once(void **state)
+{
+	(void)state;
+	char bytes[] = "the same text";
+	struct shared_text *first = shared_text_intern(str_of(bytes));
+	bytes[0] = 'T'; /* it is a copy */
+	struct shared_text *second = shared_text_intern(STR("the same text"));
+	struct shared_text *other = shared_text_intern(STR("another text"));
+	assert_ptr_equal(first, second);
+	assert_ptr_not_equal(first, other);
+	shared_text_unref(first);
+	assert_str(shared_text_str(second), "the same text");
+	assert_ptr_equal(shared_text_ref(second), second);
+	shared_text_unref(second);
+	shared_text_unref(second);
+	shared_text_unref(other);
+	shared_text_unref(NULL);
+	assert_null(shared_text_str(NULL).ptr);
+}
+
+enum { THREADS = 4, ROUNDS = 10000 };
+
+static void *share_in_thread(void *self)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		struct shared_text *text = shared_text_intern(STR("text of all threads"));
+		*(size_t *)self += shared_text_str(text).len;
+		shared_text_unref(text);
+	}
+	return NULL;
+}
+
+static void texts_are_shared_by_threads(void **state)
+{
+	(void)state;
+	pthread_t threads[THREADS];
+	size_t sums[THREADS] = {0};
+	for (int i = 0; i < THREADS; i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, share_in_thread, &sums[i]), 0);
+	for (int i = 0; i < THREADS; i++) {
+		assert_int_equal(pthread_join(threads[i], NULL), 0);
+		assert_int_equal(sums[i], ROUNDS * STR("text of all threads").len);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -298,6 +345,8 @@ int main(void)
 		cmocka_unit_test(ids_sort_in_the_order_they_were_made),
 		cmocka_unit_test(paths_are_text),
 		cmocka_unit_test(errors_gather_context),
+		cmocka_unit_test(equal_texts_are_stored_once),
+		cmocka_unit_test(texts_are_shared_by_threads),
 		cmocka_unit_test(times_are_rfc3339),
 		cmocka_unit_test(only_regular_files_are_read),
 		cmocka_unit_test_setup_teardown(a_failed_replacement_leaves_no_file, temp_make, temp_remove),

@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/shared_text.h"
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "engine/codex/agents.h"
@@ -195,7 +196,7 @@ static void destroy_session(struct session *session)
 	arena_finish(&session->notify.arena);
 	detached_finish(&session->notices);
 	buf_finish(&session->unheard);
-	free(session->base_instructions);
+	shared_text_unref(session->base_instructions);
 	free(session->user_instructions);
 	free(session);
 }

@@ -31,6 +31,7 @@ struct rollout_writer;
 struct session_hooks;
 struct session_mcp;
 struct session_skills;
+struct shared_text;
 struct task;
 
 /* The system prompt and the name of a conversation that is not the user's. */
@@ -84,12 +85,12 @@ struct session {
 	struct model_provider *provider;
 	struct model_client *model; /* client for that provider */
 	struct exec_sessions *exec;
-	struct list shells;             /* running commands of the user: struct session_shell */
-	struct buf unheard;             /* items that wait for the next turn: JSON, one per line */
-	struct env command_env;         /* built for each command */
-	struct loop_deferred interrupt; /* pending if the answer to a request was "abort" */
-	char *base_instructions;        /* the system prompt */
-	bool has_own_base;              /* the prompt is not the built-in one, so no personality is added */
+	struct list shells;                    /* running commands of the user: struct session_shell */
+	struct buf unheard;                    /* items that wait for the next turn: JSON, one per line */
+	struct env command_env;                /* built for each command */
+	struct loop_deferred interrupt;        /* pending if the answer to a request was "abort" */
+	struct shared_text *base_instructions; /* the system prompt */
+	bool has_own_base;                     /* the prompt is not the built-in one, so no personality is added */
 	/* The personality in the system prompt. With a first model that has no personalities it is the default, so that
 	 * the preamble describes only a different one to a later model. */
 	enum personality base_personality;

@@ -11,6 +11,7 @@
 #include "base/host.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/shared_text.h"
 #include "base/text.h"
 #include "config/auth.h"
 #include "config/config.h"
@@ -278,6 +279,12 @@ static enum personality append_personality(const struct settings *settings, bool
 	return settings->personality;
 }
 
+static void set_base(struct session *session, struct shared_text *text)
+{
+	shared_text_unref(session->base_instructions);
+	session->base_instructions = text;
+}
+
 int session_read_base(struct session *session, struct str own, struct error *err)
 {
 	const struct config *config = session->env->config;
@@ -285,8 +292,7 @@ int session_read_base(struct session *session, struct str own, struct error *err
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
 	if (parent) {
-		free(session->base_instructions);
-		session->base_instructions = xstrdup(parent->base_instructions);
+		set_base(session, shared_text_ref(parent->base_instructions));
 		session->has_own_base = parent->has_own_base;
 		session->base_personality = parent->base_personality;
 		return 0;
@@ -303,8 +309,7 @@ int session_read_base(struct session *session, struct str own, struct error *err
 		buf_printf(&text, "\n\n%s", config->instructions);
 	if (text.over)
 		return error_set(err, ERR_limit, "the instructions have more than %d MB", LIMIT_CONTEXT_TEXT / MIB);
-	free(session->base_instructions);
-	session->base_instructions = buf_take(&text);
+	set_base(session, shared_text_intern(buf_str(&text)));
 	session->has_own_base = has_own_base;
 	session->base_personality = personality;
 	return 0;
@@ -345,7 +350,7 @@ void session_warm_up(struct session *session)
 struct str conversation_instructions(const struct conversation *conversation)
 {
 	const struct conversation_voice *voice = conversation->voice;
-	return voice ? voice->instructions : str_of(conversation->session->base_instructions);
+	return voice ? voice->instructions : shared_text_str(conversation->session->base_instructions);
 }
 
 static void on_refused(const char *path, const char *why, void *self)
