@@ -138,7 +138,8 @@ test('items that would spoil the history are refused, and those of no kind left 
 });
 
 test('the read state is sent to all subscribers and is stored', options, async (t) => {
-	const model = await startModel(t, [say('one'), say('two'), say('three'), httpError(400, 'no'), say('five')]);
+	const model = await startModel(t, [say('one'), say('two'), say('three'), httpError(400, 'no'), say('four'), say('five'),
+		say('six')]);
 	const server = await startAppServer(t, model, { args: NO_RETRIES });
 	const { thread } = await server.request('thread/start', FREE);
 	const threadId = thread.id;
@@ -166,9 +167,11 @@ test('the read state is sent to all subscribers and is stored', options, async (
 	assert.equal((await read()).firstUnread, null);
 	const { id: turnId } = await turn(server, threadId, 'fails');
 	assert.deepEqual((await read()).firstUnread, { type: 'turn', turnId });
-	const { readState: whole } = await update('unread', (await read()).revision);
+	await update('unread', (await read()).revision);
+	await turn(server, threadId, 'four');
+	const whole = await read();
 	assert.deepEqual(whole.firstUnread, { type: 'threadStart' });
-	await server.end();
+	await server.end(); // the revision of a turn after an unread one is stored at the latest here
 
 	const again = await startAppServer(t, model, { home: server.home });
 	assert.deepEqual(await read(again), whole); // not loaded
@@ -178,6 +181,7 @@ test('the read state is sent to all subscribers and is stored', options, async (
 	await again.request('thread/resume', { threadId });
 	assert.deepEqual(await read(again), done);
 	const last = await turn(again, threadId, 'fifth');
+	await turn(again, threadId, 'sixth');
 	assert.deepEqual((await read(again)).firstUnread, { type: 'turn', turnId: last.id });
 	await again.request('thread/delete', { threadId });
 	await assert.rejects(update('read', 'x', again), { message: `thread not loaded: ${threadId}` });

@@ -125,6 +125,9 @@ static void reply_delete(struct store_job *job)
 {
 	struct app_thread_delete_response response = {0};
 	struct app_thread_deleted_notification event = {job->thread_id};
+	struct thread *thread = threads_find(job->back.server, job->thread_id);
+	if (thread)
+		thread->has_unsaved_note = false; /* it was removed with the thread */
 	unload(job);
 	reply(job, &response);
 	app_server_notify(job->back.server, NOTIFY_thread_deleted, &event);

@@ -76,6 +76,7 @@ struct thread {
 	char *forked_from;                    /* id of the thread that it was forked from, or NULL */
 	struct app_git_info *git;             /* the repository in which it started, or NULL */
 	struct thread_note note;              /* read state and corrections; allocated in note_arena */
+	bool has_unsaved_note;                /* the stored note has an older revision of the same read state */
 	char *originator, *client_version;    /* of the client that has started the thread */
 	int64_t created_at, updated_at;       /* Unix seconds */
 	uint64_t left_ms;                     /* when the thread last became idle without subscribers; monotonic */

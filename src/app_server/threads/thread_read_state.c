@@ -1,7 +1,9 @@
 /* A note is written on the loop, so that changes cannot overtake each other; it is a small file and not synced.
  *
  * The end of a turn is recorded only while a client with the experimental API is connected, because it costs a
- * write. */
+ * write. A turn after one that is unread changes the revision alone: that is kept in memory until the thread is
+ * unloaded. If the process is killed before, clients find an older revision, and an update of theirs is refused with
+ * it. */
 #define LOG_MODULE "app_server"
 #include "app_server/threads/thread_read_state.h"
 
@@ -19,9 +21,20 @@ int thread_note_keep(struct app_server *server, struct str thread_id, const stru
 	struct thread *thread = threads_find(server, thread_id);
 	if (thread_note_write(config_home(server->config), thread_id, note, err) != 0)
 		return -(int)err->code;
-	if (thread)
+	if (thread) {
 		thread_set_note(thread, note);
+		thread->has_unsaved_note = false;
+	}
 	return 0;
+}
+
+void thread_read_state_save(struct thread *thread)
+{
+	struct error err;
+	if (thread->has_unsaved_note &&
+	    thread_note_write(config_home(thread->server->config), str_of(thread->id), &thread->note, &err) != 0)
+		log_debug("read state not written: %s", err.text);
+	thread->has_unsaved_note = false;
 }
 
 void thread_read_state_notify(struct thread *thread)
@@ -63,7 +76,13 @@ void thread_read_state_on_turn_end(struct thread *thread, struct str turn_id)
 	else if (unread)
 		turn_id = STR_NONE;
 	thread_note_mark_unread(&note, turn_id, &arena);
-	change(thread, &note);
+	if (!unread) {
+		change(thread, &note);
+		return;
+	}
+	thread_set_note(thread, &note);
+	thread->has_unsaved_note = true;
+	thread_read_state_notify(thread);
 }
 
 void thread_read_state_on_revert(struct thread *thread, const struct thread_history *history,

@@ -15,6 +15,9 @@ struct thread_note;
 /* Writes the note of a thread and, if the thread is loaded, replaces its copy in memory. */
 must_check int thread_note_keep(struct app_server *server, struct str thread_id, const struct thread_note *note,
                                 struct error *err);
+/* Writes a note that differs from the stored one. To be called before the thread is freed; a thread that was deleted
+ * has no note to save. */
+void thread_read_state_save(struct thread *thread);
 /* Sends the read state to the subscribers; no-op for the initial state. */
 void thread_read_state_notify(struct thread *thread);
 

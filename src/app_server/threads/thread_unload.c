@@ -12,6 +12,7 @@
 #include "app_server/threads/thread_ask.h"
 #include "app_server/threads/thread_items.h"
 #include "app_server/threads/thread_load.h"
+#include "app_server/threads/thread_read_state.h"
 #include "app_server/threads/thread_turn.h"
 #include "app_server/threads/threads.h"
 #include "base/clock.h"
@@ -30,6 +31,7 @@ void thread_destroy(struct thread *thread)
 	thread_asks_withdraw(thread);
 	thread_turn_destroy(thread->turn);
 	thread_items_finish(thread);
+	thread_read_state_save(thread);
 	thread_free(thread);
 }
 
