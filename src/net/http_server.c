@@ -14,12 +14,14 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "net/http_server_priv.h"
+#include "net/tls_server.h"
 
 struct http_server {
 	/* private */
 	struct loop *loop;
 	uv_tcp_t listener;
 	uint16_t port;
+	struct tls_server *tls; /* NULL: connections are not encrypted */
 	bool accepts_http2;
 	bool is_ending; /* exchanges end without a callback */
 	struct http_receiver receiver;
@@ -37,6 +39,7 @@ static void connection_destroy(struct connection *connection, enum stream_end ho
 	loop_deferred_finish(&connection->proceed);
 	loop_timer_destroy(connection->patience);
 	http2_destroy(steal(connection->http2), !connection->server->is_ending);
+	connection_end_tls(connection, how);
 	stream_destroy(connection->stream, how);
 	http_head_finish(&connection->head);
 	buf_finish(&connection->input);
@@ -64,7 +67,7 @@ static void connection_refuse(struct connection *connection, int status)
 	buf_printf(&text, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n", status, reason,
 	           strlen(reason) + 1);
 	buf_printf(&text, "Connection: close\r\n\r\n%s\n", reason);
-	stream_send(connection->stream, buf_str(&text));
+	connection_send(connection, buf_str(&text));
 	connection_destroy(connection, STREAM_FLUSH);
 }
 
@@ -157,7 +160,7 @@ static int read_body(struct connection *connection)
 	}
 	if (!connection->has_said_continue && connection->body.len == 0 &&
 	    http_head_get(&connection->head, "expect").ptr)
-		stream_send(connection->stream, STR("HTTP/1.1 100 Continue\r\n\r\n"));
+		connection_send(connection, STR("HTTP/1.1 100 Continue\r\n\r\n"));
 	connection->has_said_continue = true;
 	return -1;
 }
@@ -195,7 +198,7 @@ static void on_proceed(void *self)
 static bool on_output(struct str bytes, void *self)
 {
 	struct connection *connection = self;
-	bool has_room = stream_send(connection->stream, bytes);
+	bool has_room = connection_send(connection, bytes);
 	if (!has_room)
 		stream_pause(connection->stream); /* a client that does not read its answers sends no requests */
 	return has_room;
@@ -237,9 +240,8 @@ static bool take_http2(struct connection *connection)
 
 /* ---- events of the socket ---- */
 
-static void on_stream_bytes(struct str bytes, void *self)
+static void receive(struct connection *connection, struct str bytes)
 {
-	struct connection *connection = self;
 	if (connection->http2) {
 		receive_http2(connection, bytes);
 		return;
@@ -252,6 +254,41 @@ static void on_stream_bytes(struct str bytes, void *self)
 	}
 	if (connection->state != READING_HEAD || connection->head.headers.count || !take_http2(connection))
 		on_proceed(connection);
+}
+
+/* The client has disconnected, which the receiver of its request learns. */
+static void connection_lose(struct connection *connection, enum stream_end how)
+{
+	struct http1_exchange *exchange = connection->exchange;
+	connection_destroy(connection, how);
+	if (!exchange)
+		return;
+	exchange->connection = NULL;
+	if (exchange->base.events && exchange->base.events->on_gone)
+		exchange->base.events->on_gone(exchange->base.self);
+}
+
+static void receive_tls(struct connection *connection, struct str bytes)
+{
+	auto_buf struct buf plain, out;
+	buf_init(&plain, 2 * LIMIT_STREAM_READ);
+	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
+	enum tls_state state = tls_receive(connection->tls, bytes, &plain, &out);
+	if (out.len)
+		stream_send(connection->stream, buf_str(&out));
+	if (state != TLS_OPEN)
+		connection_lose(connection, STREAM_FLUSH);
+	else if (plain.len)
+		receive(connection, buf_str(&plain));
+}
+
+static void on_stream_bytes(struct str bytes, void *self)
+{
+	struct connection *connection = self;
+	if (connection->tls)
+		receive_tls(connection, bytes);
+	else
+		receive(connection, bytes);
 }
 
 static void on_stream_writable(void *self)
@@ -267,15 +304,8 @@ static void on_stream_writable(void *self)
 
 static void on_stream_end(const struct error *err, void *self)
 {
-	struct connection *connection = self;
-	struct http1_exchange *exchange = connection->exchange;
 	(void)err;
-	connection_destroy(connection, STREAM_NOW);
-	if (!exchange)
-		return;
-	exchange->connection = NULL;
-	if (exchange->base.events && exchange->base.events->on_gone)
-		exchange->base.events->on_gone(exchange->base.self);
+	connection_lose(self, STREAM_NOW);
 }
 
 static const struct stream_events stream_events = {
@@ -317,6 +347,8 @@ static void connection_create(struct http_server *server, struct stream *stream)
 	connection->stream = stream;
 	stream_hand_over(stream, &stream_events, connection);
 	connection->server = server;
+	if (server->tls)
+		connection->tls = tls_create(server->tls);
 	buf_init(&connection->input, LIMIT_HTTP_HEAD + 2 * LIMIT_STREAM_READ);
 	buf_init(&connection->head_bytes, LIMIT_HTTP_HEAD);
 	buf_init(&connection->body, server->receiver.body_max);
@@ -328,16 +360,24 @@ static void connection_create(struct http_server *server, struct stream *stream)
 	server->connection_count++;
 }
 
-static void on_connection(uv_stream_t *listener, int status)
+static void serve(struct http_server *server, struct stream *stream)
 {
-	struct http_server *server = container_of(listener, struct http_server, listener);
-	if (status < 0)
-		return;
-	struct stream *stream = stream_create(server->loop, listener, &stream_events, NULL, NULL);
 	if (stream && make_room(server))
 		connection_create(server, stream);
 	else
 		stream_destroy(stream, STREAM_NOW);
+}
+
+static void on_connection(uv_stream_t *listener, int status)
+{
+	struct http_server *server = container_of(listener, struct http_server, listener);
+	if (status == 0)
+		serve(server, stream_create(server->loop, listener, &stream_events, NULL, NULL));
+}
+
+void http_server_serve(struct http_server *server, int fd)
+{
+	serve(server, stream_open(server->loop, fd, &stream_events, NULL, NULL));
 }
 
 /* --- the server -------------------------------------------------------------------------------------------- */
@@ -370,8 +410,7 @@ static int server_listen(struct http_server *server, const char *host, uint16_t 
 	return 0;
 }
 
-struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port, http_request_fn on_request,
-                                       void *self, struct error *err)
+struct http_server *http_server_create_silent(struct loop *loop, http_request_fn on_request, void *self)
 {
 	struct http_server *server = xnew(struct http_server);
 	server->loop = loop;
@@ -380,6 +419,13 @@ struct http_server *http_server_create(struct loop *loop, const char *host, uint
 	list_init(&server->connections);
 	list_init(&server->exchanges);
 	uv_tcp_init(loop_uv(loop), &server->listener);
+	return server;
+}
+
+struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port, http_request_fn on_request,
+                                       void *self, struct error *err)
+{
+	struct http_server *server = http_server_create_silent(loop, on_request, self);
 	if (server_listen(server, host ? host : "127.0.0.1", port, err) == 0)
 		return server;
 	http_server_destroy(server);
@@ -390,6 +436,11 @@ void http_server_limit_bodies(struct http_server *server, size_t max, http_body_
 {
 	server->receiver.body_max = max;
 	server->receiver.body_use = body_use;
+}
+
+void http_server_use_tls(struct http_server *server, struct tls_server *tls)
+{
+	server->tls = tls;
 }
 
 void http_server_accept_http2(struct http_server *server)
@@ -427,5 +478,6 @@ void http_server_destroy(struct http_server *server)
 	struct http1_exchange *exchange;
 	list_for_each(exchange, &server->exchanges, link)
 		free(exchange);
+	tls_server_destroy(server->tls);
 	uv_close((uv_handle_t *)&server->listener, on_listener_closed);
 }

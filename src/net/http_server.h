@@ -1,7 +1,6 @@
 /* http_server.h — a small, strict server of HTTP/1.1 and HTTP/2 on the loop, for the scripted model and programs on
- * this machine.
+ * this machine, and with TLS or a token also on others.
  *
- * It accepts bodies from any client that connects; ports that other machines can reach use upgrade_reader.h instead.
  * Owns: the listening socket, its connections and their output queues. Borrows: the loop. Thread: loop only. No
  * callback runs inside a call to this module.
  *
@@ -22,6 +21,7 @@ struct http_exchange;
 struct http_head;
 struct http_server;
 struct loop;
+struct tls_server;
 
 /* Called with a complete request. head and body are borrowed during the call; http_head.h describes method, target and
  * headers. */
@@ -31,6 +31,12 @@ typedef void (*http_request_fn)(struct http_exchange *exchange, const struct htt
 /* Listens on a numeric address (NULL: 127.0.0.1) and a port (0: any free one). NULL and err on failure. */
 must_check struct http_server *http_server_create(struct loop *loop, const char *host, uint16_t port,
                                                   http_request_fn on_request, void *self, struct error *err);
+
+/* A server that does not listen: http_server_serve passes connected sockets to it, and the ownership of them. */
+struct http_server *http_server_create_silent(struct loop *loop, http_request_fn on_request, void *self);
+void http_server_serve(struct http_server *server, int fd);
+/* All connections are encrypted. The server owns tls. Call before the first connection. */
+void http_server_use_tls(struct http_server *server, struct tls_server *tls);
 
 enum http_body_use {
 	HTTP_BODY_SKIP,   /* the request is passed on without its body, which is not read */

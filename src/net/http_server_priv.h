@@ -53,6 +53,7 @@ struct connection {
 	enum connection_state state;
 	enum stream_end ending;          /* how to end the stream, in state ENDING */
 	struct http1_exchange *exchange; /* non-NULL iff state is ANSWERING */
+	struct tls *tls;                 /* NULL: the connection is not encrypted */
 	struct http2 *http2;             /* the connection speaks HTTP/2; the state stays READING_HEAD */
 	struct loop_timer *patience; /* ends a connection that does not send a request; NULL: the server has no limit */
 	struct buf input;            /* received, not yet parsed */
@@ -79,6 +80,11 @@ struct http1_exchange {
 };
 
 extern const struct http_exchange_ops http1_ops;
+
+/* As stream_send, encrypted if the connection is. */
+bool connection_send(struct connection *connection, struct str bytes);
+/* Announces the end if the connection is encrypted, unless it ends abruptly. Only the stream may be used after this. */
+void connection_end_tls(struct connection *connection, enum stream_end how);
 
 /* ---- HTTP/2: the streams of one connection; http_server_http2.c ---- */
 

@@ -4,6 +4,30 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "net/http_server_priv.h"
+#include "net/tls_server.h"
+
+/* ---- the socket ---- */
+
+bool connection_send(struct connection *connection, struct str bytes)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
+	if (!connection->tls)
+		return stream_send(connection->stream, bytes);
+	tls_send(connection->tls, bytes, &out);
+	return stream_send(connection->stream, buf_str(&out));
+}
+
+void connection_end_tls(struct connection *connection, enum stream_end how)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
+	if (connection->tls && how == STREAM_FLUSH) {
+		tls_close(connection->tls, &out);
+		stream_send(connection->stream, buf_str(&out));
+	}
+	tls_destroy(connection->tls);
+}
 
 /* ---- HTTP/1.1 ---- */
 
@@ -14,7 +38,7 @@ static struct http1_exchange *http1(struct http_exchange *base)
 
 static bool exchange_send(struct http1_exchange *exchange, struct str bytes)
 {
-	return !exchange->connection || stream_send(exchange->connection->stream, bytes);
+	return !exchange->connection || connection_send(exchange->connection, bytes);
 }
 
 static void exchange_end(struct http1_exchange *exchange, bool must_close, enum stream_end how)

@@ -154,12 +154,14 @@ static bool has_token(const struct http_proto *proto, const struct http_head *he
 	return access_token_matches(proto->options.token, str_trim(str_skip(shown, (size_t)blank + 1)));
 }
 
-/* Only names of this machine are accepted; the address of the connection is a loopback address, too. */
-static bool has_right_host(const struct http_head *head)
+/* At a loopback address, only names of this machine are accepted. Web pages cannot connect to a Unix socket, and do not
+ * have the token that other addresses require. */
+static bool has_right_host(const struct http_proto *proto, const struct http_head *head)
 {
 	const struct sockaddr_in loopback = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
 	struct str host = http_head_get(head, "host");
-	return !host.ptr || http_host_is_allowed(host, (const struct sockaddr *)&loopback, NULL, 0);
+	return !proto->is_loopback || !host.ptr ||
+	       http_host_is_allowed(host, (const struct sockaddr *)&loopback, NULL, 0);
 }
 
 static struct str path_of(const struct http_head *head, struct str *ret_query)
@@ -178,7 +180,7 @@ static int check(const struct http_proto *proto, const struct http_head *head, c
 		*ret_reason = "requests of web pages are not served";
 		return 403;
 	}
-	if (!has_right_host(head)) {
+	if (!has_right_host(proto, head)) {
 		*ret_reason = "the Host header does not name this server";
 		return 403;
 	}
@@ -293,44 +295,69 @@ struct http_session *http_session_open(struct http_proto *proto, struct str resu
 
 /* ---- the server ---- */
 
-/* Parses http://IP:PORT with a loopback address; sets *ret_host, to be freed, and *ret_port. */
-static int parse_address(const char *address, char **ret_host, uint16_t *ret_port, struct error *err)
+static const struct scheme {
+	const char *name, *socket; /* the beginning of an address, here and of a transport_listener */
+	bool is_tls;
+} schemes[] = {{"http://", "tcp://", false}, {"https://", "tcp://", true}, {"http+unix://", "unix://", false}};
+
+static const struct scheme *find_scheme(const char *address)
 {
-	struct str rest = str_of(address);
-	uint64_t port;
-	str_cut_prefix(&rest, "http://");
-	auto_free char *tcp = xasprintf("tcp://%s", rest.ptr);
-	if (!transport_listener_is_address(tcp))
-		return error_set(err, ERR_usage, "%s: expected http://IP:PORT with a numeric address", address);
-	if (!transport_listener_is_local(tcp))
+	for (size_t i = 0; i < countof(schemes); i++)
+		if (str_has_prefix(str_of(address), schemes[i].name))
+			return &schemes[i];
+	return NULL;
+}
+
+bool http_proto_is_address(const char *address)
+{
+	return find_scheme(address);
+}
+
+static int check_address(const struct http_proto *proto, const struct scheme *scheme, const char *address,
+                         const char *socket, struct error *err)
+{
+	const struct tls_files *files = &proto->options.tls;
+	if (str_has_prefix(str_of(socket), "tcp://") && !transport_listener_is_address(socket))
+		return error_set(err, ERR_usage, "%s: expected %sIP:PORT with a numeric address", address,
+		                 scheme->name);
+	if (!proto->options.token && !transport_listener_is_local(socket))
 		return error_set(err, ERR_usage,
-		                 "%s: other machines can reach this address, and http:// does not encrypt: listen on "
-		                 "http://127.0.0.1:PORT, and use a tunnel such as `ssh -L`",
+		                 "%s: other machines can reach this address and run commands: add --token-file FILE, "
+		                 "or listen on 127.0.0.1",
 		                 address);
-	size_t colon = (size_t)str_rfind_char(rest, ':');
-	if (!str_to_u64(str_skip(rest, colon + 1), &port))
-		return error_set(err, ERR_usage, "%s: expected a port", address);
-	struct str host = str_n(rest.ptr, colon);
-	bool is_v6 = host.ptr[0] == '[';
-	*ret_host = str_dup(is_v6 ? str_n(host.ptr + 1, host.len - 2) : host);
-	*ret_port = (uint16_t)port;
+	if (scheme->is_tls && (!files->certificate || !files->key))
+		return error_set(err, ERR_usage, "%s requires --tls-cert FILE and --tls-key FILE", address);
+	if (!scheme->is_tls && (files->certificate || files->key || files->client_ca))
+		return error_set(err, ERR_usage, "--tls-cert, --tls-key and --tls-client-ca require --listen https://");
 	return 0;
+}
+
+static void on_connect(int fd, void *self)
+{
+	struct http_proto *proto = self;
+	http_server_serve(proto->server, fd);
 }
 
 static int start(struct http_proto *proto, const char *address, struct error *err)
 {
-	auto_free char *host = NULL;
-	uint16_t port = 0;
-	int status = parse_address(address, &host, &port, err);
+	const struct scheme *scheme = find_scheme(address);
+	struct tls_server *tls = NULL;
+	auto_free char *socket = xasprintf("%s%s", scheme->socket, address + strlen(scheme->name));
+	int status = check_address(proto, scheme, address, socket, err);
 	if (status != 0)
 		return status;
-	proto->server = http_server_create(proto->options.loop, host, port, on_request, proto, err);
-	if (!proto->server)
+	if (scheme->is_tls && !(tls = tls_server_create(&proto->options.tls, err)))
 		return -(int)err->code;
+	proto->server = http_server_create_silent(proto->options.loop, on_request, proto);
+	http_server_use_tls(proto->server, tls);
 	http_server_limit_bodies(proto->server, LIMIT_LINE, body_use);
 	http_server_accept_http2(proto->server);
-	port = http_server_port(proto->server);
-	proto->address = xasprintf(strchr(host, ':') ? "http://[%s]:%u" : "http://%s:%u", host, port);
+	proto->listener = transport_listener_create(proto->options.loop, socket, on_connect, proto, err);
+	if (!proto->listener)
+		return -(int)err->code;
+	proto->is_loopback = str_has_prefix(str_of(socket), "tcp://") && transport_listener_is_local(socket);
+	proto->address =
+		xasprintf("%s%s", scheme->name, transport_listener_address(proto->listener) + strlen(scheme->socket));
 	return 0;
 }
 
@@ -373,6 +400,7 @@ void http_proto_destroy(struct http_proto *proto)
 	grpc_calls_destroy(proto);
 	list_for_each(it, &proto->sessions, link)
 		http_session_destroy(it);
+	transport_listener_destroy(proto->listener);
 	http_server_destroy(proto->server);
 	loop_deferred_finish(&proto->sweep);
 	free(proto->address);

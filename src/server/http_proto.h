@@ -1,10 +1,11 @@
 /* http_proto.h — the event protocol over HTTP/1.1 and HTTP/2: sessions that outlive connections, as resources, and as
  * streams of gRPC.
  *
- * http_routes.def lists the endpoints, grpc_methods.def the methods of gRPC. Only clients on this machine can connect:
- * any other address is refused. Rejected on every path: a request with an Origin header, which comes from a web page,
- * and one whose Host header does not name this machine (403); with a token also, except for health checks, a request
- * without it (401). Their bodies are not read. Owns: the socket and the sessions (kept_session.h). Loop thread only. */
+ * http_routes.def lists the endpoints, grpc_methods.def the methods of gRPC. An address that other machines can reach
+ * requires a token. Rejected on every path: a request with an Origin header, which comes from a web page, and at a
+ * loopback address one whose Host header does not name this machine (403); with a token also, except for health checks,
+ * a request without it (401). Their bodies are not read. Owns: the socket and the sessions (kept_session.h). Loop
+ * thread only. */
 #ifndef SERVER_HTTP_PROTO_H
 #define SERVER_HTTP_PROTO_H
 
@@ -13,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "net/tls_server.h"
 #include "server/proto_server.h"
 
 struct http_proto;
@@ -23,6 +25,7 @@ struct http_proto_options {
 	struct proto_engine engine; /* of all sessions */
 	bool no_auto_configure;     /* of all sessions */
 	const char *token;          /* the bearer token that clients must send, borrowed; NULL: none */
+	struct tls_files tls;       /* for https://; otherwise its members are NULL */
 	size_t keep_events;         /* of each session */
 	/* Returns the path of a recorded session's rollout, owned by the caller; NULL and err if it is missing. */
 	char *(*find_rollout)(struct str id_or_name, void *self, struct error *err);
@@ -30,7 +33,10 @@ struct http_proto_options {
 	void *self;
 };
 
-/* address: http://IP:PORT; port 0 takes any that is free. ERR_usage for an address that other machines can reach. */
+/* True for an address that http_proto_create serves: http://IP:PORT, https://IP:PORT or http+unix://PATH. */
+bool http_proto_is_address(const char *address);
+/* Port 0 takes any that is free. ERR_usage for an address that other machines can reach if there is no token, and if
+ * the files for TLS are missing or not used. */
 must_check struct http_proto *http_proto_create(const struct http_proto_options *options, const char *address,
                                                 struct error *err);
 /* Returns the address with the actual port. */

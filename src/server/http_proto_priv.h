@@ -15,6 +15,7 @@ struct http_exchange;
 struct http_head;
 struct kept_session;
 struct kept_watcher;
+struct transport_listener;
 
 /* An open session of the server. */
 struct http_session {
@@ -27,7 +28,9 @@ struct http_session {
 struct http_proto {
 	struct http_proto_options options;
 	struct http_server *server;
+	struct transport_listener *listener;
 	char *address;
+	bool is_loopback; /* it listens on a TCP port that only this machine reaches */
 	struct list sessions;
 	size_t session_count;
 	struct list watches; /* of http_proto_watch.c */

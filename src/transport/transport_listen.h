@@ -21,7 +21,7 @@ typedef void (*transport_connect_fn)(int fd, void *self);
 must_check struct transport_listener *transport_listener_create(struct loop *loop, const char *address,
                                                                 transport_connect_fn on_connect, void *self,
                                                                 struct error *err);
-/* True if the text has a form that transport_listener_create accepts. */
+/* True for a valid address of TCP. */
 bool transport_listener_is_address(const char *address);
 /* True if only this machine can reach the address; false for an invalid address. */
 bool transport_listener_is_local(const char *address);

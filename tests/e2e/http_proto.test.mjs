@@ -322,7 +322,10 @@ test('an address that other machines reach is refused', proto, async (t) => {
 		assert.equal(code, 2, stderr);
 		assert.match(stderr, pattern);
 	};
-	await refused(/tunnel/, '--listen', 'http://0.0.0.0:0');
+	for (const scheme of ['http', 'https']) await refused(/--token-file/, '--listen', `${scheme}://0.0.0.0:0`);
+	await refused(/--tls-cert FILE and --tls-key FILE/, '--listen', 'https://127.0.0.1:0');
+	await refused(/require --listen https/, '--listen', 'http://127.0.0.1:0', '--tls-client-ca', 'ca.pem');
+	await refused(/require --listen https/, '--tls-cert', 'cert.pem');
 	await refused(/IP:PORT/, '--listen', 'http://localhost:0');
 	await refused(/from 1 to/, '--listen', 'http://127.0.0.1:0', '--keep-events', '0');
 	await refused(/requires --listen http/, '--listen', 'tcp://127.0.0.1:0', '--keep-events', '5');

@@ -27,7 +27,7 @@
 struct proto_run {
 	/* From the command line: */
 	struct cli_list overrides;
-	const char *wire_profile, *listen, *token_file, *keep_events, *resume;
+	const char *wire_profile, *listen, *token_file, *tls_cert, *tls_key, *tls_client_ca, *keep_events, *resume;
 	bool no_auto_configure, print_proto;
 	/* private */
 	char *cwd;
@@ -53,8 +53,12 @@ static const struct cli_option rows[] = {
 	ROW(wire_profile, "wire-profile", 0, CLI_TEXT, "NAME", "v1-2026-01|v1-2025-10|legacy2025|doc",
             "Generation of the events"),
 	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL,
-            "Serve many clients at unix://PATH, tcp://IP:PORT or http://IP:PORT"),
+            "Serve many clients: unix://PATH, tcp://, http:// or https://IP:PORT, http+unix://PATH"),
 	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", NULL, "Clients must send the token in FILE"),
+	ROW(tls_cert, "tls-cert", 0, CLI_TEXT, "FILE", NULL, "With https://: the server's certificate (PEM)"),
+	ROW(tls_key, "tls-key", 0, CLI_TEXT, "FILE", NULL, "With https://: its private key (PEM)"),
+	ROW(tls_client_ca, "tls-client-ca", 0, CLI_TEXT, "FILE", NULL,
+            "With https://: clients need a certificate of this CA (PEM)"),
 	ROW(keep_events, "keep-events", 0, CLI_TEXT, "N", NULL,
             "With http://: replay the last N events of a session [10000]"),
 	ROW(resume, "resume", 0, CLI_TEXT, "SESSION", NULL, "Continue a recorded session: an id or a name"),
@@ -76,15 +80,15 @@ static const char details[] =
 	"then run commands as you: use unix://PATH, which only you can connect to, or\n"
 	"--token-file. Web pages cannot connect: an HTTP client is disconnected.\n"
 	"\n"
-	"Listening for other machines requires a token. Nothing is encrypted, so use a\n"
-	"private network or a tunnel. The first line of a client is {\"token\":\"…\"};\n"
-	"`codex debug-client` sends it:\n"
+	"Listening for other machines requires a token. Only https:// is encrypted;\n"
+	"otherwise use a private network or a tunnel. At tcp:// a client's first line is\n"
+	"{\"token\":\"…\"}; `codex debug-client` sends it:\n"
 	"  $ openssl rand -hex 32 > token && chmod 600 token\n"
 	"  $ codex proto --listen tcp://10.0.0.5:7000 --token-file token\n"
 	"\n"
-	"At http://127.0.0.1:PORT sessions outlive connections: they are opened, watched\n"
-	"from any event on, and closed by requests. The token is a bearer token there.\n"
-	"docs/http.md has the endpoints.\n";
+	"At http://, https:// and http+unix:// sessions outlive connections: they are\n"
+	"opened, watched from any event on, and closed by requests, also of gRPC. The\n"
+	"token is a bearer token there. docs/http.md has the endpoints.\n";
 
 const struct cli_command proto_command = {
 	.name = "codex proto",
@@ -191,6 +195,7 @@ static struct http_proto *open_http(struct proto_run *run, struct services *serv
 		.engine = {services, run->config, run->cwd},
 		.no_auto_configure = run->no_auto_configure,
 		.token = run->token,
+		.tls = {run->tls_cert, run->tls_key, run->tls_client_ca},
 		.keep_events = keep_events,
 		.find_rollout = find_rollout,
 		.on_end = on_end,
@@ -201,7 +206,7 @@ static struct http_proto *open_http(struct proto_run *run, struct services *serv
 
 static bool is_http(const char *address)
 {
-	return address && str_has_prefix(str_of(address), "http://");
+	return address && http_proto_is_address(address);
 }
 
 static int open_server(struct proto_run *run, struct services *services, struct error *err)
@@ -277,6 +282,9 @@ static int start(struct proto_run *run, struct error *err)
 		                 "--token-file requires --listen; clients on standard input send no token");
 	if (run->keep_events && !is_http(run->listen))
 		return error_set(err, ERR_usage, "--keep-events requires --listen http://IP:PORT");
+	if ((run->tls_cert || run->tls_key || run->tls_client_ca) && !is_http(run->listen))
+		return error_set(err, ERR_usage,
+		                 "--tls-cert, --tls-key and --tls-client-ca require --listen https://IP:PORT");
 	if (run->token_file && !(run->token = access_token_read(run->token_file, err)))
 		return -(int)err->code;
 	int status = load(run, err);
