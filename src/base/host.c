@@ -24,7 +24,7 @@
 #include "base/limits.h"
 #include "base/str.h"
 
-enum { STATM_MAX = 4 * KIB, MOUNT_TABLE_MAX = MIB, MOUNT_POINT = 5 /* its field in a line */ };
+enum { STATM_MAX = 4 * KIB, STATUS_MAX = 64 * KIB, MOUNT_TABLE_MAX = MIB, MOUNT_POINT = 5 /* its field in a line */ };
 
 void host_random(void *ret, size_t len)
 {
@@ -66,6 +66,42 @@ bool host_peer_pid(int fd, pid_t *ret)
 		return false;
 	*ret = peer.pid;
 	return true;
+}
+
+/* Returns a number in /proc/PID/status, or -1. */
+static long status_number(struct str status, const char *name)
+{
+	struct str line;
+	while (str_next_line(&status, &line)) {
+		uint64_t value;
+		if (str_cut_prefix(&line, name))
+			return str_to_u64(str_trim(line), &value) ? (long)value : -1;
+	}
+	return -1;
+}
+
+static bool read_status(const char *path, struct buf *out)
+{
+	buf_init(out, STATUS_MAX);
+	return file_read(path, out, NULL) == 0;
+}
+
+/* A process in a sandbox can get new privileges no more, and usually has filters of system calls. Its descendants
+ * inherit both. */
+bool host_peer_is_own(int fd)
+{
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+	auto_buf struct buf own = {0}, other = {0};
+	char path[32];
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0 || peer.uid != geteuid() || peer.pid <= 0)
+		return false;
+	snprintf(path, sizeof(path), "/proc/%d/status", (int)peer.pid);
+	if (!read_status("/proc/self/status", &own) || !read_status(path, &other))
+		return false;
+	long is_bound = status_number(buf_str(&other), "NoNewPrivs:");
+	return is_bound >= 0 && is_bound <= status_number(buf_str(&own), "NoNewPrivs:") &&
+	       status_number(buf_str(&other), "Seccomp_filters:") <= status_number(buf_str(&own), "Seccomp_filters:");
 }
 
 void host_close_on_exec(int first)

@@ -15,12 +15,13 @@ void host_random(void *ret, size_t len); /* unpredictable bytes; cannot fail */
 
 /* ---- descriptors ---- */
 
-int host_pipe(int ret_ends[2]);                        /* 0, or -1 */
-int host_socket(int family, int type, int protocol);   /* blocking; or -1 */
-int host_socket_nonblocking(int family, int type);     /* or -1 */
-int host_accept(int listener);                         /* a connection, non-blocking; or -1 */
-bool host_peer_pid(int fd, pid_t *ret);                /* the process at the other end of a Unix socket */
-void host_close_on_exec(int first);                    /* for this descriptor and all above it */
+int host_pipe(int ret_ends[2]);                      /* 0, or -1 */
+int host_socket(int family, int type, int protocol); /* blocking; or -1 */
+int host_socket_nonblocking(int family, int type);   /* or -1 */
+int host_accept(int listener);                       /* a connection, non-blocking; or -1 */
+bool host_peer_pid(int fd, pid_t *ret);              /* the process at the other end of a Unix socket */
+bool host_peer_is_own(int fd);                       /* that process has this user, and no more confinement than this */
+void host_close_on_exec(int first);                  /* for this descriptor and all above it */
 bool host_fd_path(int fd, char *ret, size_t ret_size); /* the path of an open file, which may have moved */
 
 /* ---- files ---- */

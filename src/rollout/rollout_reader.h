@@ -99,6 +99,7 @@ struct rollout_reader {
 	bool is_disordered;         /* a line has a smaller number than the line before it */
 	VEC(struct str) open_calls; /* calls without an output so far */
 	enum rollout_wants wants;
+	uint64_t most;                   /* bytes of the file that are read */
 	struct rollout_segment *segment; /* the current segment */
 	bool ends_turn;                  /* the current event ends its turn */
 	struct buf usage;                /* holds token_info */
@@ -108,6 +109,9 @@ struct rollout_reader {
 must_check struct rollout_reader *rollout_reader_create(const char *path, struct error *err);
 must_check struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_wants wants,
                                                             struct error *err);
+/* As rollout_reader_create_for, for the first `most` bytes of the file. */
+must_check struct rollout_reader *rollout_reader_create_part(const char *path, enum rollout_wants wants, uint64_t most,
+                                                             struct error *err);
 void rollout_reader_destroy(struct rollout_reader *reader);
 /* Frees the bytes of the files, and with them records, history and marks; the data about the session remains. */
 void rollout_reader_forget(struct rollout_reader *reader);

@@ -100,7 +100,7 @@ static bool is_among_segments(const struct rollout_reader *reader, const char *p
 
 int rollout_reader_read_files(struct rollout_reader *reader, struct error *err)
 {
-	int status = add_segment(reader, reader->path, LIMIT_ROLLOUT_FILE, &reader->meta, err);
+	int status = add_segment(reader, reader->path, reader->most, &reader->meta, err);
 	struct rollout_meta meta = reader->meta;
 	auto_free char *home = rollout_path_home(reader->path);
 	while (status == 0 && meta.base_rollout_id.ptr) {

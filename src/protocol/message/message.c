@@ -100,6 +100,35 @@ void event_encode(const struct event *event, struct json_writer *w)
 	jw_object_end(w);
 }
 
+static int decode_event(struct event *event, const struct json *root, struct error *err)
+{
+	const struct json *msg = json_get(root, "msg");
+	struct str type = json_get_str(msg, "type");
+	if (!type.ptr)
+		return error_set(err, ERR_invalid, "an event is an object {\"id\":…,\"msg\":{\"type\":…}}");
+	if (!union_find_wire(&union_event_msg, type))
+		return error_set(err, ERR_unsupported, "unknown event type `%.*s`", STR_ARG(type));
+	event->id = arena_str(&event->arena, json_get_str(root, "id"));
+	return union_decode(&union_event_msg, msg, &event->arena, &event->msg, err);
+}
+
+struct event *event_decode(struct str json, struct error *err)
+{
+	auto_arena struct arena scratch = {0};
+	struct arena arena = {0};
+	const struct json *root = json_parse(&scratch, json, err);
+	if (!root)
+		return NULL;
+	struct event *event = arena_new(&arena, struct event);
+	event->arena = arena;
+	list_init(&event->link);
+	if (decode_event(event, root, err) != 0) {
+		event_destroy(event);
+		return NULL;
+	}
+	return event;
+}
+
 void event_destroy(struct event *event)
 {
 	if (!event)

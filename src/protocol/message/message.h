@@ -40,6 +40,9 @@ struct event {
 struct event *event_create(struct str id, enum event_tag tag, const void *body);
 /* Writes {"id":…,"msg":{"type":…,…}}. */
 void event_encode(const struct event *event, struct json_writer *w);
+/* Decodes what event_encode writes. NULL and err if the text is not an event; ERR_unsupported if this version does not
+ * know its type. */
+must_check struct event *event_decode(struct str json, struct error *err);
 void event_destroy(struct event *event);
 
 #endif

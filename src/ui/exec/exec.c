@@ -22,6 +22,7 @@
 #include "process/process_reaper.h"
 #include "protocol/message/review_text.h"
 #include "skill/custom_prompt.h"
+#include "ui/exec/exec_attach.h"
 #include "ui/exec/exec_options.h"
 #include "ui/exec/exec_printer.h"
 #include "ui/exec/exec_prompt.h"
@@ -45,6 +46,7 @@ struct exec {
 	struct loop *loop;
 	struct services *services;
 	struct codex *codex;
+	struct exec_attach *attach;
 	struct exec_printer *printer;
 	struct exec_facts facts;
 	uv_signal_t on_signal[countof(signals)];
@@ -190,16 +192,20 @@ static int prepare(struct exec *exec, struct error *err)
 
 /* ---- the run ---- */
 
+/* The requested result cannot come any more, so it is not waited for. */
+static void fail(struct exec *exec, const char *text)
+{
+	fprintf(stderr, "codex exec: %s\n", text);
+	exec->has_failed = true;
+	loop_stop(exec->loop);
+}
+
 static void submit(struct exec *exec, const char *id, enum op_tag tag, void *body)
 {
 	struct op op = {.tag = tag, .body = body};
 	struct error err;
-	if (codex_submit_op(exec->codex, str_of(id), &op, &err) == 0)
-		return;
-	/* the requested result cannot come any more, so do not wait for it */
-	fprintf(stderr, "codex exec: %s\n", err.text);
-	exec->has_failed = true;
-	loop_stop(exec->loop);
+	if (codex_submit_op(exec->codex, str_of(id), &op, &err) != 0)
+		fail(exec, err.text);
 }
 
 static void shut_down(struct exec *exec)
@@ -234,26 +240,9 @@ static void submit_review(struct exec *exec)
 	submit(exec, "0", OP_review, &review);
 }
 
-/* Denies requests for approval, because a non-interactive run cannot ask the user. */
-static struct review_decision denied = {.tag = review_decision_denied};
-
-static void deny_command(struct exec *exec, struct str call_id)
+static void on_lost_answer(const char *text, void *self)
 {
-	struct op_exec_approval answer = {.id = call_id, .decision = &denied};
-	submit(exec, "refuse", OP_exec_approval, &answer);
-}
-
-static void deny_patch(struct exec *exec, struct str call_id)
-{
-	struct op_patch_approval answer = {.id = call_id, .decision = &denied};
-	submit(exec, "refuse", OP_patch_approval, &answer);
-}
-
-static void deny_elicitation(struct exec *exec, const struct ev_elicitation_request *event)
-{
-	struct op_resolve_elicitation answer = {
-		.server_name = event->server_name, .request_id = event->id, .decision = elicitation_action_decline};
-	submit(exec, "refuse", OP_resolve_elicitation, &answer);
+	fail(self, text);
 }
 
 /* Keeps the plan, which is the result that was asked for; the agent's message only comments on it. */
@@ -289,6 +278,7 @@ static void on_event(const struct event *event, void *self)
 {
 	struct exec *exec = self;
 	exec->printer->on_event(exec->printer, event);
+	exec_attach_event(exec->attach, event);
 	switch (event->msg.tag) {
 	case EV_session_configured:
 		submit_work(exec);
@@ -298,15 +288,6 @@ static void on_event(const struct event *event, void *self)
 		return;
 	case EV_error:
 		on_failure(exec, event);
-		return;
-	case EV_exec_approval_request:
-		deny_command(exec, event->msg.exec_approval_request->call_id);
-		return;
-	case EV_apply_patch_approval_request:
-		deny_patch(exec, event->msg.apply_patch_approval_request->call_id);
-		return;
-	case EV_elicitation_request:
-		deny_elicitation(exec, event->msg.elicitation_request);
 		return;
 	case EV_item_completed:
 		keep_plan(exec, event->msg.item_completed->item);
@@ -415,12 +396,15 @@ static int run(struct exec *exec, struct error *err)
 		.self = exec,
 	};
 	exec->codex = codex_open(&options);
+	exec->attach = exec_attach_create(exec->loop, exec->options.ephemeral ? NULL : config_home(exec->config),
+	                                  exec->codex, on_lost_answer, exec);
 	watch_signals(exec);
 	submit_session(exec);
 	loop_run(exec->loop);
 	check_output(exec);
 	exec->printer->destroy(exec->printer);
 	codex_close(exec->codex);
+	exec_attach_destroy(exec->attach);
 	services_destroy(exec->services);
 	process_reaper_stop();
 	unwatch_signals(exec);

@@ -33,6 +33,7 @@ static void on_configured(struct tui *tui, const struct event *event)
 	free(tui->rollout_path);
 	tui->rollout_path = session->rollout_path.ptr ? str_dup(session->rollout_path) : NULL;
 	tui_settings_show(tui, session);
+	tui_attach_configured(tui, session);
 	tui->is_configured = true;
 	tui_session_note_crash(tui);
 	tui_ask_skills(tui, false);
@@ -207,7 +208,7 @@ void tui_on_event(const struct event *event, void *self)
 		break;
 	}
 	if (!tui->is_held && !term_tty_is_drained(tui->tty))
-		codex_hold(tui->codex);
+		tui_engine_hold(tui, true);
 	tui->is_held = tui->is_held || !term_tty_is_drained(tui->tty);
 	tui_title_update(tui);
 	tui_frame_change(tui->frame);

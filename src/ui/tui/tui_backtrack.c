@@ -169,7 +169,7 @@ void tui_backtrack_open(struct tui *tui)
 {
 	static const struct tui_panel_class class = {.draw = draw, .key = key, .report = report, .destroy = destroy};
 	struct backtrack *backtrack = xnew(struct backtrack);
-	const char *path = tui->codex ? codex_record_path(tui->codex) : NULL;
+	const char *path = tui_engine_path(tui);
 	struct error err;
 	backtrack->panel = (struct tui_panel){.class = &class};
 	backtrack->tui = tui;

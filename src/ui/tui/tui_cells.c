@@ -87,6 +87,11 @@ void tui_cells_resize(struct tui_cells *cells, size_t columns)
 	tui_page_resize(&cells->page, columns);
 }
 
+void tui_cells_set_folder(struct tui_cells *cells, const char *cwd)
+{
+	cells->page.cwd = cwd;
+}
+
 struct str tui_cells_answer(const struct tui_cells *cells)
 {
 	return buf_str(&cells->answer);

@@ -20,6 +20,8 @@ struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color, con
 void tui_cells_destroy(struct tui_cells *cells); /* NULL is fine */
 
 /* The rows are at most this wide from now on. */
+/* Sets the folder to which paths are relative; borrowed. */
+void tui_cells_set_folder(struct tui_cells *cells, const char *cwd);
 void tui_cells_resize(struct tui_cells *cells, size_t columns);
 /* Adds what the event says to the conversation. */
 void tui_cells_event(struct tui_cells *cells, const struct event *event);

@@ -57,6 +57,15 @@ static int check_terminal(struct error *err)
 	return 0;
 }
 
+static int find_session(struct tui *tui, struct error *err)
+{
+	if (tui->options.remote)
+		tui->guest_address = xstrdup(tui->options.remote);
+	if (tui->options.attaches)
+		return tui_attach_find(tui, err);
+	return tui->guest_address ? 0 : tui_session_find(tui, err);
+}
+
 static int prepare(struct tui *tui, struct error *err)
 {
 	struct exec_options *run = &tui->options.run;
@@ -71,7 +80,7 @@ static int prepare(struct tui *tui, struct error *err)
 		return error_set(err, ERR_invalid, "cannot work in %s: it is not a folder", tui->cwd);
 	status = exec_config_load(run, tui->cwd, &tui->config, err);
 	if (status == 0)
-		status = tui_session_find(tui, err);
+		status = find_session(tui, err);
 	exec_images_init(&tui->images, &run->images);
 	return status;
 }
@@ -97,9 +106,9 @@ static void on_drained(void *self)
 {
 	struct tui *tui = self;
 	if (tui->is_held)
-		codex_release(tui->codex);
+		tui_engine_hold(tui, false);
 	tui->is_held = false;
-	if (tui->is_configured && !tui->is_preloaded)
+	if (tui->is_configured && !tui->is_preloaded && tui->codex)
 		services_preload(tui->services); /* not before the user sees the first frame */
 	tui->is_preloaded = tui->is_configured;
 	tui_frame_drained(tui->frame);
@@ -195,6 +204,11 @@ void tui_begin(struct tui *tui)
 void tui_open_session(struct tui *tui)
 {
 	tui_restart_open(tui);
+	tui_send_first(tui);
+}
+
+void tui_send_first(struct tui *tui)
+{
 	struct exec_images images = tui->images;
 	tui->images = (struct exec_images){0};
 	if (tui->options.run.prompt) {
@@ -222,10 +236,16 @@ static int run(struct tui *tui, struct error *err)
 		open_view(tui);
 		tui->services = services_create(tui->loop, originator());
 		tui_restart_init(tui);
-		tui_first_run(tui);
-		tui_history_load(tui);
-		loop_run(tui->loop);
+		if (tui->guest_address)
+			tui_attach_begin(tui);
+		else
+			tui_first_run(tui);
+		if (!tui->guest_end) {
+			tui_history_load(tui);
+			loop_run(tui->loop);
+		}
 		codex_close(tui->codex);
+		tui_attach_leave(tui);
 		services_destroy(tui->services);
 		process_reaper_stop();
 		loop_deferred_finish(&tui->restart);
@@ -256,8 +276,14 @@ static void print_count(const char *name, int64_t count)
 
 static void print_farewell(const struct tui *tui)
 {
+	if (tui->guest_end)
+		puts(tui->guest_end);
 	if (!tui->session_id)
 		return;
+	if (tui->options.attaches && !tui->guest_end) {
+		printf("Detached; the session continues. To attach again, run:\n  codex attach %s\n", tui->session_id);
+		return;
+	}
 	if (!tui->has_turn) {
 		printf("Session ID: %s\n", tui->session_id);
 		return;
@@ -279,6 +305,8 @@ static void tui_finish(struct tui *tui)
 	exec_images_finish(&tui->images);
 	free(tui->cwd);
 	free(tui->resume_path);
+	free(tui->guest_address);
+	free(tui->guest_end);
 	free(tui->session_id);
 	free(tui->model);
 	free(tui->effort);
@@ -292,9 +320,23 @@ static void tui_finish(struct tui *tui)
 	vec_finish(&tui->terminals);
 }
 
+static int print_list(struct tui *tui)
+{
+	struct error err;
+	if (exec_config_load(&tui->options.run, "/", &tui->config, &err) != 0) {
+		complain("Error: ", str_of(err.text));
+		return EXIT_FAILED;
+	}
+	tui_attach_print(config_home(tui->config));
+	config_unref(tui->config);
+	return 0;
+}
+
 static int main_with_options(struct tui *tui)
 {
 	struct error err;
+	if (tui->options.lists)
+		return print_list(tui);
 	int status = prepare(tui, &err);
 	if (status == 0)
 		status = run(tui, &err);
@@ -330,6 +372,11 @@ int tui_main(int argc, char **argv)
 int tui_resume_main(int argc, char **argv)
 {
 	return main_of(&tui_resume_command, resume_main, argc, argv);
+}
+
+int tui_attach_main(int argc, char **argv)
+{
+	return main_of(&tui_attach_command, NULL, argc, argv);
 }
 
 int tui_fork_main(int argc, char **argv)

@@ -103,17 +103,55 @@ const struct cli_command tui_fork_command = {
 	.most_positionals = 2,
 };
 
+/* clang-format off */
+static const struct cli_option attach_rows[] = {
+	TUI_ROW(CLI_FLAG, lists, "list", 0, NULL, NULL, "Print the running sessions: id, program, folder and name")
+	ROW(CLI_LIST, overrides, "config", 'c', "key=value", NULL, "Set a configuration value (TOML); repeatable")
+	TUI_ROW(CLI_FLAG, ignored, "no-alt-screen", 0, NULL, NULL, NULL)
+};
+/* clang-format on */
+
+static const struct cli_argument attach_arguments[] = {
+	{.name = "[SESSION]", .doc = "An id, a unique prefix of one, or a name; without it the one session that runs"},
+	{.name = "[PROMPT]", .doc = "A message to send"},
+};
+
+static const char attach_details[] = "Examples:\n"
+				     "  codex attach --list\n"
+				     "  codex attach 01a1fb55\n"
+				     "\n"
+				     "A session that runs in a terminal or in `codex exec` appears here, too: its\n"
+				     "conversation, its requests and what it does now. The first answer to a request\n"
+				     "counts, from whichever terminal. Messages join the running turn. Ctrl-C on an\n"
+				     "empty composer detaches this terminal; the session continues.\n"
+				     "\n"
+				     "The sockets are in $CODEX_HOME/attach. Only you can connect to them, and no\n"
+				     "command that the sandbox confines.\n";
+
+const struct cli_command tui_attach_command = {
+	.name = "codex attach",
+	.about = "Watch, answer and steer a session that runs in another terminal.",
+	.usage = "Usage: codex attach [OPTIONS] [SESSION] [PROMPT]",
+	.details = attach_details,
+	.arguments = attach_arguments,
+	.argument_count = countof(attach_arguments),
+	.options = attach_rows,
+	.option_count = countof(attach_rows),
+	.most_positionals = 2,
+};
+
 /* Distributes the words that are not options. */
 static int read_words(const struct cli_command *command, struct tui_options *options, const struct cli_list *words,
                       struct error *err)
 {
 	struct exec_options *run = &options->run;
 	size_t at = 0;
-	run->resume = command != &tui_command_line;
+	options->attaches = command == &tui_attach_command;
+	run->resume = command != &tui_command_line && !options->attaches;
 	run->forks = command == &tui_fork_command;
 	if (!run->resume && (run->last || run->all))
 		return error_set(err, ERR_usage, "'--%s' requires resume", run->last ? "last" : "all");
-	if (run->resume && !run->last && words->count)
+	if ((options->attaches || (run->resume && !run->last)) && words->count)
 		run->resume_id = words->items[at++];
 	run->picks = run->resume && !run->last && !run->resume_id;
 	if (at < words->count)

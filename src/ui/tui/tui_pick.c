@@ -164,13 +164,16 @@ void tui_pick_first(struct tui *tui)
 void on_slash_resume(struct tui *tui, struct str text)
 {
 	(void)text;
-	start(tui, STR_NONE, false, false);
+	if (!tui_attach_refuses(tui))
+		start(tui, STR_NONE, false, false);
 }
 
 void on_slash_fork(struct tui *tui, struct str text)
 {
-	const char *path = codex_record_path(tui->codex);
+	const char *path = tui_engine_path(tui);
 	(void)text;
+	if (tui_attach_refuses(tui))
+		return;
 	if (path && tui->has_turn)
 		start(tui, str_of(path), false, false);
 	else

@@ -17,6 +17,8 @@
 #include "ui/tui/tui_popup.h"
 #include "ui/exec/exec_options.h"
 
+struct attach_link;
+struct attach_point;
 struct loop_timer;
 
 /* Input that waits: for the running turn to read it, or for the turn to end. */
@@ -43,6 +45,9 @@ struct tui_options {
 	struct exec_options run; /* first: the rows of exec_option.def count from its start */
 	const char *approval;
 	char *approval_line; /* as an override; owned */
+	const char *remote;  /* the address of a session elsewhere */
+	bool lists;          /* codex attach --list */
+	bool attaches;
 	bool ignored;
 };
 
@@ -55,7 +60,12 @@ struct tui {
 
 	struct loop *loop;
 	struct services *services;
-	struct codex *codex;
+	struct codex *codex;        /* NULL for a guest, and before the first questions are answered */
+	struct attach_point *point; /* where others attach to the session of this terminal */
+	size_t guests;              /* of it */
+	struct attach_link *link;   /* of a guest: to the session */
+	char *guest_address;        /* of the session; NULL: this terminal has an engine of its own */
+	char *guest_end;            /* why the guest was disconnected, or NULL */
 	struct term_tty *tty;
 	struct term_keys keys;
 	struct loop_timer *escape; /* decides about a lone ESC */
@@ -201,6 +211,8 @@ void tui_first_leave(struct tui *tui);
 /* Opens the session, or first lets the user choose it. */
 void tui_begin(struct tui *tui);
 void tui_open_session(struct tui *tui);
+/* Sends the prompt of the command line. */
+void tui_send_first(struct tui *tui);
 
 /* ---- tui_notice.c ---- */
 /* Shows the state in the window's title. */
@@ -241,6 +253,38 @@ void tui_session_note_crash(const struct tui *tui);
 void tui_transcript_open(struct tui *tui);
 /* Handles a key while the transcript is shown. False: it is not. */
 bool tui_transcript_key(struct tui *tui, const struct term_key *key);
+
+/* ---- tui_attach.c: the engine, which belongs to this terminal, or, for a guest (`codex attach`, `codex --remote`), to
+ * another process; both ---- */
+
+/* True once there is something to submit to. */
+bool tui_has_session(const struct tui *tui);
+must_check int tui_engine_submit(struct tui *tui, const struct op *op, struct error *err);
+void tui_engine_hold(struct tui *tui, bool is_held);
+/* Returns the path of the session's rollout, or NULL. Borrowed. */
+const char *tui_engine_path(const struct tui *tui);
+void tui_attach_leave(struct tui *tui);
+
+/* ---- the terminal in which a session runs ---- */
+
+/* Lets others attach to the session that is opened next. */
+void tui_attach_offer(struct tui *tui);
+/* Appends a line for /status: how many are attached, or why none can be. */
+void tui_attach_describe(const struct tui *tui, struct buf *out);
+/* Receives the events of the engine, for itself and for those who are attached. */
+void tui_on_engine_event(const struct event *event, void *self);
+
+/* ---- a guest ---- */
+
+/* Finds the running session that the command line names. */
+must_check int tui_attach_find(struct tui *tui, struct error *err);
+void tui_attach_begin(struct tui *tui);
+/* Takes over the folder of a session on another machine. */
+void tui_attach_configured(struct tui *tui, const struct ev_session_configured *session);
+/* True, with a message, for a guest: another session would need an engine. */
+bool tui_attach_refuses(struct tui *tui);
+/* Prints the running sessions. */
+int tui_attach_print(const char *home);
 
 /* ---- tui_view.c ---- */
 void tui_view_draw(struct term_paint *paint, void *self);

@@ -227,12 +227,12 @@ static void write_turns(struct replay *replay, const struct thread_history *hist
 	end_explored(replay);
 }
 
-int tui_replay(const char *path, struct tui_page *page, size_t most, struct error *err)
+int tui_replay_part(const char *path, uint64_t bytes, struct tui_page *page, size_t most, struct error *err)
 {
 	auto_arena struct arena arena = {0};
 	struct thread_history history;
 	struct replay replay = {.page = page};
-	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, err);
+	struct rollout_reader *reader = rollout_reader_create_part(path, ROLLOUT_EVENTS, bytes, err);
 	if (!reader)
 		return -(int)err->code;
 	tui_explored_init(&replay.explored);
@@ -241,4 +241,9 @@ int tui_replay(const char *path, struct tui_page *page, size_t most, struct erro
 	tui_explored_finish(&replay.explored);
 	rollout_reader_destroy(reader);
 	return 0;
+}
+
+int tui_replay(const char *path, struct tui_page *page, size_t most, struct error *err)
+{
+	return tui_replay_part(path, LIMIT_ROLLOUT_FILE, page, most, err);
 }

@@ -62,6 +62,7 @@ void on_slash_status(struct tui *tui, struct str text)
 	           tui->session_id ? tui->session_id : "");
 	if (tui->thread_name)
 		buf_printf(&out, "Name: %s\n", tui->thread_name);
+	tui_attach_describe(tui, &out);
 	append_usage(&out, tui);
 	tui_cells_note(tui->cells, buf_str(&out));
 }

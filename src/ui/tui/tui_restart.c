@@ -30,9 +30,10 @@ void tui_restart_open(struct tui *tui)
 		.is_interactive = true,
 		.steers = true,
 		.runs_unasked = true,
-		.on_event = tui_on_event,
+		.on_event = tui_on_engine_event,
 		.self = tui,
 	};
+	tui_attach_offer(tui);
 	tui->codex = codex_open(&options);
 	configure(tui);
 }
@@ -96,6 +97,8 @@ static void on_restart(void *self)
 
 void tui_restart_with(struct tui *tui, const char *path, bool replays)
 {
+	if (tui_attach_refuses(tui))
+		return;
 	free(tui->next_path);
 	tui->next_path = path ? xstrdup(path) : NULL;
 	tui->replays_next = replays;
@@ -112,12 +115,16 @@ void tui_restart_init(struct tui *tui)
 void on_slash_new(struct tui *tui, struct str text)
 {
 	(void)text;
+	if (tui_attach_refuses(tui))
+		return;
 	tui_restart_with(tui, NULL, false);
 	tui_cells_note(tui->cells, STR("New session"));
 }
 
 void on_slash_clear(struct tui *tui, struct str text)
 {
+	if (tui_attach_refuses(tui))
+		return;
 	term_tty_write(tui->tty, STR("\x1b[H\x1b[2J"));
 	tui_frame_restart(tui->frame);
 	on_slash_new(tui, text);

@@ -52,7 +52,7 @@ static void fill_transcript(struct tui_page *page, void *self)
 {
 	static const struct tui_look look = {"", TERM_dim, TERM_dim};
 	struct tui *tui = self;
-	const char *path = codex_record_path(tui->codex);
+	const char *path = tui_engine_path(tui);
 	struct error err;
 	page->cwd = tui->cwd;
 	path = path ? path : tui->resume_path;

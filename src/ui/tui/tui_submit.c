@@ -13,9 +13,9 @@ void tui_submit(struct tui *tui, enum op_tag tag, void *body)
 {
 	struct op op = {.tag = tag, .body = body};
 	struct error err;
-	if (!tui->codex) /* the first questions are not answered yet */
+	if (!tui_has_session(tui)) /* the first questions are not answered yet */
 		return;
-	if (codex_submit_op(tui->codex, STR("tui"), &op, &err) != 0)
+	if (tui_engine_submit(tui, &op, &err) != 0)
 		tui_cells_fail(tui->cells, str_of(err.text));
 	tui_frame_change(tui->frame);
 }
@@ -109,7 +109,8 @@ void tui_ask_skills(struct tui *tui, bool is_forced)
 
 void tui_quit(struct tui *tui)
 {
-	if (tui->is_over || !tui->codex)
+	bool is_detached = tui->options.attaches; /* the session continues */
+	if (tui->is_over || is_detached || !tui_has_session(tui))
 		loop_stop(tui->loop);
 	else
 		tui_submit(tui, OP_shutdown, NULL);

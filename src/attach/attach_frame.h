@@ -1,0 +1,45 @@
+/* attach_frame.h — the lines between a running session and those who are attached to it.
+ *
+ * The session sends a greeting, {"attach":1,…}, then events as the event protocol has them ({"id":…,"msg":…}):
+ * session_configured, task_started if a turn runs, the pending requests, and from then on each event. When a request
+ * was answered the others get {"answered":"ID"}. The other side sends submissions, {"id":…,"op":…}.
+ * Owns nothing. Any thread. */
+#ifndef ATTACH_ATTACH_FRAME_H
+#define ATTACH_ATTACH_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "protocol/message/message.h"
+
+struct buf;
+
+enum { ATTACH_VERSION = 1 };
+
+/* The greeting. STR_NONE: none. */
+struct attach_greeting {
+	struct str session_id, name, cwd, program; /* program: "tui", "exec" */
+	struct str rollout;                        /* its path */
+	uint64_t recorded;                         /* bytes of the rollout that hold what came before the first event */
+};
+
+void attach_greeting_write(const struct attach_greeting *greeting, struct buf *out);
+/* Texts are copied to the arena. ERR_unsupported: a version that this program does not know. */
+must_check int attach_greeting_read(struct str line, struct arena *arena, struct attach_greeting *ret,
+                                    struct error *err);
+
+void attach_answered_write(struct str request, struct buf *out);
+/* False: the line is something else. */
+bool attach_answered_read(struct str line, struct arena *arena, struct str *ret_request);
+
+/* Returns the id by which a request is withdrawn, STR_NONE for an event that requests nothing. */
+struct str attach_request_id(const struct event *event);
+/* True if the Op answers this request. */
+bool attach_answers(const struct op *op, const struct event *request);
+/* True for an Op that answers a request. */
+bool attach_is_answer(const struct op *op);
+
+#endif

@@ -1,0 +1,47 @@
+/* attach_point.h — the socket of a running session, $CODEX_HOME/attach/ID.sock, at which other terminals watch it,
+ * answer its requests and steer it.
+ *
+ * The socket exists from session_configured on. Its file has mode 0600, in a folder with mode 0700. A connection is
+ * refused unless its process has the same user and is not in a sandbox: a command of the model must not approve its own
+ * request. At most 16 are attached; one that does not read is disconnected when LIMIT_STREAM_QUEUE_HARD
+ * are pending for it, and never delays the session. While no terminal is attached an event costs one comparison;
+ * requests are kept until they are answered. Owns: the socket, its file, the connections. Loop thread only. Callbacks
+ * may run inside attach_point_answer. */
+#ifndef ATTACH_ATTACH_POINT_H
+#define ATTACH_ATTACH_POINT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "protocol/message/message.h"
+
+struct attach_point;
+struct loop;
+
+struct attach_owner {
+	/* Submits an Op of an attached terminal. */
+	int (*submit)(struct str id, const struct op *op, void *self, struct error *err);
+	/* An attached terminal has answered this request; id as in attach_request_id. NULL: the owner shows no
+	 * requests. */
+	void (*on_answered)(struct str id, void *self);
+	/* The number of those attached has changed. One counts from its first line on. */
+	void (*on_count)(size_t count, void *self);
+};
+
+/* home: NULL for a session that writes no files and cannot be attached. */
+struct attach_point *attach_point_create(struct loop *loop, const char *home, const char *program,
+                                         const struct attach_owner *owner, void *self);
+/* To be called with each event of the session. */
+void attach_point_event(struct attach_point *point, const struct event *event);
+/* To be called before the owner submits an Op. False: it answers a request that is pending no more, because another
+ * terminal was first; the Op is to be dropped. NULL is fine: true. */
+bool attach_point_answer(struct attach_point *point, const struct op *op);
+size_t attach_point_count(const struct attach_point *point);
+/* Returns the number of requests that are pending, and the oldest one, borrowed. */
+size_t attach_point_pending(const struct attach_point *point, const struct event **ret);
+/* NULL while the session can be attached, else the reason. */
+const struct error *attach_point_failure(const struct attach_point *point);
+void attach_point_destroy(struct attach_point *point); /* NULL is fine */
+
+#endif

@@ -1,0 +1,233 @@
+/* Both ends of an attached session: the terminal in which it runs, and a guest, which has no engine of its own. */
+
+#include <stdio.h>
+
+#include "attach/attach_find.h"
+#include "attach/attach_link.h"
+#include "attach/attach_point.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "protocol/message/message.h"
+#include "ui/cli/terminal.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_priv.h"
+#include "ui/tui/tui_replay.h"
+
+enum { REPLAYED_ITEMS = 1000 };
+
+static const char too_late[] = "Another terminal has answered already";
+static const char ended[] = "The session has ended there.";
+
+/* ---- the terminal in which the session runs ---- */
+
+static int submit_for_guest(struct str id, const struct op *op, void *self, struct error *err)
+{
+	struct tui *tui = self;
+	return codex_submit_op(tui->codex, id, op, err);
+}
+
+static void on_answered(struct str request, void *self)
+{
+	struct tui *tui = self;
+	tui_ask_withdraw(tui->ask, request);
+	tui_cells_note(tui->cells, STR("Answered in another terminal"));
+	tui_title_update(tui);
+	tui_frame_change(tui->frame);
+}
+
+static void on_count(size_t count, void *self)
+{
+	struct tui *tui = self;
+	char text[96];
+	snprintf(text, sizeof(text),
+	         count > tui->guests ? "Another terminal is attached (%zu)" : "A terminal was detached (%zu left)",
+	         count);
+	tui->guests = count;
+	tui_cells_note(tui->cells, str_of(text));
+	tui_frame_change(tui->frame);
+}
+
+void tui_attach_offer(struct tui *tui)
+{
+	static const struct attach_owner owner = {
+		.submit = submit_for_guest, .on_answered = on_answered, .on_count = on_count};
+	attach_point_destroy(tui->point);
+	tui->guests = 0;
+	tui->point = attach_point_create(tui->loop, tui->options.run.ephemeral ? NULL : config_home(tui->config), "tui",
+	                                 &owner, tui);
+}
+
+void tui_attach_describe(const struct tui *tui, struct buf *out)
+{
+	const struct error *failure = tui->point ? attach_point_failure(tui->point) : NULL;
+	if (tui->guest_address)
+		buf_printf(out, "Attached to: %s\n", tui->guest_address);
+	else if (failure)
+		buf_printf(out, "Attached terminals: none can be, %s\n", failure->text);
+	else
+		buf_printf(out, "Attached terminals: %zu\n", tui->guests);
+}
+
+void tui_on_engine_event(const struct event *event, void *self)
+{
+	struct tui *tui = self;
+	attach_point_event(tui->point, event);
+	tui_on_event(event, tui);
+}
+
+/* ---- both ---- */
+
+bool tui_has_session(const struct tui *tui)
+{
+	return tui->codex || tui->link;
+}
+
+int tui_engine_submit(struct tui *tui, const struct op *op, struct error *err)
+{
+	if (tui->link) {
+		attach_link_submit(tui->link, STR("tui"), op);
+		return 0;
+	}
+	if (!attach_point_answer(tui->point, op))
+		return error_set(err, ERR_invalid, too_late);
+	return codex_submit_op(tui->codex, STR("tui"), op, err);
+}
+
+void tui_engine_hold(struct tui *tui, bool is_held)
+{
+	if (tui->link)
+		attach_link_hold(tui->link, is_held);
+	else if (is_held)
+		codex_hold(tui->codex);
+	else
+		codex_release(tui->codex);
+}
+
+const char *tui_engine_path(const struct tui *tui)
+{
+	return tui->codex ? codex_record_path(tui->codex) : tui->rollout_path;
+}
+
+void tui_attach_leave(struct tui *tui)
+{
+	attach_point_destroy(steal(tui->point));
+	attach_link_destroy(steal(tui->link));
+}
+
+/* ---- a guest ---- */
+
+static void replay(struct tui *tui, const struct attach_greeting *greeting)
+{
+	auto_free char *path = greeting->rollout.ptr ? str_dup(greeting->rollout) : NULL;
+	struct error err;
+	if (path && greeting->recorded &&
+	    tui_replay_part(path, greeting->recorded, tui_cells_begin(tui->cells), REPLAYED_ITEMS, &err) != 0)
+		tui_cells_fail(tui->cells, str_of(err.text));
+}
+
+static void on_greeting(const struct attach_greeting *greeting, void *self)
+{
+	struct tui *tui = self;
+	auto_buf struct buf text;
+	replay(tui, greeting);
+	buf_init(&text, LIMIT_LINE);
+	buf_printf(&text, "Attached to a session that runs in %s",
+	           str_is(greeting->program, "exec") ? "codex exec" : "another terminal");
+	tui_cells_note(tui->cells, buf_str(&text));
+}
+
+static void on_guest_event(const struct event *event, void *self)
+{
+	struct tui *tui = self;
+	if (event->msg.tag == EV_shutdown_complete && !tui->guest_end && !tui->is_over)
+		tui->guest_end = xstrdup(ended);
+	tui_on_event(event, tui);
+}
+
+static void on_end(const struct error *err, void *self)
+{
+	struct tui *tui = self;
+	if (!tui->guest_end)
+		tui->guest_end = err ? xasprintf("The connection was lost: %s", err->text) : xstrdup(ended);
+	loop_stop(tui->loop);
+}
+
+int tui_attach_find(struct tui *tui, struct error *err)
+{
+	struct attach_list list;
+	const struct attach_found *found = NULL;
+	const char *word = tui->options.run.resume_id;
+	attach_list_read(config_home(tui->config), &list);
+	if (word)
+		found = attach_list_find(&list, word, err);
+	else if (list.items.count == 1)
+		found = &list.items.items[0];
+	else if (list.items.count)
+		error_set(err, ERR_usage, "%zu sessions run: name one; `codex attach --list` lists them",
+		          list.items.count);
+	else
+		error_set(err, ERR_not_found, "no session runs that could be attached");
+	if (found) {
+		tui->guest_address = xasprintf("unix://%s", found->path);
+		free(tui->cwd);
+		tui->cwd = str_dup(found->greeting.cwd);
+	}
+	attach_list_finish(&list);
+	return found ? 0 : -(int)err->code;
+}
+
+void tui_attach_begin(struct tui *tui)
+{
+	static const struct attach_link_events events = {on_greeting, on_guest_event, on_answered, on_end};
+	struct error err;
+	tui->link = attach_link_open(tui->loop, tui->guest_address, !tui->options.remote, &events, tui, &err);
+	if (!tui->link) {
+		tui->guest_end = xstrdup(err.text);
+		tui->has_failed = true;
+		return;
+	}
+	tui_send_first(tui);
+}
+
+void tui_attach_configured(struct tui *tui, const struct ev_session_configured *session)
+{
+	if (!tui->options.remote)
+		return;
+	free(tui->cwd);
+	tui->cwd = str_dup(session->cwd);
+	tui_cells_set_folder(tui->cells, tui->cwd);
+}
+
+bool tui_attach_refuses(struct tui *tui)
+{
+	if (tui->guest_address)
+		tui_cells_fail(tui->cells,
+		               STR("this terminal is attached to a session that runs elsewhere: do this there, or "
+		                   "start `codex` in another terminal"));
+	return tui->guest_address != NULL;
+}
+
+int tui_attach_print(const char *home)
+{
+	struct attach_list list;
+	attach_list_read(home, &list);
+	vec_for_each(found, &list.items) {
+		const struct attach_greeting *greeting = &found->greeting;
+		auto_buf struct buf line;
+		buf_init(&line, LIMIT_LINE);
+		buf_printf(&line, "%.*s  %-10.*s  ", STR_ARG(greeting->session_id), STR_ARG(greeting->program));
+		terminal_text_append(&line, greeting->cwd);
+		if (greeting->name.len) {
+			buf_append_c(&line, "  ");
+			terminal_text_append(&line, greeting->name);
+		}
+		puts(buf_str(&line).ptr);
+	}
+	if (!list.items.count)
+		fputs("No session runs that could be attached.\n", stderr);
+	attach_list_finish(&list);
+	return 0;
+}
