@@ -189,6 +189,7 @@ static const struct str types[] = {
 #define RESPONSE_EVENT(name, wire) [RESPONSE_##name] = {wire, sizeof(wire) - 1},
 #include "model/response_event.def"
 #undef RESPONSE_EVENT
+	[RESPONSE_rate_limits] = {"codex.rate_limits", sizeof("codex.rate_limits") - 1}, /* over WebSocket only */
 };
 
 static void emit_response(struct model_stream *stream, enum response_event_type type, const struct json *root)
@@ -264,10 +265,6 @@ static void emit_limits(struct model_stream *stream, const struct json *root)
 static void read_event(struct model_stream *stream, struct str name, const struct json *root)
 {
 	enum response_event_type type = type_of(root, name);
-	if (str_is(json_get_str(root, "type"), "codex.rate_limits")) {
-		emit_limits(stream, root);
-		return;
-	}
 	switch (type) {
 	case RESPONSE_text_delta:
 		emit_delta(stream, type, root, NULL);
@@ -295,6 +292,9 @@ static void read_event(struct model_stream *stream, struct str name, const struc
 		break;
 	case RESPONSE_error:
 		fail_error(stream, root);
+		break;
+	case RESPONSE_rate_limits:
+		emit_limits(stream, root);
 		break;
 	default:
 		break;
