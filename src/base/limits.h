@@ -29,6 +29,7 @@ enum {
 	LIMIT_HTTP2_WINDOW = 1 * MIB,        /* bytes of all requests of a connection that were not acknowledged */
 	LIMIT_GRPC_START_MS = 10,            /* time for the first message of a stream before its session is opened */
 	LIMIT_PROTO_FILE = 64 * KIB,         /* the descriptor of a .proto file */
+	LIMIT_HTTP_BODY_UNTAKEN = 64 * KIB,  /* part of a streamed body that its receiver has not taken */
 	LIMIT_HTTP2_BODIES = 64 * MIB,       /* bodies of one connection that are not complete */
 	LIMIT_HTTP2_RESETS = 1000,           /* streams that errors of a client end before its connection is closed */
 	LIMIT_HTTP_TUNNEL_QUEUE = 64 * MIB,  /* bytes for the peer of a tunnel that were not sent yet */

@@ -6,7 +6,6 @@
  * stay valid throughout on_request. */
 #include "net/http_server.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <uv.h>
 
@@ -48,16 +47,6 @@ static void connection_destroy(struct connection *connection, enum stream_end ho
 	free(connection);
 }
 
-/* Starts, unless it runs, or stops the time that the client has to send a head. */
-static void expect_head(struct connection *connection, bool is_due)
-{
-	struct loop_timer *timer = connection->patience;
-	if (timer && !is_due)
-		loop_timer_stop(timer);
-	else if (timer && !loop_timer_is_active(timer))
-		loop_timer_start(timer, LIMIT_TOKEN_MS);
-}
-
 /* Sends an error status and closes the connection: after a protocol error the start of the next request is unknown. */
 static void connection_refuse(struct connection *connection, int status)
 {
@@ -79,90 +68,29 @@ static struct http1_exchange *exchange_create(struct connection *connection)
 	exchange->connection = connection;
 	exchange->is_http_1_0 = head->is_http_1_0;
 	exchange->is_head_request = str_is(head->method, "HEAD");
-	exchange->must_close =
-		head->is_http_1_0 || connection->skips_body || http_head_has_token(head, "connection", "close");
+	exchange->must_close = head->is_http_1_0 || connection->skips_body || connection->streams_body ||
+	                       http_head_has_token(head, "connection", "close");
 	list_append(&connection->server->exchanges, &exchange->link);
 	return exchange;
 }
 
-/* Returns the offset after the empty line that ends the head, 0 if the head is incomplete. */
-static size_t find_head_end(struct connection *connection)
+/* The client has disconnected, which the receiver of its request learns. */
+static void connection_lose(struct connection *connection, enum stream_end how)
 {
-	struct str unseen = str_skip(buf_str(&connection->input), connection->scanned);
-	ptrdiff_t at = str_find(unseen, STR("\r\n\r\n"));
-	if (at >= 0)
-		return connection->scanned + (size_t)at + 4;
-	if (connection->input.len > 3)
-		connection->scanned = connection->input.len - 3;
-	return 0;
+	struct http1_exchange *exchange = connection->exchange;
+	connection_destroy(connection, how);
+	if (!exchange)
+		return;
+	exchange->connection = NULL;
+	if (exchange->base.events && exchange->base.events->on_gone)
+		exchange->base.events->on_gone(exchange->base.self);
 }
 
-/* Checks the conditions on a request beyond its grammar. Returns 0 or the status to refuse it with. */
-static int check_head(struct connection *connection)
+/* Passes what has arrived of a streamed body. */
+static void pass_body(struct connection *connection)
 {
-	const struct http_head *head = &connection->head;
-	unsigned hosts = 0;
-	vec_for_each(header, &head->headers)
-		hosts += str_equal_fold(header->name, STR("host"));
-	if (hosts > 1 || (hosts == 0 && !head->is_http_1_0))
-		return 400;
-	struct str expect = http_head_get(head, "expect");
-	if (expect.ptr && !str_equal_fold(expect, STR("100-continue")))
-		return 417;
-	return http_body_start(&connection->framing, head, connection->server->receiver.body_max);
-}
-
-static bool is_body_wanted(struct connection *connection)
-{
-	const struct http_receiver *receiver = &connection->server->receiver;
-	if (connection->framing.state == HTTP_BODY_DONE || !receiver->body_use)
-		return true;
-	return receiver->body_use(&connection->head, receiver->self) != HTTP_BODY_SKIP;
-}
-
-/* Each step returns 0 to continue, -1 to wait for input, or the status to refuse the request with. */
-static int read_head(struct connection *connection)
-{
-	size_t end = find_head_end(connection);
-	if (connection->input.len && !isalpha((unsigned char)connection->input.data[0]))
-		return 400; /* not HTTP: a client of another protocol would wait for an answer forever */
-	if (end > LIMIT_HTTP_HEAD || (end == 0 && connection->input.len > LIMIT_HTTP_HEAD))
-		return 431;
-	if (end == 0) {
-		expect_head(connection, connection->input.len);
-		return -1;
-	}
-	buf_clear(&connection->head_bytes);
-	buf_append(&connection->head_bytes, connection->input.data, end);
-	buf_consume(&connection->input, end);
-	connection->scanned = 0;
-	http_head_finish(&connection->head);
-	int refused = http_head_parse_request(&connection->head, buf_str(&connection->head_bytes));
-	if (!refused)
-		refused = check_head(connection);
-	expect_head(connection, false);
-	connection->has_said_continue = false;
-	connection->skips_body = !refused && !is_body_wanted(connection);
-	connection->state = connection->skips_body ? ANSWERING : READING_BODY;
-	return refused;
-}
-
-static int read_body(struct connection *connection)
-{
-	struct str input = buf_str(&connection->input);
-	int refused = http_body_feed(&connection->framing, &input, &connection->body);
-	buf_consume(&connection->input, connection->input.len - input.len);
-	if (refused)
-		return refused;
-	if (connection->framing.state == HTTP_BODY_DONE) {
-		connection->state = ANSWERING;
-		return 0;
-	}
-	if (!connection->has_said_continue && connection->body.len == 0 &&
-	    http_head_get(&connection->head, "expect").ptr)
-		connection_send(connection, STR("HTTP/1.1 100 Continue\r\n\r\n"));
-	connection->has_said_continue = true;
-	return -1;
+	if (http1_pass_body(connection) != 0)
+		connection_lose(connection, STREAM_FLUSH);
 }
 
 static void connection_dispatch(struct connection *connection)
@@ -172,6 +100,7 @@ static void connection_dispatch(struct connection *connection)
 	receiver->on_request(&connection->exchange->base, &connection->head, buf_str(&connection->body),
 	                     receiver->self);
 	buf_finish(&connection->body);
+	pass_body(connection);
 }
 
 static void on_proceed(void *self)
@@ -184,13 +113,13 @@ static void on_proceed(void *self)
 	stream_resume(connection->stream);
 	if (connection->http2)
 		return; /* see on_output */
-	int verdict = 0;
-	while (verdict == 0 && connection->state != ANSWERING)
-		verdict = connection->state == READING_HEAD ? read_head(connection) : read_body(connection);
+	int verdict = http1_read_request(connection);
 	if (verdict > 0)
 		connection_refuse(connection, verdict);
 	else if (connection->state == ANSWERING && !connection->exchange)
 		connection_dispatch(connection);
+	else
+		pass_body(connection);
 }
 
 /* ---- a connection that turns out to be HTTP/2 ---- */
@@ -218,7 +147,7 @@ static void receive_http2(struct connection *connection, struct str bytes)
 {
 	http2_receive(connection->http2, bytes);
 	if (http2_has_begun(connection->http2))
-		expect_head(connection, false);
+		connection_expect_head(connection, false);
 }
 
 /* Returns true if the connection speaks HTTP/2, or may do so and more bytes are needed to say. */
@@ -247,6 +176,10 @@ static void receive(struct connection *connection, struct str bytes)
 		return;
 	}
 	buf_append_str(&connection->input, bytes);
+	if (connection->streams_body) {
+		pass_body(connection);
+		return;
+	}
 	if (connection->state == ANSWERING || connection->state == ENDING) {
 		if (connection->input.len > LIMIT_HTTP_HEAD)
 			stream_pause(connection->stream);
@@ -254,18 +187,6 @@ static void receive(struct connection *connection, struct str bytes)
 	}
 	if (connection->state != READING_HEAD || connection->head.headers.count || !take_http2(connection))
 		on_proceed(connection);
-}
-
-/* The client has disconnected, which the receiver of its request learns. */
-static void connection_lose(struct connection *connection, enum stream_end how)
-{
-	struct http1_exchange *exchange = connection->exchange;
-	connection_destroy(connection, how);
-	if (!exchange)
-		return;
-	exchange->connection = NULL;
-	if (exchange->base.events && exchange->base.events->on_gone)
-		exchange->base.events->on_gone(exchange->base.self);
 }
 
 static void receive_tls(struct connection *connection, struct str bytes)
@@ -347,6 +268,7 @@ static void connection_create(struct http_server *server, struct stream *stream)
 	connection->stream = stream;
 	stream_hand_over(stream, &stream_events, connection);
 	connection->server = server;
+	connection->receiver = &server->receiver;
 	if (server->tls)
 		connection->tls = tls_create(server->tls);
 	buf_init(&connection->input, LIMIT_HTTP_HEAD + 2 * LIMIT_STREAM_READ);
@@ -355,7 +277,7 @@ static void connection_create(struct http_server *server, struct stream *stream)
 	loop_deferred_init(&connection->proceed, server->loop, on_proceed, connection);
 	if (server->receiver.body_use)
 		connection->patience = loop_timer_create(server->loop, on_silence, connection);
-	expect_head(connection, true);
+	connection_expect_head(connection, true);
 	list_append(&server->connections, &connection->link);
 	server->connection_count++;
 }

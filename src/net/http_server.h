@@ -41,7 +41,7 @@ void http_server_use_tls(struct http_server *server, struct tls_server *tls);
 enum http_body_use {
 	HTTP_BODY_SKIP,   /* the request is passed on without its body, which is not read */
 	HTTP_BODY_WHOLE,  /* the request is passed on when its body is complete */
-	HTTP_BODY_STREAM, /* the request is passed on at once; on_body gets the body. HTTP/1.1: as HTTP_BODY_WHOLE */
+	HTTP_BODY_STREAM, /* the request is passed on at once; on_body gets the body, of any length */
 };
 
 /* Prepares the server for clients that it does not know. Bodies are limited to max bytes; body_use decides,

@@ -49,6 +49,7 @@ enum connection_state { READING_HEAD, READING_BODY, ANSWERING, ENDING };
 struct connection {
 	struct list link;
 	struct http_server *server;
+	const struct http_receiver *receiver;
 	struct stream *stream;
 	enum connection_state state;
 	enum stream_end ending;          /* how to end the stream, in state ENDING */
@@ -64,6 +65,8 @@ struct connection {
 	struct buf body;
 	bool has_said_continue; /* 100 Continue was sent for this request */
 	bool skips_body;        /* the body is not read, so the connection must be closed */
+	bool streams_body; /* parts of the body are passed on as they arrive; the connection is closed after that */
+	size_t untaken;    /* bytes passed on that the receiver has not taken */
 	struct loop_deferred proceed;
 };
 
@@ -80,6 +83,15 @@ struct http1_exchange {
 };
 
 extern const struct http_exchange_ops http1_ops;
+
+/* Reads a head, and a body that is passed on as a whole. Returns 0 if a request is to be dispatched or answered, -1 to
+ * wait for input, or the status to refuse it with. */
+int http1_read_request(struct connection *connection);
+/* Passes on what has arrived of a streamed body, if any is expected. Not 0: the body is malformed. */
+int http1_pass_body(struct connection *connection);
+void http1_take(struct http_exchange *base, size_t len);
+/* Starts, unless it runs, or stops the time that the client has to send a head. */
+void connection_expect_head(struct connection *connection, bool is_due);
 
 /* As stream_send, encrypted if the connection is. */
 bool connection_send(struct connection *connection, struct str bytes);

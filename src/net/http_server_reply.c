@@ -49,6 +49,7 @@ static void exchange_end(struct http1_exchange *exchange, bool must_close, enum 
 	if (!connection)
 		return;
 	connection->exchange = NULL;
+	connection->streams_body = false;
 	connection->state = must_close ? ENDING : READING_HEAD;
 	connection->ending = how;
 	loop_defer(&connection->proceed);
@@ -152,6 +153,7 @@ const struct http_exchange_ops http1_ops = {
 	.end = on_http1_end,
 	.abort = on_http1_abort,
 	.raw = on_http1_raw,
+	.take = http1_take,
 };
 
 /* ---- either version ---- */

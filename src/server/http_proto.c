@@ -198,9 +198,12 @@ static int check(const struct http_proto *proto, const struct http_head *head, c
 static enum http_body_use body_use(const struct http_head *head, void *self)
 {
 	const char *reason;
+	struct str query, id;
 	if (check(self, head, &reason) != 0)
 		return HTTP_BODY_SKIP;
-	return grpc_is_call(head) ? HTTP_BODY_STREAM : HTTP_BODY_WHOLE;
+	const struct route *route = find_route(head->method, path_of(head, &query), &id);
+	bool is_stream = grpc_is_call(head) || (route && route->run == on_route_stream);
+	return is_stream ? HTTP_BODY_STREAM : HTTP_BODY_WHOLE;
 }
 
 static void on_request(struct http_exchange *exchange, const struct http_head *head, struct str body, void *self)

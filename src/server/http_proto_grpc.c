@@ -47,7 +47,9 @@ void grpc_call_end(struct grpc_call *call, enum grpc_status status, const char *
 	kept_watcher_destroy(steal(call->watcher));
 	if (call->is_own && call->session && status != GRPC_OK)
 		http_session_destroy(steal(call->session));
-	if (call->is_head_sent)
+	if (call->has_lines)
+		lines_end(call, status, text);
+	else if (call->is_head_sent)
 		end_with(call, status, text);
 	else
 		refuse(call->exchange, status, text);
@@ -82,7 +84,9 @@ void grpc_call_head(struct grpc_call *call)
 	char id[80];
 	snprintf(id, sizeof(id), "codex-session-id: %s", call->session ? kept_session_id(call->session->kept) : "");
 	const struct str headers[] = {STR("content-type: application/grpc"), str_of(id)};
-	if (!call->is_head_sent)
+	if (call->has_lines)
+		lines_head(call);
+	else if (!call->is_head_sent)
 		http_reply_head(call->exchange, 200, headers, call->watcher ? 2 : 1, HTTP_CHUNKED);
 	call->is_head_sent = true;
 }
@@ -102,6 +106,8 @@ void grpc_call_send(struct grpc_call *call)
 static bool find_message(struct grpc_call *call, struct str rest, struct str *ret_message, size_t *ret_len)
 {
 	size_t len = 0;
+	if (call->has_lines)
+		return lines_find(call, rest, ret_message, ret_len);
 	if (rest.len < GRPC_FRAME_HEAD)
 		return false;
 	for (size_t i = 1; i < GRPC_FRAME_HEAD; i++)
@@ -252,8 +258,8 @@ static bool read_metadata(struct grpc_call *call, const struct http_head *head)
 	return true;
 }
 
-static struct grpc_call *call_create(struct http_proto *proto, struct http_exchange *exchange,
-                                     const struct grpc_method *method)
+struct grpc_call *grpc_call_create(struct http_proto *proto, struct http_exchange *exchange,
+                                   const struct grpc_method *method)
 {
 	struct grpc_call *call = xnew(struct grpc_call);
 	call->proto = proto;
@@ -278,7 +284,7 @@ void grpc_accept(struct http_proto *proto, struct http_exchange *exchange, const
 	else if (proto->is_draining && method->needs_token)
 		refuse(exchange, GRPC_UNAVAILABLE, "the server is shutting down");
 	else {
-		struct grpc_call *call = call_create(proto, exchange, method);
+		struct grpc_call *call = grpc_call_create(proto, exchange, method);
 		if (read_metadata(call, head) && method->run == on_grpc_session)
 			grpc_session_begin(call, head);
 	}

@@ -134,7 +134,9 @@ static void send_events(struct grpc_call *call)
 	uint64_t seq;
 	while (!call->is_stalled && next == KEPT_EVENT) {
 		next = kept_watcher_next(call->watcher, &line, &seq);
-		if (next == KEPT_EVENT)
+		if (next == KEPT_EVENT && call->has_lines)
+			lines_append_event(&call->out, line, seq);
+		else if (next == KEPT_EVENT)
 			append_event(&call->out, line, seq);
 		if (next != KEPT_EVENT || call->out.len > LIMIT_STREAM_KEEP)
 			grpc_call_send(call);
@@ -221,14 +223,24 @@ void grpc_session_begin(struct grpc_call *call, const struct http_head *head)
 	loop_timer_start(call->start, LIMIT_GRPC_START_MS);
 }
 
+static struct submission *read_line(struct arena *arena, struct str line, struct str *ret_id, struct error *err)
+{
+	*ret_id = peek_text(arena, line, "id");
+	return submission_decode(line, err);
+}
+
 void on_grpc_session(struct grpc_call *call, struct str message)
 {
+	auto_arena struct arena arena = {0};
 	struct error err;
 	struct str id;
+	if (call->has_lines && str_is_blank(message))
+		return;
 	start(call);
 	if (call->has_ended)
 		return;
-	struct submission *submission = read_submission(message, &id, &err);
+	struct submission *submission =
+		call->has_lines ? read_line(&arena, message, &id, &err) : read_submission(message, &id, &err);
 	if (submission)
 		kept_session_submit(call->session->kept, submission);
 	else

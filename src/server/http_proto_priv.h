@@ -74,12 +74,14 @@ void http_watches_destroy(struct http_proto *proto);
 
 /* ---- gRPC ---- */
 
+/* A call, or a POST /v1/stream: its messages are lines, in both directions. */
 struct grpc_call {
 	struct list link;
 	struct http_proto *proto;
 	struct http_exchange *exchange;
 	const struct grpc_method *method;
 	struct buf in;               /* received; at most one message and what one read adds */
+	size_t scanned;              /* bytes of `in` that have no line end */
 	size_t owed;                 /* bytes for which the client has no new credit yet */
 	struct buf out;              /* messages that were not passed on yet */
 	struct loop_timer *deadline; /* NULL: the call has none */
@@ -90,6 +92,7 @@ struct grpc_call {
 	unsigned message_count;
 	unsigned unread_count; /* messages since the client does not read */
 	bool is_own;           /* the session ends with the call */
+	bool has_lines;        /* POST /v1/stream */
 	bool is_encoded;       /* the client announced a compression */
 	bool is_stalled;       /* the client does not read */
 	bool is_input_over, is_half_closed, is_head_sent, has_ended;
@@ -113,6 +116,9 @@ const struct grpc_method *grpc_method_find(struct str path);
 /* Serves a call, or refuses it with a status. method: NULL if the name is unknown. */
 void grpc_accept(struct http_proto *proto, struct http_exchange *exchange, const struct http_head *head,
                  const struct grpc_method *method, bool is_authorized);
+/* Begins a call; it is freed after it has ended. */
+struct grpc_call *grpc_call_create(struct http_proto *proto, struct http_exchange *exchange,
+                                   const struct grpc_method *method);
 /* Reports the state of the server to the watchers of its health. */
 void grpc_calls_drain(struct http_proto *proto);
 /* Ends all calls. */
@@ -129,5 +135,14 @@ void grpc_call_on_news(void *call);
 void grpc_session_begin(struct grpc_call *call, const struct http_head *head);
 void grpc_session_half_close(struct grpc_call *call);
 void grpc_health_report(struct grpc_call *call);
+
+/* ---- POST /v1/stream ---- */
+
+/* Sets *ret_line and *ret_len, its length with the line end. False if it is incomplete, or the call was ended because
+ * of it. */
+bool lines_find(struct grpc_call *call, struct str rest, struct str *ret_line, size_t *ret_len);
+void lines_head(struct grpc_call *call);
+void lines_append_event(struct buf *out, struct str line, uint64_t seq);
+void lines_end(struct grpc_call *call, enum grpc_status status, const char *text);
 
 #endif

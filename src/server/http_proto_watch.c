@@ -52,13 +52,6 @@ static void append_sse(struct http_watch *watch, struct str line, uint64_t seq)
 	buf_append_c(&watch->out, "\n\n");
 }
 
-static void append_line(struct http_watch *watch, struct str line, uint64_t seq)
-{
-	buf_printf(&watch->out, "{\"seq\":%llu,", (unsigned long long)seq);
-	buf_append_str(&watch->out, str_skip(line, 1));
-	buf_append_char(&watch->out, '\n');
-}
-
 /* Sends what was formatted; notes whether the client is slow. */
 static void send_out(struct http_watch *watch)
 {
@@ -79,7 +72,7 @@ static void send_events(struct http_watch *watch)
 		if (next == KEPT_EVENT && watch->is_sse)
 			append_sse(watch, line, seq);
 		else if (next == KEPT_EVENT)
-			append_line(watch, line, seq);
+			lines_append_event(&watch->out, line, seq);
 		if (next != KEPT_EVENT || watch->out.len > LIMIT_STREAM_KEEP)
 			send_out(watch);
 	}
