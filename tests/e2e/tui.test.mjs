@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { codexBin, forever, needs, reply, run, runCodex, say, startModel, textsOf } from './lib/codex.mjs';
-import { lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
+import { lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 
@@ -307,10 +307,6 @@ test('without a terminal nothing starts and no control sequence is written', opt
 		assert.equal(stdout, '');
 		assert.match(stderr, /^Error: stdin is not a terminal/);
 	}
-	const dumb = await startTerminal(t, null, [], { env: { TERM: 'dumb' } });
-	assert.equal((await dumb.done).status, 1);
-	assert.match(dumb.raw(), /TERM/);
-	assert.doesNotMatch(dumb.raw(), /\x1b/);
 });
 
 test('nothing is written while the program waits', options, async (t) => {

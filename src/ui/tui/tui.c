@@ -45,7 +45,8 @@ static void on_started(struct tui *tui, const struct event *event)
 	(void)event;
 	tui->is_running = tui->has_turn = true;
 	tui->started_ms = clock_now_ms();
-	loop_timer_start(tui->tick, TICK_MS);
+	if (!tui->is_calm)
+		loop_timer_start(tui->tick, TICK_MS);
 }
 
 static void stop_working(struct tui *tui)
@@ -179,6 +180,9 @@ void tui_on_event(const struct event *event, void *self)
 	case EV_thread_name_updated:
 		free(tui->thread_name);
 		tui->thread_name = str_dup(event->msg.thread_name_updated->thread_name);
+		break;
+	case EV_collab_agent_spawn_end:
+		tui_agent_spawned(tui, event->msg.collab_agent_spawn_end);
 		break;
 	case EV_mcp_list_tools_response:
 		tui_show_tools(tui, event->msg.mcp_list_tools_response);

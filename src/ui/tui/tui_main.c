@@ -51,10 +51,26 @@ static int check_terminal(struct error *err)
 	if (!isatty(STDOUT_FILENO))
 		return error_set(err, ERR_invalid, "stdout is not a terminal; `codex exec` works without one");
 	if (!term || !*term || strcmp(term, "dumb") == 0)
-		return error_set(err, ERR_invalid,
+		return error_set(err, ERR_unsupported,
 		                 "TERM is \"%s\": the terminal cannot move its cursor; use `codex exec`",
 		                 term ? term : "");
 	return 0;
+}
+
+/* A terminal that says nothing about itself may still be able to do all: the user knows. */
+static int ask_dumb(struct error *err)
+{
+	char answer[16];
+	const char *term = config_env("TERM");
+	printf("WARNING: TERM is set to \"%s\". The terminal may not be able to move its cursor.\n"
+	       "Continue anyway? [y/N]: ",
+	       term ? term : "");
+	fflush(stdout);
+	if (!fgets(answer, sizeof(answer), stdin))
+		putchar('\n');
+	else if (answer[0] == 'y' || answer[0] == 'Y')
+		return 0;
+	return error_set(err, ERR_invalid, "Refusing to start: set TERM, or use `codex exec`");
 }
 
 static int find_session(struct tui *tui, struct error *err)
@@ -71,6 +87,8 @@ static int prepare(struct tui *tui, struct error *err)
 	struct exec_options *run = &tui->options.run;
 	const char *want = run->cwd ? run->cwd : ".";
 	int status = check_terminal(err);
+	if (status == -ERR_unsupported)
+		status = ask_dumb(err);
 	if (status != 0)
 		return status;
 	tui->cwd = realpath(want, NULL);
@@ -164,6 +182,12 @@ static void greet(struct tui *tui)
 		tui_cells_note(tui->cells, str_of(warnings[i]));
 }
 
+static bool is_set(const struct tui *tui, const char *key, bool value)
+{
+	const struct toml *found = config_find(tui->config, key);
+	return toml_is(found, TOML_bool) && found->boolean == value;
+}
+
 static void open_view(struct tui *tui)
 {
 	tui->has_color = terminal_has_color(tui->options.run.color, STDOUT_FILENO);
@@ -173,8 +197,8 @@ static void open_view(struct tui *tui)
 	tui->escape = loop_timer_create(tui->loop, on_escape, tui);
 	tui->tick = loop_timer_create(tui->loop, on_tick, tui);
 	term_keys_init(&tui->keys, tui_on_key, tui);
-	tui->keeps_bursts = toml_is(config_find(tui->config, "disable_paste_burst"), TOML_bool) &&
-	                    config_find(tui->config, "disable_paste_burst")->boolean;
+	tui->keeps_bursts = is_set(tui, "disable_paste_burst", true);
+	tui->is_calm = is_set(tui, "tui.animations", false);
 	tui_view_measure(tui);
 	greet(tui);
 	tui_session_replay(tui);
@@ -318,6 +342,8 @@ static void tui_finish(struct tui *tui)
 	free(tui->plan);
 	tui_terminal_ended(tui, STR_NONE);
 	vec_finish(&tui->terminals);
+	tui_agents_forget(tui);
+	vec_finish(&tui->agents);
 }
 
 static int print_list(struct tui *tui)

@@ -35,14 +35,18 @@ static struct str folder_name(const struct tui *tui)
 
 void tui_title_update(struct tui *tui)
 {
-	auto_buf struct buf title;
+	auto_buf struct buf title, chosen;
 	buf_init(&title, LIMIT_LINE);
+	buf_init(&chosen, LIMIT_LINE);
 	buf_append_c(&title, "\x1b]0;");
 	if (tui_ask_has_request(tui->ask))
 		buf_append_c(&title, "[ ! ] Action Required | ");
 	else if (tui->is_running)
 		buf_append_c(&title, "⠋ ");
-	append_plain(&title, tui->thread_name ? str_of(tui->thread_name) : folder_name(tui));
+	if (tui_status_append(tui, "tui.terminal_title", &chosen))
+		append_plain(&title, buf_str(&chosen));
+	else
+		append_plain(&title, tui->thread_name ? str_of(tui->thread_name) : folder_name(tui));
 	buf_append_c(&title, "\a");
 	if (tui->title && str_is(buf_str(&title), tui->title))
 		return;

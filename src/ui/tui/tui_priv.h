@@ -19,6 +19,7 @@
 
 struct attach_link;
 struct attach_point;
+struct tui_page;
 struct loop_timer;
 
 /* Input that waits: for the running turn to read it, or for the turn to end. */
@@ -31,6 +32,10 @@ struct tui_waiting {
 /* A command that runs on after its call has returned. */
 struct tui_terminal {
 	char *call_id, *text;
+};
+
+struct tui_agent {
+	char *thread_id, *name, *prompt;
 };
 
 enum tui_tools { TOOLS_unwanted, TOOLS_by_count, TOOLS_by_name };
@@ -81,6 +86,7 @@ struct tui {
 	struct tui_history *loading; /* earlier prompts; NULL once they are read */
 	struct tui_editor *editor;   /* NULL: none runs */
 	bool keeps_bursts;           /* disable_paste_burst */
+	bool is_calm;                /* tui.animations = false: nothing changes by itself */
 	struct term_row row;
 	size_t rows, columns; /* the window, without its last column */
 
@@ -89,6 +95,8 @@ struct tui {
 	char *session_id, *model, *effort, *thread_name, *rollout_path;
 	const char *permissions; /* static; NULL: none of those that the user can choose */
 	VEC(struct tui_terminal) terminals;
+	VEC(struct tui_agent) agents; /* subagents of this session */
+	size_t watched;               /* the one whose transcript is shown */
 	struct loop_deferred restart; /* another session replaces this one */
 	char *next_path;              /* the rollout of that session; NULL: a new one */
 	char *next_prompt;            /* its first message, or NULL */
@@ -251,6 +259,8 @@ void tui_session_replay(struct tui *tui);
 /* Prepares what a crash says: how the session is resumed. */
 void tui_session_note_crash(const struct tui *tui);
 void tui_transcript_open(struct tui *tui);
+/* Shows a text on the alternate screen; fill gets the tui. */
+void tui_pager_open(struct tui *tui, const char *title, void (*fill)(struct tui_page *page, void *self));
 /* Handles a key while the transcript is shown. False: it is not. */
 bool tui_transcript_key(struct tui *tui, const struct term_key *key);
 
@@ -285,6 +295,16 @@ void tui_attach_configured(struct tui *tui, const struct ev_session_configured *
 bool tui_attach_refuses(struct tui *tui);
 /* Prints the running sessions. */
 int tui_attach_print(const char *home);
+
+/* ---- tui_agents.c ---- */
+void tui_agent_spawned(struct tui *tui, const struct ev_collab_spawn_end *spawn);
+void tui_agents_forget(struct tui *tui);
+
+/* ---- tui_status.c ---- */
+/* Appends the items that the configuration lists at this key. False: it has no such list. */
+bool tui_status_append(const struct tui *tui, const char *key, struct buf *out);
+/* Appends the items of a footer without configuration. */
+void tui_status_append_usual(const struct tui *tui, struct buf *out);
 
 /* ---- tui_view.c ---- */
 void tui_view_draw(struct term_paint *paint, void *self);

@@ -62,6 +62,7 @@ static void forget(struct tui *tui)
 	tui->is_plan_mode = tui->has_turn = tui->has_error = tui->is_held = tui->is_armed = false;
 	free(steal(tui->plan));
 	tui_terminal_ended(tui, STR_NONE);
+	tui_agents_forget(tui);
 	free(tui->thread_name);
 	tui->thread_name = NULL;
 }

@@ -71,10 +71,15 @@ static void draw_pager(struct buf *out, void *self)
 	tui_pager_draw(tui->pager, out);
 }
 
+void tui_pager_open(struct tui *tui, const char *title, void (*fill)(struct tui_page *page, void *self))
+{
+	tui->pager = tui_pager_create(title, tui->has_color, fill, tui);
+	tui_frame_overlay(tui->frame, draw_pager);
+}
+
 void tui_transcript_open(struct tui *tui)
 {
-	tui->pager = tui_pager_create("T R A N S C R I P T", tui->has_color, fill_transcript, tui);
-	tui_frame_overlay(tui->frame, draw_pager);
+	tui_pager_open(tui, "T R A N S C R I P T", fill_transcript);
 }
 
 bool tui_transcript_key(struct tui *tui, const struct term_key *key)

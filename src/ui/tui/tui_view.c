@@ -3,8 +3,8 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/mem.h"
-#include "config/config_env.h"
 #include "term/term_paint.h"
 #include "term/term_tty.h"
 #include "ui/tui/tui_ask.h"
@@ -35,8 +35,11 @@ static void draw_working(struct tui *tui, struct term_paint *paint)
 {
 	struct str thought = tui_cells_thought(tui->cells);
 	char time[64];
-	snprintf(time, sizeof(time), " (%llus • esc to interrupt)",
-	         (unsigned long long)(clock_now_ms() - tui->started_ms) / 1000);
+	if (tui->is_calm) /* the time would have to change */
+		snprintf(time, sizeof(time), " (esc to interrupt)");
+	else
+		snprintf(time, sizeof(time), " (%llus • esc to interrupt)",
+		         (unsigned long long)(clock_now_ms() - tui->started_ms) / 1000);
 	term_row_clear(&tui->row);
 	term_row_add_c(&tui->row, TERM_dim, "• ");
 	term_row_add(&tui->row, TERM_bold, thought.len ? thought : STR("Working"));
@@ -59,16 +62,6 @@ static void draw_waiting(struct tui *tui, struct term_paint *paint)
 		term_row_add(&tui->row, TERM_dim, line);
 		term_paint_live(paint, &tui->row);
 	}
-}
-
-/* Appends "~/proj" for a folder below the home folder. */
-static void add_folder(struct tui *tui)
-{
-	const char *home = config_env("HOME");
-	struct str cwd = str_of(tui->cwd);
-	if (home && *home && home[1] && str_cut_prefix(&cwd, home))
-		term_row_add_c(&tui->row, TERM_dim, "~");
-	term_row_add(&tui->row, TERM_dim, cwd);
 }
 
 static void draw_popup(struct tui *tui, struct term_paint *paint)
@@ -102,17 +95,15 @@ static bool draw_mode(struct tui *tui, struct term_paint *paint)
 
 static void draw_footer(struct tui *tui, struct term_paint *paint)
 {
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
 	if (draw_mode(tui, paint))
 		return;
 	term_row_clear(&tui->row);
 	term_row_add_c(&tui->row, TERM_dim, "  ");
-	term_row_add_c(&tui->row, TERM_dim, tui->model ? tui->model : "starting");
-	if (tui->effort) {
-		term_row_add_c(&tui->row, TERM_dim, " ");
-		term_row_add_c(&tui->row, TERM_dim, tui->effort);
-	}
-	term_row_add_c(&tui->row, TERM_dim, " · ");
-	add_folder(tui);
+	if (!tui_status_append(tui, "tui.status_line", &text))
+		tui_status_append_usual(tui, &text);
+	term_row_add(&tui->row, TERM_dim, buf_str(&text));
 	if (tui->is_plan_mode)
 		term_row_add_c(&tui->row, TERM_cyan, " · Plan mode (shift+tab to cycle)");
 	term_paint_live(paint, &tui->row);

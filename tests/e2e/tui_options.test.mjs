@@ -1,0 +1,127 @@
+// The terminal: suspension, dumb terminals, the settings of [tui], subagents.
+
+import assert from 'node:assert/strict';
+import path from 'node:path';
+import test from 'node:test';
+
+import { codexBin, forever, needs, reply, say, startModel } from './lib/codex.mjs';
+import { enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
+
+const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
+const idle = (term) => term.untilGone(/esc to interrupt/);
+const LEFT = /\x1b\[<u\x1b\[>4;0m\x1b\[\?2004l\x1b\[\?1004l\x1b\[0 q\x1b\[\?25h/g;
+
+test('Ctrl-Z gives the shell its terminal back; fg brings the draft back, also from the transcript', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startTerminal(t, model, [], { command: ['bash', '--norc', '--noprofile', '-i'] });
+	await term.until(/^bash\S*[#$]/m);
+	term.type(`${codexBin}\r`);
+	await term.until(/^ {2}gpt-\S+.* · /m);
+	term.type('my draft');
+	await term.until(/^› my draft$/m);
+	for (const inTranscript of [false, true]) {
+		const before = term.raw().match(LEFT)?.length ?? 0;
+		if (inTranscript) {
+			term.type('\x14');
+			await term.until(/T R A N S C R I P T/);
+			term.type('q');
+			await term.until(/^› my draft$/m);
+		}
+		term.type('\x1a');
+		await term.until(/Stopped.*codex/);
+		term.type('stty -a | grep -o " icanon"; echo $((6 * 7))\r');
+		await term.until(/^ icanon\n42$/m);
+		assert.equal(term.raw().match(LEFT).length, before + 1);
+		term.type('clear; fg\r');
+		await term.until(/^› my draft$/m);
+		assert.ok(term.raw().lastIndexOf('\x1b[?2004h') > term.raw().lastIndexOf('\x1b[?2004l'));
+		term.type(inTranscript ? '\x7f' : '!');
+		await term.until(inTranscript ? /^› my draft$/m : /^› my draft!$/m);
+		if (!inTranscript) term.type('\x7f');
+		await term.until(/^› my draft$/m);
+	}
+	term.type('\x03');
+	await term.until(/^›$/m);
+	term.type('\x03');
+	await term.until(/Session ID: [^]*bash\S*[#$]$/);
+	term.type('exit\r');
+	assert.ok((await term.done).restored);
+});
+
+test('a dumb terminal is asked about first, without a control sequence; only y continues', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	for (const key of ['n\r', '\r', '\x04']) {
+		const term = await startTerminal(t, model, [], { env: { TERM: 'dumb' } });
+		await term.until(/^WARNING: TERM is set to "dumb"\.[^]*Continue anyway\? \[y\/N\]:/m);
+		assert.doesNotMatch(term.raw(), /\x1b/);
+		term.type(key);
+		assert.equal((await term.done).status, 1);
+		assert.match(term.lines().join('\n'), /^Error: Refusing to start/m);
+		assert.doesNotMatch(term.raw(), /\x1b/);
+	}
+	const term = await startTerminal(t, model, [], { env: { TERM: 'dumb' } });
+	await term.until(/\[y\/N\]:/);
+	term.type('y\r');
+	await term.until(/^ {2}gpt-\S+.* · /m);
+	assert.deepEqual(await leave(term), { status: 0, restored: true });
+});
+
+test('tui.status_line and tui.terminal_title choose what is shown; unknown items are left out', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const config = '[tui]\nstatus_line = ["project-name", "pet", "model", "thread-name", "used-tokens"]\n' +
+		'terminal_title = ["model", "project-name"]\n';
+	const term = await startReady(t, model, [], { config });
+	const folder = path.basename(term.cwd);
+	await term.until(new RegExp(`^ {2}${folder} · gpt-\\S+$`, 'm'));
+	await enter(term, 'go');
+	await term.until(new RegExp(`^ {2}${folder} · gpt-\\S+ · \\d+ tokens$`, 'm'));
+	await idle(term);
+	await enter(term, '/rename apples');
+	await term.until(new RegExp(`^ {2}${folder} · gpt-\\S+ · apples · \\d+ tokens$`, 'm'));
+	assert.match(term.raw(), new RegExp(`\\x1b\\]0;gpt-\\S+ · ${folder}\\x07`));
+	await leave(term);
+	const bare = await startTerminal(t, model, [], { config: '[tui]\nstatus_line = []\n' });
+	await bare.until(/^›$/m);
+	await enter(bare, 'go');
+	await bare.until(/• ok/);
+	await idle(bare);
+	assert.doesNotMatch(bare.screen().join('\n'), /gpt-/);
+	await leave(bare);
+});
+
+test('with tui.animations = false nothing changes by itself while a turn waits', options, async (t) => {
+	const model = await startModel(t, [reply({ gate: 'a' }, { message: 'Done.' })]);
+	const term = await startReady(t, model, ['go'], { config: '[tui]\nanimations = false\n' });
+	await term.until(/^• Working \(esc to interrupt\)$/m);
+	const before = term.raw();
+	await new Promise((wake) => setTimeout(wake, 1300));
+	assert.equal(term.raw(), before);
+	await model.openGate('a');
+	await term.until(/^• Done\.$/m);
+	await idle(term);
+	await leave(term);
+});
+
+test('/subagents lists them, and shows what the chosen one did', options, async (t) => {
+	const config = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n[features]\nmulti_agent = true\n';
+	const model = await startModel(t, [
+		{ when: { contains: 'count pears', lacks: 'rootword' }, reply: [{ message: 'Seven pears.' }] },
+		reply({ call: 'spawn_agent', arguments: { message: 'count pears' } }), say('Asked.')]);
+	const term = await startReady(t, model, [], { config });
+	await enter(term, '/subagents');
+	await term.until(/This session has no subagents/);
+	await enter(term, 'rootword');
+	await term.until(/^• Spawned /m);
+	await term.until(/^• Asked\.$/m);
+	await idle(term);
+	term.type('/agent');
+	await term.until(/^› \/agent$/m);
+	term.type('\r');
+	await term.until(/^Subagents\n\n?› 1\. Main \[default\] \(current\)\n {2}2\. \S+ .*[0-9a-f-]{36}/m);
+	term.type('2');
+	await term.until(/S U B A G E N T[^]*› count pears/);
+	term.type('q');
+	await term.untilGone(/S U B A G E N T/);
+	await term.until(/^• Asked\.[^]*^›$/m);
+	await leave(term);
+});
