@@ -107,11 +107,11 @@ def config_of(count, **env):
     return text
 
 
-def served(tools, config, replies, work):
-    """work(process, thread, base) after the start of a thread returns (seconds, Cost)."""
+def served(tools, config, replies, work, more=""):
+    """work(process, thread) after the start of a thread returns (seconds, Cost). more: settings outside of tables."""
     def row(bench, binary):
         model = tools.Model(bench.folder, replies)
-        (bench.home / "config.toml").write_text(tools.SERVED + tools.CONFIG.format(url=model.url) + config)
+        (bench.home / "config.toml").write_text(tools.SERVED + more + tools.CONFIG.format(url=model.url) + config)
         process = begin([binary, "app-server"], bench)
         try:
             client = {"name": "bench", "title": "bench", "version": "1"}
@@ -172,7 +172,8 @@ def mcp_round(tools, count):
         turn(tools, process, thread)
         cpu, cost = cost_of(tools, own(process.pid), before)
         return cpu / count, cost
-    return served(tools, config_of(1), [tools.message()] + steps + [tools.message()], work)
+    return served(tools, config_of(1), [tools.message()] + steps + [tools.message()], work,
+                  "mcp_optional_startup_grace_ms = 30000\n")
 
 
 def mcp_slow(tools):

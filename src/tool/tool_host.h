@@ -17,6 +17,7 @@ struct exec_policy;
 struct exec_sessions;
 struct loop;
 struct mcp_offer;
+struct mcp_await;
 struct patch_plan;
 struct sandbox_policy;
 struct tool_call;
@@ -78,6 +79,9 @@ struct tool_host {
 	/* Returns the servers and tools that the model was offered, borrowed until the next request to it. NULL: there
 	 * are no servers. */
 	const struct mcp_offer *(*mcp_offer)(struct tool_host *host);
+	/* True if the wait has begun: its server, or any, is starting. mcp_offer has its tools afterwards. NULL: there
+	 * are no servers. */
+	bool (*await_mcp)(struct tool_host *host, struct mcp_await *wait);
 	/* Stores in the user's configuration that this tool needs no approval. */
 	void (*approve_mcp)(struct tool_host *host, struct str server, struct str tool);
 	/* Returns the user's rules for commands, which are read when first needed. amend stores a rule that allows

@@ -96,21 +96,33 @@ static void write_freeform(const struct tool_type *type, struct json_writer *w)
 	jw_object_end(w);
 }
 
+static void write_function(const struct tool_type *type, const char *note, struct json_writer *w)
+{
+	jw_member_cstr(w, "type", "function");
+	jw_member_cstr(w, "name", type->wire);
+	jw_key(w, "description");
+	jw_strf(w, "%.*s%s", STR_ARG(*type->description), note);
+	jw_member_bool(w, "strict", false);
+	jw_key(w, "parameters");
+	jw_object(w);
+	write_object(type->args, w);
+	jw_object_end(w);
+}
+
 void tool_spec_write(const struct tool_type *type, bool freeform, struct json_writer *w)
 {
 	jw_object(w);
-	if (freeform && (type->flags & TOOL_FREEFORM)) {
+	if (freeform && (type->flags & TOOL_FREEFORM))
 		write_freeform(type, w);
-	} else {
-		jw_member_cstr(w, "type", "function");
-		jw_member_cstr(w, "name", type->wire);
-		jw_member_str(w, "description", *type->description);
-		jw_member_bool(w, "strict", false);
-		jw_key(w, "parameters");
-		jw_object(w);
-		write_object(type->args, w);
-		jw_object_end(w);
-	}
+	else
+		write_function(type, "", w);
+	jw_object_end(w);
+}
+
+void tool_spec_write_noted(const struct tool_type *type, const char *note, struct json_writer *w)
+{
+	jw_object(w);
+	write_function(type, note, w);
 	jw_object_end(w);
 }
 

@@ -13,5 +13,7 @@ void tool_spec_write_agents(struct json_writer *w);
 
 /* Writes one tool. freeform: as a custom tool with a grammar, if its row has that flag. */
 void tool_spec_write(const struct tool_type *type, bool freeform, struct json_writer *w);
+/* Writes one tool with this note at the end of its description. */
+void tool_spec_write_noted(const struct tool_type *type, const char *note, struct json_writer *w);
 
 #endif

@@ -12,7 +12,7 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { z } from 'zod';
 
 import { makeHome, needs, reply, say, startModel, tempDir } from './lib/codex.mjs';
-import { cancelled, selected, startAcp } from './lib/acp.mjs';
+import { cancelled, PATIENT, selected, startAcp } from './lib/acp.mjs';
 
 const options = needs('acp');
 const SERVER = fileURLToPath(new URL('lib/mcp_server.mjs', import.meta.url));
@@ -147,7 +147,7 @@ test('/mcp can be cancelled while a server starts', options, async (t) => {
 test('session/load keeps the input and the output of MCP calls', options, async (t) => {
 	const home = makeHome(t, null), cwd = tempDir(t, 'cwd');
 	const model = await startModel(t, [use('look', { at: 'me' }), use('fails'), say('Done.')]);
-	fs.copyFileSync(path.join(makeHome(t, model), 'config.toml'), path.join(home, 'config.toml'));
+	fs.copyFileSync(path.join(makeHome(t, model, PATIENT), 'config.toml'), path.join(home, 'config.toml'));
 	const mcpServers = [stdio({ tools: [reader, { ...reader, name: 'fails' }],
 		answers: { fails: { error: { code: -32000, message: 'no luck' } } } })];
 	const first = await startAcp(t, null, { home, cwd });

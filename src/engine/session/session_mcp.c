@@ -8,15 +8,15 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "config/config.h"
-#include "config/config_file.h"
 #include "config/mcp_server.h"
-#include "config/toml/toml_edit.h"
+#include "engine/session/mcp_approval_store.h"
 #include "engine/session/session.h"
 #include "mcp/mcp_catalog.h"
 #include "mcp/mcp_client.h"
 #include "mcp/mcp_pool.h"
 #include "tool/mcp/mcp_offer.h"
 #include "tool/mcp/mcp_search.h"
+#include "tool/mcp/mcp_await.h"
 #include "tool/mcp/tool_mcp.h"
 
 struct session_server {
@@ -40,23 +40,15 @@ struct session_mcp {
 	size_t pending;   /* servers that are starting */
 	bool is_complete; /* mcp_startup_complete was emitted */
 	bool has_warned;  /* of tools that are left out */
-	struct list jobs; /* struct approve_job */
+	struct list jobs; /* of mcp_approval_store */
 	struct mcp_offer *offer;
-	uint64_t deadline_ms; /* until then the first request waits */
+	VEC(struct mcp_offer *) retired; /* calls of the last response may refer to them */
+	struct list waits;               /* struct mcp_await */
+	uint64_t deadline_ms;            /* until then the first request waits */
 	struct loop_timer *grace;
 	struct loop_deferred go;
 	loop_run_fn ready; /* NULL: no request waits */
 	void *ready_self;
-};
-
-/* Stores an approval. A worker writes the file, because another process may hold its lock; it may outlive the Session.
- */
-struct approve_job {
-	struct list link;
-	struct session_mcp *mcp; /* NULL: the Session has ended */
-	char *home, *server, *tool;
-	struct error err;
-	int status;
 };
 
 /* ---- events ---- */
@@ -92,9 +84,32 @@ static void emit_complete(struct session_mcp *mcp)
 	session_emit(mcp->session, STR(""), EV_mcp_startup_complete, &event);
 }
 
-/* ---- the start ---- */
+/* ---- waiting ---- */
 
-static void on_go(void *self)
+/* True if a server is starting whose tools are unknown, or which is required: this one, or any if it is STR_NONE. */
+static bool is_awaited(const struct session_mcp *mcp, struct str name)
+{
+	const struct session_server *it;
+	list_for_each(it, &mcp->servers, link) {
+		bool is_known = it->client && mcp_client_catalog(it->client) && !it->config->keys.required;
+		bool is_meant = !name.ptr || str_eq(it->config->name, name);
+		if (is_meant && it->status == mcp_startup_status_starting && !is_known)
+			return true;
+	}
+	return false;
+}
+
+static bool is_required_awaited(const struct session_mcp *mcp)
+{
+	const struct session_server *it;
+	list_for_each(it, &mcp->servers, link) {
+		if (it->status == mcp_startup_status_starting && it->config->keys.required)
+			return true;
+	}
+	return false;
+}
+
+static void release_request(void *self)
 {
 	struct session_mcp *mcp = self;
 	loop_run_fn ready = mcp->ready;
@@ -105,23 +120,43 @@ static void on_go(void *self)
 		ready(mcp->ready_self);
 }
 
-static void on_grace(void *self)
+static void refresh_offer(struct session_mcp *mcp);
+
+static struct mcp_await *first_over(const struct session_mcp *mcp)
 {
-	on_go(self);
+	struct mcp_await *it;
+	list_for_each(it, &mcp->waits, link) {
+		if (!is_awaited(mcp, it->server))
+			return it;
+	}
+	return NULL;
 }
 
-/* True if a server is starting whose tools the first request waits for: a required one, without a limit but that of its
- * start, or, unless is_required, one whose tools are unknown. */
-static bool is_awaited(const struct session_mcp *mcp, bool is_required)
+/* A server has ended its start. */
+static void on_go(void *self)
 {
-	const struct session_server *it;
-	list_for_each(it, &mcp->servers, link) {
-		bool is_known = is_required || (it->client && mcp_client_catalog(it->client));
-		if (it->status == mcp_startup_status_starting && (it->config->keys.required || !is_known))
-			return true;
+	struct session_mcp *mcp = self;
+	struct mcp_await *wait;
+	if (first_over(mcp))
+		refresh_offer(mcp);
+	while ((wait = first_over(mcp))) {
+		list_remove(&wait->link);
+		wait->on_ready(wait);
 	}
-	return false;
+	if (!is_awaited(mcp, STR_NONE))
+		release_request(mcp);
 }
+
+static bool host_await_mcp(struct tool_host *host, struct mcp_await *wait)
+{
+	struct session_mcp *mcp = container_of(host, struct session, host)->mcp;
+	if (!is_awaited(mcp, wait->server))
+		return false;
+	list_append(&mcp->waits, &wait->link);
+	return true;
+}
+
+/* ---- the start ---- */
 
 static void set_status(struct session_server *server, enum mcp_startup_status_tag status, const char *failure)
 {
@@ -136,8 +171,8 @@ static void set_status(struct session_server *server, enum mcp_startup_status_ta
 	emit_update(server);
 	if (!mcp->pending && !mcp->is_complete)
 		emit_complete(mcp);
-	if (!is_awaited(mcp, false))
-		loop_defer(&mcp->go);
+	free(steal(mcp->session->conversation.tools_model)); /* it names the servers that are starting */
+	loop_defer(&mcp->go);
 }
 
 static void on_change(struct mcp_watcher *watcher)
@@ -197,9 +232,9 @@ static void add_server(struct session_mcp *mcp, const struct mcp_server *config)
 bool session_mcp_wait(struct session_mcp *mcp, loop_run_fn ready, void *self)
 {
 	uint64_t now = clock_now_ms();
-	if (!mcp || !is_awaited(mcp, false))
+	if (!mcp || !is_awaited(mcp, STR_NONE))
 		return false;
-	bool is_required = is_awaited(mcp, true);
+	bool is_required = is_required_awaited(mcp);
 	if (!is_required && mcp->deadline_ms <= now)
 		return false;
 	mcp->ready = ready;
@@ -247,8 +282,24 @@ static void make_offer(struct session_mcp *mcp)
 		warn_omitted(it, catalog);
 		sources[count++] = (struct mcp_offer_source){it->config, it->client, catalog};
 	}
-	mcp_offer_destroy(mcp->offer);
 	mcp->offer = mcp_offer_create(sources, count);
+}
+
+static void drop_offers(struct session_mcp *mcp)
+{
+	vec_for_each(it, &mcp->retired)
+		mcp_offer_destroy(*it);
+	vec_finish(&mcp->retired);
+	mcp_offer_destroy(steal(mcp->offer));
+}
+
+/* Adds the tools of servers that have started since the last request, for calls that have waited for them. Other calls
+ * still refer to the former offer. */
+static void refresh_offer(struct session_mcp *mcp)
+{
+	if (mcp->offer)
+		vec_push(&mcp->retired, mcp->offer);
+	make_offer(mcp);
 }
 
 bool session_mcp_has_servers(const struct session_mcp *mcp)
@@ -256,13 +307,26 @@ bool session_mcp_has_servers(const struct session_mcp *mcp)
 	return mcp && !list_empty(&mcp->servers);
 }
 
+void session_mcp_write_starting(const struct session_mcp *mcp, struct buf *out)
+{
+	const struct session_server *it;
+	list_for_each(it, &mcp->servers, link) {
+		if (is_awaited(mcp, it->config->name))
+			buf_printf(out, "%s%.*s", out->len ? ", " : "", STR_ARG(it->config->name));
+	}
+}
+
 void session_mcp_write_tools(struct session_mcp *mcp, bool is_searched, struct json_writer *w)
 {
 	if (!session_mcp_has_servers(mcp))
 		return;
+	drop_offers(mcp);
 	make_offer(mcp);
 	if (is_searched) {
-		mcp_search_write(mcp->offer, w);
+		auto_buf struct buf starting;
+		buf_init(&starting, LIMIT_MCP_OFFER);
+		session_mcp_write_starting(mcp, &starting);
+		mcp_search_write(mcp->offer, buf_str(&starting), w);
 		return;
 	}
 	size_t omitted = mcp_offer_write(mcp->offer, w);
@@ -276,49 +340,10 @@ void session_mcp_write_tools(struct session_mcp *mcp, bool is_searched, struct j
 		omitted, LIMIT_MCP_OFFER / MIB);
 }
 
-/* ---- "always" ---- */
-
-static int change_file(struct toml_edit *edit, void *self, struct error *err)
-{
-	auto_arena struct arena arena = {0};
-	const struct approve_job *job = self;
-	const struct str path[] = {STR("mcp_servers"), str_of(job->server), STR("tools"), str_of(job->tool),
-	                           STR("approval_mode")};
-	struct toml *value = toml_new(&arena, TOML_string, "", 0);
-	value->text = STR("approve");
-	return toml_edit_set(edit, path, countof(path), value, err);
-}
-
-static void run_approve(void *self)
-{
-	struct approve_job *job = self;
-	job->status = config_file_change(job->home, change_file, job, &job->err);
-}
-
-static void on_approved(void *self)
-{
-	struct approve_job *job = self;
-	if (job->status != 0 && job->mcp)
-		session_warn(job->mcp->session, STR(""), "the approval counts for this session only: %s",
-		             job->err.text);
-	list_remove(&job->link);
-	free(job->home);
-	free(job->server);
-	free(job->tool);
-	free(job);
-}
-
 static void host_approve_mcp(struct tool_host *host, struct str server, struct str tool)
 {
 	struct session *session = container_of(host, struct session, host);
-	struct approve_job *job = xnew(struct approve_job);
-	job->mcp = session->mcp;
-	job->home = xstrdup(config_home(session->env->config));
-	job->server = str_dup(server);
-	job->tool = str_dup(tool);
-	list_init(&job->link);
-	list_append(&session->mcp->jobs, &job->link);
-	worker_run(session->env->loop, run_approve, on_approved, job);
+	mcp_approval_store(session, &session->mcp->jobs, server, tool);
 }
 
 /* ---- open and close ---- */
@@ -334,6 +359,8 @@ static void host_bind_mcp(struct tool_host *host, struct tool_call *call, struct
 	const struct mcp_offered *offered = mcp_offer_find(session->mcp->offer, namespace, call->name);
 	if (offered)
 		tool_mcp_bind(call, offered);
+	else if (str_has_prefix(namespace, "mcp__") && is_awaited(session->mcp, STR_NONE))
+		mcp_await_bind(call);
 }
 
 static void open_servers(struct session *session, struct config *config)
@@ -341,14 +368,16 @@ static void open_servers(struct session *session, struct config *config)
 	size_t count = 0, added = 0;
 	struct session_mcp *mcp = xnew(struct session_mcp);
 	*mcp = (struct session_mcp){.session = session, .config = config_ref(config)};
-	mcp->grace = loop_timer_create(session->env->loop, on_grace, mcp);
+	mcp->grace = loop_timer_create(session->env->loop, release_request, mcp);
 	mcp->deadline_ms = clock_now_ms() + (uint64_t)config->mcp_optional_startup_grace_ms;
 	loop_deferred_init(&mcp->go, session->env->loop, on_go, mcp);
 	list_init(&mcp->servers);
+	list_init(&mcp->waits);
 	list_init(&mcp->jobs);
 	session->mcp = mcp;
 	session->host.bind_mcp = host_bind_mcp;
 	session->host.mcp_offer = host_mcp_offer;
+	session->host.await_mcp = host_await_mcp;
 	session->host.approve_mcp = host_approve_mcp;
 	struct config_binder binder = config_binder(config, &mcp->arena);
 	const struct mcp_server *servers = mcp_servers_bind(&binder, config->mcp_servers, &count);
@@ -423,14 +452,10 @@ void session_mcp_begin_task(struct session *session)
 void session_mcp_destroy(struct session_mcp *mcp)
 {
 	struct session_server *it;
-	struct approve_job *job;
 	if (!mcp)
 		return;
-	list_for_each(job, &mcp->jobs, link) {
-		list_remove(&job->link);
-		job->mcp = NULL;
-	}
-	mcp_offer_destroy(mcp->offer);
+	mcp_approvals_detach(&mcp->jobs);
+	drop_offers(mcp);
 	list_for_each(it, &mcp->servers, link) {
 		mcp_client_unwatch(&it->watcher);
 		mcp_client_unref(it->client);

@@ -2,8 +2,9 @@
  *
  * The servers belong to the process (mcp/mcp_pool.h) and start when the first Session that uses them is opened, except
  * programs whose tools are known from an earlier process (mcp/mcp_cache.h): a call starts those. The first request to
- * the model waits for servers whose tools are unknown, but only for mcp_optional_startup_grace_ms in all; the tools of
- * a server that is ready later are offered in the next request. Private to engine/. Loop thread only. */
+ * the model waits for required servers, and for others whose tools are unknown only if mcp_optional_startup_grace_ms
+ * is set. The request names those that are still starting, and calls can wait for them (tool/mcp/mcp_await.h). The
+ * tools of a server that is ready later are offered in the next request. Private to engine/. Loop thread only. */
 #ifndef ENGINE_SESSION_MCP_H
 #define ENGINE_SESSION_MCP_H
 
@@ -13,6 +14,7 @@
 #include "base/str.h"
 #include "loop/loop.h"
 
+struct buf;
 struct config;
 struct json_writer;
 struct session;
@@ -37,6 +39,8 @@ void session_mcp_forget(struct session_mcp *mcp);
 
 /* True if a server is configured. */
 bool session_mcp_has_servers(const struct session_mcp *mcp);
+/* Appends the names of the servers that are starting and whose tools are unknown. */
+void session_mcp_write_starting(const struct session_mcp *mcp, struct buf *out);
 /* Writes elements of a request's tools array: the tools, or the tool that searches for them. They are callable under
  * these names until the next call. */
 void session_mcp_write_tools(struct session_mcp *mcp, bool is_searched, struct json_writer *w);

@@ -184,6 +184,27 @@ static bool searches_tools(const struct session *session, const struct settings 
 	return settings->info.has_tool_search && session->provider->wire == wire_api_responses;
 }
 
+/* The model learns of MCP servers that are still starting by the tool that can wait for them. */
+static void write_tool(const struct session *session, const struct settings *settings, enum tool_tag tag,
+                       struct json_writer *w)
+{
+	auto_buf struct buf note = {0}, starting = {0};
+	buf_init(&starting, LIMIT_MCP_OFFER);
+	buf_init(&note, LIMIT_MCP_OFFER);
+	if (tag == TOOL_list_mcp_resources && session->mcp)
+		session_mcp_write_starting(session->mcp, &starting);
+	if (!starting.len) {
+		tool_spec_write(tool_get(tag), settings->info.patch_form == MODEL_PATCH_freeform, w);
+		return;
+	}
+	buf_printf(
+		&note,
+		"\n\nServers that are still starting, whose tools are not known yet: %.*s. This call waits for them; "
+		"afterwards, their tools can be called.",
+		STR_ARG(buf_str(&starting)));
+	tool_spec_write_noted(tool_get(tag), note.over ? "" : buf_str(&note).ptr, w);
+}
+
 struct str conversation_tools(struct conversation *conversation, const struct settings *settings)
 {
 	const struct session *session = conversation->session;
@@ -199,8 +220,7 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 	jw_array(&w);
 	for (int tag = 0; tag < TOOL_count; tag++) {
 		if (is_offered(conversation, settings, (enum tool_tag)tag))
-			tool_spec_write(tool_get((enum tool_tag)tag), settings->info.patch_form == MODEL_PATCH_freeform,
-			                &w);
+			write_tool(session, settings, (enum tool_tag)tag, &w);
 	}
 	if (!conversation->voice && session_offers_agents(session))
 		tool_spec_write_agents(&w);

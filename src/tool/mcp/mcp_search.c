@@ -11,6 +11,7 @@
 #include "config/mcp_server.h"
 #include "mcp/mcp_catalog.h"
 #include "tool/mcp/mcp_offer.h"
+#include "tool/mcp/mcp_await.h"
 #include "tool/tool.h"
 #include "tool/tool_impl.h"
 #include "tool/tool_text.h"
@@ -185,7 +186,7 @@ static size_t search(const struct mcp_offer *offer, struct str text, size_t limi
 
 /* ---- the tool ---- */
 
-static void describe(const struct mcp_offer *offer, struct buf *out)
+static void describe(const struct mcp_offer *offer, struct str starting, struct buf *out)
 {
 	size_t count = 0;
 	const struct mcp_offer_source *sources = mcp_offer_sources(offer, &count);
@@ -201,18 +202,21 @@ static void describe(const struct mcp_offer *offer, struct buf *out)
 		buf_printf(out, "\n- %.*s%s%.*s", STR_ARG(sources[i].server->name), about.len ? ": " : "",
 		           (int)about.len, about.len ? about.ptr : "");
 	}
+	if (starting.len)
+		buf_printf(out, "\n\nServers that are still starting; a search waits for them: %.*s",
+		           STR_ARG(starting));
 }
 
-void mcp_search_write(const struct mcp_offer *offer, struct json_writer *w)
+void mcp_search_write(const struct mcp_offer *offer, struct str starting, struct json_writer *w)
 {
 	size_t count = 0;
 	auto_buf struct buf text = {0};
 	if (offer)
 		mcp_offer_tools(offer, &count);
-	if (!count)
+	if (!count && !starting.len)
 		return;
 	buf_init(&text, LIMIT_MCP_OFFER);
-	describe(offer, &text);
+	describe(offer, starting, &text);
 	jw_object(w);
 	jw_member_cstr(w, "type", "tool_search");
 	jw_member_cstr(w, "execution", "client");
@@ -225,7 +229,7 @@ void mcp_search_write(const struct mcp_offer *offer, struct json_writer *w)
 	jw_object_end(w);
 }
 
-void tool_tool_search_start(struct tool_call *call)
+static void run_search(struct tool_call *call)
 {
 	const struct args_tool_search *args = call->args;
 	const struct mcp_offer *offer = call->host->mcp_offer ? call->host->mcp_offer(call->host) : NULL;
@@ -233,10 +237,6 @@ void tool_tool_search_start(struct tool_call *call)
 	size_t found[FOUND_MAX], limit = FOUND;
 	const struct json *number = args->limit.ptr ? json_parse(&arena, args->limit, NULL) : NULL;
 	double wanted = 0;
-	if (!call->is_search) {
-		tool_call_finishf(call, false, "unsupported call: %.*s", STR_ARG(call->name));
-		return;
-	}
 	if (json_to_double(number, &wanted) && wanted >= 1)
 		limit = wanted < FOUND_MAX ? (size_t)wanted : FOUND_MAX;
 	size_t count = search(offer, args->query, limit, found);
@@ -248,4 +248,12 @@ void tool_tool_search_start(struct tool_call *call)
 		tool_call_finishf(call, false, "the tools that were found are too large; use a smaller limit");
 	else
 		tool_call_finish_output(call, true);
+}
+
+void tool_tool_search_start(struct tool_call *call)
+{
+	if (!call->is_search)
+		tool_call_finishf(call, false, "unsupported call: %.*s", STR_ARG(call->name));
+	else if (!mcp_await_begin(call, STR_NONE, run_search))
+		run_search(call);
 }

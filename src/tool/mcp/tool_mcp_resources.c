@@ -9,6 +9,7 @@
 #include "mcp/mcp_client.h"
 #include "tool/mcp/mcp_offer.h"
 #include "tool/mcp/mcp_output.h"
+#include "tool/mcp/mcp_await.h"
 #include "tool/tool.h"
 #include "tool/tool_impl.h"
 
@@ -255,19 +256,33 @@ static void list(struct tool_call *call, const struct list_kind *kind, struct st
 	ask_page(run);
 }
 
-void tool_list_mcp_resources_start(struct tool_call *call)
+static void list_resources(struct tool_call *call)
 {
 	const struct args_list_mcp_resources *args = call->args;
 	list(call, &resources, args->server, args->cursor);
 }
 
-void tool_list_mcp_resource_templates_start(struct tool_call *call)
+void tool_list_mcp_resources_start(struct tool_call *call)
+{
+	const struct args_list_mcp_resources *args = call->args;
+	if (!mcp_await_begin(call, args->server.len ? args->server : STR_NONE, list_resources))
+		list_resources(call);
+}
+
+static void list_templates(struct tool_call *call)
 {
 	const struct args_list_mcp_resource_templates *args = call->args;
 	list(call, &templates, args->server, args->cursor);
 }
 
-void tool_read_mcp_resource_start(struct tool_call *call)
+void tool_list_mcp_resource_templates_start(struct tool_call *call)
+{
+	const struct args_list_mcp_resource_templates *args = call->args;
+	if (!mcp_await_begin(call, args->server.len ? args->server : STR_NONE, list_templates))
+		list_templates(call);
+}
+
+static void read_resource(struct tool_call *call)
 {
 	const struct args_read_mcp_resource *args = call->args;
 	struct resource_run *run = begin(call, NULL, args->server);
@@ -279,4 +294,11 @@ void tool_read_mcp_resource_start(struct tool_call *call)
 	jw_member_str(&w, "uri", args->uri);
 	if (select_server(run) && !ask(run, "resources/read", buf_str(&params), on_read, &err))
 		fail(run, err.text);
+}
+
+void tool_read_mcp_resource_start(struct tool_call *call)
+{
+	const struct args_read_mcp_resource *args = call->args;
+	if (!mcp_await_begin(call, args->server, read_resource))
+		read_resource(call);
 }

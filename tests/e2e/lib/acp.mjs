@@ -66,12 +66,15 @@ const lines = (deliver) => {
 	};
 };
 
+/** The first request waits for all servers: scripted models call their tools in their first response. */
+export const PATIENT = 'mcp_optional_startup_grace_ms = 60000\n';
+
 /**
  * Options: config (TOML), home, cwd, env, args, bin, capabilities, permission(params) -> outcome, handlers {method: function},
  * initialize: false omits the handshake, lifetime (of launch).
  */
 export async function startAcp(t, model, options = {}) {
-	const home = options.home ?? makeHome(t, model, options.config);
+	const home = options.home ?? makeHome(t, model, `${PATIENT}${options.config ?? ''}`);
 	const cwd = options.cwd ?? tempDir(t, 'cwd');
 	const { child, result, done } = launch(t, options.bin ?? codexBin, options.args ?? ['acp'],
 		{ cwd, env: cleanEnv(home, options.env), lifetime: options.lifetime });

@@ -162,7 +162,10 @@ export function readLines(file) {
 /** A CODEX_HOME whose only provider is this model; `config` is TOML that comes before the tables. */
 export function makeHome(t, model, config = '') {
 	const home = tempDir(t, 'home');
+	// A scripted model calls the tools of a server in its first response, so the first request waits for them.
+	const waits = config.includes('mcp_servers') && !config.includes('mcp_optional_startup_grace_ms');
 	fs.writeFileSync(path.join(home, 'config.toml'), `model_provider = "mock"
+${waits ? 'mcp_optional_startup_grace_ms = 60000' : ''}
 ${config}
 [model_providers.mock]
 name = "mock"

@@ -32,7 +32,8 @@ export const mcpItems = (server, method) => server.all(method).map(({ params }) 
 export async function startThread(t, script, replies, { keys, thread: more, config = '' } = {}) {
 	const model = await startModel(t, replies);
 	const log = path.join(tempDir(t, 'log'), 'log');
-	const home = makeHome(t, model, `model = "plain"\n${config}`); // a model that searches for no tools
+	const home = makeHome(t, model, // a model that searches for no tools
+		`model = "plain"\nmcp_optional_startup_grace_ms = 60000\n${config}`);
 	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: { log, ...script } }, keys));
 	const server = await startAppServer(t, model, { home });
 	const { thread } = await server.request('thread/start', { sandbox: 'workspace-write', approvalPolicy: 'on-request', ...more });

@@ -5,6 +5,7 @@
 //                  | {ask: PARAMS, withdraw: RESULT} | {after: TOOL}, when that one has been called
 //                  | {fill: BYTES} | {flood: MESSAGES}}; a list is used one after the other
 //   initialize   members of the answer to initialize, or {error}, {exit}, {hang}
+//   gate         a file that must exist before initialize is answered
 //   on_start     texts that are printed first
 //   stubborn     ignores SIGTERM and the end of input;  escapes: starts a child in its own session
 
@@ -106,6 +107,10 @@ function callTool(id, { name, arguments: args, _meta }) {
 }
 
 function initialize(id, params) {
+	if (script.gate && !fs.existsSync(script.gate)) {
+		setTimeout(initialize, 10, id, params);
+		return;
+	}
 	if (play(id, script.initialize))
 		return;
 	put({ id, result: { protocolVersion: params.protocolVersion, capabilities: { tools: { listChanged: true } },
