@@ -106,7 +106,7 @@ void on_grpc_submit(struct grpc_call *call, struct str message)
 static struct str peek_text(struct arena *arena, struct str line, const char *name)
 {
 	struct str raw;
-	if (!json_peek_member(line, name, &raw) || raw.len < 2)
+	if (!json_peek_member(line, name, &raw) || raw.len < 2 || raw.ptr[0] != '"')
 		return STR("");
 	if (str_find_char(raw, '\\') < 0)
 		return str_n(raw.ptr + 1, raw.len - 2);
