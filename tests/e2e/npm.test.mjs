@@ -98,7 +98,10 @@ test('the npm packages', { skip }, async (suite) => {
 			assert.ok(fs.readFileSync(tarballs[name]).equals(fs.readFileSync(again[name])), name);
 		const launcher = readManifest(tarballs['codex-c']);
 		const platform = readManifest(tarballs[PLATFORM]);
-		assert.deepEqual(launcher.optionalDependencies, { [PLATFORM]: launcher.version });
+		// ./dev package tarball may have built the program for another machine, which is packed, too.
+		const platforms = Object.keys(tarballs).filter((name) => name !== 'codex-c');
+		assert.deepEqual(Object.keys(launcher.optionalDependencies).sort(), platforms.sort());
+		assert.equal(launcher.optionalDependencies[PLATFORM], launcher.version);
 		assert.deepEqual([platform.os, platform.cpu, platform.libc], [['linux'], [process.arch], ['glibc']]);
 		assert.equal(platform.version, launcher.version);
 		assert.ok(fs.statSync(path.join(root, 'packaging/npm/codex.js')).size < 5000);
