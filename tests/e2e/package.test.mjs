@@ -2,7 +2,7 @@
 // the comparison of two builds. The programs that make packages are replaced by scripts.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -20,9 +20,9 @@ function checkout(t, tools) {
 	for (const [name, body] of Object.entries(tools)) script(`tools/${name}`, body);
 	// Commands that this machine may lack, so that nothing is installed.
 	for (const name of ['apt-get', 'sudo', 'meson', 'ninja', 'pkg-config', 'bwrap', 'dh', 'lintian', 'dpkg-buildpackage',
-		'aarch64-linux-gnu-gcc', 'musl-gcc', 'cmake', 'dpkg-source', 'qemu-aarch64-static']) script(`bin/${name}`, 'exit 0');
+		'aarch64-linux-gnu-gcc', 'musl-gcc', 'cmake', 'dpkg-source', 'qemu-aarch64-static', 'ld.lld', 'debootstrap']) script(`bin/${name}`, 'exit 0');
 	const env = { ...process.env, PATH: `${path.join(dir, 'bin')}:${process.env.PATH}`, TMPDIR: tempDir(t, 'tmp') };
-	return { dir, script, run: (...command) => spawnSync('sh', command, { cwd: dir, encoding: 'utf8', env }) };
+	return { dir, env, script, run: (...command) => spawnSync('sh', command, { cwd: dir, encoding: 'utf8', env }) };
 }
 
 function door(t, tools, ...args) {
@@ -62,6 +62,23 @@ test('a second kind is refused, not ignored', (t) => {
 	const { status, stdout, stderr } = door(t, { 'package-deb': makes('a.deb') }, 'deb', 'npm');
 	assert.deepEqual([status, stdout], [1, '']);
 	assert.match(stderr, /package makes one kind or all; "npm" is too much/);
+});
+
+test('two commands at once make their packages one after the other', async (t) => {
+	// The folder exists while a package is made: a second maker fails.
+	const made = 'mkdir making || exit 1; sleep 0.5; echo "$1/a.deb"; rmdir making';
+	const { dir, env } = checkout(t, { 'package-deb': made, 'check-install': made });
+	fs.copyFileSync(path.join(root, 'dev'), path.join(dir, 'dev'));
+	const runs = ['deb', 'check', 'deb'].map((kind) => new Promise((resolve) => {
+		execFile('sh', ['dev', 'package', kind], { cwd: dir, env }, (error, stdout, stderr) => resolve({ error, stdout, stderr }));
+	}));
+	let waited = 0;
+	for (const { error, stdout, stderr } of await Promise.all(runs)) {
+		assert.equal(error, null, stderr);
+		assert.equal(stdout, 'build/packages/a.deb\n');
+		waited += stderr.includes('waiting for another ./dev package');
+	}
+	assert.ok(waited >= 1);
 });
 
 /** A checkout that has these programs of tools/ as they are. */
