@@ -44,15 +44,6 @@ static void disconnect(struct http_tunnel *tunnel)
 	}
 }
 
-void http_tunnel_destroy(struct http_tunnel *tunnel)
-{
-	list_remove(&tunnel->link);
-	disconnect(tunnel);
-	loop_deferred_finish(&tunnel->pump);
-	buf_finish(&tunnel->out);
-	free(tunnel);
-}
-
 struct http_tunnel *http_tunnel_first(struct http_client *client)
 {
 	return list_first(&client->tunnels, struct http_tunnel, link);
@@ -112,6 +103,17 @@ static void read_burst(struct http_tunnel *tunnel)
 	}
 	if (tunnel->easy && !tunnel->is_paused)
 		loop_defer(&tunnel->pump);
+}
+
+void http_tunnel_destroy(struct http_tunnel *tunnel)
+{
+	if (tunnel->is_closed && tunnel->easy && tunnel->out.len)
+		send_queued(tunnel); /* the last words of its owner, if the peer takes them at once */
+	list_remove(&tunnel->link);
+	disconnect(tunnel);
+	loop_deferred_finish(&tunnel->pump);
+	buf_finish(&tunnel->out);
+	free(tunnel);
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events);

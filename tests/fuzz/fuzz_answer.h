@@ -56,6 +56,13 @@ static void check_error(struct model_error *error, const struct model_secrets *s
 	check_json(model_error_write_retry_info, error);
 }
 
+static void end_answer(struct model_exchange *exchange, const struct error *cause)
+{
+	struct model_error error;
+	if (model_exchange_end(exchange, cause, STR("http://h/v1/responses"), &error) != MODEL_OUTCOME_completed)
+		check_error(&error, exchange->secrets);
+}
+
 /* The start of the body, or the whole length. */
 static size_t head_length(struct str input)
 {
@@ -67,7 +74,6 @@ static void feed_answer(struct model_exchange *exchange, struct str input, const
 {
 	struct http_head head;
 	struct error err;
-	struct model_error error;
 	size_t length = head_length(input);
 	bool has_head = http_head_parse_answer(&head, str_n(input.ptr, length));
 	if (has_head)
@@ -75,11 +81,13 @@ static void feed_answer(struct model_exchange *exchange, struct str input, const
 	http_head_finish(&head);
 	if (has_head && !model_exchange_data(exchange, str_skip(input, length), &err))
 		cause = &err;
-	if (model_exchange_end(exchange, cause, STR("http://h/v1/responses"), &error) != MODEL_OUTCOME_completed)
-		check_error(&error, exchange->secrets);
+	end_answer(exchange, cause);
 }
 
-static void fuzz_answer(const uint8_t *data, size_t size, enum wire_api wire)
+typedef void (*feed_fn)(struct model_exchange *exchange, struct str input, const struct error *cause);
+
+/* feed: reads the input and ends the answer; cause: with this error, or NULL. */
+static void fuzz_answer_by(const uint8_t *data, size_t size, enum wire_api wire, feed_fn feed)
 {
 	static const struct model_provider provider = {.authorization = "Authorization: Bearer " KEY};
 	struct model_request request = {.wire = wire};
@@ -92,9 +100,14 @@ static void fuzz_answer(const uint8_t *data, size_t size, enum wire_api wire)
 	model_secrets_init(&secrets, &provider);
 	error_set(&broken, ERR_transport, "the connection was lost");
 	model_exchange_init(&exchange, &request, &secrets, on_event, &events);
-	feed_answer(&exchange, str_n((const char *)data + 1, size - 1), data[0] & 1 ? &broken : NULL);
+	feed(&exchange, str_n((const char *)data + 1, size - 1), data[0] & 1 ? &broken : NULL);
 	model_exchange_finish(&exchange);
 	model_secrets_finish(&secrets);
+}
+
+static inline void fuzz_answer(const uint8_t *data, size_t size, enum wire_api wire)
+{
+	fuzz_answer_by(data, size, wire, feed_answer);
 }
 
 #endif

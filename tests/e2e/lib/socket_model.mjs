@@ -5,10 +5,11 @@
 //   server.frames     // the requests: {body, bytes, socket, input}; input is the whole history as the server knows it
 //   server.faults     // why it refused
 //
-// An answer is a list of events, an object {events, raw, close, drop} or a function of the frame that returns one. When the answers
+// An answer is a list of events, an object {events, raw, play, close, drop} or a function of the frame that returns one. When the answers
 // are used up, the last one is repeated. Warm-ups are answered without using one up. HTTP requests are answered in the same order.
 import crypto from 'node:crypto';
 import http from 'node:http';
+import https from 'node:https';
 
 import { frame } from './websocket.mjs';
 
@@ -78,13 +79,14 @@ function play(socket, answer, state, input) {
 			input: [...input, ...events.filter((e) => e.type === 'response.output_item.done').map((e) => e.item)] });
 	}
 	for (const bytes of answer.raw ?? []) socket.write(bytes);
+	answer.play?.(socket);
 	if (answer.close) socket.write(frame(8, Buffer.from([answer.close >> 8, answer.close & 255]), { masked: false }));
 	if (answer.drop) socket.destroy();
 }
 
 /** options: upgrade(request, n) returns undefined to accept, or [status, headers, body] to refuse; head: headers of the handshake;
- *  warmUp: the answer to a warm-up. */
-export async function startSocketModel(t, answers, { upgrade, head = [], warmUp } = {}) {
+ *  warmUp: the answer to a warm-up; tls: options of node's https; silent: the server reads nothing of the socket. */
+export async function startSocketModel(t, answers, { upgrade, head = [], warmUp, tls, silent } = {}) {
 	const server = { frames: [], faults: [], handshakes: [], posts: [], warmUps: 0, sockets: new Set(), closes: [] };
 	let next = 0;
 	const answerTo = async (got) => {
@@ -115,7 +117,7 @@ export async function startSocketModel(t, answers, { upgrade, head = [], warmUp 
 		state.busy = false;
 		play(socket, answer, state, input);
 	};
-	const web = http.createServer(async (request, response) => {
+	const web = (tls ? https : http).createServer(tls ?? {}, async (request, response) => {
 		const parts = [];
 		for await (const part of request) parts.push(part);
 		const body = JSON.parse(Buffer.concat(parts).toString());
@@ -127,7 +129,8 @@ export async function startSocketModel(t, answers, { upgrade, head = [], warmUp 
 	});
 	web.on('upgrade', (request, socket) => {
 		const refusal = upgrade?.(request, server.handshakes.length);
-		server.handshakes.push({ url: request.url, headers: request.headers });
+		server.handshakes.push({ url: request.url, headers: request.headers, client: request.socket.getPeerCertificate?.()?.subject?.CN,
+			alpn: request.socket.alpnProtocol });
 		socket.on('error', () => {});
 		if (refusal) {
 			const [status, headers = {}, text = ''] = refusal;
@@ -144,6 +147,7 @@ export async function startSocketModel(t, answers, { upgrade, head = [], warmUp 
 		server.sockets.add(socket);
 		socket.on('close', () => server.sockets.delete(socket));
 		let rest = Buffer.alloc(0);
+		if (silent) return socket.pause();
 		socket.on('data', (bytes) => {
 			try {
 				let frames;
@@ -169,5 +173,6 @@ export async function startSocketModel(t, answers, { upgrade, head = [], warmUp 
 		web.closeAllConnections();
 		web.close();
 	});
-	return Object.assign(server, { name: 'responses', url: `http://127.0.0.1:${web.address().port}/v1` });
+	return Object.assign(server, { name: 'responses', port: web.address().port,
+		url: `http${tls ? 's' : ''}://127.0.0.1:${web.address().port}/v1` });
 }
