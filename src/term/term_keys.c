@@ -170,14 +170,17 @@ static void end_csi(struct term_keys *keys, char final)
 static void in_csi(struct term_keys *keys, char c)
 {
 	unsigned char byte = (unsigned char)c;
-	if (byte >= FIRST_CSI_FINAL && byte < 0x7f)
+	bool is_final = byte >= FIRST_CSI_FINAL && byte < 0x7f, is_broken = byte < 0x20 || byte >= 0x7f;
+	if (is_final)
 		end_csi(keys, c);
-	else if (byte < 0x20 || byte >= 0x7f) /* broken off */
+	else if (is_broken)
 		keys->state = c == '\x1b' ? KEYS_escape : KEYS_ground;
 	else if (keys->seq_len < sizeof(keys->seq))
 		keys->seq[keys->seq_len++] = c;
 	else
 		keys->seq_len = sizeof(keys->seq) + 1;
+	if (is_final || is_broken) /* what follows is no part of a character */
+		keys->seq_len = 0;
 }
 
 /* ---- plain bytes ---- */

@@ -94,6 +94,26 @@ static void enter_within_a_block_of_keys_is_a_burst(void **state)
 	check("\r", 100, "enter");
 }
 
+/* Found by the fuzz target: a continuation byte was written after the end of the sequence's parameters. */
+static void what_follows_a_long_sequence_is_no_part_of_it(void **state)
+{
+	(void)state;
+	static const char *const ends[] = {"~", "\x80", "\x01"};
+	for (size_t i = 0; i < countof(ends); i++) {
+		for (size_t length = 60; length < 70; length++) {
+			auto_buf struct buf bytes;
+			buf_init(&bytes, 4096);
+			buf_append_c(&bytes, "\x1b[");
+			for (size_t at = 0; at < length; at++)
+				buf_append_char(&bytes, '"');
+			buf_append_c(&bytes, ends[i]);
+			buf_append_c(&bytes, "\xa8\xa8\xa8"
+			                     "0\xf2[b");
+			check(buf_str(&bytes).ptr, 1000, "0 [ b");
+		}
+	}
+}
+
 static void an_endless_sequence_is_ignored_whole(void **state)
 {
 	char bytes[400] = "\x1b[";
@@ -108,6 +128,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_are_the_same_however_they_are_cut),
 		cmocka_unit_test(enter_within_a_block_of_keys_is_a_burst),
+		cmocka_unit_test(what_follows_a_long_sequence_is_no_part_of_it),
 		cmocka_unit_test(an_endless_sequence_is_ignored_whole),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
