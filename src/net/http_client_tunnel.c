@@ -108,7 +108,7 @@ static void read_burst(struct http_tunnel *tunnel)
 void http_tunnel_destroy(struct http_tunnel *tunnel)
 {
 	if (tunnel->is_closed && tunnel->easy && tunnel->out.len)
-		send_queued(tunnel); /* the last words of its owner, if the peer takes them at once */
+		send_queued(tunnel); /* a close frame, if the peer accepts it at once */
 	list_remove(&tunnel->link);
 	disconnect(tunnel);
 	loop_deferred_finish(&tunnel->pump);
