@@ -389,7 +389,7 @@ static bool resolve(struct provider_resolve *r, const char *id)
 	p->request_max_retries = capped(r->entry.request_max_retries);
 	p->stream_max_retries = capped(r->entry.stream_max_retries);
 	p->stream_idle_timeout_ms = (uint64_t)r->entry.stream_idle_timeout_ms;
-	p->has_sockets = r->entry.supports_websockets;
+	p->has_sockets = r->entry.is_set.supports_websockets ? r->entry.supports_websockets : p->is_openai;
 	p->socket_timeout_ms = (uint64_t)r->entry.websocket_connect_timeout_ms;
 	p->max_output_tokens = r->config->model_max_output_tokens;
 	p->service_tier = service_tier_of(r->config, &p->arena);

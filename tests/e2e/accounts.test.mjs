@@ -35,6 +35,9 @@ test('a request carries the token and the account, and goes to the back end', op
 	const { headers } = issuer.requests[0];
 	assert.equal(headers.authorization, `Bearer ${readAuth(home).tokens.access_token}`);
 	assert.equal(headers['chatgpt-account-id'], 'acc-1');
+	assert.equal(issuer.handshakes.length, 1); // OpenAI is asked for a WebSocket first
+	assert.equal(issuer.handshakes[0].authorization, headers.authorization);
+	assert.equal(issuer.handshakes[0]['chatgpt-account-id'], 'acc-1');
 });
 
 test('a key in CODEX_API_KEY is used instead of the login', options, async (t) => {

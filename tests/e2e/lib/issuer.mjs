@@ -34,6 +34,7 @@ async function readBody(request) {
 
 export class Issuer {
 	requests = []; // {method, path, query, headers, body}
+	handshakes = []; // headers of refused WebSockets
 	refreshTokens = new Map(); // token → 'good' | 'used' | 'revoked' | 'expired'
 	accessTokens = new Set();
 	codes = new Map(); // code → {challenge, redirect}
@@ -122,6 +123,12 @@ export class Issuer {
 		response.end(typeof content === 'string' ? content : JSON.stringify(content));
 	}
 
+	/** The back end is reached over HTTP alone. */
+	refuseSocket(request, socket) {
+		this.handshakes.push(request.headers);
+		socket.on('error', () => {}).end(`HTTP/1.1 ${this.isAuthorised(request) ? 426 : 401} Refused\r\nContent-Length: 0\r\n\r\n`);
+	}
+
 	to(pathname) {
 		return this.requests.filter((request) => request.path === pathname);
 	}
@@ -148,6 +155,7 @@ export class Issuer {
 export async function startIssuer(t) {
 	const issuer = new Issuer();
 	const server = http.createServer((request, response) => issuer.serve(request, response));
+	server.on('upgrade', (request, socket) => issuer.refuseSocket(request, socket));
 	await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 	issuer.url = `http://127.0.0.1:${server.address().port}`;
 	t.after(() => {
