@@ -51,6 +51,7 @@ enum {
 	LIMIT_STREAM_QUEUE_HARD = 256 * MIB, /* pending output at which the connection is closed */
 	LIMIT_STREAM_LINGER_MS = 10000,      /* time for a destroyed stream to flush */
 	LIMIT_HURRY_MS = 500,                /* time to flush in a program that exits */
+	LIMIT_FAREWELL_MS = 1000,            /* for the last requests of a program that exits */
 	LIMIT_ZIP = 2047 * MIB,              /* a ZIP archive */
 	LIMIT_FEEDBACK_FILES = 1000,         /* files in one feedback report */
 	LIMIT_SAMPLES = 64,                  /* pending samples of one history */
@@ -211,6 +212,7 @@ enum {
 	LIMIT_MCP_TOOLS = 4096,                 /* tools of one MCP server; further ones are not offered */
 	LIMIT_MCP_OFFER = 2 * MIB,              /* the tools of all MCP servers in a request */
 	LIMIT_MCP_DRAIN_MS = 100,               /* for the last output of a server that has exited */
+	LIMIT_MCP_FAREWELL_MS = 10 * 1000,      /* without an answer to the end of an HTTP session */
 	LIMIT_TOOL_NAME = 128,                  /* characters of a tool's name that providers accept */
 	LIMIT_TOOL_NAMESPACE = 64,
 	LIMIT_TOOLS_JSON = 4 * MIB,        /* the tools array of a request */

@@ -55,6 +55,8 @@ void loop_destroy(struct loop *loop)
 {
 	if (!loop)
 		return;
+	while (uv_run(&loop->uv, UV_RUN_DEFAULT) != 0) /* not 0: loop_stop was called */
+		continue;
 	uv_close((uv_handle_t *)&loop->idle, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&loop->uv);

@@ -15,8 +15,8 @@
 struct loop;
 
 must_check struct loop *loop_create(struct error *err);
-/* Runs the loop until all closing handles have closed, then frees it. The owners of all other handles must have
- * destroyed them before. */
+/* Runs the loop until no handle is active, such as closing ones and those of http_client_leave, then frees it. The
+ * owners of all other handles must have destroyed them before. */
 void loop_destroy(struct loop *loop);
 /* Shortens the linger time of destroyed streams whose peers do not read to LIMIT_HURRY_MS. Call it after all objects
  * on the loop have been destroyed. */

@@ -173,9 +173,12 @@ static struct http_call *start(struct mcp_exchange *exchange, const char *method
 		headers[count++] = http->granted->lines[i];
 	struct str name = STR_NONE;
 	bool is_call = json_peek_member(exchange->body, "method", &name) && str_is(str_trim(name), "\"tools/call\"");
+	bool is_farewell = strcmp(method, "DELETE") == 0;
 	const struct http_request request = {
 		.method = method,
 		.is_once = is_call, /* a tool must not run twice */
+		.is_farewell = is_farewell,
+		.idle_timeout_ms = is_farewell ? LIMIT_MCP_FAREWELL_MS : 0,
 		.url = http->url,
 		.headers = headers,
 		.header_count = count,

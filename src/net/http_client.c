@@ -227,6 +227,11 @@ void http_client_proceed_soon(struct http_client *client)
 	loop_defer(&client->proceed);
 }
 
+static void on_left(void *self)
+{
+	http_client_destroy(self);
+}
+
 struct http_client *http_client_create(struct loop *loop, const struct http_client_options *options)
 {
 	struct http_client *client = xnew(struct http_client);
@@ -236,6 +241,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
 	list_init(&client->calls);
 	list_init(&client->tunnels);
 	loop_deferred_init(&client->proceed, loop, on_proceed, client);
+	loop_deferred_init(&client->leave, loop, on_left, client);
 	return client;
 }
 
@@ -258,6 +264,26 @@ void http_client_destroy(struct http_client *client)
 	}
 	vec_finish(&client->sockets);
 	loop_deferred_finish(&client->proceed);
+	loop_deferred_finish(&client->leave);
+	loop_timer_destroy(client->last);
 	free(client->ca_file);
 	free(client);
+}
+
+void http_client_leave(struct http_client *client)
+{
+	struct http_call *call;
+	struct http_tunnel *tunnel;
+	while ((tunnel = http_tunnel_first(client)))
+		http_tunnel_destroy(tunnel);
+	list_for_each(call, &client->calls, link) {
+		if (!call->request.is_farewell || call->is_cancelled)
+			http_call_destroy(call);
+	}
+	if (list_empty(&client->calls)) {
+		http_client_destroy(client);
+		return;
+	}
+	client->last = loop_timer_create(client->loop, on_left, client);
+	loop_timer_start(client->last, LIMIT_FAREWELL_MS);
 }

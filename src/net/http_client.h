@@ -34,6 +34,9 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
 /* Ends all calls without on_done and closes the connections. Must not be called inside a callback of its calls. NULL is
  * a no-op. */
 void http_client_destroy(struct http_client *client);
+/* As http_client_destroy, but requests with is_farewell continue while the loop runs or is destroyed, for at most
+ * LIMIT_FAREWELL_MS. */
+void http_client_leave(struct http_client *client);
 /* Starts to load libcurl on a worker thread. */
 void http_client_preload(struct http_client *client);
 
@@ -49,6 +52,7 @@ struct http_request {
 	uint64_t connect_timeout_ms;    /* 0: the system's timeout */
 	/* Never sent twice: the server may have carried it out before its kept-alive connection ended. */
 	bool is_once;
+	bool is_farewell;         /* continues after http_client_leave; its handler must not need its owner */
 	uint64_t idle_timeout_ms; /* ERR_timeout after this time without traffic, pauses excluded; 0: never */
 };
 

@@ -41,6 +41,7 @@ void http_call_destroy(struct http_call *call)
 
 void http_call_end(struct http_call *call, const struct error *err)
 {
+	struct http_client *client = call->client;
 	call_detach(call);
 	if (call->is_warm_up && err)
 		http_call_fail_waiting(call, err);
@@ -49,6 +50,8 @@ void http_call_end(struct http_call *call, const struct error *err)
 	if (!call->is_cancelled)
 		call->handler->on_done(err, call->self);
 	http_call_destroy(call);
+	if (client->last && list_empty(&client->calls))
+		loop_defer(&client->leave);
 }
 
 /* --- the end, as libcurl reports it --------------------------------------------------------------------------- */

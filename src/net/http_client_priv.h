@@ -49,6 +49,8 @@ struct http_client {
 	struct loop_deferred proceed; /* runs soon and acts on the flags of the calls */
 	size_t burst;                 /* bytes received since libcurl last ran */
 	struct list calls;
+	struct loop_deferred leave; /* destroys a client that was left, after its last call */
+	struct loop_timer *last;    /* the same, at the latest; NULL: it was not left */
 	struct list tunnels;
 	VEC(struct http_socket) sockets; /* open sockets, in use or kept */
 };

@@ -100,6 +100,27 @@ test('the SDK server is used in a session', needs('exec'), async (t) => {
 	assert.ok(seen.some(({ method }) => method === 'GET'));
 });
 
+const farewells = ({ seen }) => seen.filter(({ method }) => method === 'DELETE')
+	.map(({ headers }) => [headers['mcp-session-id'], headers['mcp-protocol-version']]);
+
+test('a session ends with DELETE before the process exits', needs('exec'), async (t) => {
+	const server = await serve(t, polite((response, { id }) => json(response, result(id, said('x'))), { 'mcp-session-id': 'session-1' }));
+	await callTool(t, server.url);
+	assert.deepEqual(farewells(server), [['session-1', '2025-06-18']]);
+	const other = await serve(t, polite((response, { id }) => json(response, result(id, said('x'))), { 'mcp-session-id': 'session-2' }));
+	const client = await startAppServer(t, await startModel(t, [say('unused')]), { config: `[mcp_servers.web]\nurl = "${other.url}"\nrequired = true\n` });
+	await client.request('thread/start', {});
+	await client.end();
+	assert.deepEqual(farewells(other), [['session-2', '2025-06-18']]);
+});
+
+test('a process exits although a server does not answer the end of its session', needs('exec'), async (t) => {
+	const handle = polite((response, { id }) => json(response, result(id, said('x'))), { 'mcp-session-id': 'session-1' });
+	const server = await serve(t, (request, response, message) => (request.method === 'DELETE' ? undefined : handle(request, response, message)));
+	assert.match((await callTool(t, server.url)).output, /x/);
+	assert.equal(farewells(server).length, 1);
+});
+
 test('a session ends with DELETE when the last thread that uses it is closed', needs('app-server'), async (t) => {
 	let deleted;
 	const gone = new Promise((resolve) => { deleted = resolve; });

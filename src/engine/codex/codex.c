@@ -63,7 +63,7 @@ void services_destroy(struct services *services)
 		return;
 	mcp_pool_destroy(services->mcp);
 	accounts_destroy(services->accounts);
-	http_client_destroy(services->http);
+	http_client_leave(services->http);
 	clear_skill_roots(services);
 	vec_finish(&services->skill_roots.paths);
 	free(services->originator);
