@@ -74,6 +74,9 @@ void http_exchange_watch(struct http_exchange *exchange, const struct http_excha
 bool http_exchange_is_http2(const struct http_exchange *exchange);
 /* Lets the client send another len bytes of a streamed body; 64 KiB need no call. */
 void http_exchange_take(struct http_exchange *exchange, size_t len);
+/* Notes that the receiver stores len bytes of a streamed body. False if the requests of its connection store more than
+ * LIMIT_HTTP2_BODIES together: refuse this one. */
+bool http_exchange_store(struct http_exchange *exchange, size_t len);
 
 enum {
 	HTTP_CHUNKED = -1,

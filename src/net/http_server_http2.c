@@ -31,8 +31,17 @@ int http2_load(struct error *err)
 
 /* ---- requests: what nghttp2 reports ---- */
 
+bool http2_stream_store(struct http2_stream *stream, size_t len)
+{
+	stream->http2->stored += len - stream->stored;
+	stream->stored = len;
+	return stream->http2->stored <= LIMIT_HTTP2_BODIES;
+}
+
 static void refuse(struct http2_stream *stream, int status)
 {
+	http2_stream_store(stream, 0);
+	buf_finish(&stream->body);
 	stream->use = HTTP_BODY_SKIP;
 	stream->is_owned = true;
 	http_reply(&stream->base, status, "text/plain", str_of(http_status_reason(status)));
@@ -42,6 +51,7 @@ static void dispatch(struct http2_stream *stream)
 {
 	const struct http_receiver *receiver = stream->http2->receiver;
 	stream->is_owned = true;
+	http2_stream_store(stream, 0);
 	receiver->on_request(&stream->base, &stream->head, buf_str(&stream->body), receiver->self);
 	buf_finish(&stream->body);
 }
@@ -158,6 +168,10 @@ static int on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t id, co
 		return 0;
 	}
 	buf_append_str(&stream->body, bytes);
+	if (!http2_stream_store(stream, stream->body.len)) {
+		refuse(stream, 503);
+		return 0;
+	}
 	nghttp2.session_consume_stream(session, id, len);
 	return 0;
 }
@@ -167,6 +181,7 @@ static void stream_close(struct http2_stream *stream)
 {
 	const struct http_exchange_events *events = stream->base.events;
 	stream->is_open = false;
+	http2_stream_store(stream, 0);
 	list_remove(&stream->link);
 	if (stream->is_owned && events && events->on_gone)
 		events->on_gone(stream->base.self);

@@ -26,6 +26,7 @@ struct http_exchange_ops {
 	void (*abort)(struct http_exchange *exchange, enum http_abort how);
 	bool (*raw)(struct http_exchange *exchange, struct str bytes);
 	void (*take)(struct http_exchange *exchange, size_t len);
+	bool (*store)(struct http_exchange *exchange, size_t len);
 };
 
 struct http_exchange {
@@ -143,6 +144,7 @@ struct http2 {
 	nghttp2_session *session;
 	struct list streams; /* that nghttp2 has not closed */
 	struct loop_deferred flush;
+	size_t stored;        /* bytes of bodies that are not complete, of all streams */
 	unsigned reset_count; /* streams that were reset because of an error of the client */
 	bool has_begun;       /* a request has arrived */
 	bool is_blocked;      /* on_output returned false */
@@ -160,6 +162,7 @@ struct http2_stream {
 	size_t head_len;
 	struct buf body; /* of a request whose body is read as a whole */
 	enum http_body_use use;
+	size_t stored;  /* bytes of the body that are stored here or by the receiver */
 	struct buf out; /* from `sent` on not yet in a frame */
 	size_t sent;
 	struct buf trailers;  /* lines */
@@ -181,6 +184,8 @@ extern const struct http_exchange_ops http2_ops;
 
 /* Frees the stream if it has no owner any more. */
 void http2_stream_release(struct http2_stream *stream);
+/* Notes how much of its body a stream stores. False: all streams of the connection store too much. */
+bool http2_stream_store(struct http2_stream *stream, size_t len);
 void http2_stream_reset(struct http2_stream *stream, uint32_t code);
 
 #endif

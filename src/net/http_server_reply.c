@@ -175,6 +175,11 @@ void http_exchange_take(struct http_exchange *exchange, size_t len)
 		exchange->ops->take(exchange, len);
 }
 
+bool http_exchange_store(struct http_exchange *exchange, size_t len)
+{
+	return !exchange->ops->store || exchange->ops->store(exchange, len);
+}
+
 void http_reply_head(struct http_exchange *exchange, int status, const struct str *headers, size_t header_count,
                      int64_t length)
 {

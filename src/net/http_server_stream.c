@@ -137,11 +137,18 @@ static bool on_data(struct http_exchange *base, struct str bytes)
 	return !stream->is_full;
 }
 
+static bool on_store(struct http_exchange *base, size_t len)
+{
+	struct http2_stream *stream = stream_of(base);
+	return !stream->is_open || http2_stream_store(stream, len);
+}
+
 static void on_end(struct http_exchange *base, const struct str *trailers, size_t count)
 {
 	struct http2_stream *stream = stream_of(base);
 	stream->is_owned = false;
 	stream->has_ended = true;
+	on_store(base, 0);
 	for (size_t i = 0; i < count; i++) {
 		buf_append_str(&stream->trailers, trailers[i]);
 		buf_append_char(&stream->trailers, '\n');
@@ -178,4 +185,5 @@ const struct http_exchange_ops http2_ops = {
 	.end = on_end,
 	.abort = on_abort,
 	.take = on_take,
+	.store = on_store,
 };

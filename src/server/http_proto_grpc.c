@@ -194,6 +194,9 @@ static void on_body(struct str bytes, bool is_end, void *self)
 		grpc_call_run(call);
 	else if (find_message(call, buf_str(&call->in), &message, &len) || !call->has_ended)
 		give_credit(call);
+	if (!call->has_ended && !http_exchange_store(call->exchange, call->in.len))
+		grpc_call_end(call, GRPC_RESOURCE_EXHAUSTED,
+		              "the incomplete messages of the connection are longer than 64 MiB");
 }
 
 static void on_writable(void *self)

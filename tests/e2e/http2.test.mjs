@@ -14,6 +14,7 @@ const proto = needs('proto');
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const DATA = 0, HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, PING = 6, GOAWAY = 7, WINDOW_UPDATE = 8, CONTINUATION = 9;
 const END_STREAM = 1, END_HEADERS = 4;
+const ENHANCE_YOUR_CALM = 11;
 
 function frame(type, flags, id, payload = Buffer.alloc(0)) {
 	const head = Buffer.alloc(9);
@@ -66,8 +67,8 @@ function raw(t, server, { opening = true } = {}) {
 
 const codeOf = (frames) => frames.find(({ type }) => type === GOAWAY)?.payload.readUInt32BE(4);
 
-function connect(t, server) {
-	const client = http2.connect(server.url);
+function connect(t, server, options) {
+	const client = http2.connect(server.url, options);
 	client.on('error', () => {}); // the program may end first; requests report their own errors
 	t.after(() => client.destroy());
 	return client;
@@ -136,6 +137,71 @@ test('10,000 requests that are reset at once end their connection and no other',
 	assert.notEqual(codeOf(frames), undefined, 'no GOAWAY');
 	assert.equal((await call(other, { ':path': '/healthz' })).status, 200);
 	await isServed(t, server);
+});
+
+test('a connection whose requests are all errors is ended', proto, async (t) => {
+	const server = await serve(t);
+	const other = connect(t, server);
+	await call(other, { ':path': '/healthz' });
+	const attack = raw(t, server);
+	const bad = Buffer.concat([healthHead, literal('UPPER', 'case')]);
+	for (let id = 1; id < 4000; id += 2) attack.send(frame(HEADERS, END_STREAM | END_HEADERS, id, bad));
+	const frames = await attack.closed;
+	assert.equal(codeOf(frames), ENHANCE_YOUR_CALM);
+	assert.equal((await call(other, { ':path': '/healthz' })).status, 200);
+});
+
+test('the bodies of a connection that are not complete are bounded together', proto, async (t) => {
+	const server = await serve(t);
+	const client = connect(t, server, { maxSessionMemory: 1000 }); // Node drops answers while it stores more than 10 MB to send
+	const session = await openSession(client);
+	const part = Buffer.alloc(15 << 20, ' '); // each alone is within the limit
+	const begin = (headers, bytes) => {
+		const stream = client.request({ ':method': 'POST', ...headers });
+		stream.on('error', () => {}).resume(); // the client ends first
+		stream.write(bytes);
+		return new Promise((resolve) => stream.on('response', resolve));
+	};
+	const bodies = Array.from({ length: 8 }, () => begin({ ':path': `${session}/submissions` }, part));
+	assert.equal((await Promise.race(bodies))[':status'], 503);
+	const head = Buffer.concat([Buffer.from([0]), uint32(16 << 20)]);
+	const messages = Array.from({ length: 8 }, () =>
+		begin({ ':path': '/codex.v1.Codex/Submit', 'content-type': 'application/grpc' }, Buffer.concat([head, part])));
+	assert.equal((await Promise.race(messages))['grpc-status'], '8');
+	await isServed(t, server);
+});
+
+const smuggling = {
+	'a header of connections': [literal('connection', 'close')],
+	'transfer-encoding': [literal('transfer-encoding', 'chunked')],
+	'a second path': [literal(':path', '/other')],
+	'a pseudo header after a header': [literal('a', 'b'), literal(':method', 'POST')],
+	'a line end in a value': [literal('a', 'b\r\nc: d')],
+	'two lengths': [literal('content-length', '0'), literal('content-length', '5')],
+	'a length without a body': [literal('content-length', '5')],
+	'te with another value': [literal('te', 'gzip')],
+};
+for (const [name, headers] of Object.entries(smuggling))
+	test(`${name} ends the request alone`, proto, async (t) => {
+		const server = await serve(t);
+		const attack = raw(t, server);
+		attack.send(frame(HEADERS, END_STREAM | END_HEADERS, 1, Buffer.concat([healthHead, ...headers])),
+			frame(HEADERS, END_STREAM | END_HEADERS, 3, healthHead));
+		const answered = (frames, id) => frames.find((one) => one.id === id && one.type === HEADERS);
+		await waitFor(attack.socket, () => attack.frames, (frames) => answered(frames, 3));
+		assert.ok(attack.frames.find(({ type, id }) => type === RST_STREAM && id === 1), 'the stream was not reset');
+		assert.ok(!answered(attack.frames, 1));
+	});
+
+test('two names of the host are refused, and trailers of a request have no effect', proto, async (t) => {
+	const server = await serve(t);
+	const client = connect(t, server);
+	assert.equal((await call(client, { ':path': '/healthz', ':authority': 'localhost', host: 'other' })).status, 400);
+	const stream = client.request({ ':method': 'POST', ':path': '/v1/sessions' }, { waitForTrailers: true });
+	stream.on('wantTrailers', () => stream.sendTrailers({ origin: 'https://example.org' }));
+	stream.end('{}');
+	assert.equal(await new Promise((resolve) => stream.on('response', (head) => resolve(head[':status']))), 201);
+	stream.resume();
 });
 
 test('headers that unpack to megabytes end their stream and nothing is kept of them', proto, async (t) => {
