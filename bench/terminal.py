@@ -216,7 +216,7 @@ def measure_deltas(program, result):
 
 
 def measure_resume(program, result):
-    """The session is one of OURS with one turn, whose answers are repeated: both programs read it."""
+    """The session is one of OURS with one turn, which is repeated with new numbers: both programs read it."""
     model = Model([{"reply": [{"message": f"Answer {i} with **some** words in it."} for i in range(50)]},
                    {"reply": [{"message": "ok"}], "times": "forever"}])
     first = Session(OURS, model.url, ["go"])
@@ -226,11 +226,14 @@ def measure_resume(program, result):
     first.own = False
     first.end()
     [path] = list(home.glob("sessions/**/*.jsonl"))
-    lines = path.read_text().splitlines(keepends=True)
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
     head, turn = lines[:1], lines[1:]
     while len(head) < LINES:
-        head += turn
-    path.write_text("".join(head[:LINES]))
+        head += [dict(line) for line in turn]
+    for number, line in enumerate(head):
+        if "ordinal" in line:
+            line["ordinal"] = number
+    path.write_text("".join(json.dumps(line, separators=(",", ":")) + "\n" for line in head[:LINES]))
     session = Session(program, model.url, ["resume", "--last"], home)
     session.until(rb"bench-model")
     session.until(rb"Answer 4[0-9]")

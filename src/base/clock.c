@@ -47,19 +47,52 @@ static int64_t read_fraction(struct str *rest)
 	return ms;
 }
 
+/* Reads a number of exactly `len` digits. */
+static bool read_digits(const char *text, size_t len, int *ret)
+{
+	int value = 0;
+	for (size_t i = 0; i < len; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		value = value * 10 + (text[i] - '0');
+	}
+	*ret = value;
+	return true;
+}
+
+/* Days from 1970-01-01 in the Gregorian calendar; the year begins in March, so that the leap day is its last. */
+static int64_t days_of(int year, int month, int day)
+{
+	int64_t y = year - (month <= 2), era = (y >= 0 ? y : y - 399) / 400;
+	int64_t of_era = y - era * 400;
+	int64_t of_year = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1;
+	return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
+}
+
+static bool is_date(int year, int month, int day)
+{
+	static const int lengths[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	bool is_leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
+	if (month < 1 || month > 12 || day < 1 || day > lengths[month - 1])
+		return false;
+	return month != 2 || day < 29 || is_leap;
+}
+
+/* Without strptime and timegm, which take a tenth of the time in which a session is read. */
 bool clock_parse_rfc3339(struct str text, int64_t *ret_unix_ms)
 {
 	enum { SECONDS_LEN = 19 };
-	char whole[SECONDS_LEN + 1] = "";
-	struct tm utc = {0};
-	if (text.len <= SECONDS_LEN)
+	const char *at = text.ptr;
+	int year, month, day, hour, minute, second;
+	if (text.len <= SECONDS_LEN || at[4] != '-' || at[7] != '-' || at[10] != 'T' || at[13] != ':' || at[16] != ':')
 		return false;
-	memcpy(whole, text.ptr, SECONDS_LEN);
-	const char *end = strptime(whole, "%Y-%m-%dT%H:%M:%S", &utc);
+	if (!read_digits(at, 4, &year) || !read_digits(at + 5, 2, &month) || !read_digits(at + 8, 2, &day) ||
+	    !read_digits(at + 11, 2, &hour) || !read_digits(at + 14, 2, &minute) || !read_digits(at + 17, 2, &second))
+		return false;
 	struct str rest = str_skip(text, SECONDS_LEN);
 	int64_t ms = read_fraction(&rest);
-	if (!end || *end || !str_is(rest, "Z"))
+	if (!is_date(year, month, day) || hour > 23 || minute > 59 || second > 60 || !str_is(rest, "Z"))
 		return false;
-	*ret_unix_ms = (int64_t)timegm(&utc) * 1000 + ms;
+	*ret_unix_ms = (((days_of(year, month, day) * 24 + hour) * 60 + minute) * 60 + second) * 1000 + ms;
 	return true;
 }

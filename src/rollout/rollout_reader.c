@@ -321,15 +321,15 @@ struct rollout_reader *rollout_reader_create(const char *path, struct error *err
 
 struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_wants wants, struct error *err)
 {
-	return rollout_reader_create_part(path, wants, LIMIT_ROLLOUT_FILE, err);
+	return rollout_reader_create_part(path, wants, (struct rollout_part){.most = LIMIT_ROLLOUT_FILE}, err);
 }
 
-struct rollout_reader *rollout_reader_create_part(const char *path, enum rollout_wants wants, uint64_t most,
+struct rollout_reader *rollout_reader_create_part(const char *path, enum rollout_wants wants, struct rollout_part part,
                                                   struct error *err)
 {
 	struct rollout_reader *reader = xnew(struct rollout_reader);
 	reader->wants = wants;
-	reader->most = most;
+	reader->part = part;
 	buf_init(&reader->usage, LIMIT_ROLLOUT_LINE);
 	reader->path = realpath(path, NULL);
 	if (!reader->path) {

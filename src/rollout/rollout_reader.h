@@ -72,6 +72,12 @@ enum rollout_wants {
 	ROLLOUT_EVENTS,  /* events without history; of numbered lines, only events have a payload */
 };
 
+/* A part of a file: its first `most` bytes; of more than twice `tail` bytes (unless that is 0) the first line and the
+ * last `tail` bytes. */
+struct rollout_part {
+	uint64_t most, tail;
+};
+
 struct rollout_reader {
 	/* read-only */
 	char *path;
@@ -83,6 +89,7 @@ struct rollout_reader {
 	struct rollout_turn turn;           /* the settings of the last turn; all STR_NONE without a turn */
 	/* the history lacks the preamble, which must be added before the next turn */
 	bool needs_context;
+	bool is_cut;       /* earlier lines were not read: rollout_reader_create_part */
 	bool is_turn_open; /* the last turn has started but not ended */
 	size_t user_turns;
 	struct str token_info; /* JSON of the last token_count's info (record token_usage_info), or STR_NONE */
@@ -99,7 +106,7 @@ struct rollout_reader {
 	bool is_disordered;         /* a line has a smaller number than the line before it */
 	VEC(struct str) open_calls; /* calls without an output so far */
 	enum rollout_wants wants;
-	uint64_t most;                   /* bytes of the file that are read */
+	struct rollout_part part;
 	struct rollout_segment *segment; /* the current segment */
 	bool ends_turn;                  /* the current event ends its turn */
 	struct buf usage;                /* holds token_info */
@@ -109,9 +116,10 @@ struct rollout_reader {
 must_check struct rollout_reader *rollout_reader_create(const char *path, struct error *err);
 must_check struct rollout_reader *rollout_reader_create_for(const char *path, enum rollout_wants wants,
                                                             struct error *err);
-/* As rollout_reader_create_for, for the first `most` bytes of the file. */
-must_check struct rollout_reader *rollout_reader_create_part(const char *path, enum rollout_wants wants, uint64_t most,
-                                                             struct error *err);
+/* As rollout_reader_create_for, for a part of the file; is_cut says whether there is more before it. The positions of
+ * records in a file that was cut are unknown. */
+must_check struct rollout_reader *rollout_reader_create_part(const char *path, enum rollout_wants wants,
+                                                             struct rollout_part part, struct error *err);
 void rollout_reader_destroy(struct rollout_reader *reader);
 /* Frees the bytes of the files, and with them records, history and marks; the data about the session remains. */
 void rollout_reader_forget(struct rollout_reader *reader);

@@ -3,7 +3,9 @@
  * file is read up to the damage. */
 #include "rollout/rollout_reader_priv.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/limits.h"
@@ -57,6 +59,54 @@ int rollout_reader_read_file(const char *path, uint64_t most, struct rollout_seg
 	return status;
 }
 
+static bool read_at(int fd, uint64_t from, size_t len, struct buf *out)
+{
+	char *room = buf_reserve(out, len);
+	size_t got = 0;
+	ssize_t count = 1;
+	while (room && got < len && count > 0) {
+		count = pread(fd, room + got, len - got, (off_t)(from + got));
+		got += count > 0 ? (size_t)count : 0;
+	}
+	out->len += got;
+	return room && count >= 0;
+}
+
+/* Appends the first line, which identifies the file. False: it is longer than a part. */
+static bool read_first_line(int fd, uint64_t tail, struct buf *out)
+{
+	size_t want = tail < LIMIT_ROLLOUT_LINE ? (size_t)tail : LIMIT_ROLLOUT_LINE;
+	if (!read_at(fd, 0, want, out))
+		return false;
+	ptrdiff_t end = str_find_char(buf_str(out), '\n');
+	if (end >= 0)
+		buf_truncate(out, (size_t)end + 1);
+	return end >= 0;
+}
+
+/* Reads the first line and the last whole lines. False: the file is to be read as a whole. */
+static bool read_ends(const char *path, struct rollout_part part, struct rollout_segment *ret)
+{
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	auto_buf struct buf text, tail;
+	struct stat info;
+	buf_init(&text, LIMIT_ROLLOUT_FILE);
+	buf_init(&tail, LIMIT_ROLLOUT_FILE);
+	if (fd < 0 || !part.tail || fstat(fd, &info) != 0 || !str_has_suffix(str_of(path), ".jsonl"))
+		return false;
+	uint64_t size = (uint64_t)info.st_size < part.most ? (uint64_t)info.st_size : part.most;
+	if (size / 2 <= part.tail || !read_first_line(fd, part.tail, &text) ||
+	    !read_at(fd, size - part.tail, (size_t)part.tail, &tail))
+		return false;
+	ptrdiff_t begin = str_find_char(buf_str(&tail), '\n');
+	if (begin < 0)
+		return false;
+	buf_append_str(&text, str_skip(buf_str(&tail), (size_t)begin + 1));
+	*ret = (struct rollout_segment){.len = text.len};
+	ret->text = buf_take(&text);
+	return true;
+}
+
 /* Decodes the first session_meta of a segment, which identifies the file. */
 static int read_meta(struct rollout_reader *reader, const struct rollout_segment *segment, struct rollout_meta *ret,
                      struct error *err)
@@ -75,7 +125,8 @@ static int add_segment(struct rollout_reader *reader, const char *path, uint64_t
                        struct error *err)
 {
 	struct rollout_segment segment;
-	int status = rollout_reader_read_file(path, most, &segment, err);
+	reader->is_cut = reader->segments.count == 0 && read_ends(path, reader->part, &segment);
+	int status = reader->is_cut ? 0 : rollout_reader_read_file(path, most, &segment, err);
 	if (status < 0)
 		return status;
 	segment.path = xstrdup(path);
@@ -100,10 +151,10 @@ static bool is_among_segments(const struct rollout_reader *reader, const char *p
 
 int rollout_reader_read_files(struct rollout_reader *reader, struct error *err)
 {
-	int status = add_segment(reader, reader->path, reader->most, &reader->meta, err);
+	int status = add_segment(reader, reader->path, reader->part.most, &reader->meta, err);
 	struct rollout_meta meta = reader->meta;
 	auto_free char *home = rollout_path_home(reader->path);
-	while (status == 0 && meta.base_rollout_id.ptr) {
+	while (status == 0 && meta.base_rollout_id.ptr && !reader->is_cut) {
 		if (reader->segments.count == LIMIT_ROLLOUT_SEGMENTS)
 			return error_set(err, ERR_limit, "%s refers to more than %d other files", reader->path,
 			                 LIMIT_ROLLOUT_SEGMENTS);

@@ -234,6 +234,28 @@ static void times_are_rfc3339(void **state)
 	assert_string_equal(text, "2026-01-30T18:59:30.123Z");
 }
 
+static void times_are_parsed_as_they_are_written(void **state)
+{
+	(void)state;
+	static const char *const bad[] = {"2026-02-29T00:00:00Z", "1900-02-29T00:00:00Z", "2026-13-01T00:00:00Z",
+	                                  "2026-00-01T00:00:00Z", "2026-01-32T00:00:00Z", "2026-01-01T24:00:00Z",
+	                                  "2026-01-01T00:60:00Z", "2026-01-01T00:00:00",  "2026-01-01T00:00:00+01:00",
+	                                  "2026-01-01 00:00:00Z", "2026-1-01T00:00:000Z", "20x6-01-01T00:00:00Z"};
+	char text[CLOCK_RFC3339_SIZE];
+	int64_t ms;
+	/* 1600 to 2400, in steps that reach each day of the year and each hour */
+	for (int64_t at = -11676096000000; at < 13569465600000; at += 86400000LL * 13 + 3600000 + 61000) {
+		clock_rfc3339(at, text);
+		assert_true(clock_parse_rfc3339(str_of(text), &ms));
+		assert_int_equal(ms, at);
+	}
+	assert_true(clock_parse_rfc3339(STR("2024-02-29T23:59:59.5Z"), &ms));
+	assert_int_equal(ms, 1709251199500);
+	assert_true(clock_parse_rfc3339(STR("2000-02-29T00:00:00Z"), &ms));
+	for (size_t i = 0; i < countof(bad); i++)
+		assert_false(clock_parse_rfc3339(str_of(bad[i]), &ms));
+}
+
 /* Reading a pipe without a writer would block forever. */
 static void only_regular_files_are_read(void **state)
 {
@@ -348,6 +370,7 @@ int main(void)
 		cmocka_unit_test(equal_texts_are_stored_once),
 		cmocka_unit_test(texts_are_shared_by_threads),
 		cmocka_unit_test(times_are_rfc3339),
+		cmocka_unit_test(times_are_parsed_as_they_are_written),
 		cmocka_unit_test(only_regular_files_are_read),
 		cmocka_unit_test_setup_teardown(a_failed_replacement_leaves_no_file, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(a_link_in_the_place_of_a_temporary_file_is_not_followed, temp_make,

@@ -47,7 +47,7 @@ static void fill(struct tui_page *page, void *self)
 	page->cwd = tui->cwd;
 	tui_page_write(page, &look, str_of(agent->name));
 	tui_page_cell(page, &tui_user_look, str_of(agent->prompt));
-	if (!path || tui_replay(path, page, SIZE_MAX / 2, &err) != 0)
+	if (!path || tui_replay(path, page, &err) != 0)
 		tui_page_write(page, &look, str_of(err.text));
 }
 

@@ -16,8 +16,6 @@
 #include "ui/tui/tui_priv.h"
 #include "ui/tui/tui_replay.h"
 
-enum { REPLAYED_ITEMS = 1000 };
-
 static const char too_late[] = "Another terminal has answered already";
 static const char ended[] = "The session has ended there.";
 
@@ -124,7 +122,7 @@ static void replay(struct tui *tui, const struct attach_greeting *greeting)
 	auto_free char *path = greeting->rollout.ptr ? str_dup(greeting->rollout) : NULL;
 	struct error err;
 	if (path && greeting->recorded &&
-	    tui_replay_part(path, greeting->recorded, tui_cells_begin(tui->cells), REPLAYED_ITEMS, &err) != 0)
+	    tui_replay_end(path, greeting->recorded, tui_cells_begin(tui->cells), &err) != 0)
 		tui_cells_fail(tui->cells, str_of(err.text));
 }
 

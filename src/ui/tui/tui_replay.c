@@ -203,16 +203,23 @@ static void write_item(struct replay *replay, const struct app_thread_item *item
 
 /* ---- the whole ---- */
 
-static void write_turns(struct replay *replay, const struct thread_history *history, size_t most)
+/* Says that `count` items are not shown; 0: it is not known how many. */
+static void note_earlier(struct replay *replay, size_t count)
+{
+	char note[96], number[32] = "";
+	if (count)
+		snprintf(number, sizeof(number), "%zu ", count);
+	snprintf(note, sizeof(note), "… %searlier items (ctrl + t to view transcript)", number);
+	tui_page_cell(replay->page, &tui_note_look, str_of(note));
+}
+
+static void write_turns(struct replay *replay, const struct thread_history *history, size_t most, bool is_cut)
 {
 	size_t total = 0, at = 0;
-	char note[96];
 	for (size_t i = 0; i < history->count; i++)
 		total += history->turns[i].items_count;
-	snprintf(note, sizeof(note), "… %zu earlier items (ctrl + t to view transcript)",
-	         total > most ? total - most : 0);
-	if (total > most)
-		tui_page_cell(replay->page, &tui_note_look, str_of(note));
+	if (is_cut || total > most)
+		note_earlier(replay, is_cut ? 0 : total - most);
 	for (size_t i = 0; i < history->count; i++) {
 		const struct app_turn *turn = &history->turns[i];
 		for (size_t k = 0; k < turn->items_count; k++, at++) {
@@ -227,23 +234,28 @@ static void write_turns(struct replay *replay, const struct thread_history *hist
 	end_explored(replay);
 }
 
-int tui_replay_part(const char *path, uint64_t bytes, struct tui_page *page, size_t most, struct error *err)
+static int write_part(const char *path, struct rollout_part part, struct tui_page *page, size_t most, struct error *err)
 {
 	auto_arena struct arena arena = {0};
 	struct thread_history history;
 	struct replay replay = {.page = page};
-	struct rollout_reader *reader = rollout_reader_create_part(path, ROLLOUT_EVENTS, bytes, err);
+	struct rollout_reader *reader = rollout_reader_create_part(path, ROLLOUT_EVENTS, part, err);
 	if (!reader)
 		return -(int)err->code;
 	tui_explored_init(&replay.explored);
 	thread_history_read(reader, &arena, &history);
-	write_turns(&replay, &history, most);
+	write_turns(&replay, &history, most, reader->is_cut);
 	tui_explored_finish(&replay.explored);
 	rollout_reader_destroy(reader);
 	return 0;
 }
 
-int tui_replay(const char *path, struct tui_page *page, size_t most, struct error *err)
+int tui_replay(const char *path, struct tui_page *page, struct error *err)
 {
-	return tui_replay_part(path, LIMIT_ROLLOUT_FILE, page, most, err);
+	return write_part(path, (struct rollout_part){.most = LIMIT_ROLLOUT_FILE}, page, SIZE_MAX / 2, err);
+}
+
+int tui_replay_end(const char *path, uint64_t bytes, struct tui_page *page, struct error *err)
+{
+	return write_part(path, (struct rollout_part){.most = bytes, .tail = REPLAY_BYTES}, page, REPLAY_ITEMS, err);
 }

@@ -1,6 +1,6 @@
 /* tui_replay.h — a recorded session as cells: for a resumed conversation, and for the transcript.
  *
- * Blocks: reads the whole file. Owns: nothing. Loop thread only. */
+ * Blocks: reads the file. Owns: nothing. Loop thread only. */
 #ifndef UI_TUI_REPLAY_H
 #define UI_TUI_REPLAY_H
 
@@ -10,10 +10,12 @@
 #include "base/error.h"
 #include "ui/tui/tui_page.h"
 
-/* Writes the last `most` items of a rollout to the page; a line says how many there are before. On a page that is full
- * the reasoning is shown, too. */
-must_check int tui_replay(const char *path, struct tui_page *page, size_t most, struct error *err);
-/* As tui_replay, for the first `bytes` of the file. */
-must_check int tui_replay_part(const char *path, uint64_t bytes, struct tui_page *page, size_t most, struct error *err);
+enum { REPLAY_ITEMS = 1000, REPLAY_BYTES = 512 * 1024 };
+
+/* Writes a rollout to the page. On a page that is full the reasoning is shown, too. */
+must_check int tui_replay(const char *path, struct tui_page *page, struct error *err);
+/* Writes the end of the first `bytes` of a rollout: the last REPLAY_ITEMS items, of a large file those in its last
+ * REPLAY_BYTES. A line says that there are items before, and how many. */
+must_check int tui_replay_end(const char *path, uint64_t bytes, struct tui_page *page, struct error *err);
 
 #endif

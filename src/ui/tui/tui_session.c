@@ -13,8 +13,6 @@
 #include "ui/tui/tui_priv.h"
 #include "ui/tui/tui_replay.h"
 
-enum { REPLAYED_ITEMS = 1000 };
-
 int tui_session_find(struct tui *tui, struct error *err)
 {
 	const struct exec_options *run = &tui->options.run;
@@ -34,7 +32,8 @@ int tui_session_find(struct tui *tui, struct error *err)
 void tui_session_replay(struct tui *tui)
 {
 	struct error err;
-	if (tui->resume_path && tui_replay(tui->resume_path, tui_cells_begin(tui->cells), REPLAYED_ITEMS, &err) != 0)
+	if (tui->resume_path &&
+	    tui_replay_end(tui->resume_path, LIMIT_ROLLOUT_FILE, tui_cells_begin(tui->cells), &err) != 0)
 		tui_cells_fail(tui->cells, str_of(err.text));
 }
 
@@ -58,7 +57,7 @@ static void fill_transcript(struct tui_page *page, void *self)
 	path = path ? path : tui->resume_path;
 	if (!path)
 		tui_page_write(page, &look, STR("Nothing has been recorded yet."));
-	else if (tui_replay(path, page, SIZE_MAX / 2, &err) != 0)
+	else if (tui_replay(path, page, &err) != 0)
 		tui_page_write(page, &look, str_of(err.text));
 }
 
