@@ -380,6 +380,14 @@ static bool find_client_certificate(struct provider_resolve *r)
 	return true;
 }
 
+/* Only the Responses API has WebSockets. */
+static bool has_sockets(const struct provider_resolve *r)
+{
+	if (r->to->wire != wire_api_responses)
+		return false;
+	return r->entry.is_set.supports_websockets ? r->entry.supports_websockets : r->to->is_openai;
+}
+
 static bool resolve(struct provider_resolve *r, const char *id)
 {
 	struct model_provider *p = r->to;
@@ -389,7 +397,7 @@ static bool resolve(struct provider_resolve *r, const char *id)
 	p->request_max_retries = capped(r->entry.request_max_retries);
 	p->stream_max_retries = capped(r->entry.stream_max_retries);
 	p->stream_idle_timeout_ms = (uint64_t)r->entry.stream_idle_timeout_ms;
-	p->has_sockets = r->entry.is_set.supports_websockets ? r->entry.supports_websockets : p->is_openai;
+	p->has_sockets = has_sockets(r);
 	p->socket_timeout_ms = (uint64_t)r->entry.websocket_connect_timeout_ms;
 	p->max_output_tokens = r->config->model_max_output_tokens;
 	p->service_tier = service_tier_of(r->config, &p->arena);

@@ -351,7 +351,7 @@ struct model_client *model_client_create(const struct model_client_options *opti
 		.client_version = arena_str(&client->arena, options->agent.client_version),
 	};
 	list_init(&client->calls);
-	if (client->provider->has_sockets && client->provider->wire == wire_api_responses)
+	if (client->provider->has_sockets)
 		client->socket = model_socket_create(client->loop, client->http, client->provider);
 	model_secrets_init(&client->secrets, client->provider);
 	return client;

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 
-import { codexExec, needs } from './lib/codex.mjs';
+import { codexExec, needs, tempDir } from './lib/codex.mjs';
 import { startProto, userInput } from './lib/proto.mjs';
 import { answerOf, errorOf, runOf, sayOf, startSocketModel } from './lib/socket_model.mjs';
 import { frame } from './lib/websocket.mjs';
@@ -49,6 +49,17 @@ test('without supports_websockets there is never an upgrade', exec, async (t) =>
 	const run = await ask(t, server, { args: ['-c', 'model_providers.responses.supports_websockets=false', 'go'] });
 	assert.equal(run.answer, 'Hello.');
 	assert.deepEqual([server.handshakes.length, server.posts.length], [0, 1]);
+});
+
+test('the built-in openai provider uses a WebSocket unless supports_websockets = false; it does so with Responses only', exec, async (t) => {
+	for (const [args, expected] of [[[], [1, 0]], [['-c', 'model_providers.openai.supports_websockets=false'], [0, 1]],
+		[['-c', 'model_providers.openai.wire_api=chat', '-c', 'model_providers.openai.stream_max_retries=0'], [0, 1]]]) {
+		const server = await startSocketModel(t, [sayOf('Hello.')]);
+		const run = await codexExec(t, null, ['-c', 'model_provider=openai', '-c', `openai_base_url=${server.url}`, ...args, 'go'],
+			{ home: tempDir(t), env: { CODEX_API_KEY: 'sk-1' } });
+		assert.deepEqual([server.handshakes.length, server.posts.length], expected, run.stderr);
+		if (expected[0]) assert.deepEqual([run.stdout, server.handshakes[0].headers.authorization], ['Hello.\n', 'Bearer sk-1']);
+	}
 });
 
 for (const [name, refusal] of Object.entries({ 'with 426': [426], 'with 404': [404], 'with 503': [503], 'by a redirect':
