@@ -5,45 +5,11 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { codexExec, needs, readLines, rollouts, signalWhenThere, tempDir } from './lib/codex.mjs';
+import { ANSWERS, startStrict as start } from './lib/wire_answers.mjs';
 import { chat, chunk, finish, messages as m, startWire, wireHome } from './lib/wires.mjs';
 
 const exec = needs('exec');
 const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64');
-const event = (type, more) => ({ type, ...more });
-const responses = (...items) => [...items.map((item) => event('response.output_item.done', { item })),
-	event('response.completed', { response: { id: 'r', usage: { input_tokens: 10, output_tokens: 2, total_tokens: 12 } } })];
-
-/** The same answers on each wire. A call is [name, arguments, id]. */
-const ANSWERS = {
-	chat: {
-		say: (text, thought) => [...(thought ? [chunk({ reasoning_content: thought })] : []), ...chat.say(text)],
-		calls: (calls, thought) => [...(thought ? [chunk({ reasoning_content: thought })] : []),
-			...chat.calls(...calls.map(([name, args, id], index) => chat.call(name, args, { id, index })))],
-	},
-	messages: {
-		say: (text) => m.say(text),
-		calls: (calls, thought) => [m.start(), ...(thought ? m.thinking(0, thought, 'sig') : []),
-			...calls.flatMap(([name, args, id], i) => m.tool(i + 1, id, name, args)), ...m.stop('tool_use')],
-	},
-	responses: {
-		say: (text) => responses({ type: 'message', role: 'assistant', content: [{ type: 'output_text', text }] }),
-		calls: (calls, thought) => responses(...(thought ? [{ type: 'reasoning', summary: [], encrypted_content: thought }] : []),
-			...calls.map(([name, args, id]) => ({ type: 'function_call', name, arguments: JSON.stringify(args), call_id: id }))),
-	},
-};
-
-/** Refuses members and items that only other wires know, like a strict Responses server. */
-function checkResponses({ body }) {
-	const open = new Set();
-	for (const item of body.input) {
-		if (item.wire || item.extra_content) throw new Error(`unknown member in ${JSON.stringify(item)}`);
-		if (item.type === 'reasoning' && !item.encrypted_content) throw new Error('reasoning without encrypted_content');
-		if (item.type === 'function_call') open.add(item.call_id);
-		if (item.type === 'function_call_output' && !open.delete(item.call_id)) throw new Error(`no call for ${item.call_id}`);
-	}
-	if (open.size) throw new Error(`No tool output found for ${[...open]}`);
-}
-const start = (t, wire, answers) => startWire(t, wire, answers, wire === 'responses' ? { check: checkResponses } : {});
 const items = (run) => run.events.filter((e) => e.type === 'item.completed').map((e) => e.item);
 const answerOf = (run) => items(run).filter((item) => item.type === 'agent_message').at(-1)?.text;
 
