@@ -4,8 +4,10 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
 
 static const struct {
@@ -152,4 +154,22 @@ const struct mcp_server *mcp_servers_bind(struct config_binder *binder, const st
 	}
 	qsort(items, *ret_count, sizeof(*items), compare);
 	return items;
+}
+
+void mcp_server_write_inert(const struct mcp_server *server, struct buf *out)
+{
+	const struct config_mcp_server *keys = &server->keys;
+	const struct {
+		const char *name, *value, *supported;
+	} texts[] = {
+		{"startup_readiness", keys->startup_readiness, "catalog"},
+		{"environment_id", keys->environment_id, "local"},
+		{"auth", keys->auth, "oauth"},
+	};
+	for (size_t i = 0; i < countof(texts); i++) {
+		if (texts[i].value && strcmp(texts[i].value, texts[i].supported) != 0)
+			buf_printf(out, "%s%s = \"%.100s\"", out->len ? ", " : "", texts[i].name, texts[i].value);
+	}
+	if (keys->is_set.tool_input_schema_max_bytes)
+		buf_printf(out, "%stool_input_schema_max_bytes", out->len ? ", " : "");
 }

@@ -5,6 +5,7 @@
 #ifndef CONFIG_MCP_SERVER_H
 #define CONFIG_MCP_SERVER_H
 
+#include "base/buf.h"
 #include "base/error.h"
 #include "config/config_record.h"
 
@@ -24,6 +25,9 @@ struct mcp_server {
 
 /* Returns the name of a transport in messages and JSON: "stdio", "streamable_http". */
 const char *mcp_transport_name(enum mcp_transport transport);
+
+/* Appends the settings that have no effect, separated by commas, for a warning. */
+void mcp_server_write_inert(const struct mcp_server *server, struct buf *out);
 
 /* Checks all servers of the table [mcp_servers], which may be NULL. */
 must_check int mcp_servers_check(const struct toml *servers, struct error *err);

@@ -8,6 +8,7 @@ import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
 import { makeHome, needs, outputOf, reply, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 import { configOf, ECHO, itemCall } from './lib/mcp.mjs';
+import { startProto } from './lib/proto.mjs';
 
 const exec = needs('exec');
 const appServer = needs('app-server');
@@ -107,6 +108,33 @@ test('a required server is waited for, and one with a grace is', exec, async (t)
 		await run(async () => open());
 		assert.deepEqual(toolsOf(model.requests()[0]), ['mcp__s']);
 	}
+});
+
+test('a session that ends during a start reports it as cancelled', needs('proto'), async (t) => {
+	const { model, home } = await place(t, [say('unused')], { keys: 'startup_timeout_sec = 600' });
+	const proto = startProto(t, model, { home });
+	const states = [];
+	for (let msg; (msg = (await proto.next('mcp_startup_update')).msg);) {
+		states.push([msg.server, msg.status.state]);
+		if (states.length === 1) proto.submit('2', { type: 'shutdown' });
+		else break;
+	}
+	assert.deepEqual(states, [['s', 'starting'], ['s', 'cancelled']]);
+	const { msg } = await proto.next('mcp_startup_complete');
+	assert.deepEqual([msg.ready, msg.failed, msg.cancelled], [[], [], ['s']]);
+	await proto.next('shutdown_complete');
+});
+
+test('settings without effect are named in a warning', exec, async (t) => {
+	const keys = ['startup_readiness = "connection"', 'environment_id = "far"', 'auth = "chatgpt"', 'tool_input_schema_max_bytes = 9'];
+	const { run, open } = await place(t, [say('done')], { keys: keys.join('\n') });
+	open();
+	const { stderr } = await run();
+	assert.match(stderr, new RegExp('MCP server `s`: this version does not support startup_readiness = "connection", '
+		+ 'environment_id = "far", auth = "chatgpt", tool_input_schema_max_bytes\\.'));
+	const plain = await place(t, [say('done')], { keys: 'startup_readiness = "catalog"\nauth = "oauth"\nenvironment_id = "local"' });
+	plain.open();
+	assert.doesNotMatch((await plain.run()).stderr, /does not support/);
 });
 
 test('an interrupt ends a wait', appServer, async (t) => {

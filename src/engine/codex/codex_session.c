@@ -384,6 +384,8 @@ static void write_end(struct json_writer *w, const void *arg)
 
 static void complete_shutdown(struct codex *codex, struct str id)
 {
+	if (codex->session)
+		session_mcp_cancel(codex->session->mcp);
 	eq_push_last(&codex->eq, id, EV_shutdown_complete, NULL);
 }
 

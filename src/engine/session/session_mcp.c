@@ -37,7 +37,8 @@ struct session_mcp {
 	struct config *next; /* of a reload that waits for the Task to end, or NULL */
 	struct arena arena;  /* holds the settings of the servers */
 	struct list servers;
-	size_t pending;   /* servers that are starting */
+	size_t count;     /* of servers */
+	size_t pending;   /* of them that are starting */
 	bool is_complete; /* mcp_startup_complete was emitted */
 	bool has_warned;  /* of tools that are left out */
 	struct list jobs; /* of mcp_approval_store */
@@ -67,16 +68,16 @@ static void emit_complete(struct session_mcp *mcp)
 {
 	auto_arena struct arena arena = {0};
 	struct session_server *it;
-	size_t count = 0;
-	list_for_each(it, &mcp->servers, link)
-		count++;
-	struct str *ready = arena_array(&arena, struct str, count);
-	struct mcp_startup_failure *failed = arena_array(&arena, struct mcp_startup_failure, count);
-	struct ev_mcp_startup_complete event = {.ready = ready, .failed = failed};
+	struct str *ready = arena_array(&arena, struct str, mcp->count);
+	struct str *cancelled = arena_array(&arena, struct str, mcp->count);
+	struct mcp_startup_failure *failed = arena_array(&arena, struct mcp_startup_failure, mcp->count);
+	struct ev_mcp_startup_complete event = {.ready = ready, .failed = failed, .cancelled = cancelled};
 	list_for_each(it, &mcp->servers, link) {
 		if (it->status == mcp_startup_status_failed)
 			failed[event.failed_count++] =
 				(struct mcp_startup_failure){it->config->name, str_of(it->failure)};
+		else if (it->status == mcp_startup_status_cancelled)
+			cancelled[event.cancelled_count++] = it->config->name;
 		else
 			ready[event.ready_count++] = it->config->name;
 	}
@@ -194,6 +195,16 @@ static void on_change(struct mcp_watcher *watcher)
 	}
 }
 
+static void warn_inert(const struct session_server *server)
+{
+	auto_buf struct buf keys;
+	buf_init(&keys, 1 * KIB);
+	mcp_server_write_inert(server->config, &keys);
+	if (keys.len)
+		session_warn(server->mcp->session, STR(""), "MCP server `%.*s`: this version does not support %.*s.",
+		             STR_ARG(server->config->name), STR_ARG(buf_str(&keys)));
+}
+
 /* A program whose tools an earlier process has stored is started by its first call. A server that is reached by HTTP
  * costs no process, and is asked in the background whether its tools have changed. */
 static bool starts_lazily(const struct session_server *server)
@@ -212,8 +223,10 @@ static void add_server(struct session_mcp *mcp, const struct mcp_server *config)
 	list_init(&server->link);
 	list_init(&server->watcher.link);
 	list_append(&mcp->servers, &server->link);
+	mcp->count++;
 	mcp->pending++;
 	emit_update(server);
+	warn_inert(server);
 	server->client = mcp_pool_get(session->env->mcp, mcp->config, config, session->settings->cwd, &err);
 	if (!server->client) {
 		set_status(server, mcp_startup_status_failed, err.text);
@@ -234,13 +247,13 @@ bool session_mcp_wait(struct session_mcp *mcp, loop_run_fn ready, void *self)
 	uint64_t now = clock_now_ms();
 	if (!mcp || !is_awaited(mcp, STR_NONE))
 		return false;
-	bool is_required = is_required_awaited(mcp);
-	if (!is_required && mcp->deadline_ms <= now)
-		return false;
+	if (!is_required_awaited(mcp)) {
+		if (mcp->deadline_ms <= now)
+			return false;
+		loop_timer_start(mcp->grace, mcp->deadline_ms - now);
+	}
 	mcp->ready = ready;
 	mcp->ready_self = self;
-	if (!is_required)
-		loop_timer_start(mcp->grace, mcp->deadline_ms - now);
 	return true;
 }
 
@@ -270,10 +283,7 @@ static void make_offer(struct session_mcp *mcp)
 	auto_arena struct arena arena = {0};
 	struct session_server *it;
 	size_t count = 0;
-	list_for_each(it, &mcp->servers, link)
-		count++;
-	struct mcp_offer_source *sources = arena_array(&arena, struct mcp_offer_source, count);
-	count = 0;
+	struct mcp_offer_source *sources = arena_array(&arena, struct mcp_offer_source, mcp->count);
 	list_for_each(it, &mcp->servers, link) {
 		struct mcp_catalog *catalog = it->client ? mcp_client_catalog(it->client) : NULL;
 		it->offered = catalog;
@@ -412,15 +422,21 @@ static bool has_server(const struct session_mcp *mcp, struct str name)
 	return false;
 }
 
+static void cancel_start(struct session_server *server)
+{
+	if (server->status != mcp_startup_status_starting)
+		return;
+	server->status = mcp_startup_status_cancelled;
+	emit_update(server);
+}
+
 /* Reports the servers that were starting and are no longer configured. */
 static void emit_cancelled(struct session_mcp *old)
 {
 	struct session_server *it;
 	list_for_each(it, &old->servers, link) {
-		if (it->status != mcp_startup_status_starting || has_server(old->session->mcp, it->config->name))
-			continue;
-		it->status = mcp_startup_status_cancelled;
-		emit_update(it);
+		if (!has_server(old->session->mcp, it->config->name))
+			cancel_start(it);
 	}
 }
 
@@ -433,6 +449,19 @@ static void reload(struct session *session)
 	free(steal(session->conversation.tools_model)); /* describe the tools again */
 	emit_cancelled(old);
 	session_mcp_destroy(old);
+}
+
+void session_mcp_cancel(struct session_mcp *mcp)
+{
+	struct session_server *it;
+	if (!mcp)
+		return;
+	list_for_each(it, &mcp->servers, link) {
+		mcp_client_unwatch(&it->watcher);
+		cancel_start(it);
+	}
+	if (!mcp->is_complete)
+		emit_complete(mcp);
 }
 
 void session_mcp_reload(struct session *session, struct config *config)

@@ -26,6 +26,8 @@ void session_mcp_open(struct session *session);
 /* Uses the servers of this config from the next Task on, or at once if no Task runs. Servers with the same settings
  * continue to run. */
 void session_mcp_reload(struct session *session, struct config *config);
+/* The Session ends: reports the servers that are still starting as cancelled. NULL is fine. */
+void session_mcp_cancel(struct session_mcp *mcp);
 /* A Task begins: carries out a reload. */
 void session_mcp_begin_task(struct session *session);
 /* Returns the config whose servers the Session uses, borrowed. */
