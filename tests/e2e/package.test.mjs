@@ -189,6 +189,18 @@ test('the comparison of two builds names a file with the folder, time zone or um
 	}
 });
 
+test('a folder that is no repository is refused by those who copy the source', (t) => {
+	const { dir, env } = checkoutWith(t, 'package-env', 'package-deb', 'check-reproducible');
+	fs.mkdirSync(path.join(dir, 'packaging/debian'), { recursive: true });
+	fs.writeFileSync(path.join(dir, 'packaging/debian/changelog'),
+		'codex-c (1.0-1) unstable; urgency=medium\n\n  * One.\n\n -- A <a@example.com>  Thu, 01 Jan 2026 00:00:00 +0000\n');
+	for (const command of [['tools/package-deb', 'out'], ['tools/check-reproducible']]) {
+		const { status, stdout, stderr } = spawnSync('sh', command, { cwd: dir, encoding: 'utf8', env });
+		assert.deepEqual([status, stdout], [1, '']);
+		assert.match(stderr, /git cannot list the files of this folder: packages are made in a clone of the repository\n$/);
+	}
+});
+
 test('the Debian packages depend on each opened library as its priority asks', () => {
 	const table = fs.readFileSync(path.join(root, 'src/base/dependency.def'), 'utf8');
 	const rows = [...table.matchAll(/^LOADED\(\w+, "[^"]+", "([^"]+)".*, "(\w+)"\)$/gm)];
