@@ -117,6 +117,12 @@ def next_turn(tools, count):
     return lambda bench, binary: run(tools, bench, binary, hello, prepare, measured, count)
 
 
+def first_turn(tools):
+    """The first thread of a process that has been initialized, and its first turn."""
+    return lambda bench, binary: run(tools, bench, binary, [UNUSED], lambda server: None,
+                                     lambda server, _: turns(server, start_threads(server, 1)), 1)
+
+
 def stream(tools, count):
     """`count` threads in parallel, each with DELTAS small deltas, after a first turn."""
     hello = [{"reply": [{"message": "Hello."}]}] * count
