@@ -293,14 +293,16 @@ static void watch_signal(struct term_tty *tty, uv_signal_t *handle, uv_signal_cb
 }
 
 /* The default action of SIGTSTP stops the process before raise returns, and is ignored where no shell could continue
- * it. */
+ * it. The SIGCONT that ends the stop is not watched: it would report the same a second time. */
 void term_tty_suspend(struct term_tty *tty)
 {
 	if (!tty->is_lent)
 		leave_modes(tty);
 	uv_signal_stop(&tty->stop);
+	uv_signal_stop(&tty->cont);
 	raise(SIGTSTP);
 	uv_signal_start(&tty->stop, on_stop, SIGTSTP);
+	uv_signal_start(&tty->cont, on_cont, SIGCONT);
 	if (!tty->is_lent)
 		reenter(tty);
 }

@@ -150,6 +150,8 @@ test('a run of codex exec is watched and steered', options, async (t) => {
 	await guest.until(/› the task[^]*Attached to a session that runs in codex exec/);
 	await enter(guest, 'and be quick');
 	await guest.until(/↳ and be quick/);
+	await enter(guest, '/mcp'); // its answer comes after the message has been taken
+	await guest.until(/No MCP servers are configured/);
 	await model.openGate('a');
 	assert.equal((await exec).code, 0);
 	assert.equal((await guest.done).status, 0);

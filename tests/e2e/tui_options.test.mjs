@@ -34,6 +34,8 @@ test('Ctrl-Z gives the shell its terminal back; fg brings the draft back, also f
 		assert.equal(term.raw().match(LEFT).length, before + 1);
 		term.type('clear; fg\r');
 		await term.until(/^› my draft$/m);
+		await term.until(/ · /); // the footer is the last row
+		assert.equal(term.screen().filter((line) => line.startsWith('›')).length, 1, term.screen().join('\n'));
 		assert.ok(term.raw().lastIndexOf('\x1b[?2004h') > term.raw().lastIndexOf('\x1b[?2004l'));
 		term.type(inTranscript ? '\x7f' : '!');
 		await term.until(inTranscript ? /^› my draft$/m : /^› my draft!$/m);
@@ -44,6 +46,36 @@ test('Ctrl-Z gives the shell its terminal back; fg brings the draft back, also f
 	await term.until(/^›$/m);
 	term.type('\x03');
 	await term.until(/Session ID: [^]*bash\S*[#$]$/);
+	term.type('exit\r');
+	assert.ok((await term.done).restored);
+});
+
+test('after fg the live rows stand there once, and nothing of them is left at the end', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'I begin' }, { hang: true })]);
+	const term = await startTerminal(t, model, [], { command: ['bash', '--norc', '--noprofile', '-i'] });
+	await term.until(/^bash\S*[#$]/m);
+	term.type(`${codexBin} go\r`);
+	await term.until(/I begin[^]*esc to interrupt/);
+	for (const word of ['one', 'two']) {
+		term.type(word);
+		await term.until(new RegExp(`^› ${word}$`, 'm'));
+		term.type('\t');
+		await term.until(new RegExp(`↳ ${word}$`, 'm'));
+	}
+	term.type('\x1a');
+	await term.until(/Stopped/);
+	assert.doesNotMatch(term.lines().join('\n'), /Queued follow-up/);
+	term.type('fg\r');
+	await term.until(/Queued follow-up inputs\n {2}↳ one\n {2}↳ two\n›\n\n {2}gpt/);
+	assert.equal(term.lines().join('\n').split('Queued follow-up').length, 2);
+	term.type('\x1b');
+	await term.until(/■ Conversation interrupted/);
+	await term.until(/^› one\n {2}two$/m);
+	term.type('\x03');
+	await term.until(/^›$/m);
+	term.type('\x03');
+	await term.until(/codex resume [^]*bash\S*[#$]$/);
+	assert.doesNotMatch(term.lines().join('\n'), /Queued follow-up|↳/);
 	term.type('exit\r');
 	assert.ok((await term.done).restored);
 });

@@ -22,6 +22,7 @@ struct tui_frame {
 	uint64_t last_ms; /* time of the last frame */
 	bool is_due;      /* a change waits for the terminal */
 	bool is_paused;
+	bool is_left; /* the live rows were erased; none are drawn before tui_frame_restart */
 };
 
 static void send_frame(struct tui_frame *frame)
@@ -34,7 +35,8 @@ static void send_frame(struct tui_frame *frame)
 static void make(void *self)
 {
 	struct tui_frame *frame = self;
-	frame->is_due = frame->is_paused || !term_tty_is_drained(frame->tty) || loop_timer_is_active(frame->resize);
+	frame->is_due = frame->is_paused || frame->is_left || !term_tty_is_drained(frame->tty) ||
+	                loop_timer_is_active(frame->resize);
 	if (frame->is_due)
 		return;
 	loop_timer_stop(frame->timer);
@@ -137,10 +139,12 @@ void tui_frame_leave(struct tui_frame *frame)
 		tui_frame_overlay(frame, NULL);
 	term_paint_leave(frame->paint, &frame->out);
 	send_frame(frame);
+	frame->is_left = true;
 }
 
 void tui_frame_restart(struct tui_frame *frame)
 {
+	frame->is_left = false;
 	term_paint_forget(frame->paint);
 	tui_frame_echo(frame);
 }
