@@ -157,3 +157,13 @@ test('/subagents lists them, and shows what the chosen one did', options, async 
 	await term.until(/^• Asked\.[^]*^›$/m);
 	await leave(term);
 });
+
+test('without a session a message is not kept waiting: it returns to the composer', options, async (t) => {
+	const term = await startTerminal(t, { url: 'x y' }, ['first']);
+	await term.until(/■ the address of model provider[^]*^› first$/m);
+	term.type('\r');
+	await term.until(/■ there is no session: mend what the error says[^]*^› first$/m);
+	term.type('\x03');
+	await term.until(/^›$/m);
+	assert.deepEqual(await leave(term), { status: 0, restored: true });
+});

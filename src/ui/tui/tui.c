@@ -35,6 +35,7 @@ static void on_configured(struct tui *tui, const struct event *event)
 	tui_settings_show(tui, session);
 	tui_attach_configured(tui, session);
 	tui->is_configured = true;
+	tui->has_no_session = false;
 	tui_session_note_crash(tui);
 	tui_ask_skills(tui, false);
 	tui_send_queued(tui);
@@ -87,13 +88,9 @@ static void on_complete(struct tui *tui, const struct event *event)
 }
 
 /* Waiting input returns to the composer, so that none is lost and none is sent unasked. */
-static void on_aborted(struct tui *tui, const struct event *event)
+static void take_waiting_back(struct tui *tui)
 {
 	auto_buf struct buf text;
-	(void)event;
-	stop_working(tui);
-	tui->unread = tui->half_read = 0;
-	tui->has_error = false;
 	buf_init(&text, LIMIT_LINE);
 	vec_for_each(waiting, &tui->waiting) {
 		buf_append_c(&text, waiting->text);
@@ -103,7 +100,25 @@ static void on_aborted(struct tui *tui, const struct event *event)
 		tui_remove_waiting(tui, tui->waiting.count - 1);
 	buf_append_str(&text, composer_text(&tui->composer));
 	composer_set(&tui->composer, str_trim_end(buf_str(&text)));
+}
+
+static void on_aborted(struct tui *tui, const struct event *event)
+{
+	(void)event;
+	stop_working(tui);
+	tui->unread = tui->half_read = 0;
+	tui->has_error = false;
+	take_waiting_back(tui);
 	free(steal(tui->plan));
+}
+
+static void on_error(struct tui *tui)
+{
+	tui->has_error = true;
+	if (tui->is_configured)
+		return;
+	tui->has_no_session = true;
+	take_waiting_back(tui);
 }
 
 static void on_usage(struct tui *tui, const struct event *event)
@@ -161,7 +176,7 @@ void tui_on_event(const struct event *event, void *self)
 		on_item(tui, event);
 		break;
 	case EV_error:
-		tui->has_error = true;
+		on_error(tui);
 		break;
 	case EV_exec_approval_request:
 		tui_notify(tui, "approval-requested", STR("Approval requested: a command"));

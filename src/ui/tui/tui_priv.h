@@ -123,12 +123,13 @@ struct tui {
 	bool is_exclusive;   /* the running task takes no messages: they wait */
 	bool is_preloaded;   /* the libraries for the first request */
 	bool is_configured, is_running, is_interrupted, is_plan_mode;
-	bool has_turn; /* there was a turn, so that the session can be resumed */
-	char *plan;    /* the one that this turn proposed, or NULL */
-	bool is_armed; /* Esc was pressed: the next one opens the earlier messages */
-	bool is_held;  /* the engine waits until the terminal has taken its output */
-	bool is_over;  /* shutdown was submitted */
-	int signal;    /* the one that ended the program */
+	bool has_no_session; /* it could not be opened */
+	bool has_turn;       /* there was a turn, so that the session can be resumed */
+	char *plan;          /* the one that this turn proposed, or NULL */
+	bool is_armed;       /* Esc was pressed: the next one opens the earlier messages */
+	bool is_held;        /* the engine waits until the terminal has taken its output */
+	bool is_over;        /* shutdown was submitted */
+	int signal;          /* the one that ended the program */
 	bool has_failed;
 };
 

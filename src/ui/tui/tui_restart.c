@@ -59,6 +59,7 @@ static void forget(struct tui *tui)
 	tui->context_used = tui->context_window = 0;
 	tui->unread = tui->half_read = 0;
 	tui->is_configured = tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
+	tui->has_no_session = false;
 	tui->is_plan_mode = tui->has_turn = tui->has_error = tui->is_held = tui->is_armed = false;
 	free(steal(tui->plan));
 	tui_terminal_ended(tui, STR_NONE);
