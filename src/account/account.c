@@ -284,11 +284,25 @@ static void on_refused(struct account_call *call, const struct error *err)
 		call_fail(call, err);
 }
 
+/* The tokens of an answer that arrives while the program ends replace spent ones; no loop is left for a worker. */
+static void store_last(struct account_call *call, int status, struct str body)
+{
+	struct error ignored;
+	if (account_refresh_read(status, body, &call->auth, clock_unix_ms(), &ignored) == ACCOUNT_REFRESHED)
+		on_store_work(call);
+}
+
 static void on_answer(int status, struct str body, const struct error *transport, void *self)
 {
 	struct account_call *call = self;
 	struct error err;
 	call->fetch = NULL;
+	if (!call->accounts) {
+		if (!transport)
+			store_last(call, status, body);
+		call_destroy(call);
+		return;
+	}
 	if (transport) {
 		call_fail(call, transport);
 		return;
@@ -323,6 +337,7 @@ static void call_post(struct account_call *call)
 		.body = buf_str(&body),
 		.max = ACCOUNT_ANSWER_MAX,
 		.timeout_ms = ACCOUNT_ANSWER_MS,
+		.is_farewell = true,
 	};
 	wipe(call->sent);
 	call->sent = xstrdup(call->auth.refresh_token);
@@ -409,11 +424,11 @@ void accounts_destroy(struct accounts *accounts)
 	if (!accounts)
 		return;
 	list_for_each(call, &accounts->calls, link) {
-		if (!call->is_storing) {
+		if (!call->fetch && !call->is_storing) {
 			call_destroy(call);
 			continue;
 		}
-		list_remove(&call->link); /* the worker ends first */
+		list_remove(&call->link); /* the request or the worker ends first */
 		loop_timer_destroy(steal(call->timer));
 		call->on_done = NULL;
 		call->accounts = NULL;

@@ -23,7 +23,8 @@ struct loop;
 struct token_commands;
 
 struct accounts *accounts_create(struct loop *loop, struct http_client *http);
-/* Ends all calls without on_done. A refresh that has been sent is lost. NULL is a no-op. */
+/* Ends all calls without on_done. A refresh that has been sent continues; its HTTP client must be ended by
+ * http_client_leave, which bounds it. NULL is a no-op. */
 void accounts_destroy(struct accounts *accounts);
 
 /* Returns the tokens of commands (token_command.h), which end with the accounts. */

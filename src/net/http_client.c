@@ -227,9 +227,16 @@ void http_client_proceed_soon(struct http_client *client)
 	loop_defer(&client->proceed);
 }
 
+/* Ends the calls that are still there, and the client. */
 static void on_left(void *self)
 {
-	http_client_destroy(self);
+	struct http_client *client = self;
+	struct http_call *call;
+	struct error err;
+	error_set(&err, ERR_timeout, "the program ends");
+	list_for_each(call, &client->calls, link)
+		http_call_end(call, &err);
+	http_client_destroy(client);
 }
 
 struct http_client *http_client_create(struct loop *loop, const struct http_client_options *options)

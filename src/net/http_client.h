@@ -35,7 +35,7 @@ struct http_client *http_client_create(struct loop *loop, const struct http_clie
  * a no-op. */
 void http_client_destroy(struct http_client *client);
 /* As http_client_destroy, but requests with is_farewell continue while the loop runs or is destroyed, for at most
- * LIMIT_FAREWELL_MS. */
+ * LIMIT_FAREWELL_MS; then they end with ERR_timeout. */
 void http_client_leave(struct http_client *client);
 /* Starts to load libcurl on a worker thread. */
 void http_client_preload(struct http_client *client);

@@ -84,6 +84,7 @@ struct http_fetch *http_fetch_start(struct http_client *client, const struct htt
 		.header_count = request->header_count,
 		.body = request->body.len ? &fetch->body : NULL,
 		.body_count = request->body.len ? 1 : 0,
+		.is_farewell = request->is_farewell,
 		.connect_timeout_ms = request->timeout_ms,
 		.idle_timeout_ms = request->timeout_ms,
 	};

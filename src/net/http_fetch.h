@@ -26,6 +26,7 @@ struct http_fetch_request {
 	struct str body;
 	size_t max;          /* bytes of an answer; more is ERR_limit */
 	uint64_t timeout_ms; /* for the connection, and without traffic */
+	bool is_farewell;    /* continues after http_client_leave; on_done must not need its owner */
 	/* Called with the headers, borrowed during the call. False ends the request with ERR_cancelled. May be NULL. */
 	bool (*on_head)(int status, const struct http_head *head, void *self);
 };

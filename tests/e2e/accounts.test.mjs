@@ -12,7 +12,7 @@ const options = needs('exec');
 const MODEL = '/backend/codex/responses', TOKEN = '/oauth/token';
 const readAuth = (home) => JSON.parse(readFileSync(path.join(home, 'auth.json')));
 const exec = (t, issuer, home, more = {}) =>
-	runCodex(t, ['exec', '--skip-git-repo-check', ...(more.args ?? []), 'hi'], { home, env: { ...issuer.env, ...more.env } });
+	runCodex(t, ['exec', '--skip-git-repo-check', ...(more.args ?? []), 'hi'], { home, env: { ...issuer.env, ...more.env }, onStart: more.onStart });
 
 async function setup(t, how = {}) {
 	const issuer = await startIssuer(t);
@@ -212,6 +212,39 @@ test('a logout during a refresh is not undone by it', options, async (t) => {
 	assert.equal(run.code, 1);
 	assert.match(run.stderr, /you have since logged out or signed in to another account/);
 	assert.equal(issuer.to(MODEL).length, 0);
+});
+
+/** Runs a turn that is interrupted while the issuer works on a refresh; `answer` is called when the turn has ended. */
+async function interrupted(t, issuer, home, answer) {
+	let start;
+	const started = new Promise((resolve) => (start = resolve));
+	issuer.overrides.set(TOKEN, async (request, body) => {
+		issuer.overrides.delete(TOKEN);
+		const tokens = issuer.token(request, body), child = await started;
+		const ended = new Promise((resolve) => child.stderr.on('data', (bytes) => /interrupted/.test(bytes) && resolve()));
+		child.kill('SIGINT');
+		await ended;
+		return answer(tokens);
+	});
+	const run = await exec(t, issuer, home, { onStart: start });
+	assert.deepEqual([run.code, run.stdout], [130, ''], run.stderr);
+}
+
+test('Ctrl-C during a refresh does not lose the tokens that replace the spent one', options, async (t) => {
+	const { issuer, home } = await setup(t, { home: expired });
+	await interrupted(t, issuer, home, (tokens) => tokens);
+	const next = await exec(t, issuer, home);
+	assert.deepEqual([next.code, next.stdout], [0, 'Hello.\n'], next.stderr);
+	assert.equal(issuer.to(TOKEN).length, 1);
+});
+
+test('Ctrl-C during a refresh ends the program if the issuer never answers, or with nonsense', options, async (t) => {
+	for (const answer of [() => new Promise(() => {}), () => [200, '<html>'], () => [503, {}]]) {
+		const { issuer, home } = await setup(t, { home: expired });
+		const before = readFileSync(path.join(home, 'auth.json'), 'utf8');
+		await interrupted(t, issuer, home, answer);
+		assert.equal(readFileSync(path.join(home, 'auth.json'), 'utf8'), before);
+	}
 });
 
 test('a login during a refresh is kept', options, async (t) => {

@@ -22,8 +22,8 @@ struct mcp_pool;
 /* ---- shared by all Codexes of a process: connections to models, the originator, folders with skills ---- */
 
 struct services *services_create(struct loop *loop, const char *originator);
-/* All Codexes must have been closed. The ends of MCP sessions over HTTP are still sent while the loop is destroyed.
- * NULL is fine. */
+/* All Codexes must have been closed. While the loop is destroyed, the ends of MCP sessions over HTTP are still sent,
+ * and the refresh of a login is completed. NULL is fine. */
 void services_destroy(struct services *services);
 /* Return what all Codexes of the process share. */
 struct http_client *services_http(struct services *services);
