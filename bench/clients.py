@@ -8,6 +8,7 @@ import os
 import pathlib
 import selectors
 import socket
+import struct
 import subprocess
 import time
 
@@ -19,11 +20,11 @@ DONE = b'"type":"task_complete"'
 class Engine:
     """A `codex proto` that listens."""
 
-    def __init__(self, binary, bench, model_url, config):
+    def __init__(self, binary, bench, model_url, config, scheme="unix"):
         (bench.home / "config.toml").write_text(config.format(url=model_url))
         path = bench.folder / "socket"
         self.path = str(path)
-        argv = [binary, "proto", "--listen", "unix://%s" % path]
+        argv = [binary, "proto", "--listen", "%s://%s" % (scheme, path)]
         self.process = subprocess.Popen(argv, env=bench.env, cwd=bench.work, stderr=subprocess.PIPE, text=True)
         for line in self.process.stderr:
             if line.startswith("listening on "):
@@ -85,50 +86,124 @@ def read_turns(clients):
     return total
 
 
-def crowd(count, tools, bench, binary, finish):
+class Streams:
+    """Streams of gRPC, each a Session, on one connection of HTTP/2 with the largest windows."""
+
+    DATA, HEADERS, RST_STREAM, SETTINGS, GOAWAY, WINDOW_UPDATE, END_HEADERS = 0, 1, 3, 4, 7, 8, 4
+
+    def __init__(self, engine, count):
+        self.socket = connect(engine)
+        self.rest = b""
+        window = struct.pack(">HI", 4, 2**31 - 1)
+        self.socket.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + self.frame(self.SETTINGS, 0, 0, window) +
+                            self.frame(self.WINDOW_UPDATE, 0, 0, struct.pack(">I", 2**31 - 1 - 65535)))
+        fields = [(":method", "POST"), (":scheme", "http"), (":path", "/codex.v1.Codex/Session"),
+                  (":authority", "localhost"), ("content-type", "application/grpc"), ("te", "trailers")]
+        head = b"".join(b"\0" + b"".join(bytes([len(text)]) + text.encode() for text in field) for field in fields)
+        self.ids = range(1, 2 * count, 2)
+        for number in self.ids:
+            self.socket.sendall(self.frame(self.HEADERS, self.END_HEADERS, number, head))
+
+    @staticmethod
+    def frame(kind, flags, stream, payload):
+        return len(payload).to_bytes(3, "big") + struct.pack(">BBI", kind, flags, stream) + payload
+
+    def ask(self, text):
+        op = json.dumps({"type": "user_input", "items": [{"type": "text", "text": text}]}).encode()
+        message = b"\x0a\x011\x12" + bytes([len(op)]) + op  # Submission {id: "1", op_json: op}
+        for number in self.ids:
+            self.socket.sendall(self.frame(self.DATA, 0, number, struct.pack(">BI", 0, len(message)) + message))
+
+    def read_turns(self):
+        """Reads the events of all streams until each has received task_complete."""
+        tails = {number: b"" for number in self.ids}
+        while tails:
+            some = self.socket.recv(1 << 18)
+            if not some:
+                raise SystemExit("bench: the connection was closed")
+            self.rest += some
+            at = 0
+            while len(self.rest) - at >= 9:
+                length, kind = int.from_bytes(self.rest[at:at + 3], "big"), self.rest[at + 3]
+                number = int.from_bytes(self.rest[at + 5:at + 9], "big")
+                if len(self.rest) - at < 9 + length:
+                    break
+                if kind in (self.RST_STREAM, self.GOAWAY):
+                    raise SystemExit("bench: a stream was cut off")
+                if kind == self.DATA and number in tails:
+                    seen = tails[number] + self.rest[at + 9:at + 9 + length]
+                    tails[number] = seen[-len(DONE):]
+                    if DONE in seen:
+                        del tails[number]
+                at += 9 + length
+            self.rest = self.rest[at:]
+
+    def close(self):
+        self.socket.close()
+
+
+class Sockets:
+    """Clients of a socket that carries lines, each with a connection."""
+
+    def __init__(self, engine, count):
+        self.clients = [connect(engine) for _ in range(count)]
+
+    def ask(self, text):
+        for client in self.clients:
+            ask(client, text)
+
+    def read_turns(self):
+        read_turns(self.clients)
+
+    def close(self):
+        for client in self.clients:
+            client.close()
+
+
+def crowd(count, tools, bench, binary, finish, scheme="unix"):
     """(CPU of one delta, Cost) when `count` clients stream DELTAS of them each, after a first turn of each."""
     hello = {"reply": [{"message": "Hello."}]}
     stream = {"reply": [{"repeat": DELTAS, "steps": [{"delta": "twenty bytes of it. "}]}]}
     model = tools.Model(bench.folder, [hello] * count + [stream] * count)
-    engine = Engine(binary, bench, model.url, tools.SERVED + tools.CONFIG)
+    engine = Engine(binary, bench, model.url, tools.SERVED + tools.CONFIG, scheme)
     try:
-        clients = [connect(engine) for _ in range(count)]
-        for client in clients:
-            ask(client, "hi")
-        read_turns(clients)
+        clients = Sockets(engine, count) if scheme == "unix" else Streams(engine, count)
+        clients.ask("hi")
+        clients.read_turns()
         before = engine.cpu_seconds()
-        for client in clients:
-            ask(client, "more")
-        read_turns(clients)
+        clients.ask("more")
+        clients.read_turns()
         cpu = engine.cpu_seconds() - before
         peak = engine.kib("VmHWM")
         finish("%.1f MB resident afterwards" % (engine.kib("VmRSS") / 1024))
-        for client in clients:
-            client.close()
+        clients.close()
         return cpu / (count * DELTAS), tools.Cost(cpu, cpu, peak, engine.stop())
     finally:
         engine.process.kill()
         model.stop()
 
 
-def idle(count, tools, bench, binary, finish):
+def idle(count, tools, bench, binary, finish, scheme="unix"):
     """CPU and wake-ups of an engine whose `count` clients have each completed a turn and are idle."""
     model = tools.Model(bench.folder, [{"reply": [{"message": "Hello."}]}] * count)
-    engine = Engine(binary, bench, model.url, tools.SERVED + tools.CONFIG)
+    engine = Engine(binary, bench, model.url, tools.SERVED + tools.CONFIG, scheme)
     try:
-        clients = [connect(engine) for _ in range(count)]
-        for client in clients:
-            ask(client, "hi")
-        read_turns(clients)
+        clients = Sockets(engine, count) if scheme == "unix" else Streams(engine, count)
+        clients.ask("hi")
+        clients.read_turns()
         time.sleep(1)  # the model's connections are let go
         before, woken = engine.cpu_seconds(), engine.wakeups()
         time.sleep(IDLE_SECONDS)
         cpu, woken = engine.cpu_seconds() - before, engine.wakeups() - woken
         finish("%g wake-ups per second" % (woken / IDLE_SECONDS))
         peak = engine.kib("VmHWM")
-        for client in clients:
-            client.close()
+        clients.close()
         return cpu / IDLE_SECONDS, tools.Cost(cpu, cpu, peak, engine.stop())
     finally:
         engine.process.kill()
         model.stop()
+
+
+def grpc(measure):
+    """The same measurement with streams of gRPC, on one connection."""
+    return lambda *args: measure(*args, scheme="http+unix")

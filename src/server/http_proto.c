@@ -234,7 +234,7 @@ static void on_request(struct http_exchange *exchange, const struct http_head *h
 
 /* ---- sessions ---- */
 
-void http_session_destroy(struct http_session *session)
+static void session_destroy(struct http_session *session)
 {
 	list_remove(&session->link);
 	session->proto->session_count--;
@@ -249,15 +249,22 @@ static void on_sweep(void *self)
 	struct http_session *it;
 	bool has_open = false;
 	list_for_each(it, &proto->sessions, link) {
-		if (!kept_session_has_ended(it->kept))
+		bool has_ended = it->is_abandoned || kept_session_has_ended(it->kept);
+		if (!has_ended)
 			has_open = true;
 		else if (!kept_session_is_watched(it->kept))
-			http_session_destroy(it);
+			session_destroy(it);
 	}
 	if (!proto->is_draining || has_open || proto->is_end_reported)
 		return;
 	proto->is_end_reported = true;
 	proto->options.on_end(proto->options.self);
+}
+
+void http_session_abandon(struct http_session *session)
+{
+	session->is_abandoned = true;
+	loop_defer(&session->proto->sweep);
 }
 
 static void on_session_end(void *self)
@@ -283,7 +290,7 @@ struct http_session *http_session_open(struct http_proto *proto, struct str resu
 		.engine = own->engine,
 		.resume_path = rollout,
 		.no_auto_configure = own->no_auto_configure || no_auto_configure,
-		.keep_events = own->keep_events,
+		.keep_events = is_own ? LIMIT_KEPT_EVENTS : own->keep_events,
 		.is_own = is_own,
 		.on_end = on_session_end,
 		.self = session,
@@ -402,7 +409,7 @@ void http_proto_destroy(struct http_proto *proto)
 	http_watches_destroy(proto);
 	grpc_calls_destroy(proto);
 	list_for_each(it, &proto->sessions, link)
-		http_session_destroy(it);
+		session_destroy(it);
 	transport_listener_destroy(proto->listener);
 	http_server_destroy(proto->server);
 	loop_deferred_finish(&proto->sweep);

@@ -46,7 +46,7 @@ void grpc_call_end(struct grpc_call *call, enum grpc_status status, const char *
 		loop_timer_stop(call->start);
 	kept_watcher_destroy(steal(call->watcher));
 	if (call->is_own && call->session && status != GRPC_OK)
-		http_session_destroy(steal(call->session));
+		http_session_abandon(steal(call->session));
 	if (call->has_lines)
 		lines_end(call, status, text);
 	else if (call->is_head_sent)

@@ -22,7 +22,8 @@ struct http_session {
 	struct list link;
 	struct http_proto *proto;
 	struct kept_session *kept;
-	bool is_own; /* it belongs to one stream: other requests do not find it */
+	bool is_own;       /* it belongs to one stream: other requests do not find it */
+	bool is_abandoned; /* its stream is gone */
 };
 
 struct http_proto {
@@ -67,8 +68,9 @@ must_check struct http_session *http_session_open(struct http_proto *proto, stru
                                                   bool is_own, struct error *err);
 /* Returns an open session that is not owned by a stream, or NULL. */
 struct http_session *http_session_find(struct http_proto *proto, struct str id);
-/* Ends a session at once, its task and commands included. It must have no watchers. */
-void http_session_destroy(struct http_session *session);
+/* Ends a session, its task and commands included, in the next round of the loop, so that it may be called by one of its
+ * callbacks. It must have no watchers. */
+void http_session_abandon(struct http_session *session);
 /* Ends the answer of each watch, without a last event. */
 void http_watches_destroy(struct http_proto *proto);
 

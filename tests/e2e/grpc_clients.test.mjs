@@ -42,6 +42,16 @@ test('grpc-js holds a conversation in a Session', needsGrpc, async (t) => {
 	assert.deepEqual([id, JSON.parse(msg_json).last_agent_message], ['1', 'Hello.']);
 });
 
+test('a session that belongs to a stream loses no events, however few are kept of others', needsGrpc, async (t) => {
+	const server = await serveHttp(t, await startModel(t, [say('Hello.')]), { args: ['--keep-events', '1'] });
+	const stream = grpcClient(t, server).Session(), { events, end } = collect(stream);
+	stream.write(submission('1', userInput('hi')));
+	stream.end();
+	assert.equal((await end).code, 0);
+	assert.deepEqual(events.map((event) => event.seq), events.map((_, i) => i + 1));
+	assert.equal(events.at(-1).type, 'shutdown_complete');
+});
+
 test('grpc-js opens, watches, repeats and closes a kept session', needsGrpc, async (t) => {
 	const server = await serveHttp(t, await startModel(t, [say('Hello.')]));
 	const client = grpcClient(t, server);
