@@ -408,6 +408,7 @@ static int run(struct exec *exec, struct error *err)
 	services_destroy(exec->services);
 	process_reaper_stop();
 	unwatch_signals(exec);
+	loop_hurry(exec->loop); /* an attached terminal may have stopped reading */
 	loop_destroy(exec->loop);
 	return 0;
 }

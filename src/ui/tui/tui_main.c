@@ -285,6 +285,7 @@ static int run(struct tui *tui, struct error *err)
 		term_tty_close(tui->tty);
 		composer_finish(&tui->composer);
 	}
+	loop_hurry(tui->loop); /* an attached terminal may have stopped reading */
 	loop_destroy(tui->loop);
 	return tui->tty ? 0 : -1;
 }
