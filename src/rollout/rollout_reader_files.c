@@ -87,7 +87,7 @@ static bool read_first_line(int fd, uint64_t tail, struct buf *out)
 /* Reads the first line and the last whole lines. False: the file is to be read as a whole. */
 static bool read_ends(const char *path, struct rollout_part part, struct rollout_segment *ret)
 {
-	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	auto_buf struct buf text, tail;
 	struct stat info;
 	buf_init(&text, LIMIT_ROLLOUT_FILE);
