@@ -76,6 +76,16 @@ test('text and parallel calls of one response are one message', exec, async (t) 
 	assert.equal(messages.length, at + 3);
 });
 
+test('an answer that equals the one before is kept', exec, async (t) => {
+	const { server, home, events } = await ask(t, [chat.say('Same.')]), id = events[0].thread_id;
+	for (const prompt of ['again', 'and again']) {
+		const run = await codexExec(t, null, ['resume', id, prompt], { home, json: true });
+		assert.equal(run.code, 0, run.stderr);
+	}
+	const said = server.requests[2].body.messages.filter((message) => message.role === 'assistant').map((message) => message.content);
+	assert.deepEqual([said, server.faults], [['Same.', 'Same.'], []]);
+});
+
 // Each row: the chunks before the end, and the commands that must run.
 const echo = (word) => JSON.stringify({ cmd: `echo ${word}` });
 const part = (index, id, name, args, more) => chunk({ tool_calls: [{ ...(index !== null && { index }), ...(id !== null && { id }),
