@@ -89,8 +89,8 @@ enum {
 void http_reply_head(struct http_exchange *exchange, int status, const struct str *headers, size_t header_count,
                      int64_t length);
 /* Queues a copy of bytes of the body; in HTTP/1.1, what is queued within one iteration of the loop is sent with one
- * write. False if more than LIMIT_STREAM_QUEUE is queued: wait for on_writable. Bytes beyond the announced length are
- * discarded. */
+ * write. False if more than LIMIT_STREAM_QUEUE (HTTP/2: half of it) is queued: wait for on_writable. Bytes beyond the
+ * announced length are discarded. */
 bool http_reply_data(struct http_exchange *exchange, struct str bytes);
 /* Ends the answer and the exchange. The connection is closed if less than the announced length was sent. */
 void http_reply_end(struct http_exchange *exchange);

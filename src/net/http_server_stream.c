@@ -133,7 +133,7 @@ static bool on_data(struct http_exchange *base, struct str bytes)
 	if (stream->out.over)
 		http2_stream_reset(stream, NGHTTP2_INTERNAL_ERROR); /* on_gone follows */
 	resume(stream);
-	stream->is_full = stream->out.len - stream->sent > LIMIT_STREAM_QUEUE;
+	stream->is_full = stream->out.len - stream->sent > LIMIT_STREAM_QUEUE / 2;
 	return !stream->is_full;
 }
 
