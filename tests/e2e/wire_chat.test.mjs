@@ -235,7 +235,7 @@ const FAILURES = {
 	'an overloaded chunk': [[{ error: { message: 'Overloaded, sorry', code: 503 } }], /Overloaded, sorry/, 2],
 	'a cut stream': [{ raw: [`data: ${JSON.stringify(chunk({ content: 'x' }))}\n\n`] }, /stream closed before finish_reason or \[DONE\]/, 2],
 	'200 with an error as JSON': [{ body: { error: { message: 'bad key', code: 'x' } } }, /bad key/, 1],
-	'200 with HTML': [{ type: 'text/html', body: '<html>Sign in</html>' }, /text\/html.*Sign in.*not a Chat Completions API.*base_url/, 1],
+	'200 with HTML': [{ type: 'text/html', body: '<html>Sign in</html>' }, /text\/html.*Sign in.*no server of the Chat Completions API.*base_url/, 1],
 	'an unexpected 404': [status(404, { message: 'no model' }), /404 Not Found: no model/, 1],
 	'a 422 of vLLM': [{ status: 400, body: { object: 'error', message: 'wrong tool parser', code: 400 } }, /^wrong tool parser/, 1],
 	'a 500': [status(500, { message: 'boom' }), /boom/, 4],
