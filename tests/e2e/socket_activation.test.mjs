@@ -25,16 +25,18 @@ async function activate(t, kind, address, variables = PASSED, { model = null, ar
 	return { cwd, ...launch(t, 'python3', [helper, kind, address, ...variables, '--', ...command], { cwd, env: cleanEnv(home) }) };
 }
 
-/** Resolves once the file is there. */
-async function appears(file) {
-	while (!fs.existsSync(file)) await new Promise((wake) => setTimeout(wake, 10));
+/** Resolves once a socket listens at the file, which is there before, and without a connection to it. */
+async function listens(file) {
+	const isListening = (line) => line.endsWith(` ${file}`) && line.split(' ')[3] === '00010000'; // __SO_ACCEPTCON
+	while (!fs.readFileSync('/proc/net/unix', 'utf8').split('\n').some(isListening))
+		await new Promise((wake) => setTimeout(wake, 10));
 }
 
 test('a passed Unix socket serves clients, and its file stays for the next start', options, async (t) => {
 	const file = path.join(tempDir(t, 'run'), 'app-server.sock');
 	const model = await startModel(t, [run('env | grep ^LISTEN_; ls -l /proc/self/fd | grep socket; echo checked'), say('Done.')]);
 	const server = await activate(t, 'unix', file, PASSED, { model });
-	await appears(file);
+	await listens(file);
 	const first = await connectRpc(t, { path: file }), second = await connectRpc(t, { path: file });
 	for (const client of [first, second])
 		assert.deepEqual(await client.request('mock/experimentalMethod', { value: 'x' }), { echoed: 'x' });
@@ -103,7 +105,7 @@ test('systemd-socket-activate starts the server for the first connection', {
 		...['ASAN_OPTIONS', 'UBSAN_OPTIONS'].filter((name) => process.env[name]).map((name) => `--setenv=${name}=${process.env[name]}`)];
 	const server = launch(t, 'systemd-socket-activate', [`--listen=${file}`, ...passed, codexBin, 'app-server', '--listen', 'fd://'],
 		{ cwd: tempDir(t, 'cwd'), env: cleanEnv(home) });
-	await appears(file);
+	await listens(file);
 	const client = await connectRpc(t, { path: file });
 	assert.deepEqual(await client.request('mock/experimentalMethod', { value: 'x' }), { echoed: 'x' });
 	server.child.kill('SIGTERM');
