@@ -357,7 +357,7 @@ struct model_client *model_client_create(const struct model_client_options *opti
 	return client;
 }
 
-void model_client_preconnect(struct model_client *client)
+void model_client_preconnect(struct model_client *client, bool is_likely)
 {
 	const struct http_request request = {
 		.url = client->provider->url,
@@ -365,7 +365,8 @@ void model_client_preconnect(struct model_client *client)
 		.client_key = client->provider->client_key,
 		.connect_timeout_ms = LIMIT_CONNECT_MS,
 	};
-	if (!client->socket) /* which opens a connection of its own */
+	if (!client->socket /* which opens a connection of its own */ &&
+	    (is_likely || http_client_is_preloaded(client->http)))
 		http_client_preconnect(client->http, &request);
 }
 

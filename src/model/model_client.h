@@ -33,8 +33,9 @@ struct model_client *model_client_create(const struct model_client_options *opti
 /* Cancels all calls without on_done. Must not be called from a callback of its calls. NULL is a no-op. */
 void model_client_destroy(struct model_client *client);
 
-/* Opens a connection to the provider, so that the first request does not have to. */
-void model_client_preconnect(struct model_client *client);
+/* Opens a connection to the provider, so that the first request does not have to. If no request is likely, does so only
+ * if libcurl is there or about to be. */
+void model_client_preconnect(struct model_client *client, bool is_likely);
 
 struct model_handler {
 	response_event_fn on_event;

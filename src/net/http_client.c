@@ -192,9 +192,14 @@ static void on_loaded(void *self)
 	free(load);
 }
 
+bool http_client_is_preloaded(const struct http_client *client)
+{
+	return client->load || client->curl || client->load_error.code != ERR_none;
+}
+
 void http_client_preload(struct http_client *client)
 {
-	if (client->load || client->curl || client->load_error.code != ERR_none)
+	if (http_client_is_preloaded(client))
 		return;
 	client->load = xnew(struct http_load);
 	client->load->client = client;

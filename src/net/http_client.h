@@ -39,6 +39,8 @@ void http_client_destroy(struct http_client *client);
 void http_client_leave(struct http_client *client);
 /* Starts to load libcurl on a worker thread. */
 void http_client_preload(struct http_client *client);
+/* True once the loading has started, or has failed. */
+bool http_client_is_preloaded(const struct http_client *client);
 
 struct http_request {
 	const char *method;

@@ -197,3 +197,22 @@ test('threads of an app-server connect once, and their requests share the connec
 	assert.equal(server.requests.length, 3);
 	assert.equal(server.connections.length, 1);
 });
+
+test('an app-server that resumes a thread loads libcurl with the first turn, not before', needs('app-server'), async (t) => {
+	const server = await startProvider(t), home = providerHome(t, `base_url = "${server.url}/v1"`);
+	const turn = async (app, threadId) => {
+		await app.request('turn/start', { threadId, input: [{ type: 'text', text: 'hi', text_elements: [] }] });
+		await app.next('turn/completed');
+	};
+	const first = await startAppServer(t, null, { home }), { thread } = await first.request('thread/start', {});
+	await turn(first, thread.id);
+	await first.end();
+	const app = await startAppServer(t, null, { home });
+	const isLoaded = () => fs.readFileSync(`/proc/${app.child.pid}/maps`, 'utf8').includes('libcurl');
+	await app.request('thread/resume', { threadId: thread.id });
+	await app.request('thread/loaded/list', {});
+	assert.equal(isLoaded(), false);
+	await turn(app, thread.id);
+	assert.equal(isLoaded(), true);
+	assert.equal(server.requests.length, 2);
+});

@@ -59,7 +59,7 @@ void session_model_open(struct session *session, struct model_provider *provider
 	                  .client_version = str_of(env->client_version)},
 	};
 	session->model = model_client_create(&options);
-	model_client_preconnect(session->model);
+	model_client_preconnect(session->model, !session->resumed); /* clients resume sessions to show them, too */
 }
 
 struct session_kin session_kin(const struct session *session)
