@@ -107,11 +107,12 @@ def configure(here, bench):
 
 
 def resume(here, count):
-    """The cost of thread/resume beyond that of an app-server that starts a thread. Peak of the whole process."""
+    """The cost of thread/resume beyond that of an app-server that lists its threads. Peak of the whole process."""
     def row(bench, binary):
         size = write_session(bench.home, count)
         configure(here, bench)
-        base = here.run_process([binary, "app-server"], bench.env, bench.work, talk=asking(here, "thread/start", {}))
+        base = here.run_process([binary, "app-server"], bench.env, bench.work,
+                                talk=asking(here, "thread/loaded/list", {}))
         params = {"threadId": THREAD, "excludeTurns": True}
         cost = here.run_process([binary, "app-server"], bench.env, bench.work,
                                 talk=asking(here, "thread/resume", params))
