@@ -54,6 +54,8 @@ enum {
 	LIMIT_FAREWELL_MS = 1000,            /* for the last requests of a program that exits */
 	LIMIT_ZIP = 2047 * MIB,              /* a ZIP archive */
 	LIMIT_FEEDBACK_FILES = 1000,         /* files in one feedback report */
+	LIMIT_GOAL_OBJECTIVE = 16 * KIB,     /* bytes of the objective of a goal */
+	LIMIT_GOAL_TURNS = 1000,             /* turns that a goal starts before it is paused */
 	LIMIT_SAMPLES = 64,                  /* pending samples of one history */
 	LIMIT_THREAD_CONFIGS = 16,           /* cached configurations of threads */
 	LIMIT_RPC_PENDING = 1024,            /* unanswered requests of one client; more cause backpressure */

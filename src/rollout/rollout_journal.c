@@ -471,6 +471,7 @@ int rollout_journal_event(struct rollout_journal *journal, struct str turn_id, c
 	case EV_token_count:
 	case EV_subagent_lifecycle:
 	case EV_agent_inbox:
+	case EV_thread_goal_updated:
 		return rollout_event_append(journal->writer, &(struct rollout_note){0}, event, err);
 	default:
 		return on_tool_event(journal, turn_id, event, err);

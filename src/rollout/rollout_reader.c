@@ -168,6 +168,16 @@ static enum rollout_role on_token_count(struct rollout_reader *reader, const str
 	return ROLLOUT_PART;
 }
 
+static enum rollout_role on_goal(struct rollout_reader *reader, const struct json *payload)
+{
+	const struct json *goal = json_get(payload, "goal");
+	buf_clear(&reader->goal_text);
+	if (json_is(goal, JSON_object))
+		buf_append_str(&reader->goal_text, goal->span);
+	reader->goal = reader->goal_text.len ? buf_str(&reader->goal_text) : STR_NONE;
+	return ROLLOUT_PART;
+}
+
 static enum rollout_role on_settings(struct rollout_reader *reader, const struct json *payload)
 {
 	(void)reader;
@@ -179,9 +189,9 @@ static const struct {
 	const char *wire;
 	rollout_event_fn run;
 } event_rows[] = {
-	{"task_started", on_turn_begin},          {"turn_started", on_turn_begin}, {"task_complete", on_turn_end},
-	{"turn_complete", on_turn_end},           {"turn_aborted", on_turn_end},   {"token_count", on_token_count},
-	{"thread_settings_applied", on_settings},
+	{"task_started", on_turn_begin},          {"turn_started", on_turn_begin},  {"task_complete", on_turn_end},
+	{"turn_complete", on_turn_end},           {"turn_aborted", on_turn_end},    {"token_count", on_token_count},
+	{"thread_settings_applied", on_settings}, {"thread_goal_updated", on_goal},
 };
 
 static void on_event_msg(struct rollout_reader *reader, const struct json *payload)
@@ -299,7 +309,7 @@ static int read_all(struct rollout_reader *reader, struct error *err)
 		is_whole = true;
 		reader->records.count = 0;
 		reader->damage = (struct rollout_damage){0};
-		reader->token_info = STR_NONE;
+		reader->token_info = reader->goal = STR_NONE;
 		reader->is_turn_open = false;
 		for (size_t i = reader->segments.count; i > 0 && is_whole; i--)
 			is_whole = read_lines(reader, &reader->segments.items[i - 1]);
@@ -331,6 +341,7 @@ struct rollout_reader *rollout_reader_create_part(const char *path, enum rollout
 	reader->wants = wants;
 	reader->part = part;
 	buf_init(&reader->usage, LIMIT_ROLLOUT_LINE);
+	buf_init(&reader->goal_text, LIMIT_ROLLOUT_LINE);
 	reader->path = realpath(path, NULL);
 	if (!reader->path) {
 		error_sys(err, errno, "cannot open %s", path);
@@ -385,6 +396,7 @@ void rollout_reader_destroy(struct rollout_reader *reader)
 		return;
 	rollout_reader_forget(reader);
 	buf_finish(&reader->usage);
+	buf_finish(&reader->goal_text);
 	arena_finish(&reader->arena);
 	arena_finish(&reader->line);
 	free(reader->path);

@@ -93,6 +93,7 @@ struct rollout_reader {
 	bool is_turn_open; /* the last turn has started but not ended */
 	size_t user_turns;
 	struct str token_info; /* JSON of the last token_count's info (record token_usage_info), or STR_NONE */
+	struct str goal;       /* JSON of the last thread_goal_updated's goal (record thread_goal), or STR_NONE */
 	struct rollout_damage damage;
 	/* private */
 	VEC(struct rollout_segment) segments;
@@ -110,6 +111,7 @@ struct rollout_reader {
 	struct rollout_segment *segment; /* the current segment */
 	bool ends_turn;                  /* the current event ends its turn */
 	struct buf usage;                /* holds token_info */
+	struct buf goal_text;            /* holds goal */
 };
 
 /* Reads the file. NULL and err if it cannot be read. */

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "base/error.h"
 #include "base/list.h"
 #include "base/text.h"
 #include "protocol/record/types.h"
@@ -70,6 +71,9 @@ struct tool_host {
 	/* True if exactly this command line was approved for the session before; remember records an approval. */
 	bool (*is_approved)(struct tool_host *host, struct str key);
 	void (*remember)(struct tool_host *host, struct str key);
+	/* Fills the goal of the session, borrowed until it changes. False: the session has no goal. */
+	bool (*goal)(struct tool_host *host, struct thread_goal *ret);
+	must_check int (*change_goal)(struct tool_host *host, const struct goal_change *change, struct error *err);
 	/* Returns the session's node in the tree of agents. by_thread: for tools that identify agents by thread id.
 	 * NULL if the session does not have these tools. */
 	struct agent *(*agent)(struct tool_host *host, bool by_thread);

@@ -12,6 +12,7 @@
 #include "app_server/threads/thread_unload.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_fork.h"
+#include "app_server/threads/thread_goal.h"
 #include "app_server/threads/thread_items.h"
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_open.h"
@@ -85,8 +86,7 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 	else
 		rpc_reply(request, &response);
 	thread_restore_usage(load, thread, shows_turns ? connection : NULL);
-	struct app_thread_goal_cleared_notification cleared = {str_of(thread->id)};
-	thread_notify(thread, NOTIFY_thread_goal_cleared, &cleared);
+	thread_notify_goal(thread, STR_NONE);
 }
 
 /* ---- a stored thread ---- */

@@ -16,6 +16,7 @@
 #include "engine/session/preamble.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session.h"
+#include "engine/session/session_goal.h"
 #include "engine/session/session_model.h"
 #include "mcp/mcp_pool.h"
 #include "net/http_client.h"
@@ -302,6 +303,7 @@ struct codex *codex_open(const struct codex_options *options)
 	samples_init(&codex->samples);
 	resume_wait_init(&codex->resume_wait, &codex->env, on_resume_ready, codex);
 	mcp_wait_init(&codex->mcp_wait, &codex->env, on_resume_ready, codex);
+	codex_init_goal(codex);
 	rollout_stall_init(&codex->stall, loop, &stall_ops, codex);
 	sq_init(&codex->sq, loop, on_submissions, on_room, codex);
 	eq_init(&codex->eq, loop, on_events, codex);
@@ -354,6 +356,28 @@ int codex_add_items(struct codex *codex, const struct str *items, size_t count, 
 		conversation_add(&session->conversation, items[i]);
 	rollout_stall_pass(&codex->stall, session);
 	return 0;
+}
+
+bool codex_goal(const struct codex *codex, struct thread_goal *ret)
+{
+	return codex->session && session_goal_view(codex->session, ret);
+}
+
+int codex_change_goal(struct codex *codex, const struct goal_change *change, struct error *err)
+{
+	if (!codex->env.config->features.goals)
+		return error_set(err, ERR_unsupported, "goals are off: set features.goals = true");
+	if (session_goal_change(codex->session, change, err) != 0)
+		return -(int)err->code;
+	codex->has_succeeded = true;
+	if (!codex->session->task)
+		codex_continue_goal(codex);
+	return 0;
+}
+
+bool codex_clear_goal(struct codex *codex)
+{
+	return codex->session && session_goal_clear(codex->session);
 }
 
 int codex_record(struct codex *codex, struct error *err)
@@ -433,6 +457,7 @@ void codex_close(struct codex *codex)
 		loop_deferred_finish(&codex->hear);
 	codex_close_session(codex);
 	agents_destroy(codex); /* after the session, whose calls may wait for agents */
+	loop_deferred_finish(&codex->goal);
 	rollout_stall_finish(&codex->stall);
 	resume_wait_finish(&codex->resume_wait);
 	mcp_wait_finish(&codex->mcp_wait);

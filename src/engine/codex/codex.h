@@ -82,6 +82,16 @@ void codex_let_record_go(struct codex *codex, bool is_let_go);
  * another file replaces the rollout, which a warning reports. */
 const char *codex_record_path(const struct codex *codex);
 
+/* Fills the goal of the session, borrowed until the next call or event. False: the session has no goal. */
+bool codex_goal(const struct codex *codex, struct thread_goal *ret);
+/* Creates or changes the goal, and emits thread_goal_updated. An active goal starts a turn when no task runs, and
+ * after each task that succeeds, if the front end lets turns start unasked; an interrupt pauses it. There must be a
+ * Session. ERR_invalid: a value is unusable; ERR_not_found: there is no goal to change; ERR_unsupported: the feature
+ * is off. */
+must_check int codex_change_goal(struct codex *codex, const struct goal_change *change, struct error *err);
+/* Removes the goal and emits thread_goal_updated. False: the session has no goal. */
+bool codex_clear_goal(struct codex *codex);
+
 /* Requests one answer of the model to the current history followed by a prompt, in parallel to turns. Nothing is
  * recorded, counted or emitted, and no tool runs. NULL and err: a Task runs (ERR_busy), or LIMIT_SAMPLES are in
  * progress (ERR_limit). When the Codex is closed, pending samples end with ERR_cancelled. */

@@ -81,6 +81,8 @@ struct codex {
 	struct rollout_stall stall;
 	unsigned holds; /* number of holds that were not released */
 	bool is_shut_down;
+	bool has_succeeded;        /* the last Task did, or a goal was set: the goal may start the next one */
+	struct loop_deferred goal; /* starts it */
 	struct hook_batch *ending; /* SessionEnd hooks, which shutdown_complete waits for; else NULL */
 	char *ending_id;           /* the submission that waits */
 	/* Used by agents.c. */

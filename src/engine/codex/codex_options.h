@@ -47,7 +47,8 @@ struct codex_options {
 	bool serves_tools;   /* the client carries out calls of the tools that it provides */
 	/* input joins a running task, unless the configuration or the submission requests a replacement */
 	bool steers;
-	bool runs_unasked; /* input without items starts a turn; otherwise its task ends at once */
+	/* Input without items starts a turn; otherwise its task ends at once. An active goal starts turns. */
+	bool runs_unasked;
 	codex_event_fn on_event;
 	codex_child_fn on_child; /* NULL: requests of subagents become events of this Codex */
 	codex_room_fn on_room;   /* NULL: a submission that was refused is not submitted again */

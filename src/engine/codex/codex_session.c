@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/shared_text.h"
+#include "base/uuid.h"
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "engine/codex/agents.h"
@@ -19,6 +20,7 @@
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
+#include "engine/session/session_goal.h"
 #include "engine/session/session_hooks.h"
 #include "engine/session/session_mcp.h"
 #include "engine/session/session_mcp_list.h"
@@ -180,6 +182,7 @@ static void destroy_session(struct session *session)
 {
 	/* cannot fail silently: a full disk was reported when it became full */
 	best_effort(session_flush_rollout(session, NULL));
+	session_goal_destroy(session);
 	session_hooks_destroy(session->hooks);
 	session_mcp_lists_destroy(session);
 	session_mcp_destroy(session->mcp);
@@ -286,11 +289,41 @@ static int reconfigure(struct session *session, struct str sub_id, const struct 
 	return 0;
 }
 
+/* ---- the goal ----
+ *
+ * A goal starts a turn only after a Task that succeeded, or after it was set: a turn that fails or that a hook stops
+ * would otherwise be started again and again. Input and messages of subagents precede it, and their Tasks are followed
+ * by the goal's next turn. */
+
+static void start_goal_turn(void *self)
+{
+	struct codex *codex = self;
+	char id[UUID_TEXT_SIZE];
+	bool is_free = codex->session && !codex->session->task && !codex->sq.count && !codex->is_shut_down;
+	if (!is_free || !codex->has_succeeded || !session_goal_takes_turn(codex->session))
+		return;
+	codex->has_succeeded = false;
+	uuid_v7(id);
+	task_start_goal(&codex->tasks, str_of(id));
+}
+
+void codex_init_goal(struct codex *codex)
+{
+	loop_deferred_init(&codex->goal, codex->env.loop, start_goal_turn, codex);
+}
+
+void codex_continue_goal(struct codex *codex)
+{
+	if (codex->has_succeeded && codex->session->goal && codex->env.runs_unasked)
+		loop_defer(&codex->goal);
+}
+
 /* ---- reports of the Tasks ---- */
 
 static void on_task_success(void *self, const struct task *task)
 {
-	const struct codex *codex = self;
+	struct codex *codex = self;
+	codex->has_succeeded = true;
 	if (notify_is_wanted(codex->session))
 		notify_task_complete(codex->session, task);
 }
@@ -298,6 +331,7 @@ static void on_task_success(void *self, const struct task *task)
 static void on_task_end(void *self)
 {
 	agents_on_task_end(self);
+	codex_continue_goal(self);
 }
 
 static const struct task_events task_events = {
@@ -315,6 +349,7 @@ int codex_open_session(struct codex *codex, struct str sub_id, const struct op_c
 		return -(int)err->code;
 	session_permission_init(session);
 	session_host_init(session);
+	session_goal_lend(session);
 	session->host.is_held = codex->holds > 0;
 	if (session->resumed)
 		agents_restore(session, session->resumed->reader);
@@ -367,6 +402,7 @@ void codex_release_session(struct codex *codex)
 void codex_interrupt(struct codex *codex)
 {
 	struct session *session = codex->session;
+	session_goal_stop(session, goal_status_paused);
 	if (!session->task)
 		return;
 	struct str id = str_copy(session->task->id);

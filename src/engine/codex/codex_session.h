@@ -9,6 +9,10 @@
 struct codex;
 struct session;
 
+/* Sets up codex->goal, which the owner finishes. */
+void codex_init_goal(struct codex *codex);
+/* Starts a turn for an active goal, after a Task that succeeded or a change of the goal. */
+void codex_continue_goal(struct codex *codex);
 /* Creates the session and emits session_configured with sub_id. After an error there is no session. */
 must_check int codex_open_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
                                   struct error *err);

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session.h"
+#include "engine/session/session_goal.h"
 #include "engine/session/session_model.h"
 #include "model/model_usage.h"
 
@@ -39,6 +40,7 @@ void conversation_add_usage(struct conversation *conversation, struct str sub_id
 	if (usage) {
 		count(conversation, usage->total_tokens);
 		conversation->usage_last = *usage;
+		session_goal_count(conversation->session, usage);
 		model_usage_add(&conversation->session->usage_total, usage);
 	}
 	conversation_emit_usage(conversation, sub_id, settings);

@@ -12,6 +12,7 @@
 #include "engine/session/conversation_usage.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
+#include "engine/session/session_goal.h"
 #include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
@@ -135,6 +136,7 @@ int session_resume(struct session *session, struct error *err)
 	memcpy(session->id, reader->meta.thread_id.ptr, UUID_TEXT_SIZE - 1);
 	take_history(session, load);
 	take_usage(session, reader);
+	session_goal_restore(session, reader->goal);
 	take_dynamic_tools(session, reader->meta.dynamic_tools);
 	return 0;
 }

@@ -28,6 +28,7 @@ struct model_provider;
 struct rollout_journal;
 struct resume_load;
 struct rollout_writer;
+struct session_goal;
 struct session_hooks;
 struct session_mcp;
 struct session_skills;
@@ -78,6 +79,7 @@ struct session {
 	struct session_skills *skills;   /* NULL until skills are first used */
 	struct session_mcp *mcp;         /* MCP servers */
 	struct session_hooks *hooks;     /* commands that run on events */
+	struct session_goal *goal;       /* NULL: none (session_goal.h) */
 	struct list mcp_lists;           /* unanswered list_mcp_tools (session_mcp_list.h) */
 	struct rollout_writer *rollout;  /* NULL: the session is ephemeral */
 	struct rollout_journal *journal; /* converts events to lines of the rollout */

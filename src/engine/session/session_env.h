@@ -61,7 +61,7 @@ struct session_env {
 	bool is_interactive;           /* a user can answer requests */
 	bool is_unattended;            /* no user can answer, and the model is informed of it */
 	bool serves_tools;             /* the client carries out calls of its dynamic tools */
-	bool runs_unasked;             /* input without items starts a turn */
+	bool runs_unasked;             /* input without items and goals start turns */
 };
 
 #endif

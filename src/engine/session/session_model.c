@@ -134,6 +134,10 @@ static bool is_offered(const struct conversation *conversation, const struct set
 	case TOOL_subagent_logs:
 	case TOOL_subagent_cancel:
 		return config->features.subagent_tools && offers_subagents(session, tag);
+	case TOOL_get_goal:
+	case TOOL_create_goal:
+	case TOOL_update_goal:
+		return config->features.goals && !(session->env->agent && session->env->agent->parent);
 	case TOOL_request_user_input:
 		return !session->env->is_unattended;
 	case TOOL_wait:

@@ -7,10 +7,12 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/uuid.h"
 #include "engine/task/compact.h"
 #include "engine/session/session_hooks.h"
 #include "engine/history/history_item.h"
 #include "engine/session/session.h"
+#include "engine/session/session_goal.h"
 #include "engine/session/session_mcp.h"
 #include "engine/turn/turn.h"
 #include "model/model_error.h"
@@ -112,7 +114,9 @@ static void end_early(struct task *task, bool by_user)
 static void fail(struct task *task, const char *message, const char *info)
 {
 	struct ev_error event = {.message = str_of(message), .codex_error_info = str_of(info)};
+	bool is_limit = str_find(event.codex_error_info, STR("usage_limit")) >= 0;
 	task_emit(task, EV_error, &event);
+	session_goal_stop(task->session, is_limit ? goal_status_usage_limited : goal_status_paused);
 	drop_turn(task);
 	end_early(task, false);
 	task->turn_env.has_last_message = false;
@@ -223,6 +227,7 @@ static void end(struct task *task)
 {
 	const struct task_owner *owner = task->owner;
 	struct session *session = task->session;
+	session_goal_add_time(session, task->started_ns);
 	session->task = NULL;
 	task_destroy(task);
 	session_record_unheard(session);
@@ -309,6 +314,19 @@ void task_start_compact(const struct task_owner *owner, struct str id)
 }
 
 /* ---- input, holds, aborts ---- */
+
+void task_emit_message(struct task *task, const struct task_input *input)
+{
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	struct user_message_item message = {.id = str_of(id),
+	                                    .client_id = input->client_id,
+	                                    .content = (struct user_input *)(uintptr_t)input->items,
+	                                    .content_count = input->count};
+	struct turn_item item = {.tag = turn_item_user_message, .body = &message};
+	task_emit_item(task, EV_item_started, &item);
+	task_emit_item(task, EV_item_completed, &item);
+}
 
 bool task_can_steer(const struct task *task)
 {

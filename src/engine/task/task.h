@@ -89,6 +89,8 @@ struct task {
 void task_start_user(const struct task_owner *owner, struct str id, const struct task_input *input);
 /* Starts a task for the messages in the inbox. interrupts_only: only for the interrupts at first. */
 void task_start_inbox(const struct task_owner *owner, struct str id, bool interrupts_only);
+/* Starts a task for the goal of the session, which must have one. */
+void task_start_goal(const struct task_owner *owner, struct str id);
 /* Starts a task that compacts the history at the user's request. */
 void task_start_compact(const struct task_owner *owner, struct str id);
 

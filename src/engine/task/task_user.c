@@ -8,9 +8,9 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/uuid.h"
 #include "engine/session/preamble.h"
 #include "engine/session/session.h"
+#include "engine/session/session_goal.h"
 #include "engine/session/session_model.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session_skills.h"
@@ -47,19 +47,6 @@ struct steer {
 static struct task_user *user_of(struct task *task)
 {
 	return container_of(task, struct task_user, task);
-}
-
-void task_emit_message(struct task *task, const struct task_input *input)
-{
-	char id[UUID_TEXT_SIZE];
-	uuid_v7(id);
-	struct user_message_item message = {.id = str_of(id),
-	                                    .client_id = input->client_id,
-	                                    .content = (struct user_input *)(uintptr_t)input->items,
-	                                    .content_count = input->count};
-	struct turn_item item = {.tag = turn_item_user_message, .body = &message};
-	task_emit_item(task, EV_item_started, &item);
-	task_emit_item(task, EV_item_completed, &item);
 }
 
 /* Marks of lines: a user message, or a skill that it mentions. */
@@ -466,6 +453,17 @@ void task_start_inbox(const struct task_owner *owner, struct str id, bool interr
 {
 	struct task_user *user = create(owner, id);
 	user->interrupts_only = interrupts_only;
+	task_run_start_hooks(&user->task, on_start_hooks);
+}
+
+void task_start_goal(const struct task_owner *owner, struct str id)
+{
+	struct task_user *user = create(owner, id);
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	session_goal_write_prompt(owner->session, &item);
+	add_line(&user->pending, MARK_SKILL, buf_str(&item));
+	session_warn_unknown_model(owner->session, user->task.id, user->task.settings);
 	task_run_start_hooks(&user->task, on_start_hooks);
 }
 
