@@ -70,7 +70,23 @@ static void apply(uint64_t base, const uint64_t *list, size_t count)
 	}
 }
 
-/* The pages that the loader has made read-only: those that lie whole in the segment, and the page of its beginning. */
+/* Where the pages end that hold `end` or less of the program, and nothing that is written later. The loader makes only
+ * pages read-only that lie whole in the tables: with larger pages than the linker expects (16 and 64 KiB on aarch64) their
+ * last part, which has the addresses of functions, would stay writable. */
+static uint64_t end_of_pages(const Elf64_Phdr *segments, uint64_t end, uint64_t page)
+{
+	uint64_t last = (end + page - 1) & ~(page - 1);
+	for (size_t i = 0; i < __ehdr_start.e_phnum; i++) {
+		uint64_t start = segments[i].p_vaddr;
+		if (segments[i].p_type != PT_LOAD || start + segments[i].p_memsz <= end)
+			continue;
+		start = (start > end ? start : end) & ~(page - 1);
+		last = last < start ? last : start;
+	}
+	return last;
+}
+
+/* The tables that the loader has made read-only: whole pages from that of their beginning on. */
 static void protect(uint64_t base, int protection)
 {
 	static const char failed[] = "codex: the tables of this program cannot be relocated: mprotect is refused\n";
@@ -79,9 +95,9 @@ static void protect(uint64_t base, int protection)
 	for (size_t i = 0; i < __ehdr_start.e_phnum; i++) {
 		if (segments[i].p_type != PT_GNU_RELRO)
 			continue;
-		uint64_t start = base + segments[i].p_vaddr, end = start + segments[i].p_memsz;
-		start &= ~(page - 1);
-		end &= ~(page - 1);
+		uint64_t start = base + (segments[i].p_vaddr & ~(page - 1));
+		uint64_t end = segments[i].p_vaddr + segments[i].p_memsz;
+		end = base + end_of_pages(segments, end, page);
 		if (end > start && mprotect((void *)start, end - start, protection) != 0) {
 			(void)!write(STDERR_FILENO, failed, sizeof(failed) - 1);
 			_exit(127);

@@ -70,9 +70,13 @@ function linkOptions() {
 }
 
 function build(t, ...options) {
+	return buildWith(t, process.env.CC ?? 'cc', ...options);
+}
+
+function buildWith(t, compiler, ...options) {
 	const dir = tempDir(t, 'entry');
 	fs.writeFileSync(path.join(dir, 'table.c'), SOURCE);
-	const { status, stderr } = spawnSync(process.env.CC ?? 'cc', ['-Os', '-fPIE', '-pie', '-fstack-protector-strong',
+	const { status, stderr } = spawnSync(compiler, ['-Os', '-fPIE', '-pie', '-fstack-protector-strong',
 		'-D_GNU_SOURCE', ...options, '-Wl,-z,relro,-z,now', path.join(root, 'src/main/entry.c'), 'table.c', '-o', 'table'],
 	{ cwd: dir, encoding: 'utf8' });
 	assert.equal(status, 0, stderr);
@@ -85,6 +89,21 @@ test('the entry point relocates every word of the tables before constructors run
 	assert.equal(stdout, '0 wrong, writable, constructed, read-only, last, seen\nexit\n');
 	assert.equal(status, 3);
 });
+
+const cross = 'aarch64-linux-gnu-gcc', emulator = 'qemu-aarch64-static';
+
+test('with pages of 16 and 64 KiB, too, all of the tables are closed again',
+	{ skip: skip || (!has(cross) || !has(emulator)) && `${cross} and ${emulator} are needed` }, (t) => {
+		const linker = tempDir(t, 'linker'); // this compiler looks in its own folders and here
+		fs.symlinkSync(spawnSync('sh', ['-c', 'command -v ld.lld'], { encoding: 'utf8' }).stdout.trim(), path.join(linker, 'ld.lld'));
+		const program = buildWith(t, cross, `-B${linker}`, ...linkOptions());
+		for (const page of [4096, 16384, 65536]) {
+			const { status, stdout } = spawnSync(emulator, ['-p', String(page), '-L', '/usr/aarch64-linux-gnu', program, 'last'],
+				{ encoding: 'utf8', env: { SEEN: 'seen' } });
+			assert.equal(stdout, '0 wrong, writable, constructed, read-only, last, seen\nexit\n', `pages of ${page}`);
+			assert.equal(status, 3);
+		}
+	});
 
 test('no loader is asked to read the packed relocations', { skip }, (t) => {
 	const packed = spawnSync('readelf', ['-dW', build(t, ...linkOptions())], { encoding: 'utf8' }).stdout;
