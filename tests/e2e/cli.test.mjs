@@ -209,7 +209,8 @@ test('update prints the command for each way of installation', (t) => {
 	assert.equal(built.command, `cd ${built.root}/src && git pull && ./dev build`);
 	const tarball = update(t, 'codex-0.1.0-linux-x64/bin/codex',
 		{ 'codex-0.1.0-linux-x64/THIRD-PARTY': '', 'codex-0.1.0-linux-x64/LICENSE': '' });
-	assert.equal(tarball.command, `tar -C ${tarball.root} -xJf codex-VERSION-linux-ARCHITECTURE.tar.xz`);
+	assert.equal(tarball.command, `tar -C ${tarball.root}/codex-0.1.0-linux-x64 --strip-components=1 -xJf ` +
+		'codex-VERSION-linux-ARCHITECTURE.tar.xz');
 	const installed = update(t, 'bin/codex', { 'include/codex/codex.h': '' });
 	assert.equal(installed.command, `git pull && ./dev install ${installed.root}`);
 });

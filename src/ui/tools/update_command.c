@@ -171,10 +171,9 @@ static bool recognize_tarball(const char *program, struct buf *out)
 	struct str prefix = find_prefix(program);
 	if (!prefix.len || !has_file(prefix, "THIRD-PARTY") || !has_file(prefix, "LICENSE"))
 		return false;
-	auto_free char *folder = str_dup(prefix);
-	append_quoted(out, "was unpacked from a tarball. To update it, download the newer tarball and run:\n  tar -C ",
-	              path_dir(folder));
-	buf_append_c(out, " -xJf codex-VERSION-linux-ARCHITECTURE.tar.xz\n");
+	/* The folder of a tarball has the version in its name; its files replace those of this one. */
+	append_quoted(out, "was unpacked from a tarball. To update it, download the newer tarball and run:\n  tar -C ", prefix);
+	buf_append_c(out, " --strip-components=1 -xJf codex-VERSION-linux-ARCHITECTURE.tar.xz\n");
 	return true;
 }
 
