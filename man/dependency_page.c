@@ -1,31 +1,45 @@
 /* The software bill of materials (CycloneDX 1.5) and the list of licences, from dependency.def. Without date and serial
- * number, so that two builds are equal. The version of a library that is loaded by name is not known here: it is that
- * of the machine on which the program runs. */
+ * number, so that two builds are equal. The version of a library that the program does not contain is not known here:
+ * it is that of the machine on which the program runs. */
 #include "pages.h"
 
-#ifdef __GLIBC__
-#include <gnu/libc-version.h>
-#endif
 #include <uv.h>
 
 #include "base/json.h"
 #include "base/mem.h"
 
+enum use {
+	USE_loaded,
+	USE_linked,
+	USE_included,
+};
+
+static const char *const use_names[] = {[USE_loaded] = "loaded", [USE_linked] = "linked", [USE_included] = "included"};
+
 struct dependency {
 	const char *name, *soname, *licence, *homepage, *purpose;
-	const char *(*version)(void); /* NULL: loaded by name */
-	bool is_linked;
+	enum use use;
 };
 
 static const struct dependency dependencies[] = {
 #define LINKED(name, soname, package, licence, homepage, function, purpose) \
-	{#name, soname, licence, homepage, purpose, function, true},
+	{#name, soname, licence, homepage, purpose, USE_linked},
 #define LOADED(name, soname, package, licence, homepage, function, purpose, priority) \
-	{#name, soname, licence, homepage, purpose, NULL, false},
+	{#name, soname, licence, homepage, purpose, USE_loaded},
 #include "base/dependency.def"
 #undef LINKED
 #undef LOADED
 };
+
+/* The portable program contains libuv. */
+static enum use use_of(const struct dependency *it)
+{
+#ifdef CODEX_PORTABLE
+	if (strcmp(it->name, "libuv") == 0)
+		return USE_included;
+#endif
+	return it->use;
+}
 
 static void write_property(struct json_writer *w, const char *name, const char *value)
 {
@@ -54,10 +68,10 @@ static void write_component(struct json_writer *w, const struct dependency *it)
 	jw_member_cstr(w, "type", "library");
 	jw_member_cstr(w, "bom-ref", it->name);
 	jw_member_cstr(w, "name", it->name);
-	if (it->version)
-		jw_member_cstr(w, "version", it->version());
+	if (use_of(it) == USE_included)
+		jw_member_cstr(w, "version", uv_version_string());
 	jw_member_cstr(w, "description", it->purpose);
-	jw_member_cstr(w, "scope", it->is_linked ? "required" : "optional");
+	jw_member_cstr(w, "scope", it->use == USE_linked ? "required" : "optional");
 	write_licence(w, it->licence);
 	jw_key(w, "externalReferences");
 	jw_array(w);
@@ -68,8 +82,9 @@ static void write_component(struct json_writer *w, const struct dependency *it)
 	jw_array_end(w);
 	jw_key(w, "properties");
 	jw_array(w);
-	write_property(w, "codex:soname", it->soname);
-	write_property(w, "codex:use", it->is_linked ? "linked" : "loaded");
+	if (use_of(it) != USE_included)
+		write_property(w, "codex:soname", it->soname);
+	write_property(w, "codex:use", use_names[use_of(it)]);
 	jw_array_end(w);
 	jw_object_end(w);
 }
@@ -130,12 +145,13 @@ void licences_page_write(struct buf *out)
 	buf_append_c(out,
 	             "Codex in C " CODEX_VERSION " is licensed under the Apache License 2.0 (SPDX: Apache-2.0).\n"
 	             "\n"
-	             "It contains no source code of others. It uses these libraries, each under its own licence.\n"
-	             "\"linked\" is needed at start; a build may contain libuv, whose licence asks for its copyright\n"
-	             "notice to accompany copies. \"loaded\" is opened by name when it is first used.\n");
+	             "Its source contains no code of others. It uses these libraries, each under its own licence.\n"
+	             "\"included\" is part of the program, \"linked\" is needed at start, \"loaded\" is opened by name "
+	             "when\n"
+	             "it is first used.\n");
 	for (size_t i = 0; i < countof(dependencies); i++) {
 		const struct dependency *it = &dependencies[i];
 		buf_printf(out, "\n%s (%s)\n  licence:  %s\n  homepage: %s\n  purpose:  %s\n  use:      %s\n", it->name,
-		           it->soname, it->licence, it->homepage, it->purpose, it->is_linked ? "linked" : "loaded");
+		           it->soname, it->licence, it->homepage, it->purpose, use_names[use_of(it)]);
 	}
 }
