@@ -156,10 +156,22 @@ test('the program for another machine is brought up to date before it is packed'
 	const { dir, script, put, other, pack } = npmCheckout(t, 64);
 	put(`build/portable-${other.arch}/build.ninja`, '');
 	script('bin/ninja', 'echo "$*" >>ninja.log');
+	script('tools/check-binary', 'echo "$*" >>check.log');
 	const { status, stdout, stderr } = pack();
 	assert.equal(status, 0, stderr);
 	assert.match(stdout, new RegExp(`codex-c-linux-${other.cpu}-1\\.0\\.tgz\n`));
-	assert.match(fs.readFileSync(path.join(dir, 'ninja.log'), 'utf8'), new RegExp(`-C .*/build/portable-${other.arch} codex\n$`));
+	assert.match(fs.readFileSync(path.join(dir, 'ninja.log'), 'utf8'), new RegExp(`-C .*/build/portable-${other.arch} codex libcodex\.a\n$`));
+	assert.match(fs.readFileSync(path.join(dir, 'check.log'), 'utf8'), /\/codex \/.*\/libcodex\.a\n$/);
+});
+
+test('a program that fails the checks of releases is not packed', (t) => {
+	const { script, put, other, pack } = npmCheckout(t, 64);
+	put(`build/portable-${other.arch}/build.ninja`, '');
+	script('bin/ninja', '');
+	script('tools/check-binary', 'echo "not ok 1 - codex binds at start"; exit 1');
+	const { status, stdout, stderr } = pack();
+	assert.deepEqual([status, stdout], [1, '']);
+	assert.match(stderr, /not ok 1 - codex binds at start\npackage-npm: .*check-binary .* failed/);
 });
 
 /** Compares two builds of a checkout whose tarball has this content. */
@@ -181,8 +193,8 @@ test('the comparison of two builds prints a digest for each equal file', (t) => 
 	assert.deepEqual(stdout.match(/(?<=  ).*$/gm), ['a.deb', 'b.tar.xz', 'codex', 'libcodex.a', 'libcodex.so']);
 });
 
-test('the comparison of two builds names a file with the folder, time zone or umask in it', (t) => {
-	for (const content of ['$PWD', '$TZ', '$(umask)']) {
+test('the comparison of two builds names a file with the folder, time zone, umask or time of the source in it', (t) => {
+	for (const content of ['$PWD', '$TZ', '$(umask)', '$(stat -c %Y meson.build)']) {
 		const { status, stdout, stderr } = compare(t, content);
 		assert.deepEqual([status, stdout], [1, '']);
 		assert.match(stderr, /b\.tar\.xz.* differ\n/);
@@ -199,6 +211,72 @@ test('a folder that is no repository is refused by those who copy the source', (
 		assert.deepEqual([status, stdout], [1, '']);
 		assert.match(stderr, /git cannot list the files of this folder: packages are made in a clone of the repository\n$/);
 	}
+});
+
+/** Runs a line of shell with the functions of package-env. */
+function withFunctions(t, line, programs = {}) {
+	const made = checkoutWith(t, 'package-env');
+	for (const [name, body] of Object.entries(programs)) made.script(`bin/${name}`, body);
+	assert.equal(spawnSync('git', ['init', '--quiet', made.dir]).status, 0);
+	fs.mkdirSync(path.join(made.dir, 'folder'));
+	return { dir: made.dir, ...made.run('-c', `set -eu; . tools/package-env; work=$PWD/bin; ${line}`) };
+}
+
+test('what packages are made of has their time, not that of the checkout', (t) => {
+	const { dir, status, stderr } = withFunctions(t, 'copy_source copy');
+	assert.equal(status, 0, stderr);
+	for (const file of ['meson.build', 'tools/package-env'])
+		assert.equal(fs.statSync(path.join(dir, 'copy', file)).mtimeMs, Date.UTC(2026, 0, 1), file);
+});
+
+test('a tar that fails ends the making of a package, even if it has written something', (t) => {
+	for (const line of ['copy_source copy', 'pack . folder packed.tar.xz']) {
+		const { status, stderr } = withFunctions(t, `${line}; echo on >&2`, { tar: 'for file; do :; done; : >bin/pack.tar; exit 2' });
+		assert.equal(status, 1, stderr);
+		assert.match(stderr, /: (tar cannot pack folder|the source cannot be copied); see above\n$/);
+	}
+});
+
+test('the Debian packages need the glibc that reads their relocations', () => {
+	const control = fs.readFileSync(path.join(root, 'packaging/debian/control'), 'utf8');
+	const build = fs.readFileSync(path.join(root, 'meson.build'), 'utf8');
+	const [, major, minor] = build.match(/__GLIBC_PREREQ\((\d+), (\d+)\)/);
+	for (const name of ['codex-c', 'libcodex0']) {
+		const depends = control.split(`Package: ${name}\n`)[1].match(/^Depends:\n((?: .*\n)*)/m)[1];
+		assert.ok(depends.includes(` libc6 (>= ${major}.${minor}),\n`), depends);
+	}
+});
+
+test('each document that help, pages and messages refer to is installed', () => {
+	const build = fs.readFileSync(path.join(root, 'meson.build'), 'utf8');
+	const installed = new Set(build.match(/install_data\('docs\/[^)]*\)/)[0].match(/docs\/[\w-]+\.md/g));
+	const seen = new Set();
+	for (const folder of ['src', 'man']) {
+		for (const file of fs.readdirSync(path.join(root, folder), { recursive: true })) {
+			if (!/\.(c|h|def|roff|md)$/.test(file)) continue;
+			const text = fs.readFileSync(path.join(root, folder, file), 'utf8').replace(/\/\*[^]*?\*\//g, '');
+			for (const [name] of text.matchAll(/docs\/[a-z][\w-]*\.md/g)) {
+				assert.ok(installed.has(name), `${folder}/${file} refers to ${name}`);
+				seen.add(name);
+			}
+		}
+	}
+	assert.ok(seen.size >= 8, [...seen].join(' '));
+});
+
+test('the documents state the limits of sizes that the tools hold', () => {
+	const read = (name) => fs.readFileSync(path.join(root, name), 'utf8');
+	const megabytes = (file, pattern) => Number(read(file).match(pattern)[1].replaceAll('_', '')) / 1e6;
+	const program = megabytes('tools/check-binary', /^MAX_PROGRAM = ([\d_]+)/m);
+	const x64 = megabytes('tools/check-binary', /"x86_64": ([\d_]+)/), arm64 = megabytes('tools/check-binary', /"aarch64": ([\d_]+)/);
+	const npm = megabytes('tools/package-npm', /^MAX_UNPACKED = ([\d_]+)/m);
+	const deb = megabytes('tools/package-deb', /^MAX_DEB=(\d+)/m), tarball = megabytes('tools/package-env', /^MAX_TARBALL=(\d+)/m);
+	assert.equal(deb, tarball);
+	const text = read('docs/install.md').replaceAll('\n', ' ');
+	assert.match(text, new RegExp(`The program has at most ${program.toFixed(1)} MB\\.`));
+	assert.match(text, new RegExp(`at most ${x64} MB on x86_64 and ${arm64} MB on aarch64`));
+	assert.match(text, new RegExp(`unpacked npm package has at most ${npm} MB, a Debian package and a tarball at most ${deb} MB`));
+	assert.match(read('README.md'), new RegExp(`one program of ${program} MB`));
 });
 
 test('the Debian packages depend on each opened library as its priority asks', () => {
@@ -226,6 +304,7 @@ test('packages of another version are not checked in place of this one', (t) => 
 	fs.writeFileSync(path.join(dir, 'packaging/debian/changelog'), 'codex-c (0.2.0-1) unstable; urgency=medium\n');
 	const cpu = process.arch === 'arm64' ? 'arm64' : 'x64', arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
 	const packages = (version) => [...['codex-c', 'libcodex0', 'libcodex-dev'].map((name) => `${name}_${version}-1_${arch}.deb`),
+		`codex-c-common_${version}-1_all.deb`,
 		`codex-${version}-linux-${cpu}.tar.xz`, `codex-c-linux-${cpu}-${version}.tgz`, `codex-c-${version}.tgz`];
 	fs.mkdirSync(path.join(dir, 'packages'));
 	for (const name of packages('0.1.0')) fs.writeFileSync(path.join(dir, 'packages', name), '');
