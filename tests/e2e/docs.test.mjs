@@ -25,6 +25,15 @@ test('options that the documents name exist', exec, () => {
 				assert.ok(help.includes(option), `${name}: codex exec has no ${option}`);
 });
 
+test('the README repeats the measurements', () => {
+	const [, ours, memory, theirs, their_memory] = read('docs/PERFORMANCE.md')
+		.match(/^\| exec "hi", with children \| ([\d.]+) ms \| ([\d.]+) MB \| ([\d.]+) ms \| ([\d.]+) MB /m).map(Number);
+	const said = read('README.md').replaceAll('\n', ' ')
+		.match(/about (\d+) ms of CPU and (\d+) MB of memory for .*? takes (\d+) ms and (\d+) MB/).slice(1).map(Number);
+	for (const [index, measured] of [ours, memory, theirs, their_memory].entries())
+		assert.ok(Math.abs(said[index] - measured) <= Math.max(0.5, measured * 0.1), `${said[index]} of ${measured}`);
+});
+
 test('the configuration of the README works as it stands', exec, async (t) => {
 	const [config] = blocks(read('README.md'), 'toml');
 	const model = await startModel(t, [say('Read.')]);

@@ -65,7 +65,7 @@ test('a staged installation touches nothing of the system', (t) => {
 test('the systemd units are valid', (t) => {
 	const dir = tempDir(t, 'units');
 	const read = (name) => fs.readFileSync(path.join(root, 'packaging/systemd', name), 'utf8');
-	const service = read('codex-app-server.service.in').replace('@bindir@/codex', '/bin/true'); // which must exist
+	const service = read('codex-app-server.service.in').replace('@program@', '/bin/true'); // which must exist
 	fs.writeFileSync(path.join(dir, 'codex-app-server.service'), service);
 	fs.writeFileSync(path.join(dir, 'codex-app-server.socket'), read('codex-app-server.socket'));
 	const files = fs.readdirSync(dir).map((name) => path.join(dir, name));

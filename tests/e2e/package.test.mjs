@@ -241,9 +241,11 @@ test('the Debian packages need the glibc that reads their relocations', () => {
 	const control = fs.readFileSync(path.join(root, 'packaging/debian/control'), 'utf8');
 	const build = fs.readFileSync(path.join(root, 'meson.build'), 'utf8');
 	const [, major, minor] = build.match(/__GLIBC_PREREQ\((\d+), (\d+)\)/);
+	const rules = fs.readFileSync(path.join(root, 'packaging/debian/rules'), 'utf8');
+	assert.ok(rules.includes(`-Vrelr:Depends='libc6 (>= ${major}.${minor})'`), rules);
 	for (const name of ['codex-c', 'libcodex0']) {
 		const depends = control.split(`Package: ${name}\n`)[1].match(/^Depends:\n((?: .*\n)*)/m)[1];
-		assert.ok(depends.includes(` libc6 (>= ${major}.${minor}),\n`), depends);
+		assert.ok(depends.includes(' ${relr:Depends},\n'), depends);
 	}
 });
 
