@@ -20,12 +20,13 @@ static void append_tag(struct buf *out, const char *path, const char *key)
 	buf_append_c(out, "\\fR\n");
 }
 
-static void append_row(struct buf *out, const struct config_row *row, const char *path)
+static void append_row(struct buf *out, const struct config_record *record, const struct config_row *row,
+                       const char *path)
 {
 	auto_buf struct buf line;
 	buf_init(&line, 4096);
 	append_tag(out, path, row->key);
-	roff_sentence(out, str_of(config_row_doc(row)));
+	roff_sentence(out, str_of(config_text_doc(record, row)));
 	buf_append_c(&line, "Type: ");
 	config_text_type(&line, path, row);
 	roff_sentence(out, buf_str(&line));
@@ -47,7 +48,7 @@ static void append_inert(struct buf *out, const struct config_record *record, co
 		if (!count++)
 			buf_append_c(out, ".PP\nThese keys are accepted without effect in this version:\n");
 		append_tag(out, path, row->key);
-		roff_sentence(out, str_of(config_row_doc(row)));
+		roff_sentence(out, str_of(config_text_doc(record, row)));
 		buf_printf(out, "Type: %s.\n", config_text_inert(row));
 	}
 }
@@ -57,20 +58,21 @@ static void append_record(struct buf *out, const struct config_record *record, c
 	roff_heading(out, "SS", title);
 	for (size_t i = 0; i < record->count; i++) {
 		if (record->rows[i].kind != CONFIG_inert)
-			append_row(out, &record->rows[i], path);
+			append_row(out, record, &record->rows[i], path);
 	}
 	append_inert(out, record, path);
 	for (size_t i = 0; i < record->count; i++) {
 		const struct config_row *row = &record->rows[i];
 		char inner[PATH_SIZE], heading[PATH_SIZE + 4];
 		/* Profiles have the same keys, which are not repeated. */
-		if (!row->inner || row->inner == record)
+		const struct config_record *below = config_row_inner(row);
+		if (!below || below == record)
 			continue;
 		const char *name = row->kind == CONFIG_named ? ".NAME" : "";
 		bool is_list = row->kind == CONFIG_list;
 		snprintf(heading, sizeof(heading), is_list ? "[[%s%s%s]]" : "[%s%s%s]", path, row->key, name);
 		snprintf(inner, sizeof(inner), "%s%s%s.", path, row->key, name);
-		append_record(out, row->inner, inner, heading);
+		append_record(out, below, inner, heading);
 	}
 }
 

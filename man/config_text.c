@@ -2,7 +2,25 @@
 
 #include <inttypes.h>
 
+#include "base/mem.h"
 #include "protocol/record/types.h"
+
+/* One text for each row, in the order of the rows. */
+#define RECORD(record) static const char *const record##_docs[] = {
+#define KEY(record, name, c_type, type, about, ...) about,
+#define INERT(record, name, type, about) about,
+#define RECORD_END(record) \
+	}                  \
+	;
+#include "config/config.def"
+
+static const struct {
+	const struct config_record *record;
+	const char *const *docs;
+} all_docs[] = {
+#define RECORD(record) {&record##_keys, record##_docs},
+#include "config/config.def"
+};
 
 const char config_text_intro[] =
 	"`config.toml` is TOML 1.0. A later source in this list overrides an earlier one: the defaults below,\n"
@@ -56,6 +74,15 @@ static const char *const types[CONFIG_kind_count] = {
 	[CONFIG_any] = "any",
 };
 
+const char *config_text_doc(const struct config_record *record, const struct config_row *row)
+{
+	for (size_t i = 0; i < countof(all_docs); i++) {
+		if (all_docs[i].record == record)
+			return all_docs[i].docs[row - record->rows];
+	}
+	return "";
+}
+
 const char *config_text_inert(const struct config_row *row)
 {
 	return row->toml_kind == -1 ? "any" : toml_kind_name((enum toml_kind)row->toml_kind);
@@ -99,29 +126,29 @@ void config_text_type(struct buf *out, const char *path, const struct config_row
 		return;
 	default:
 		buf_append_c(out, types[row->kind]);
-		if (row->kind == CONFIG_int && row->high == INT64_MAX)
-			buf_printf(out, ", at least %" PRId64, row->low);
+		if (row->kind == CONFIG_int && row->integers->high == INT64_MAX)
+			buf_printf(out, ", at least %" PRId64, row->integers->low);
 		else if (row->kind == CONFIG_int)
-			buf_printf(out, ", %" PRId64 " to %" PRId64, row->low, row->high);
+			buf_printf(out, ", %" PRId64 " to %" PRId64, row->integers->low, row->integers->high);
 		else if (row->kind == CONFIG_number)
-			buf_printf(out, ", %g to %g", row->real_low, row->real_high);
+			buf_printf(out, ", %g to %g", row->reals->low, row->reals->high);
 	}
 }
 
 void config_text_default(struct buf *out, const struct config_row *row)
 {
-	const char *word = row->kind == CONFIG_choice ? enum_wire(row->words, (int)row->number) : "";
+	const char *word = row->kind == CONFIG_choice ? enum_wire(row->words, row->number) : "";
 	if (row->kind == CONFIG_bool || row->kind == CONFIG_switch)
 		buf_append_c(out, row->number ? "`true`" : "`false`");
-	else if (row->kind == CONFIG_int && row->number >= row->low)
-		buf_printf(out, "`%" PRId64 "`", row->number);
+	else if (row->kind == CONFIG_int && row->integers->value >= row->integers->low)
+		buf_printf(out, "`%" PRId64 "`", row->integers->value);
 	else if (row->kind == CONFIG_number)
-		buf_printf(out, "`%g`", row->real);
+		buf_printf(out, "`%g`", row->reals->value);
 	else if (*word)
 		buf_printf(out, "`\"%s\"`", word);
 	else if (row->kind == CONFIG_one_of)
 		buf_printf(out, "`\"%s\"`", row->variants->variants[0].wire);
-	else if (row->text)
+	else if (config_row_text(row))
 		buf_printf(out, row->kind == CONFIG_strings ? "`[\"%s\"]`" : "`\"%s\"`", row->text);
 	else if (row->kind == CONFIG_strings || row->kind == CONFIG_paths || row->kind == CONFIG_list)
 		buf_append_c(out, "`[]`");

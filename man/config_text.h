@@ -11,6 +11,8 @@ extern const char config_text_intro[];
 /* Paragraphs: the files of an administrator. */
 extern const char config_text_requirements[];
 
+/* Returns the documentation of a key of the record. The program itself does not contain it. */
+const char *config_text_doc(const struct config_record *record, const struct config_row *row);
 /* Appends the type of a key's value. path: the dotted name of its table with a dot at the end, or "". */
 void config_text_type(struct buf *out, const char *path, const struct config_row *row);
 /* Appends the default, or a dash. A default below the minimum stands for "unset". */

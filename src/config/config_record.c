@@ -19,12 +19,12 @@ enum { CONFIG_inert_any = -1 };
 
 #define RECORD(record) static const struct config_row record##_rows[] = {
 #define KEY(record, name, c_type, type, about, ...)          \
-	{.key = #name "\0" about,                            \
+	{.key = #name,                                       \
 	 .kind = CONFIG_##type,                              \
 	 .offset = offsetof(struct record, name),            \
 	 .set_offset = offsetof(struct record, is_set.name), \
 	 __VA_ARGS__},
-#define INERT(record, name, type, about) {.key = #name "\0" about, .kind = CONFIG_inert, .toml_kind = TOML_##type},
+#define INERT(record, name, type, about) {.key = #name, .kind = CONFIG_inert, .toml_kind = TOML_##type},
 #define RECORD_END(record)                                                                          \
 	}                                                                                           \
 	;                                                                                           \
@@ -103,17 +103,18 @@ static bool take_int(const struct taker *t)
 {
 	char expected[96], got[32];
 	int64_t value = t->node->integer;
+	const struct config_int_range *range = t->row->integers;
 	if (t->node->kind != TOML_integer)
 		return complain_kind(t, t->node, "an integer");
-	if (value >= t->row->low && value <= t->row->high) {
+	if (value >= range->low && value <= range->high) {
 		if (t->to)
 			*(int64_t *)t->to = value;
 		return true;
 	}
-	if (t->row->high == INT64_MAX)
-		snprintf(expected, sizeof(expected), "at least %" PRId64, t->row->low);
+	if (range->high == INT64_MAX)
+		snprintf(expected, sizeof(expected), "at least %" PRId64, range->low);
 	else
-		snprintf(expected, sizeof(expected), "between %" PRId64 " and %" PRId64, t->row->low, t->row->high);
+		snprintf(expected, sizeof(expected), "between %" PRId64 " and %" PRId64, range->low, range->high);
 	snprintf(got, sizeof(got), "%" PRId64, value);
 	return complain(t, t->node, expected, got);
 }
@@ -121,15 +122,16 @@ static bool take_int(const struct taker *t)
 static bool take_number(const struct taker *t)
 {
 	char expected[96], got[32];
+	const struct config_number_range *range = t->row->reals;
 	if (t->node->kind != TOML_float && t->node->kind != TOML_integer)
 		return complain_kind(t, t->node, "a number");
 	double value = t->node->kind == TOML_float ? t->node->number : (double)t->node->integer;
-	if (value >= t->row->real_low && value <= t->row->real_high) {
+	if (value >= range->low && value <= range->high) {
 		if (t->to)
 			*(double *)t->to = value;
 		return true;
 	}
-	snprintf(expected, sizeof(expected), "between %g and %g", t->row->real_low, t->row->real_high);
+	snprintf(expected, sizeof(expected), "between %g and %g", range->low, range->high);
 	snprintf(got, sizeof(got), "%g", value);
 	return complain(t, t->node, expected, got);
 }
@@ -431,13 +433,13 @@ static void set_default(struct arena *arena, const struct config_row *row, void 
 	if (row->kind == CONFIG_bool || row->kind == CONFIG_switch)
 		*(bool *)to = row->number != 0;
 	else if (row->kind == CONFIG_int)
-		*(int64_t *)to = row->number;
+		*(int64_t *)to = row->integers->value;
 	else if (row->kind == CONFIG_choice)
-		*(int *)to = (int)row->number;
+		*(int *)to = row->number;
 	else if (row->kind == CONFIG_one_of)
 		*(const struct union_head **)to = arena_new(arena, struct union_head);
 	else if (row->kind == CONFIG_number)
-		*(double *)to = row->real;
+		*(double *)to = row->reals->value;
 	else if (row->kind == CONFIG_string)
 		*(const char **)to = row->text;
 	else if (row->kind == CONFIG_strings && row->text)

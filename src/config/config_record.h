@@ -71,29 +71,45 @@ enum config_kind {
 	CONFIG_kind_count
 };
 
+struct config_int_range {
+	int64_t value, low, high; /* the default and its bounds */
+};
+
+struct config_number_range {
+	double value, low, high;
+};
+
+/* Kept at 24 bytes: there are hundreds of rows. */
 struct config_row {
-	const char *key; /* followed, after its NUL, by the documentation: config_row_doc */
+	const char *key;
 	enum config_kind kind : 8;
 	int toml_kind : 8;   /* for kind inert: an enum toml_kind, or -1 for any */
 	uint16_t offset;     /* where the value is in its struct */
 	uint16_t set_offset; /* where the flag is_set.KEY is in its struct */
-	union {              /* default and bounds */
-		struct {
-			int64_t number, low, high; /* of kinds bool, int, choice and switch */
-		};
-		struct {
-			double real, real_low, real_high; /* of kind number */
-		};
+	/* default of kinds bool, choice and switch; for kind strings: one string is accepted, too */
+	int16_t number;
+	union {
+		const struct config_int_range *integers; /* of kind int */
+		const struct config_number_range *reals; /* of kind number */
+		const char *text;                        /* default of kinds string and strings, or NULL */
+		const struct enum_type *words;           /* of kind choice */
+		const struct union_type *variants;       /* of kind one_of; the first is the default */
+		const struct config_record *inner;       /* of kinds section, named and list */
 	};
-	const char *text; /* default of kinds string and strings */
-	const struct enum_type *words;
-	const struct union_type *variants; /* variants of kind one_of; the first is the default */
-	const struct config_record *inner;
 };
+_Static_assert(sizeof(struct config_row) == 24, "rows are packed");
 
-static inline const char *config_row_doc(const struct config_row *row)
+/* Returns the record of tables below the key, or NULL. */
+static inline const struct config_record *config_row_inner(const struct config_row *row)
 {
-	return row->key + strlen(row->key) + 1;
+	bool has_inner = row->kind == CONFIG_section || row->kind == CONFIG_named || row->kind == CONFIG_list;
+	return has_inner ? row->inner : NULL;
+}
+
+/* Returns the default of kinds string and strings, or NULL. */
+static inline const char *config_row_text(const struct config_row *row)
+{
+	return row->kind == CONFIG_string || row->kind == CONFIG_strings ? row->text : NULL;
 }
 
 struct config_record {

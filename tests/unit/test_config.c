@@ -792,20 +792,6 @@ static void home_comes_from_the_environment(void **state)
 		setenv("HOME", before, 1);
 }
 
-static void every_key_has_a_description(void **state)
-{
-	(void)state;
-	static const struct config_record *const records[] = {
-#define RECORD(record) &record##_keys,
-#include "config/config.def"
-	};
-	for (size_t i = 0; i < countof(records); i++) {
-		assert_true(records[i]->count > 0);
-		for (size_t k = 0; k < records[i]->count; k++)
-			assert_true(str_has_suffix(str_of(config_row_doc(&records[i]->rows[k])), "."));
-	}
-}
-
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 /* Two changes of equal length within one second: only the nanoseconds differ. */
@@ -858,7 +844,6 @@ int main(void)
 		TEST(a_config_is_shared),
 		TEST(a_stamp_sees_every_change_of_a_file),
 		TEST(home_comes_from_the_environment),
-		cmocka_unit_test(every_key_has_a_description),
 	};
 	setenv("HOME", "/home/tester", 1);
 	return cmocka_run_group_tests(tests, NULL, NULL);

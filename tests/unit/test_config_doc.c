@@ -31,7 +31,7 @@ static void write_rows(struct buf *out, const struct config_record *record, cons
 		config_text_type(out, path, row);
 		buf_append_c(out, " | ");
 		config_text_default(out, row);
-		buf_printf(out, " | %s |\n", config_row_doc(row));
+		buf_printf(out, " | %s |\n", config_text_doc(record, row));
 	}
 }
 
@@ -45,7 +45,7 @@ static void write_inert(struct buf *out, const struct config_record *record)
 		if (!count++)
 			buf_append_c(out, "\nAccepted without effect in this version:\n\n"
 			                  "| key | type | |\n|---|---|---|\n");
-		buf_printf(out, "| `%s` | %s | %s |\n", row->key, config_text_inert(row), config_row_doc(row));
+		buf_printf(out, "| `%s` | %s | %s |\n", row->key, config_text_inert(row), config_text_doc(record, row));
 	}
 }
 
@@ -55,13 +55,14 @@ static void write_inner(struct buf *out, const struct config_record *record, con
 	for (size_t i = 0; i < record->count; i++) {
 		const struct config_row *row = &record->rows[i];
 		char inner[256], title[256];
-		if (!row->inner || row->inner == record)
+		const struct config_record *below = config_row_inner(row);
+		if (!below || below == record)
 			continue;
 		bool is_named = row->kind == CONFIG_named;
 		snprintf(inner, sizeof(inner), "%s%s%s.", path, row->key, is_named ? ".NAME" : "");
 		const char *format = row->kind == CONFIG_list ? "[[%s%s]]" : "[%s%s%s]";
 		snprintf(title, sizeof(title), format, path, row->key, is_named ? ".NAME" : "");
-		write_record(out, row->inner, inner, title);
+		write_record(out, below, inner, title);
 	}
 }
 
@@ -115,11 +116,12 @@ static void check_sentences(const struct config_record *record)
 {
 	for (size_t i = 0; i < record->count; i++) {
 		const struct config_row *row = &record->rows[i];
-		struct str doc = str_of(config_row_doc(row));
-		if (doc.len < 5 || !str_has_suffix(doc, ".") || strchr(config_row_doc(row), '|'))
-			fail_msg("%s.%s: \"%s\" is no sentence", record->name, row->key, config_row_doc(row));
-		if (row->inner && row->inner != record)
-			check_sentences(row->inner);
+		struct str doc = str_of(config_text_doc(record, row));
+		if (doc.len < 5 || !str_has_suffix(doc, ".") || strchr(config_text_doc(record, row), '|'))
+			fail_msg("%s.%s: \"%s\" is no sentence", record->name, row->key, config_text_doc(record, row));
+		const struct config_record *below = config_row_inner(row);
+		if (below && below != record)
+			check_sentences(below);
 	}
 }
 

@@ -31,8 +31,8 @@ static void write_unset(struct json_writer *w, const struct config_row *row)
 {
 	if (row->kind == CONFIG_named)
 		jw_raw(w, STR("{}"));
-	else if (row->kind == CONFIG_int && row->number)
-		jw_i64(w, row->number);
+	else if (row->kind == CONFIG_int && row->integers->value)
+		jw_i64(w, row->integers->value);
 	else if (row->kind == CONFIG_strings && row->text)
 		write_names(w, row->text);
 	else
