@@ -81,21 +81,19 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
  * one that the user approved. Patches are checked by their parser. */
 static int check_words(const struct record *record, const char *args, struct error *err)
 {
-	size_t count = 0;
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		bool is_list = fields[i].kind == FIELD_strs, is_bad = false;
-		const struct str *words = (const void *)(args + fields[i].offset);
-		size_t words_count = fields[i].kind == FIELD_str;
+	record_for_each(field, record) {
+		bool is_list = field->kind == FIELD_strs, is_bad = false;
+		const struct str *words = (const void *)(args + field->offset);
+		size_t words_count = field->kind == FIELD_str;
 		if (is_list) {
 			words = *(struct str *const *)(const void *)words;
-			words_count = *(const size_t *)(const void *)(args + fields[i].aux);
+			words_count = *(const size_t *)(const void *)(args + field->aux);
 		}
 		for (size_t n = 0; n < words_count; n++)
 			is_bad |= str_has_nul(words[n]);
 		if (is_bad)
 			return error_set(err, ERR_invalid, "%s: a NUL character cannot be passed on",
-			                 field_name(record, &fields[i]));
+			                 field_name(record, field));
 	}
 	return 0;
 }
@@ -192,6 +190,12 @@ void tool_call_finishf(struct tool_call *call, bool success, const char *format,
 #include "tool/tool_args.def"
 #include "protocol/record/record_undef.h"
 #undef RECORD_LAYOUT
+#define RECORD_WORDS
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "tool/tool_args.def"
+#include "protocol/record/record_undef.h"
+#undef RECORD_WORDS
 #include "protocol/record/record_text.h"
 #include "protocol/record/record_default.h"
 #include "tool/tool_args.def"

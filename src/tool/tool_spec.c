@@ -43,7 +43,7 @@ static void write_type(const struct field *field, struct json_writer *w)
 	};
 	jw_member_cstr(w, "type", names[field->kind]);
 	if (field->kind == FIELD_enum)
-		write_enum(field->type, w);
+		write_enum(field_type(field), w);
 	if (field->kind != FIELD_strs && field->kind != FIELD_records && field->kind != FIELD_ints)
 		return;
 	jw_key(w, "items");
@@ -53,31 +53,29 @@ static void write_type(const struct field *field, struct json_writer *w)
 	else if (field->kind == FIELD_ints)
 		jw_member_cstr(w, "type", "number");
 	else
-		write_object(field->type, w);
+		write_object(field_type(field), w);
 	jw_object_end(w);
 }
 
 static void write_object(const struct record *record, struct json_writer *w)
 {
-	size_t count = 0;
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	jw_member_cstr(w, "type", "object");
 	jw_key(w, "properties");
 	jw_object(w);
-	for (size_t i = 0; i < count; i++) {
-		jw_key(w, field_name(record, &fields[i]));
+	record_for_each(field, record) {
+		jw_key(w, field_name(record, field));
 		jw_object(w);
-		write_type(&fields[i], w);
-		jw_member_cstr(w, "description", field_doc(record, &fields[i]));
+		write_type(field, w);
+		jw_member_cstr(w, "description", field_doc(record, field));
 		jw_object_end(w);
 	}
 	jw_object_end(w);
 	jw_key(w, "required");
 	jw_array(w);
-	for (size_t i = 0; i < count; i++) {
+	record_for_each(field, record) {
 		/* DEF is listed as required, too; the tool decides whether a call may omit it */
-		if (fields[i].presence == REQ || fields[i].presence == DEF)
-			jw_cstr(w, field_name(record, &fields[i]));
+		if (field->presence == REQ || field->presence == DEF)
+			jw_cstr(w, field_name(record, field));
 	}
 	jw_array_end(w);
 	jw_member_bool(w, "additionalProperties", false);

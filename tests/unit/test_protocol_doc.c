@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "protocol/record/types.h"
+#include "protocol_texts.h"
 
 enum { DOC_MAX = 1024 * 1024 };
 
@@ -83,11 +84,11 @@ static void write_type(struct doc *doc, const struct field *field)
 	static const char *const names[] = {
 		[FIELD_str] = "text",   [FIELD_bool] = "true or false", [FIELD_i64] = "integer",
 		[FIELD_f64] = "number", [FIELD_json] = "any JSON",      [FIELD_strs] = "list of strings"};
-	const struct record *record = field->type;
-	const struct union_type *type = field->type;
+	const struct record *record = field_type(field);
+	const struct union_type *type = field_type(field);
 	switch (field->kind) {
 	case FIELD_enum:
-		write_words(doc, field->type);
+		write_words(doc, field_type(field));
 		return;
 	case FIELD_record:
 	case FIELD_records:
@@ -114,18 +115,16 @@ static void write_fields(struct doc *doc, const struct record *record)
 {
 	static const char *const presence[] = {
 		[REQ] = "always", [DEF] = "default", [OPT] = "optional", [NUL] = "nullable"};
-	size_t count = 0;
-	const struct field *fields = record && record->fields ? record->fields(&count) : NULL;
-	if (!count) {
+	if (!record_first(record)) {
 		buf_append_c(&doc->out, "No fields.\n");
 		return;
 	}
 	buf_append_c(&doc->out, "| field | type | presence | |\n|---|---|---|---|\n");
-	for (size_t i = 0; i < count; i++) {
-		buf_printf(&doc->out, "| `%s` | ", field_name(record, &fields[i]));
-		write_type(doc, &fields[i]);
-		const char *word = fields[i].presence & ALIAS_NAME ? "alias" : presence[fields[i].presence];
-		buf_printf(&doc->out, " | %s | %s |\n", word, field_doc(record, &fields[i]));
+	record_for_each(field, record) {
+		buf_printf(&doc->out, "| `%s` | ", field_name(record, field));
+		write_type(doc, field);
+		const char *word = field->presence & ALIAS_NAME ? "alias" : presence[field->presence];
+		buf_printf(&doc->out, " | %s | %s |\n", word, protocol_text(record->name, field_name(record, field)));
 	}
 }
 
@@ -162,7 +161,7 @@ static void write_variants(struct doc *doc, const struct union_type *type)
 		if (variant->is_alias)
 			continue;
 		const char *lack = lack_of(type, variant->tag);
-		buf_printf(&doc->out, "\n### `%s`\n\n%s", variant->wire, variant_doc(variant));
+		buf_printf(&doc->out, "\n### `%s`\n\n%s", variant->wire, protocol_text(type->name, variant->wire));
 		if (lack)
 			buf_printf(&doc->out, " This version lacks %s and answers with `error`.", lack);
 		write_aliases(doc, type, variant->tag);
@@ -173,7 +172,7 @@ static void write_variants(struct doc *doc, const struct union_type *type)
 
 static void write_record(struct doc *doc, const struct record *record)
 {
-	buf_printf(&doc->out, "\n### %s\n\n%s.\n\n", record->name, record_doc(record));
+	buf_printf(&doc->out, "\n### %s\n\n%s.\n\n", record->name, protocol_text(record->name, NULL));
 	write_fields(doc, record);
 }
 
@@ -189,11 +188,10 @@ static void write_form(struct doc *doc, const struct union_type *type, const str
 
 static void write_body(struct doc *doc, const struct variant *variant)
 {
-	size_t count;
 	if (!variant->body)
 		return;
 	if (variant->is_value) {
-		write_type(doc, variant->body->fields(&count));
+		write_type(doc, record_first(variant->body));
 		return;
 	}
 	want_record(doc, variant->body);
@@ -202,7 +200,7 @@ static void write_body(struct doc *doc, const struct variant *variant)
 
 static void write_union(struct doc *doc, const struct union_type *type)
 {
-	buf_printf(&doc->out, "\n### %s\n\n%s.", type->name, type->doc);
+	buf_printf(&doc->out, "\n### %s\n\n%s.", type->name, protocol_text(type->name, NULL));
 	if (type->alt_key)
 		buf_printf(&doc->out, " The key may also be `%s`.", type->alt_key);
 	buf_append_c(&doc->out, "\n\n| | fields | |\n|---|---|---|\n");
@@ -214,7 +212,7 @@ static void write_union(struct doc *doc, const struct union_type *type)
 		write_form(doc, type, variant);
 		buf_append_c(&doc->out, " | ");
 		write_body(doc, variant);
-		buf_printf(&doc->out, " | %s.", variant_doc(variant));
+		buf_printf(&doc->out, " | %s.", protocol_text(type->name, variant->wire));
 		write_aliases(doc, type, variant->tag);
 		buf_append_c(&doc->out, " |\n");
 	}

@@ -7,6 +7,7 @@
 #include "protocol/message/app.h"
 #include "protocol/record/enum.h"
 #include "protocol/message/message.h"
+#include "protocol_texts.h"
 
 static struct submission *decode_ok(const char *json)
 {
@@ -163,7 +164,7 @@ static void every_row_has_a_word_of_its_own(void **state)
 		for (size_t i = 0; i < types[t]->count; i++) {
 			const struct variant *row = &types[t]->variants[i];
 			assert_ptr_equal(union_find_wire(types[t], str_of(row->wire)), row);
-			assert_true(row->is_alias || variant_doc(row)[0] != '\0');
+			assert_true(row->is_alias || protocol_text(types[t]->name, row->wire)[0] != '\0');
 		}
 	}
 }
@@ -190,7 +191,7 @@ static void fill_union(const struct union_type *type, size_t index, struct arena
 
 static void *fill_list(const struct field *field, struct arena *arena, bool is_full, size_t count)
 {
-	const struct record *record = field->type;
+	const struct record *record = field_type(field);
 	if (field->kind == FIELD_strs) {
 		struct str *items = arena_array(arena, struct str, count);
 		for (size_t i = 0; i < count; i++)
@@ -203,7 +204,7 @@ static void *fill_list(const struct field *field, struct arena *arena, bool is_f
 		if (field->kind == FIELD_records)
 			fill_record(record, arena, is_full, items + record->size * i);
 		else
-			fill_union(field->type, i, arena, is_full, (struct union_head *)(void *)items + i);
+			fill_union(field_type(field), i, arena, is_full, (struct union_head *)(void *)items + i);
 	}
 	return items;
 }
@@ -212,7 +213,7 @@ static void fill_many(const struct field *field, struct arena *arena, bool is_fu
 {
 	size_t count = 1;
 	if (field->kind == FIELD_unions || field->kind == FIELD_map)
-		count = ((const struct union_type *)field->type)->count;
+		count = ((const struct union_type *)field_type(field))->count;
 	*SLOT(void *, out, field->offset) = fill_list(field, arena, is_full, count);
 	*SLOT(size_t, out, field->aux) = count;
 	if (!field->is_map)
@@ -270,15 +271,15 @@ static void fill_field(const struct field *field, struct arena *arena, bool is_f
 		*SLOT(double, out, field->offset) = 0.25;
 		return;
 	case FIELD_enum:
-		*SLOT(int, out, field->offset) = last_value(field->type);
+		*SLOT(int, out, field->offset) = last_value(field_type(field));
 		return;
 	case FIELD_record:
-		*part = arena_alloc(arena, ((const struct record *)field->type)->size);
-		fill_record(field->type, arena, is_full, *part);
+		*part = arena_alloc(arena, ((const struct record *)field_type(field))->size);
+		fill_record(field_type(field), arena, is_full, *part);
 		return;
 	case FIELD_union:
 		*part = arena_alloc(arena, sizeof(struct union_head));
-		fill_union(field->type, 1, arena, is_full, *part);
+		fill_union(field_type(field), 1, arena, is_full, *part);
 		return;
 	default:
 		fill_many(field, arena, is_full, out);
@@ -288,11 +289,9 @@ static void fill_field(const struct field *field, struct arena *arena, bool is_f
 /* Fills all fields, or only the required ones. */
 static void fill_record(const struct record *record, struct arena *arena, bool is_full, void *out)
 {
-	size_t count = 0;
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (is_full || fields[i].presence == REQ)
-			fill_field(&fields[i], arena, is_full, out);
+	record_for_each(field, record) {
+		if (is_full || field->presence == REQ)
+			fill_field(field, arena, is_full, out);
 	}
 }
 
@@ -341,15 +340,13 @@ static void every_row_survives_a_round_trip(void **state)
 
 static void check_record_docs(const struct record *record, int depth)
 {
-	size_t count = 0;
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	assert_string_not_equal(record_doc(record), "");
+	assert_string_not_equal(protocol_text(record->name, NULL), "");
 	assert_true(depth < 16);
-	for (size_t i = 0; i < count; i++) {
-		if (!field_doc(record, &fields[i])[0])
-			fail_msg("%s.%s says nothing about itself", record->name, field_name(record, &fields[i]));
-		if (fields[i].kind == FIELD_record || fields[i].kind == FIELD_records)
-			check_record_docs(fields[i].type, depth + 1);
+	record_for_each(field, record) {
+		if (!protocol_text(record->name, field_name(record, field))[0])
+			fail_msg("%s.%s says nothing about itself", record->name, field_name(record, field));
+		if (field->kind == FIELD_record || field->kind == FIELD_records)
+			check_record_docs(field_type(field), depth + 1);
 	}
 }
 

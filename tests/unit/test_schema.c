@@ -28,20 +28,21 @@ struct tree {
 #define TREE_TEXT TREE_NAME "name\0how it is called\0note\0\0is_green\0\0leaves\0\0next\0\0mode\0"
 #define TEXT_AT(before) sizeof(before) - 1
 
-static const struct field *leaf_fields(size_t *ret_count)
+static const union field_word *leaf_fields(void)
 {
-	static const struct field fields[] = {
-		{.text = TEXT_AT("app_leaf\0\0"), .kind = FIELD_i64, .offset = offsetof(struct leaf, size)},
+	static const union field_word words[] = {
+		{{.text = TEXT_AT("app_leaf\0\0"), .kind = FIELD_i64, .offset = offsetof(struct leaf, size)}},
 	};
-	*ret_count = countof(fields);
-	return fields;
+	return words;
 }
 
-static const struct record record_leaf = {LEAF_TEXT, leaf_fields, NULL, sizeof(struct leaf), RECORD_CAMEL, false};
-static const struct field *tree_fields(size_t *ret_count);
-static const struct record record_tree = {TREE_TEXT, tree_fields, NULL, sizeof(struct tree), RECORD_CAMEL, false};
+enum { TREE_WORDS = 9 };
+static const struct record record_leaf = {LEAF_TEXT, {leaf_fields}, sizeof(struct leaf), 1, RECORD_CAMEL, false};
+static const union field_word *tree_fields(void);
+static const struct record record_tree = {TREE_TEXT,  {tree_fields}, sizeof(struct tree),
+                                          TREE_WORDS, RECORD_CAMEL,  false};
 
-static const struct field *tree_fields(size_t *ret_count)
+static const union field_word *tree_fields(void)
 {
 	enum {
 		NAME = TEXT_AT(TREE_NAME),
@@ -51,17 +52,19 @@ static const struct field *tree_fields(size_t *ret_count)
 		NEXT = LEAVES + sizeof("leaves\0"),
 		MODE = NEXT + sizeof("next\0"),
 	};
-	static const struct field fields[] = {
-		{NULL, NAME, FIELD_str, REQ, .offset = offsetof(struct tree, name)},
-		{NULL, NOTE, FIELD_str, OPT | EXPERIMENTAL, .offset = offsetof(struct tree, note)},
-		{NULL, IS_GREEN, FIELD_bool, DEF, .offset = offsetof(struct tree, is_green)},
-		{&record_leaf, LEAVES, FIELD_records, DEF, .offset = offsetof(struct tree, leaves),
-	         .aux = offsetof(struct tree, leaves_count)},
-		{&record_tree, NEXT, FIELD_record, NUL, .offset = offsetof(struct tree, next)},
-		{&enum_app_sandbox_mode, MODE, FIELD_enum, REQ, .offset = offsetof(struct tree, mode)},
+	static const union field_word words[TREE_WORDS] = {
+		{{NAME, FIELD_str, REQ, .offset = offsetof(struct tree, name)}},
+		{{NOTE, FIELD_str, OPT | EXPERIMENTAL, .offset = offsetof(struct tree, note)}},
+		{{IS_GREEN, FIELD_bool, DEF, .offset = offsetof(struct tree, is_green)}},
+		{{LEAVES, FIELD_records, DEF, .offset = offsetof(struct tree, leaves),
+	          .aux = offsetof(struct tree, leaves_count), .has_type = true}},
+		{.type = &record_leaf},
+		{{NEXT, FIELD_record, NUL, .offset = offsetof(struct tree, next), .has_type = true}},
+		{.type = &record_tree},
+		{{MODE, FIELD_enum, REQ, .offset = offsetof(struct tree, mode), .has_type = true}},
+		{.type = &enum_app_sandbox_mode},
 	};
-	*ret_count = countof(fields);
-	return fields;
+	return words;
 }
 
 static const struct variant choice_variants[] = {
@@ -109,8 +112,8 @@ static void a_record_has_required_and_nullable_fields(void **state)
 static void a_record_without_rows_says_so(void **state)
 {
 	(void)state;
-	static const struct record empty = {"app_empty\0", NULL, NULL, 1, RECORD_CAMEL, false};
-	static const struct record open = {"app_open\0", NULL, NULL, sizeof(struct str), RECORD_CAMEL, true};
+	static const struct record empty = {"app_empty\0", {NULL}, 1, 0, RECORD_CAMEL, false};
+	static const struct record open = {"app_open\0", {NULL}, sizeof(struct str), 0, RECORD_CAMEL, true};
 	check_schema(TYPE_record, &empty, true, "{\"type\":\"object\"}");
 	check_schema(TYPE_record, &open, true, "{\"type\":\"object\",\"additionalProperties\":true}");
 }

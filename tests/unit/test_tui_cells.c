@@ -57,11 +57,9 @@ static void put_union(struct json_writer *w, const struct union_type *type, int 
 	} else if (!variant->body) {
 		jw_cstr(w, tag);
 	} else if (type->style == UNION_EXTERNAL) {
-		size_t count;
-		const struct field *fields = variant->body->fields(&count);
 		jw_object(w);
 		jw_key(w, tag);
-		if (variant->is_value && fields[0].kind == FIELD_json)
+		if (variant->is_value && record_first(variant->body)->kind == FIELD_json)
 			jw_raw(w, STR("{\"content\":[{\"type\":\"text\",\"text\":\"\\u001b[2J\"}]}"));
 		else if (variant->is_value)
 			put_text(w);
@@ -82,7 +80,6 @@ static void put_word(struct json_writer *w, const struct enum_type *words)
 
 static void put_one(struct json_writer *w, const struct field *field, enum field_kind kind, int depth)
 {
-	const struct enum_type *words = field->type;
 	switch (kind) {
 	case FIELD_bool:
 		jw_bool(w, draw_number(2));
@@ -94,16 +91,16 @@ static void put_one(struct json_writer *w, const struct field *field, enum field
 		jw_double(w, 0.5);
 		break;
 	case FIELD_enum:
-		put_word(w, words);
+		put_word(w, field_type(field));
 		break;
 	case FIELD_json:
 		jw_raw(w, STR("{\"a\":\"\\u202e\"}"));
 		break;
 	case FIELD_record:
-		put_record(w, field->type, NULL, NULL, depth + 1);
+		put_record(w, field_type(field), NULL, NULL, depth + 1);
 		break;
 	case FIELD_union:
-		put_union(w, field->type, depth + 1);
+		put_union(w, field_type(field), depth + 1);
 		break;
 	case FIELD_path:
 		jw_cstr(w, "/tmp/a\nb.c");
@@ -143,18 +140,16 @@ static void put_field(struct json_writer *w, const struct field *field, int dept
 
 static void put_record(struct json_writer *w, const struct record *record, const char *key, const char *tag, int depth)
 {
-	size_t count = 0;
-	const struct field *fields = record && record->fields ? record->fields(&count) : NULL;
 	char name[FIELD_NAME_SIZE];
 	jw_object(w);
 	if (key)
 		jw_member_cstr(w, key, tag);
-	for (size_t i = 0; i < count; i++) {
-		bool is_needed = (fields[i].presence & PRESENCE_MASK) == REQ;
-		if ((fields[i].presence & ALIAS_NAME) || (!is_needed && (depth > DEPTH_MAX || draw_number(2))))
+	record_for_each(field, record) {
+		bool is_needed = (field->presence & PRESENCE_MASK) == REQ;
+		if ((field->presence & ALIAS_NAME) || (!is_needed && (depth > DEPTH_MAX || draw_number(2))))
 			continue;
-		jw_key(w, field_wire_name(record, &fields[i], name));
-		put_field(w, &fields[i], depth);
+		jw_key(w, field_wire_name(record, field, name));
+		put_field(w, field, depth);
 	}
 	jw_object_end(w);
 }

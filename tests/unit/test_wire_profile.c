@@ -19,13 +19,7 @@ static const struct {
 
 static bool has_field(const struct record *record, const char *name)
 {
-	size_t count;
-	const struct field *fields = record->fields(&count);
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(field_name(record, &fields[i]), name) == 0)
-			return true;
-	}
-	return false;
+	return record_find_field(record, name);
 }
 
 static void every_row_names_a_field(void **state)

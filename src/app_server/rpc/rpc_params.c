@@ -22,15 +22,13 @@ int rpc_params_decode(const struct app_method *method, const struct json *params
 
 const struct field *rpc_params_find_experimental(const struct record *record, const struct json *params)
 {
-	size_t count = 0;
 	char name[FIELD_NAME_SIZE];
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (!(fields[i].presence & EXPERIMENTAL))
+	record_for_each(field, record) {
+		if (!(field->presence & EXPERIMENTAL))
 			continue;
-		const struct json *member = json_get(params, field_wire_name(record, &fields[i], name));
+		const struct json *member = json_get(params, field_wire_name(record, field, name));
 		if (member && member->type != JSON_null && !(member->type == JSON_bool && !member->boolean))
-			return &fields[i];
+			return field;
 	}
 	return NULL;
 }

@@ -64,7 +64,7 @@ enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result)
 
 enum rpc_verdict rpc_reply_empty(struct rpc_request *request)
 {
-	assert(!request->method->result->fields);
+	assert(!request->method->result->word_count);
 	return rpc_reply(request, NULL);
 }
 

@@ -19,15 +19,13 @@ struct rpc_scope {
 static struct str scope_value(const struct rpc_scope_entry *entry)
 {
 	const struct app_method *method = entry->method;
-	size_t count = 0;
 	char name[FIELD_NAME_SIZE];
 	if (method->scope != APP_SCOPE_THREAD && method->scope != APP_SCOPE_BY)
 		return STR_NONE;
-	const struct field *fields = method->params->fields ? method->params->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (fields[i].kind == FIELD_str &&
-		    strcmp(field_wire_name(method->params, &fields[i], name), method->scope_key) == 0)
-			return *(const struct str *)(const void *)((const char *)entry->params + fields[i].offset);
+	record_for_each(field, method->params) {
+		if (field->kind == FIELD_str &&
+		    strcmp(field_wire_name(method->params, field, name), method->scope_key) == 0)
+			return *(const struct str *)(const void *)((const char *)entry->params + field->offset);
 	}
 	return STR_NONE;
 }

@@ -9,12 +9,20 @@
 /* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define RECORD_FAMILY RECORD_CAMEL
+/* These types have no schema, for which documentation would be needed. */
+#define RECORD_DOC(doc) ""
 #define RECORD_LAYOUT
 #include "protocol/record/record_text.h"
 #include "protocol/record/record_default.h"
 #include "protocol/acp/acp_record.def"
 #include "protocol/record/record_undef.h"
 #undef RECORD_LAYOUT
+#define RECORD_WORDS
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "protocol/acp/acp_record.def"
+#include "protocol/record/record_undef.h"
+#undef RECORD_WORDS
 #include "protocol/record/record_text.h"
 #include "protocol/record/record_default.h"
 #include "protocol/acp/acp_record.def"
@@ -25,7 +33,7 @@
 #include "protocol/record/record_undef.h"
 
 #define UNION(name, style, key, alt_key, doc) static const struct variant name##_variants[] = {
-#define VARIANT(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, false},
+#define VARIANT(name, tag, wire, record, doc) {wire "\0", &record_##record, name##_##tag, false, false},
 #define UNION_END(name) };
 #include "protocol/record/record_default.h"
 #include "protocol/acp/acp_record.def"
@@ -33,15 +41,15 @@
 
 #define UNION(name, style, key, alt_key, doc) \
 	const struct union_type union_##name = {#name,           style,                    key, alt_key, \
-	                                        name##_variants, countof(name##_variants), doc};
+	                                        name##_variants, countof(name##_variants), ""};
 #include "protocol/record/record_default.h"
 #include "protocol/acp/acp_record.def"
 #include "protocol/record/record_undef.h"
 
 const struct acp_method acp_methods[ACP_METHOD_count] = {
 #define METHOD(tag, wire, params, result, doc) \
-	[ACP_METHOD_##tag] = {{wire, sizeof(wire) - 1}, &record_##params, &record_##result, doc},
-#define NOTE(tag, wire, params, doc) [ACP_METHOD_##tag] = {{wire, sizeof(wire) - 1}, &record_##params, NULL, doc},
+	[ACP_METHOD_##tag] = {{wire, sizeof(wire) - 1}, &record_##params, &record_##result},
+#define NOTE(tag, wire, params, doc) [ACP_METHOD_##tag] = {{wire, sizeof(wire) - 1}, &record_##params, NULL},
 #include "protocol/acp/acp_method.def"
 #undef METHOD
 #undef NOTE
@@ -49,7 +57,7 @@ const struct acp_method acp_methods[ACP_METHOD_count] = {
 
 const struct acp_ask_type acp_ask_types[ACP_ASK_count] = {
 #define ASK(tag, wire, params, result, doc) \
-	[ACP_ASK_##tag] = {{wire, sizeof(wire) - 1}, &record_##params, &record_##result, doc},
+	[ACP_ASK_##tag] = {{wire, sizeof(wire) - 1}, &record_##params, &record_##result},
 #include "protocol/acp/acp_ask.def"
 #undef ASK
 	/* clang-format on */

@@ -51,7 +51,6 @@ enum acp_method_tag {
 struct acp_method {
 	struct str wire;
 	const struct record *params, *result; /* result is NULL for a notification */
-	const char *doc;
 };
 
 extern const struct acp_method acp_methods[ACP_METHOD_count];
@@ -70,7 +69,6 @@ enum acp_ask_tag {
 struct acp_ask_type {
 	struct str wire;
 	const struct record *params, *result;
-	const char *doc;
 };
 
 extern const struct acp_ask_type acp_ask_types[ACP_ASK_count];

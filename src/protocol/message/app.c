@@ -13,6 +13,12 @@
 #include "protocol/app/app_record.def"
 #include "protocol/record/record_undef.h"
 #undef RECORD_LAYOUT
+#define RECORD_WORDS
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "protocol/app/app_record.def"
+#include "protocol/record/record_undef.h"
+#undef RECORD_WORDS
 #include "protocol/record/record_text.h"
 #include "protocol/record/record_default.h"
 #include "protocol/app/app_record.def"

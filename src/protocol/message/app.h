@@ -94,13 +94,13 @@ enum app_outcome {
 struct app_method {
 	struct str wire; /* followed, after a NUL, by the documentation */
 	const struct record *params, *result;
-	enum app_scope_kind scope;
 	const char *scope_key;
-	enum app_class class;
-	unsigned flags;
-	enum app_outcome outcome;
-	enum app_error_code code;
 	const char *text;
+	enum app_scope_kind scope : 8;
+	enum app_class class : 8;
+	unsigned flags : 8;
+	enum app_outcome outcome : 8;
+	enum app_error_code code : 16;
 };
 
 extern const struct app_method app_methods[METHOD_count];

@@ -70,23 +70,18 @@ const char *record_wire_name(const struct record *record, char buffer[FIELD_NAME
 	return buffer;
 }
 
-struct field field_as_shown(const struct field *field)
+struct field_shape field_as_shown(const struct field *field)
 {
-	struct field result = *field;
-	if (field->is_shown) {
-		result.kind = field->shown_kind;
-		result.is_map = field->is_shown_map;
-	}
-	return result;
+	if (field->shown_kind != FIELD_str)
+		return (struct field_shape){field->shown_kind, field->is_shown_map};
+	return (struct field_shape){field->kind, field->is_map};
 }
 
 const struct field *record_find_field(const struct record *record, const char *name)
 {
-	size_t count = 0;
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(field_name(record, &fields[i]), name) == 0)
-			return &fields[i];
+	record_for_each(field, record) {
+		if (strcmp(field_name(record, field), name) == 0)
+			return field;
 	}
 	return NULL;
 }
@@ -160,13 +155,13 @@ static void copy_list(const struct field *field, struct arena *arena, void *out)
 	size_t count = *SLOT(size_t, out, field->aux);
 	const char *from = *SLOT(char *, out, field->offset);
 	bool is_record = field->kind == FIELD_records;
-	size_t size = is_record ? ((const struct record *)field->type)->size : UNION_SIZE;
+	size_t size = is_record ? field_record_size(field) : UNION_SIZE;
 	char *items = arena_alloc(arena, size * count);
 	for (size_t i = 0; i < count; i++) {
 		if (is_record)
-			record_copy(field->type, from + size * i, arena, items + size * i);
+			record_copy(field_type(field), from + size * i, arena, items + size * i);
 		else
-			union_copy(field->type, from + size * i, arena, items + size * i);
+			union_copy(field_type(field), from + size * i, arena, items + size * i);
 	}
 	*SLOT(void *, out, field->offset) = items;
 	if (field->is_map)
@@ -184,13 +179,13 @@ static void copy_field(const struct field *field, struct arena *arena, void *out
 		*SLOT(struct str, out, field->offset) = copy_text(arena, *SLOT(struct str, out, field->offset), last);
 		return;
 	case FIELD_record:
-		copy = arena_alloc(arena, ((const struct record *)field->type)->size);
-		record_copy(field->type, *part, arena, copy);
+		copy = arena_alloc(arena, field_record_size(field));
+		record_copy(field_type(field), *part, arena, copy);
 		*part = copy;
 		return;
 	case FIELD_union:
 		copy = arena_alloc(arena, UNION_SIZE);
-		union_copy(field->type, *part, arena, copy);
+		union_copy(field_type(field), *part, arena, copy);
 		*part = copy;
 		return;
 	case FIELD_enums:
@@ -215,15 +210,13 @@ static void copy_field(const struct field *field, struct arena *arena, void *out
 
 void record_copy(const struct record *record, const void *from, struct arena *arena, void *out)
 {
-	size_t count = 0;
 	struct twin last = {0};
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
 	memcpy(out, from, record->size);
 	if (record->is_open)
 		*SLOT(struct str, out, 0) = arena_str(arena, *SLOT(struct str, out, 0));
-	for (size_t i = 0; i < count; i++) {
-		if (!field_is_absent(&fields[i], out) && !(fields[i].presence & ALIAS_NAME))
-			copy_field(&fields[i], arena, out, &last);
+	record_for_each(field, record) {
+		if (!field_is_absent(field, out) && !(field->presence & ALIAS_NAME))
+			copy_field(field, arena, out, &last);
 	}
 }
 

@@ -60,22 +60,32 @@ enum presence {
 
 #define FIELD_NULL INT64_MIN
 
-/* Kept at 16 bytes, with one pointer: there are thousands of fields, a program that cannot pack its relocations needs
- * 24 bytes more for each pointer, and each page of tables that contains pointers is copied when the program starts. */
+/* Kept at 8 bytes: there are thousands of fields, of which a third has a type. */
 struct field {
-	const void *type;   /* an enum_type, record or union_type */
 	unsigned text : 16; /* offset of field_name in the text of its record */
 	enum field_kind kind : 5;
 	unsigned presence : 5;
-	unsigned is_map : 1;            /* NAME_keys precedes NAME in the struct */
-	enum field_kind shown_kind : 5; /* if is_shown */
+	unsigned is_map : 1; /* NAME_keys precedes NAME in the struct */
+	/* The published kind of a field that the code keeps as text or JSON; FIELD_str: `kind`. */
+	enum field_kind shown_kind : 5;
 	unsigned offset : 15;
-	unsigned aux : 15; /* offset of has_NAME, plus one, or offset of NAME_count; 0: neither exists */
-	/* The field describes the published type of a field that the code keeps as text or JSON. */
-	unsigned is_shown : 1;
 	unsigned is_shown_map : 1;
+	unsigned aux : 15; /* offset of has_NAME, plus one, or offset of NAME_count; 0: neither exists */
+	unsigned has_type : 1;
 };
-_Static_assert(sizeof(struct field) == 16, "fields are packed");
+
+/* The rows of a record: each field, followed by its type if it has one. */
+union field_word {
+	struct field field;
+	const void *type; /* an enum_type, record or union_type */
+};
+_Static_assert(sizeof(union field_word) == sizeof(struct field), "fields are packed");
+
+/* Returns the field's enum_type, record or union_type, or NULL. The field must be one of a record, not a copy. */
+static inline const void *field_type(const struct field *field)
+{
+	return field->has_type ? ((const union field_word *)(const void *)field)[1].type : NULL;
+}
 
 /* Returns the offset of a map's NAME_keys. */
 static inline size_t field_keys(const struct field *field)
@@ -91,12 +101,36 @@ enum record_family {
 struct record {
 	/* followed, after its NUL, by the documentation: record_doc; then by name and documentation of each field */
 	const char *name;
-	const struct field *(*fields)(size_t *ret_count); /* NULL: the record has no fields */
-	const struct union_type *shown; /* for an open record, the union that is published in its place, or NULL */
-	uint32_t size;
+	union {
+		const union field_word *(*fields)(void); /* if there are words */
+		const struct union_type *shown; /* of an open record: the union that is published instead, or NULL */
+	};
+	uint16_t size;
+	uint16_t word_count; /* 0: the record has no fields */
 	enum record_family family : 8;
 	bool is_open; /* the struct is a single struct str: any object, as text */
 };
+
+/* Returns the first field, or NULL if there is none or no record. */
+static inline const struct field *record_first(const struct record *record)
+{
+	return record && record->word_count ? &record->fields()->field : NULL;
+}
+
+static inline const struct field *record_end(const struct record *record, const struct field *first)
+{
+	return first ? first + record->word_count : NULL;
+}
+
+static inline const struct field *field_next(const struct field *field)
+{
+	return field + 1 + field->has_type;
+}
+
+/* Declares `field` as each field of the record in turn. */
+#define record_for_each(field, record)                                                                   \
+	for (const struct field *field = record_first(record), *field##_end = record_end(record, field); \
+	     field < field##_end; field = field_next(field))
 
 static inline const char *record_doc(const struct record *record)
 {
@@ -112,6 +146,12 @@ static inline const char *field_doc(const struct record *record, const struct fi
 {
 	const char *name = field_name(record, field);
 	return name + strlen(name) + 1;
+}
+
+/* Returns the union that is published in place of an open record, or NULL. */
+static inline const struct union_type *record_shown(const struct record *record)
+{
+	return record->is_open ? record->shown : NULL;
 }
 
 struct variant {
@@ -156,8 +196,12 @@ enum { FIELD_NAME_SIZE = 64 };
 const char *field_wire_name(const struct record *record, const struct field *field, char buffer[FIELD_NAME_SIZE]);
 /* Returns the record's name on the wire; in the app-server's family "ThreadStartParams" for app_thread_start_params. */
 const char *record_wire_name(const struct record *record, char buffer[FIELD_NAME_SIZE]);
-/* Returns the field as it appears in the published types. */
-struct field field_as_shown(const struct field *field);
+/* How a field appears in the published types. */
+struct field_shape {
+	enum field_kind kind;
+	bool is_map;
+};
+struct field_shape field_as_shown(const struct field *field);
 /* Returns NULL if no field has that name. */
 const struct field *record_find_field(const struct record *record, const char *name);
 

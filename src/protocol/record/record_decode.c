@@ -35,10 +35,10 @@ static int decode_enum(const struct field *field, const struct json *json, int *
 	struct str word;
 	if (!json_to_str(json, &word))
 		return wrong_type(json, "a string", err);
-	if (enum_parse(field->type, word, out))
+	if (enum_parse(field_type(field), word, out))
 		return 0;
 	char expected[256];
-	enum_expected(field->type, expected, sizeof(expected));
+	enum_expected(field_type(field), expected, sizeof(expected));
 	return error_set(err, ERR_invalid, "unknown variant `%.*s`, expected %s", STR_ARG(word), expected);
 }
 
@@ -116,7 +116,7 @@ static int decode_ints(const struct field *field, const struct json *json, struc
 static int decode_records(const struct field *field, const struct json *json, struct arena *arena, void *out,
                           struct error *err)
 {
-	const struct record *record = field->type;
+	const struct record *record = field_type(field);
 	char *items = arena_alloc(arena, record->size * json->count);
 	struct str *keys = field->is_map ? arena_array(arena, struct str, json->count) : NULL;
 	size_t count = 0;
@@ -142,7 +142,7 @@ static int decode_unions(const struct field *field, const struct json *json, str
 	struct str *keys = field->is_map ? arena_array(arena, struct str, json->count) : NULL;
 	size_t count = 0;
 	json_for_each(item, json) {
-		int status = union_decode(field->type, item, arena, &items[count], err);
+		int status = union_decode(field_type(field), item, arena, &items[count], err);
 		if (status != 0)
 			return status;
 		if (keys)
@@ -186,14 +186,14 @@ static int decode_part(const struct field *field, const struct json *json, struc
                        struct error *err)
 {
 	if (field->kind == FIELD_record) {
-		const struct record *record = field->type;
+		const struct record *record = field_type(field);
 		void *value = arena_alloc(arena, record->size);
 		*SLOT(void *, out, field->offset) = value;
 		return record_decode(record, json, arena, value, err);
 	}
 	void *value = arena_alloc(arena, UNION_SIZE);
 	*SLOT(void *, out, field->offset) = value;
-	return union_decode(field->type, json, arena, value, err);
+	return union_decode(field_type(field), json, arena, value, err);
 }
 
 static int decode_present(const struct field *field, const struct json *json, struct arena *arena, void *out,
@@ -249,19 +249,17 @@ static void decode_absent(const struct field *field, const struct json *member, 
 static int decode_fields(const struct record *record, const struct json *json, struct arena *arena, void *out,
                          struct error *err)
 {
-	size_t count = 0;
 	char name[FIELD_NAME_SIZE];
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		const char *wire = field_wire_name(record, &fields[i], name);
+	record_for_each(field, record) {
+		const char *wire = field_wire_name(record, field, name);
 		const struct json *member = json_get(json, wire);
-		if ((!member || member->type == JSON_null) && !is_required(&fields[i])) {
-			decode_absent(&fields[i], member, out);
+		if ((!member || member->type == JSON_null) && !is_required(field)) {
+			decode_absent(field, member, out);
 			continue;
 		}
 		if (!member)
 			return error_set(err, ERR_invalid, "missing field `%s`", wire);
-		int status = decode_field(record, &fields[i], member, arena, out, err);
+		int status = decode_field(record, field, member, arena, out, err);
 		if (status != 0)
 			return status;
 	}
@@ -286,8 +284,7 @@ int record_decode(const struct record *record, const struct json *json, struct a
 static int decode_value(const struct record *record, const struct json *json, struct arena *arena, void *out,
                         struct error *err)
 {
-	size_t count;
-	const struct field *field = record->fields(&count);
+	const struct field *field = record_first(record);
 	if (json_is(json, JSON_null) && !is_required(field))
 		return 0;
 	return decode_present(field, json, arena, out, err);

@@ -17,11 +17,11 @@ static void encode_list(const struct field *field, const void *value, const stru
 		else if (field->kind == FIELD_ints)
 			jw_i64(w, CONST_SLOT(int64_t, items, 0)[i]);
 		else if (field->kind == FIELD_enums)
-			jw_cstr(w, enum_wire(field->type, CONST_SLOT(int, items, 0)[i]));
+			jw_cstr(w, enum_wire(field_type(field), CONST_SLOT(int, items, 0)[i]));
 		else if (field->kind == FIELD_records)
-			encode_record(field->type, items + ((const struct record *)field->type)->size * i, dialect, w);
+			encode_record(field_type(field), items + field_record_size(field) * i, dialect, w);
 		else
-			union_encode_as(field->type, items + UNION_SIZE * i, dialect, w);
+			union_encode_as(field_type(field), items + UNION_SIZE * i, dialect, w);
 	}
 	jw_array_end(w);
 }
@@ -36,9 +36,9 @@ static void encode_map(const struct field *field, const void *value, const struc
 	for (size_t i = 0; i < count; i++) {
 		jw_key_str(w, keys[i]);
 		if (field->kind == FIELD_records)
-			encode_record(field->type, items + ((const struct record *)field->type)->size * i, dialect, w);
+			encode_record(field_type(field), items + field_record_size(field) * i, dialect, w);
 		else
-			union_encode_as(field->type, items + UNION_SIZE * i, dialect, w);
+			union_encode_as(field_type(field), items + UNION_SIZE * i, dialect, w);
 	}
 	jw_object_end(w);
 }
@@ -67,13 +67,13 @@ static void encode_value(const struct field *field, const void *value, const str
 		jw_double(w, *CONST_SLOT(double, value, field->offset));
 		return;
 	case FIELD_enum:
-		jw_cstr(w, enum_wire(field->type, *CONST_SLOT(int, value, field->offset)));
+		jw_cstr(w, enum_wire(field_type(field), *CONST_SLOT(int, value, field->offset)));
 		return;
 	case FIELD_record:
-		encode_record(field->type, *CONST_SLOT(void *, value, field->offset), dialect, w);
+		encode_record(field_type(field), *CONST_SLOT(void *, value, field->offset), dialect, w);
 		return;
 	case FIELD_union:
-		union_encode_as(field->type, *CONST_SLOT(void *, value, field->offset), dialect, w);
+		union_encode_as(field_type(field), *CONST_SLOT(void *, value, field->offset), dialect, w);
 		return;
 	default:
 		(field->is_map ? encode_map : encode_list)(field, value, dialect, w);
@@ -101,16 +101,14 @@ static void encode_field(const struct field *field, const void *value, const str
 static void encode_fields(const struct record *record, const void *value, const struct record_dialect *dialect,
                           struct json_writer *w)
 {
-	size_t count = 0;
 	char name[FIELD_NAME_SIZE];
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		bool is_left_out = (fields[i].presence & PRESENCE_MASK) == OPT && field_is_absent(&fields[i], value);
-		if (is_left_out || fields[i].presence & ALIAS_NAME ||
-		    (dialect && dialect->omits(record, &fields[i], dialect->self)))
+	record_for_each(field, record) {
+		bool is_left_out = (field->presence & PRESENCE_MASK) == OPT && field_is_absent(field, value);
+		if (is_left_out || field->presence & ALIAS_NAME ||
+		    (dialect && dialect->omits(record, field, dialect->self)))
 			continue;
-		jw_key(w, field_wire_name(record, &fields[i], name));
-		encode_field(&fields[i], value, dialect, w);
+		jw_key(w, field_wire_name(record, field, name));
+		encode_field(field, value, dialect, w);
 	}
 }
 
@@ -130,9 +128,8 @@ static void encode_record(const struct record *record, const void *value, const 
 static void encode_untagged(const struct variant *variant, const void *body, const struct record_dialect *dialect,
                             struct json_writer *w)
 {
-	size_t count;
 	if (variant->is_value)
-		encode_field(variant->body->fields(&count), body, dialect, w);
+		encode_field(record_first(variant->body), body, dialect, w);
 	else
 		encode_record(variant->body, body, dialect, w);
 }
@@ -154,9 +151,8 @@ void union_encode_as(const struct union_type *type, const void *value, const str
 	}
 	jw_object(w);
 	if (variant->is_value) {
-		size_t count;
 		jw_key(w, variant->wire);
-		encode_field(variant->body->fields(&count), head->body, dialect, w);
+		encode_field(record_first(variant->body), head->body, dialect, w);
 	} else if (is_external) {
 		jw_key(w, variant->wire);
 		encode_record(variant->body, head->body, dialect, w);

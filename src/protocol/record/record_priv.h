@@ -9,6 +9,12 @@
 
 enum { UNION_SIZE = sizeof(struct union_head) };
 
+/* Returns the size of the record that is the field's type. */
+static inline size_t field_record_size(const struct field *field)
+{
+	return ((const struct record *)field_type(field))->size;
+}
+
 /* True if the field has no value: NULL, no items, or has_NAME is false. */
 bool field_is_absent(const struct field *field, const void *value);
 

@@ -102,7 +102,7 @@ static const char *own_name(enum type_kind kind, const void *type)
 
 static struct named_type named(enum type_kind kind, const void *type)
 {
-	const struct union_type *shown = kind == TYPE_record ? ((const struct record *)type)->shown : NULL;
+	const struct union_type *shown = kind == TYPE_record ? record_shown(type) : NULL;
 	struct named_type result = {shown ? TYPE_union : kind, shown ? shown : type, ""};
 	type_name(own_name(result.kind, result.type), result.name);
 	return result;
@@ -110,29 +110,29 @@ static struct named_type named(enum type_kind kind, const void *type)
 
 const char *record_type_name(const struct record *record, char buffer[FIELD_NAME_SIZE])
 {
-	return type_name(record->shown ? record->shown->name : record->name, buffer);
+	const struct union_type *shown = record_shown(record);
+	return type_name(shown ? shown->name : record->name, buffer);
 }
 
-bool field_named_type(const struct field *own, struct named_type *ret)
+bool field_named_type(const struct field *field, struct named_type *ret)
 {
-	const struct field shown = field_as_shown(own), *field = &shown;
-	switch (field->kind) {
+	switch (field_as_shown(field).kind) {
 	case FIELD_path:
 	case FIELD_paths:
 		*ret = named(TYPE_path, NULL);
 		return true;
 	case FIELD_enum:
 	case FIELD_enums:
-		*ret = named(TYPE_enum, field->type);
+		*ret = named(TYPE_enum, field_type(field));
 		return true;
 	case FIELD_record:
 	case FIELD_records:
-		*ret = named(TYPE_record, field->type);
+		*ret = named(TYPE_record, field_type(field));
 		return true;
 	case FIELD_union:
 	case FIELD_unions:
 	case FIELD_map:
-		*ret = named(TYPE_union, field->type);
+		*ret = named(TYPE_union, field_type(field));
 		return true;
 	default:
 		return false;
@@ -165,11 +165,9 @@ static void add_part(struct type_set *set, const struct named_type *type)
 
 static void add_record_parts(struct type_set *set, const struct record *record)
 {
-	size_t count = 0;
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
+	record_for_each(field, record) {
 		struct named_type type;
-		if (field_is_shown(set, &fields[i]) && field_named_type(&fields[i], &type))
+		if (field_is_shown(set, field) && field_named_type(field, &type))
 			add_part(set, &type);
 	}
 }

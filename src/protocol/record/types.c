@@ -9,22 +9,22 @@
 #define RECORD_LAYOUT
 #include "protocol/record/record_text.h"
 #include "protocol/record/record_default.h"
-#include "protocol/record/types.def"
-#include "protocol/op/op_record.def"
-#include "protocol/op/event_record.def"
+#include "protocol/record/record_all.def"
 #include "protocol/record/record_undef.h"
 #undef RECORD_LAYOUT
+#define RECORD_WORDS
 #include "protocol/record/record_text.h"
 #include "protocol/record/record_default.h"
-#include "protocol/record/types.def"
-#include "protocol/op/op_record.def"
-#include "protocol/op/event_record.def"
+#include "protocol/record/record_all.def"
+#include "protocol/record/record_undef.h"
+#undef RECORD_WORDS
+#include "protocol/record/record_text.h"
+#include "protocol/record/record_default.h"
+#include "protocol/record/record_all.def"
 #include "protocol/record/record_undef.h"
 #include "protocol/record/record_rows.h"
 #include "protocol/record/record_default.h"
-#include "protocol/record/types.def"
-#include "protocol/op/op_record.def"
-#include "protocol/op/event_record.def"
+#include "protocol/record/record_all.def"
 #include "protocol/record/record_undef.h"
 
 #define UNION(name, style, key, alt_key, doc) static const struct variant name##_variants[] = {
@@ -32,8 +32,8 @@
 #define NAMED(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, false, true},
 #define UNIT(name, tag, wire, doc) {wire "\0" doc, NULL, name##_##tag, false, false},
 #define VALUE_OF(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, true},
-#define VARIANT_ALIAS(name, tag, wire, record) {wire "\0" "", &record_##record, name##_##tag, true, false},
-#define UNIT_ALIAS(name, tag, wire) {wire "\0" "", NULL, name##_##tag, true, false},
+#define VARIANT_ALIAS(name, tag, wire, record) {wire "\0", &record_##record, name##_##tag, true, false},
+#define UNIT_ALIAS(name, tag, wire) {wire "\0", NULL, name##_##tag, true, false},
 #define UNION_END(name) };
 #include "protocol/record/record_default.h"
 #include "protocol/record/types.def"
@@ -47,24 +47,23 @@
 #include "protocol/record/record_undef.h"
 
 static const struct variant op_variants[] = {
-#define OP(tag, wire, record, doc) {wire "\0" doc, &record_##record, OP_##tag, false, false},
-#define OP_UNIT(tag, wire, doc) {wire "\0" doc, NULL, OP_##tag, false, false},
-#define OP_LACKS(tag, wire, record, what, doc) {wire "\0" doc, &record_##record, OP_##tag, false, false},
-#define OP_UNIT_LACKS(tag, wire, what, doc) {wire "\0" doc, NULL, OP_##tag, false, false},
-#define OP_ALIAS(tag, wire, record) {wire "\0" "", &record_##record, OP_##tag, true, false},
+#define OP(tag, wire, record, doc) {wire "\0", &record_##record, OP_##tag, false, false},
+#define OP_UNIT(tag, wire, doc) {wire "\0", NULL, OP_##tag, false, false},
+#define OP_LACKS(tag, wire, record, what, doc) {wire "\0", &record_##record, OP_##tag, false, false},
+#define OP_UNIT_LACKS(tag, wire, what, doc) {wire "\0", NULL, OP_##tag, false, false},
+#define OP_ALIAS(tag, wire, record) {wire "\0", &record_##record, OP_##tag, true, false},
 #include "protocol/op/op.def"
 #include "protocol/op/op_undef.h"
 };
 
 static const struct variant event_variants[] = {
-#define EVENT(tag, wire, record, doc) {wire "\0" doc, &record_##record, EV_##tag, false, false},
-#define EVENT_UNIT(tag, wire, doc) {wire "\0" doc, NULL, EV_##tag, false, false},
-#define EVENT_ALIAS(tag, wire, record) {wire "\0" "", &record_##record, EV_##tag, true, false},
+#define EVENT(tag, wire, record, doc) {wire "\0", &record_##record, EV_##tag, false, false},
+#define EVENT_UNIT(tag, wire, doc) {wire "\0", NULL, EV_##tag, false, false},
+#define EVENT_ALIAS(tag, wire, record) {wire "\0", &record_##record, EV_##tag, true, false},
 #include "protocol/op/event_msg.def"
 };
 /* clang-format on */
 
-const struct union_type union_op = {"op",        UNION_INTERNAL,       "type",        NULL,
-                                    op_variants, countof(op_variants), "an operation"};
-const struct union_type union_event_msg = {
-	"event_msg", UNION_INTERNAL, "type", NULL, event_variants, countof(event_variants), "an event of the engine"};
+const struct union_type union_op = {"op", UNION_INTERNAL, "type", NULL, op_variants, countof(op_variants), ""};
+const struct union_type union_event_msg = {"event_msg",    UNION_INTERNAL,          "type", NULL,
+                                           event_variants, countof(event_variants), ""};

@@ -69,32 +69,33 @@ static const char *item_type(enum field_kind kind)
 
 static void write_items(const struct schema *schema, const struct field *field)
 {
+	struct field_shape shape = field_as_shown(field);
 	struct named_type item;
-	jw_key(schema->w, field->is_map ? "additionalProperties" : "items");
+	jw_key(schema->w, shape.is_map ? "additionalProperties" : "items");
 	if (field_named_type(field, &item)) {
 		schema_write_ref(schema, item.name);
 		return;
 	}
-	if (field->kind == FIELD_json || field->kind == FIELD_jsons) {
+	if (shape.kind == FIELD_json || shape.kind == FIELD_jsons) {
 		jw_bool(schema->w, true);
 		return;
 	}
 	jw_object(schema->w);
-	jw_member_cstr(schema->w, "type", item_type(field->kind));
+	jw_member_cstr(schema->w, "type", item_type(shape.kind));
 	jw_object_end(schema->w);
 }
 
-static void write_field_members(const struct schema *schema, const struct field *own)
+static void write_field_members(const struct schema *schema, const struct field *field)
 {
-	const struct field shown = field_as_shown(own), *field = &shown;
+	struct field_shape shape = field_as_shown(field);
 	bool is_nullable = field_is_nullable(field);
 	struct named_type type;
-	if (field->is_map) {
+	if (shape.is_map) {
 		write_type(schema, "object", is_nullable);
 		write_items(schema, field);
 		return;
 	}
-	switch (field->kind) {
+	switch (shape.kind) {
 	case FIELD_json:
 		return; /* no type: any value is valid */
 	case FIELD_str:
@@ -135,7 +136,7 @@ static void write_default(const struct schema *schema, const struct field *field
 	if ((field->presence & PRESENCE_MASK) != DEF)
 		return;
 	if (field->kind == FIELD_enum)
-		jw_member_cstr(schema->w, "default", enum_wire(field->type, 0));
+		jw_member_cstr(schema->w, "default", enum_wire(field_type(field), 0));
 	else if (field->is_map)
 		jw_member_raw(schema->w, "default", STR("{}"));
 	else if (zeros[field->kind])
@@ -155,34 +156,34 @@ static void write_field(const struct schema *schema, const struct record *record
 
 static void write_properties(const struct schema *schema, const struct record *record)
 {
-	size_t count = 0;
 	char name[FIELD_NAME_SIZE];
-	const struct field *fields = record && record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (!field_is_shown(schema->set, &fields[i]))
+	record_for_each(field, record) {
+		if (!field_is_shown(schema->set, field))
 			continue;
-		jw_key(schema->w, field_wire_name(record, &fields[i], name));
-		write_field(schema, record, &fields[i]);
+		jw_key(schema->w, field_wire_name(record, field, name));
+		write_field(schema, record, field);
 	}
+}
+
+static void write_required_name(const struct schema *schema, bool is_first, const char *name)
+{
+	if (is_first) {
+		jw_key(schema->w, "required");
+		jw_array(schema->w);
+	}
+	jw_cstr(schema->w, name);
 }
 
 /* Writes "required" with the key of a union first; nothing if the list is empty. */
 static void write_required(const struct schema *schema, const struct record *record, const char *key)
 {
-	size_t count = 0, written = 0;
+	size_t written = 0;
 	char name[FIELD_NAME_SIZE];
-	const struct field *fields = record && record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i <= count; i++) {
-		bool is_key = i == 0;
-		if (is_key ? !key : (fields[i - 1].presence & PRESENCE_MASK) != REQ)
-			continue;
-		if (!is_key && !field_is_shown(schema->set, &fields[i - 1]))
-			continue;
-		if (!written++) {
-			jw_key(schema->w, "required");
-			jw_array(schema->w);
-		}
-		jw_cstr(schema->w, is_key ? key : field_wire_name(record, &fields[i - 1], name));
+	if (key)
+		write_required_name(schema, !written++, key);
+	record_for_each(field, record) {
+		if ((field->presence & PRESENCE_MASK) == REQ && field_is_shown(schema->set, field))
+			write_required_name(schema, !written++, field_wire_name(record, field, name));
 	}
 	if (written)
 		jw_array_end(schema->w);
@@ -193,7 +194,7 @@ static void write_record(const struct schema *schema, const struct record *recor
 	jw_member_cstr(schema->w, "type", "object");
 	if (record->is_open)
 		jw_member_bool(schema->w, "additionalProperties", true);
-	if (!record->fields)
+	if (!record->word_count)
 		return;
 	jw_key(schema->w, "properties");
 	jw_object(schema->w);
@@ -254,9 +255,8 @@ static void write_internal(const struct schema *schema, const struct union_type 
 
 static void write_external_body(const struct schema *schema, const struct variant *variant)
 {
-	size_t count;
 	if (variant->is_value) {
-		write_field(schema, variant->body, variant->body->fields(&count));
+		write_field(schema, variant->body, record_first(variant->body));
 		return;
 	}
 	jw_object(schema->w);
@@ -289,9 +289,8 @@ static void write_external(const struct schema *schema, const struct union_type 
 
 static void write_untagged(const struct schema *schema, const struct variant *variant)
 {
-	size_t count;
 	if (variant->is_value)
-		write_field_members(schema, variant->body->fields(&count));
+		write_field_members(schema, record_first(variant->body));
 	else
 		write_record(schema, variant->body);
 }

@@ -36,13 +36,13 @@ static const char *scalar_name(enum field_kind kind)
 	}
 }
 
-static void append_value(const struct script *script, const struct field *own)
+static void append_value(const struct script *script, const struct field *field)
 {
-	const struct field shown = field_as_shown(own), *field = &shown;
+	struct field_shape shape = field_as_shown(field);
 	struct named_type type;
-	bool is_list = field->kind >= FIELD_strs && !field->is_map;
-	const char *name = field_named_type(field, &type) ? type_script_name(type.name) : scalar_name(field->kind);
-	if (field->is_map)
+	bool is_list = shape.kind >= FIELD_strs && !shape.is_map;
+	const char *name = field_named_type(field, &type) ? type_script_name(type.name) : scalar_name(shape.kind);
+	if (shape.is_map)
 		buf_printf(script->out, "{ [key in string]?: %s }", name);
 	else
 		buf_printf(script->out, is_list ? "Array<%s>" : "%s", name);
@@ -58,23 +58,21 @@ static bool may_be_left_out(const struct script *script, const struct field *fie
 
 static void append_fields(const struct script *script, const struct record *record)
 {
-	size_t count = 0;
 	char name[FIELD_NAME_SIZE];
-	const struct field *fields = record->fields ? record->fields(&count) : NULL;
-	for (size_t i = 0; i < count; i++) {
-		if (!field_is_shown(script->set, &fields[i]))
+	record_for_each(field, record) {
+		if (!field_is_shown(script->set, field))
 			continue;
-		append_doc(script->out, "  ", field_doc(record, &fields[i]));
-		buf_printf(script->out, "  %s%s: ", field_wire_name(record, &fields[i], name),
-		           may_be_left_out(script, &fields[i]) ? "?" : "");
-		append_value(script, &fields[i]);
+		append_doc(script->out, "  ", field_doc(record, field));
+		buf_printf(script->out, "  %s%s: ", field_wire_name(record, field, name),
+		           may_be_left_out(script, field) ? "?" : "");
+		append_value(script, field);
 		buf_append_c(script->out, ";\n");
 	}
 }
 
 static void append_record(const struct script *script, const struct record *record)
 {
-	if (record->is_open || !record->fields) {
+	if (record->is_open || !record->word_count) {
 		buf_append_c(script->out,
 		             record->is_open ? "{ [key in string]?: JsonValue }" : "Record<string, never>");
 		return;
@@ -113,14 +111,13 @@ static void append_internal(const struct script *script, const char *key, const 
 
 static void append_external(const struct script *script, const struct variant *variant)
 {
-	size_t count;
 	if (!variant->body) {
 		buf_printf(script->out, "\"%s\"", variant->wire);
 		return;
 	}
 	buf_printf(script->out, "{ \"%s\": ", variant->wire);
 	if (variant->is_value)
-		append_value(script, variant->body->fields(&count));
+		append_value(script, record_first(variant->body));
 	else
 		append_record(script, variant->body);
 	buf_append_c(script->out, " }");
@@ -128,9 +125,8 @@ static void append_external(const struct script *script, const struct variant *v
 
 static void append_untagged(const struct script *script, const struct variant *variant)
 {
-	size_t count;
 	if (variant->is_value)
-		append_value(script, variant->body->fields(&count));
+		append_value(script, record_first(variant->body));
 	else
 		append_record(script, variant->body);
 }
