@@ -70,9 +70,10 @@ static void apply(uint64_t base, const uint64_t *list, size_t count)
 	}
 }
 
-/* Where the pages end that hold `end` or less of the program, and nothing that is written later. The loader makes only
- * pages read-only that lie whole in the tables: with larger pages than the linker expects (16 and 64 KiB on aarch64) their
- * last part, which has the addresses of functions, would stay writable. */
+/* Returns the end of the last page that holds a part of the tables, which end at `end`, and nothing that is written
+ * later. The loader makes only
+ * pages read-only that lie whole in the tables: with larger pages than the linker expects (16 and 64 KiB on aarch64)
+ * their last part, which has the addresses of functions, would stay writable. */
 static uint64_t end_of_pages(const Elf64_Phdr *segments, uint64_t end, uint64_t page)
 {
 	uint64_t last = (end + page - 1) & ~(page - 1);

@@ -111,7 +111,7 @@ struct record {
 	bool is_open; /* the struct is a single struct str: any object, as text */
 };
 
-/* Returns the first field, or NULL if there is none or no record. */
+/* Returns the first field, or NULL for a record without fields, or no record. */
 static inline const struct field *record_first(const struct record *record)
 {
 	return record && record->word_count ? &record->fields()->field : NULL;

@@ -85,9 +85,11 @@
 #define MAP_OF(f, t, p, doc) TYPED(f, map, p, union_##t, COUNTED(f), HAS_KEYS(f))
 #define MAP(f, t, p, doc) TYPED(f, records, p, record_##t, COUNTED(f), HAS_KEYS(f))
 #define RECORD_EMPTY(name, doc) \
-	const struct record record_##name = {#name "\0" RECORD_DOC(doc), {NULL}, sizeof(struct name), 0, RECORD_FAMILY, false};
+	const struct record record_##name = {#name "\0" RECORD_DOC(doc), {NULL}, sizeof(struct name), 0, \
+	                                     RECORD_FAMILY, false};
 #define RECORD_OPEN(name, doc) \
-	const struct record record_##name = {#name "\0" RECORD_DOC(doc), {NULL}, sizeof(struct name), 0, RECORD_FAMILY, true};
+	const struct record record_##name = {#name "\0" RECORD_DOC(doc), {NULL}, sizeof(struct name), 0, \
+	                                     RECORD_FAMILY, true};
 #define RECORD_SHOWN(name, as, doc) \
 	const struct record record_##name = {#name "\0" RECORD_DOC(doc), {.shown = &union_##as}, \
 	                                     sizeof(struct name), 0, RECORD_FAMILY, true};

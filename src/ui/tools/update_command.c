@@ -172,7 +172,8 @@ static bool recognize_tarball(const char *program, struct buf *out)
 	if (!prefix.len || !has_file(prefix, "THIRD-PARTY") || !has_file(prefix, "LICENSE"))
 		return false;
 	/* The folder of a tarball has the version in its name; its files replace those of this one. */
-	append_quoted(out, "was unpacked from a tarball. To update it, download the newer tarball and run:\n  tar -C ", prefix);
+	append_quoted(out, "was unpacked from a tarball. To update it, download the newer tarball and run:\n  tar -C ",
+	              prefix);
 	buf_append_c(out, " --strip-components=1 -xJf codex-VERSION-linux-ARCHITECTURE.tar.xz\n");
 	return true;
 }
