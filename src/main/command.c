@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "ui/cli/completion.h"
 #include "ui/debug/debug_command.h"
+#include "ui/tools/debug_models.h"
 #include "ui/doctor/doctor.h"
 #include "ui/exec/exec.h"
 #include "ui/exec/exec_options.h"

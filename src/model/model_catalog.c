@@ -4,8 +4,22 @@
 #include "model/model_catalog.h"
 
 #include "base/mem.h"
+#include "model/model_catalog_priv.h"
 
-enum model_flag { HIDDEN = 1, DEFAULT = 2, REASONS = 4, PARALLEL = 8, IMAGES = 16, PERSONALITY = 32, SEARCH = 64 };
+enum model_flag {
+	HIDDEN = 1,
+	DEFAULT = 2,
+	REASONS = 4,
+	PARALLEL = 8,
+	IMAGES = 16,
+	PERSONALITY = 32,
+	SEARCH = 64,
+	CODE = 128,
+	GPT6 = 256,
+	UPDATES = 512,
+	AGENTS_V1 = 1024,
+	HASH_2911 = 2048,
+};
 
 enum { OUTPUT_BUDGET = 10000, WINDOW_PERCENT = 95, FALLBACK_WINDOW = 272000, FALLBACK_OUTPUT = 128000 };
 
@@ -47,6 +61,13 @@ static const struct model_info fallback = {
 	.has_image_input = true,
 };
 
+static struct str hash_of(const struct model_row *row)
+{
+	if (row->flags & CODE)
+		return STR("3000");
+	return row->flags & HASH_2911 ? STR("2911") : STR_NONE;
+}
+
 static struct model_info info_of(const struct model_row *row)
 {
 	return (struct model_info){
@@ -70,6 +91,12 @@ static struct model_info info_of(const struct model_row *row)
 		.has_image_input = row->flags & IMAGES,
 		.has_personality = row->flags & PERSONALITY,
 		.has_tool_search = row->flags & SEARCH,
+		.is_lite = row->flags & CODE,
+		.is_code_only = row->flags & CODE,
+		.is_gpt6 = row->flags & GPT6,
+		.has_effort_updates = row->flags & UPDATES,
+		.has_agents_v1 = row->flags & AGENTS_V1,
+		.comp_hash = hash_of(row),
 	};
 }
 
@@ -90,7 +117,24 @@ static const struct model_row *find_row(struct str slug)
 	return best;
 }
 
+static const struct model_info *find_loaded(struct str slug)
+{
+	size_t count;
+	const struct model_info *infos = model_catalog_loaded(&count);
+	for (size_t i = 0; i < count; i++) {
+		if (str_eq(infos[i].slug, slug))
+			return &infos[i];
+	}
+	return NULL;
+}
+
 struct model_info model_catalog_get(struct str slug)
+{
+	const struct model_info *info = find_loaded(slug);
+	return info ? *info : model_catalog_built_in(slug);
+}
+
+struct model_info model_catalog_built_in(struct str slug)
 {
 	ptrdiff_t slash = str_rfind_char(slug, '/');
 	const struct model_row *row = find_row(slash < 0 ? slug : str_skip(slug, (size_t)slash + 1));
@@ -109,10 +153,20 @@ struct model_info model_catalog_default(void)
 
 bool model_catalog_at(size_t index, struct model_info *ret_info)
 {
-	if (index >= countof(rows))
-		return false;
-	*ret_info = info_of(&rows[index]);
-	return true;
+	size_t count;
+	const struct model_info *infos = model_catalog_loaded(&count);
+	if (index < count) {
+		*ret_info = infos[index];
+		return true;
+	}
+	index -= count;
+	for (size_t i = 0; i < countof(rows); i++) {
+		if (!find_loaded(str_of(rows[i].slug)) && index-- == 0) {
+			*ret_info = info_of(&rows[i]);
+			return true;
+		}
+	}
+	return false;
 }
 
 bool model_info_has_effort(const struct model_info *info, enum reasoning_effort effort)

@@ -1,7 +1,9 @@
-/* model_catalog.h — properties of the models: the rows of model.def, and a fallback for all other names.
+/* model_catalog.h — properties of the models: those of a file, the rows of model.def, and a fallback for all other
+ * names.
  *
- * Owns: nothing; rows are static. A model_info is a plain value that callers may change (configuration overrides
- * windows and limits). Thread: any. Errors: none; an unknown name returns the fallback (is_known is false). */
+ * Owns: the models of the file; rows are static. A model_info is a plain value that callers may change (configuration
+ * overrides windows and limits). Thread: any. Errors: none; an unknown name returns the fallback (is_known is false).
+ */
 #ifndef MODEL_MODEL_CATALOG_H
 #define MODEL_MODEL_CATALOG_H
 
@@ -9,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
 #include "base/str.h"
 #include "base/text.h"
 #include "protocol/record/enum.h"
@@ -38,6 +41,13 @@ struct model_info {
 	bool has_image_input;
 	bool has_personality; /* has prompts for the personalities */
 	bool has_tool_search; /* searches for the tools of MCP servers, instead of having them in each request */
+	bool is_lite;         /* asked in the lite form of Responses: tools and instructions are items of the history */
+	bool is_code_only;    /* most tools are offered as functions of scripts alone (tool/code/) */
+	bool is_gpt6;         /* its catalogue entry names the tools of the gpt-6 family */
+	bool has_effort_updates;
+	bool has_agents_v1;
+	/* A conversation is summarised when it moves to a model with another one; STR_NONE: unknown. */
+	struct str comp_hash;
 };
 
 /* Returns the model of that name. A row also matches variants of its slug: a suffix "-…", ":…" or "@…" (dates,
@@ -46,6 +56,14 @@ struct model_info {
 struct model_info model_catalog_get(struct str slug);
 /* Returns the default model. */
 struct model_info model_catalog_default(void);
+enum {
+	MODEL_CATALOG_FILE_MAX = 16 * 1024 * 1024, /* bytes of model_catalog_json */
+	MODEL_CATALOG_MODELS_MAX = 1024,           /* models in it */
+};
+
+/* Adds the models of a JSON file, which replace rows of the same slug; NULL: no-op. A file is read once. To be called
+ * before other threads use the catalog. ERR_… if it cannot be read; the catalog is then unchanged. */
+must_check int model_catalog_load(const char *path, struct error *err);
 /* Returns the row at index in picker order, including hidden ones; false past the end. */
 bool model_catalog_at(size_t index, struct model_info *ret_info);
 

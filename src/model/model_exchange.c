@@ -56,6 +56,8 @@ static void add_headers(struct model_request *request, const struct model_prompt
 		model_request_add_header(request, "x-codex-turn-state", prompt->turn_state);
 	if (prompt->subagent.len)
 		model_request_add_header(request, "x-openai-subagent", prompt->subagent);
+	if (prompt->is_lite && prompt->wire == wire_api_responses)
+		model_request_add_header(request, "x-openai-internal-codex-responses-lite", STR("true"));
 }
 
 int model_request_init(struct model_request *request, const struct model_prompt *prompt, struct error *err)

@@ -39,6 +39,9 @@ struct model_prompt {
 	enum reasoning_summary summary; /* none: not requested */
 	enum verbosity verbosity;       /* unset: the model's default */
 	bool is_serial;                 /* disables parallel tool calls */
+	/* The lite form of Responses: tools and instructions are items of the history, and a header says so. Other
+	 * wires ignore it. */
+	bool is_lite;
 	/* the server must not store the response, even if the provider is configured to */
 	bool is_private;
 	bool is_stored;           /* the server stores the response; set by the client from the provider's settings */

@@ -26,6 +26,8 @@ static void write_reasoning(struct json_writer *w, const struct model_prompt *pr
 		jw_member_cstr(w, "effort", enum_wire(&enum_reasoning_effort, effort));
 	if (has_summary)
 		jw_member_cstr(w, "summary", enum_wire(&enum_reasoning_summary, prompt->summary));
+	if (prompt->is_lite)
+		jw_member_cstr(w, "context", "all_turns");
 	jw_object_end(w);
 }
 
@@ -70,7 +72,7 @@ static void write_head(struct buf *out, const struct model_prompt *prompt)
 	struct json_writer w = json_writer(out);
 	jw_object(&w);
 	jw_member_str(&w, "model", prompt->info->slug);
-	if (prompt->instructions.ptr)
+	if (prompt->instructions.ptr && !prompt->is_lite)
 		jw_member_str(&w, "instructions", prompt->instructions);
 	jw_key(&w, "input");
 	jw_array(&w);
@@ -82,7 +84,8 @@ static void write_tail(struct buf *out, const struct model_prompt *prompt)
 	struct json_writer w = json_writer(out);
 	w.comma = true;
 	jw_member_cstr(&w, "tool_choice", "auto");
-	jw_member_bool(&w, "parallel_tool_calls", prompt->info->has_parallel_calls && !prompt->is_serial);
+	jw_member_bool(&w, "parallel_tool_calls",
+	               prompt->info->has_parallel_calls && !prompt->is_serial && !prompt->is_lite);
 	write_reasoning(&w, prompt);
 	jw_member_bool(&w, "store", prompt->is_stored);
 	jw_member_bool(&w, "stream", true);
@@ -177,8 +180,12 @@ static int write_body(struct model_request *request, const struct model_prompt *
 		return -(int)err->code;
 	request->input_slices = request->body.count - 1;
 	request->may_use_socket = !prompt->previous_response_id.len;
-	vec_push(&request->body, STR("],\"tools\":"));
-	vec_push(&request->body, prompt->tools.len ? prompt->tools : STR("[]"));
+	if (prompt->is_lite) {
+		vec_push(&request->body, STR("]"));
+	} else {
+		vec_push(&request->body, STR("],\"tools\":"));
+		vec_push(&request->body, prompt->tools.len ? prompt->tools : STR("[]"));
+	}
 	vec_push(&request->body, buf_str(&request->tail));
 	return 0;
 }

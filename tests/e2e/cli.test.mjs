@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import { codexBin, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
 const COMMANDS = ['acp', 'agents', 'app-server', 'archive', 'attach', 'delete', 'features', 'hooks', 'unarchive',
-	'debug-client', 'exec', 'execpolicy', 'export', 'fork', 'login', 'logout', 'mcp', 'mcp-server', 'mock-model',
+	'debug', 'debug-client', 'exec', 'execpolicy', 'export', 'fork', 'login', 'logout', 'mcp', 'mcp-server', 'mock-model',
 	'proto', 'resume', 'review', 'doctor', 'sandbox', 'completion', 'update', 'help'];
 const KEY = 'sk-proj-abcdefghijklmnop1234';
 

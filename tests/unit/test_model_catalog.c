@@ -18,6 +18,31 @@ static void default_is_gpt_5_5(void **state)
 	assert_false(model_info_has_effort(&info, reasoning_effort_max));
 }
 
+static void newer_models_are_asked_in_the_lite_form(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"gpt-6-astra",
+	                                    "gpt-6.1-sol",
+	                                    "gpt-6.1-terra",
+	                                    "gpt-6-sol",
+	                                    "gpt-6-luna",
+	                                    "gpt-5.6-sol",
+	                                    "gpt-5.6-terra",
+	                                    "gpt-5.6-luna",
+	                                    "gpt-daybreak-blue-latest",
+	                                    "gpt-daybreak-red-latest",
+	                                    "codex-auto-review"};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		struct model_info info = model_catalog_get(str_of(names[i]));
+		assert_true(info.is_lite && info.is_code_only);
+		assert_str(info.comp_hash, "3000");
+	}
+	struct model_info info = model_catalog_default();
+	assert_false(info.is_lite || info.is_code_only);
+	assert_str(info.comp_hash, "2911");
+	assert_int_equal(model_catalog_get(STR("unknown")).comp_hash.len, 0);
+}
+
 static void unknown_model_gets_the_fallback(void **state)
 {
 	(void)state;
@@ -91,6 +116,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(default_is_gpt_5_5),
+		cmocka_unit_test(newer_models_are_asked_in_the_lite_form),
 		cmocka_unit_test(unknown_model_gets_the_fallback),
 		cmocka_unit_test(variants_follow_their_longest_row),
 		cmocka_unit_test(rows_are_sound),

@@ -163,6 +163,8 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 	session_model_open(session, provider);
 	if (op->has_disable_response_storage)
 		session->is_private = op->disable_response_storage;
+	if (model_catalog_load(env->config->model_catalog_json, err) != 0)
+		return -(int)err->code;
 	struct settings *base = settings_create(env->config, env->cwd, session->provider->oss_model);
 	session->settings = settings_with(base, env->config, &change, err);
 	settings_unref(base);

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/session/session.h"
+#include "engine/session/session_model.h"
 #include "model/model_memo.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_line.h"
@@ -168,6 +169,23 @@ void conversation_replace(struct conversation *conversation, struct context *fre
 	conversation->compacted_items = conversation->context.items.count;
 	conversation_record_history(conversation, summary);
 	conversation_record_settings(conversation, turn_id, settings);
+}
+
+struct str *conversation_segments(const struct conversation *conversation, size_t from, size_t *ret_count)
+{
+	const struct context *context = &conversation->context;
+	size_t count, head = from > 1 ? 2 : from;
+	struct str *segments = context_segments(context, from, &count);
+	*ret_count = count;
+	if (!from || !conversation_is_lite(conversation))
+		return segments;
+	struct str *whole = xcalloc(head + count + 1, sizeof(*whole));
+	for (size_t i = 0; i < head; i++)
+		whole[i] = context_item_text(context, i);
+	memcpy(whole + head, segments, count * sizeof(*whole));
+	free(segments);
+	*ret_count = head + count;
+	return whole;
 }
 
 /* ---- calls without an output ---- */

@@ -30,6 +30,9 @@ void conversation_add_secret(struct conversation *conversation, struct str item,
 /* As conversation_add, but empties the buffer and adopts the memory of a large item. */
 void conversation_add_buf(struct conversation *conversation, struct buf *item);
 
+/* As context_segments; a part of a lite history begins with the tools and the system prompt nevertheless. */
+struct str *conversation_segments(const struct conversation *conversation, size_t from, size_t *ret_count);
+
 /* ---- calls without an output ---- */
 
 struct open_call {

@@ -203,9 +203,43 @@ static bool same_sandbox(const struct settings *a, const struct settings *b)
 	return true;
 }
 
+/* A history of the lite form begins with the tools and the system prompt. */
+static void add_lite_head(const struct destination *to, const struct settings *settings)
+{
+	auto_buf struct buf item = {0};
+	bool is_new = to->fresh || !to->conversation->context.items.count;
+	if (!is_new || !conversation_wants_lite(to->conversation, settings))
+		return;
+	buf_init(&item, LIMIT_TOOLS_JSON);
+	conversation_write_tools_item(to->conversation, settings, &item);
+	if (to->fresh)
+		context_append(to->fresh, buf_str(&item));
+	else
+		conversation_add(to->conversation, buf_str(&item));
+	record_text(to, "developer", conversation_instructions(to->conversation));
+}
+
+/* The system prompt is an item of a lite history, so another model gets it once more. */
+static void add_model(const struct destination *to, const struct settings *before, const struct settings *settings)
+{
+	if (!before || strcmp(before->model, settings->model) == 0 || !conversation_is_lite(to->conversation))
+		return;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_CONTEXT_TEXT);
+	buf_append_c(&text, "<model_switch>\n");
+	buf_append_str(&text, prompt_model_switch);
+	buf_append_c(&text, "\n\n");
+	buf_append_str(&text, conversation_instructions(to->conversation));
+	buf_append_c(&text, "\n</model_switch>");
+	record_text(to, "developer", buf_str(&text));
+}
+
 static void add_changes(const struct destination *to, const struct settings *before, const struct settings *settings)
 {
 	const struct config *config = to->conversation->session->env->config;
+	if (!before)
+		add_lite_head(to, settings);
+	add_model(to, before, settings);
 	if (config->include_permissions_instructions && (!before || !same_sandbox(before, settings)))
 		add_permissions(to, settings);
 	if (!before)

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/shared_text.h"
 #include "base/text.h"
+#include "base/uuid.h"
 #include "config/auth.h"
 #include "config/config.h"
 #include "config/model_provider.h"
@@ -339,15 +340,85 @@ int session_read_base(struct session *session, struct str own, struct error *err
 	return 0;
 }
 
+/* ---- the lite form ---- */
+
+#define TOOLS_ITEM "{\"type\":\"additional_tools\","
+
+bool conversation_is_lite(const struct conversation *conversation)
+{
+	const struct context *context = &conversation->context;
+	return context->items.count && str_has_prefix(context_item_text(context, 0), TOOLS_ITEM);
+}
+
+bool conversation_wants_lite(const struct conversation *conversation, const struct settings *settings)
+{
+	return settings->info.is_lite && conversation->session->provider->wire == wire_api_responses;
+}
+
+bool conversation_must_switch(const struct conversation *conversation, const struct settings *settings)
+{
+	const struct settings *before = conversation->announced;
+	if (!conversation->context.items.count || conversation->voice)
+		return false;
+	if (conversation_is_lite(conversation) != conversation_wants_lite(conversation, settings))
+		return true;
+	return before && before->info.comp_hash.len && settings->info.comp_hash.len &&
+	       !str_eq(before->info.comp_hash, settings->info.comp_hash);
+}
+
+/* Functions and custom tools are in a namespace of their own; namespaces stand beside it. */
+static bool is_function(const struct json *tool)
+{
+	struct str type = json_get_str(tool, "type");
+	return str_is(type, "function") || str_is(type, "custom");
+}
+
+static void write_tools_where(const struct json *tools, bool are_functions, struct json_writer *w)
+{
+	json_for_each(tool, tools) {
+		if (is_function(tool) == are_functions)
+			jw_value(w, tool);
+	}
+}
+
+void conversation_write_tools_item(struct conversation *conversation, const struct settings *settings, struct buf *out)
+{
+	auto_arena struct arena arena = {0};
+	char id[UUID_TEXT_SIZE];
+	struct json_writer w = json_writer(out);
+	const struct json *tools = json_parse(&arena, conversation_tools(conversation, settings), NULL);
+	uuid_v7(id);
+	buf_append_c(out, TOOLS_ITEM);
+	jw_key(&w, "id");
+	jw_strf(&w, "at_%s", id);
+	jw_member_cstr(&w, "role", "developer");
+	jw_key(&w, "tools");
+	jw_array(&w);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "namespace");
+	jw_member_cstr(&w, "name", "functions");
+	jw_member_cstr(&w, "description", "");
+	jw_key(&w, "tools");
+	jw_array(&w);
+	write_tools_where(tools, true, &w);
+	jw_array_end(&w);
+	jw_object_end(&w);
+	write_tools_where(tools, false, &w);
+	jw_array_end(&w);
+	jw_object_end(&w);
+}
+
 struct model_prompt conversation_prompt(struct conversation *conversation, const struct settings *settings)
 {
 	const struct session *session = conversation->session;
 	const struct conversation_voice *voice = conversation->voice;
 	struct session_kin kin = session_kin(session);
+	bool is_lite = conversation_is_lite(conversation);
 	return (struct model_prompt){
 		.info = &settings->info,
 		.instructions = conversation_instructions(conversation),
-		.tools = conversation_tools(conversation, settings),
+		.tools = is_lite ? STR_NONE : conversation_tools(conversation, settings),
+		.is_lite = is_lite,
 		.effort = settings->effort,
 		.summary = settings->summary,
 		.verbosity = settings->verbosity,
@@ -365,7 +436,8 @@ void session_warm_up(struct session *session)
 {
 	bool has_request =
 		session->env->is_unattended || session_kin(session).parent_id.len; /* which follows at once */
-	if (!session->provider->has_sockets || has_request || session_is_chained(session))
+	if (!session->provider->has_sockets || has_request || session_is_chained(session) ||
+	    conversation_wants_lite(&session->conversation, session->settings))
 		return;
 	struct model_prompt prompt = conversation_prompt(&session->conversation, session->settings);
 	model_client_warm_up(session->model, &prompt);

@@ -52,6 +52,16 @@ struct str conversation_instructions(const struct conversation *conversation);
 /* Appends the instructions of configure_session and of AGENTS.md files, if there are any. */
 void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out);
 
+/* True if the history begins with the tools and the instructions, so that its requests have the lite form. */
+bool conversation_is_lite(const struct conversation *conversation);
+/* True if requests under these settings need the lite form. */
+bool conversation_wants_lite(const struct conversation *conversation, const struct settings *settings);
+/* True if the history was made for another form of request, or for a model of another kind, and must be summarised
+ * before these settings can use it. */
+bool conversation_must_switch(const struct conversation *conversation, const struct settings *settings);
+/* Writes the item with the tools with which a history of the lite form begins. */
+void conversation_write_tools_item(struct conversation *conversation, const struct settings *settings, struct buf *out);
+
 /* Returns a request with the conversation's settings and tools, but without input. Borrows from the conversation. */
 struct model_prompt conversation_prompt(struct conversation *conversation, const struct settings *settings);
 /* Sends settings and tools ahead of the first request, if the provider has a WebSocket. */

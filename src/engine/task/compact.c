@@ -23,6 +23,8 @@
 
 struct compact {
 	struct turn_env *env;
+	/* as env; under the settings that the history was made for, if those of env cannot use it */
+	struct turn_env asking;
 	char id[UUID_TEXT_SIZE];
 	struct buf question; /* the item that asks for the summary */
 	struct buf summary;
@@ -32,8 +34,9 @@ struct compact {
 bool compact_is_due(const struct turn_env *env)
 {
 	const struct conversation *conversation = env->conversation;
-	return conversation->context.items.count &&
-	       conversation_count_tokens(conversation) >= env->settings->compact_limit;
+	return conversation_must_switch(conversation, env->settings) ||
+	       (conversation->context.items.count &&
+	        conversation_count_tokens(conversation) >= env->settings->compact_limit);
 }
 
 void compact_destroy(struct compact *compact)
@@ -82,6 +85,9 @@ struct compact *compact_create(struct turn_env *env, struct error *err)
 {
 	struct compact *compact = xnew(struct compact);
 	compact->env = env;
+	compact->asking = *env;
+	if (conversation_must_switch(env->conversation, env->settings) && env->conversation->announced)
+		compact->asking.settings = env->conversation->announced;
 	uuid_v7(compact->id);
 	buf_init(&compact->question, (size_t)LIMIT_CONTEXT_TEXT * 6 + KIB);
 	buf_init(&compact->summary, LIMIT_SSE_EVENT);
@@ -127,7 +133,7 @@ struct turn *compact_ask(struct compact *compact)
 		.item = buf_str(&compact->question),
 		.first_item = compact->first_item,
 	};
-	return turn_ask(compact->env, &question);
+	return turn_ask(&compact->asking, &question);
 }
 
 /* Doubles the number of dropped items each time: dropping one item per request would cost more requests than it

@@ -392,8 +392,9 @@ static const struct str *lend_input(struct turn *turn, struct model_prompt *prom
 		prompt->previous_response_id = chain->response_id;
 	turn->is_chained = chain;
 	free(turn->segments);
-	turn->segments = context_segments(&turn->env->conversation->context,
-	                                  chain ? chain->known_count : question->first_item, &prompt->input_count);
+	turn->segments =
+		chain ? context_segments(&turn->env->conversation->context, chain->known_count, &prompt->input_count)
+		      : conversation_segments(turn->env->conversation, question->first_item, &prompt->input_count);
 	if (question->item.ptr)
 		turn->segments[prompt->input_count++] = question->item;
 	else if (session->provider->has_sockets && !chain)
