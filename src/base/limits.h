@@ -100,7 +100,9 @@ enum {
 	LIMIT_TOML_DEPTH = 128,       /* nested tables and arrays */
 	LIMIT_TOML_EDIT = 64 * MIB,   /* bytes parsed for all changes to one text; each step parses it again */
 	LIMIT_AUTH_FILE = 1 * MIB,
-	LIMIT_TOKEN_FILE = 64 * KIB, /* a file with a secret for client authentication */
+	LIMIT_KEYRING_READ_MS = 2000,           /* wait for an answer of the keyring */
+	LIMIT_KEYRING_WRITE_MS = 2 * 60 * 1000, /* the same, with a user who unlocks it */
+	LIMIT_TOKEN_FILE = 64 * KIB,            /* a file with a secret for client authentication */
 	LIMIT_API_KEY = 64 * KIB,
 	LIMIT_ACCESS_TOKEN = 4 * KIB,    /* a token in such a file */
 	LIMIT_TOKEN_LINE = 32 * KIB,     /* a line with a token, in which every character may be escaped */
@@ -277,6 +279,7 @@ enum {
 	LIMIT_REQUEST_FRAME = 16 * MIB,  /* a request to the model, not counting history and tools */
 	LIMIT_REQUEST_BODY = 512 * MIB,  /* a request whose history is rewritten for another API */
 	LIMIT_SERVER_LIST = 4 * MIB,     /* the list of models of a local server */
+	LIMIT_WINDOW_MS = 1000,          /* time for a local server to say the context window of a model */
 	LIMIT_RESPONSE_ITEM = 192 * MIB, /* an item made from the text of a response; a byte may need six as JSON */
 	LIMIT_MOCK_SCRIPT = 64 * MIB,    /* a script of the scripted model */
 	LIMIT_MOCK_TEXT = 64 * MIB,      /* one text in such a script */

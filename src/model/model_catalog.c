@@ -3,6 +3,7 @@
  * A lookup scans a few dozen rows once per turn; an index would cost more than it saves. */
 #include "model/model_catalog.h"
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "model/model_catalog_priv.h"
 
@@ -178,4 +179,41 @@ int64_t model_info_window(const struct model_info *info)
 {
 	int64_t window = info->context_window;
 	return window / 100 * WINDOW_PERCENT + window % 100 * WINDOW_PERCENT / 100;
+}
+
+/* ---- servers of other models ---- */
+
+/* vLLM and SGLang name the window in their list of models, llama-server in its properties, LM Studio and Ollama in
+ * lists of their own. The window with which the model runs counts, not the one that it was trained for. */
+static const struct window_question {
+	const char *path; /* below the address without /v1 */
+	const char *list; /* the member with the models; NULL: the window is that of the server */
+	const char *key;  /* names the model of an entry */
+	const char *windows[2];
+} questions[] = {
+	{"/v1/models", "data", "id", {"max_model_len", "context_length"}},
+	{"/props", NULL, NULL, {"default_generation_settings.n_ctx"}},
+	{"/api/v0/models", "data", "id", {"loaded_context_length"}},
+	{"/api/ps", "models", "name", {"context_length"}},
+};
+
+const char *model_catalog_window_path(unsigned index)
+{
+	return index < countof(questions) ? questions[index].path : NULL;
+}
+
+int64_t model_catalog_read_window(unsigned index, const struct json *answer, struct str model)
+{
+	const struct window_question *question = &questions[index];
+	const struct json *place = question->list ? NULL : answer;
+	int64_t window = 0;
+	json_for_each(entry, question->list ? json_get(answer, question->list) : NULL) {
+		if (str_eq(json_get_str(entry, question->key), model))
+			place = entry;
+	}
+	for (size_t i = 0; i < countof(question->windows) && question->windows[i] && window <= 0; i++) {
+		if (!json_to_i64(json_path(place, question->windows[i]), &window))
+			window = 0;
+	}
+	return window > 0 ? window : 0;
 }

@@ -16,6 +16,8 @@
 #include "base/text.h"
 #include "protocol/record/enum.h"
 
+struct json;
+
 /* The form of the apply_patch tool: a JSON function, which all servers of the Responses API support, or a free-form
  * tool with a grammar, which does not require the model to escape the patch as JSON. */
 enum model_patch_form { MODEL_PATCH_function, MODEL_PATCH_freeform, MODEL_PATCH_none };
@@ -70,5 +72,11 @@ bool model_catalog_at(size_t index, struct model_info *ret_info);
 bool model_info_has_effort(const struct model_info *info, enum reasoning_effort effort);
 /* Returns the context window that is reported and used as a budget: 95 % of the model's. */
 int64_t model_info_window(const struct model_info *info);
+
+/* Servers of models that the catalog does not know have the context window in an answer to GET. Returns the path of the
+ * question with this index, below the address without /v1; NULL after the last. */
+const char *model_catalog_window_path(unsigned index);
+/* Returns what the answer to that question says about the model; 0: nothing. */
+int64_t model_catalog_read_window(unsigned index, const struct json *answer, struct str model);
 
 #endif

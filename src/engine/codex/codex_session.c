@@ -27,6 +27,7 @@
 #include "engine/session/session_model.h"
 #include "engine/session/session_permission.h"
 #include "engine/session/session_skills.h"
+#include "engine/session/session_window.h"
 #include "model/model_client.h"
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_journal.h"
@@ -192,6 +193,7 @@ static void destroy_session(struct session *session)
 	resume_load_destroy(session->resumed);
 	rollout_journal_destroy(session->journal);
 	rollout_writer_destroy(session->rollout);
+	session_window_finish(session);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
 	dynamic_tools_destroy(session->dynamic_tools);

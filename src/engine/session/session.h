@@ -32,6 +32,7 @@ struct session_goal;
 struct session_hooks;
 struct session_mcp;
 struct session_skills;
+struct session_window;
 struct shared_text;
 struct task;
 
@@ -103,7 +104,7 @@ struct session {
 	struct arena limits_arena;
 	/* the history was recorded as a whole, so turns cannot be counted from the end of the file */
 	bool has_new_history;
-	bool has_warned_model; /* the user was warned of an unknown model */
+	struct session_window *window; /* the question for the context window of an unknown model; NULL: not asked */
 	struct {
 		struct str *words; /* allocated in the arena */
 		size_t count;      /* 0: use the configured program */

@@ -21,6 +21,7 @@
 #include "config/web_search.h"
 #include "engine/session/session.h"
 #include "engine/session/session_mcp.h"
+#include "engine/session/session_window.h"
 #include "model/model_client.h"
 #include "model/prompt.h"
 #include "tool/dynamic_tools.h"
@@ -44,6 +45,7 @@ void session_model_open(struct session *session, struct model_provider *provider
 {
 	const struct session_env *env = session->env;
 	env->ops->on_model_close(env->self);
+	session_window_finish(session);
 	model_client_destroy(session->model);
 	model_provider_destroy(session->provider);
 	session->provider = provider;
@@ -477,18 +479,4 @@ void session_read_instructions(struct session *session, const struct settings *s
 		session_warn(session, STR(""),
 		             "AGENTS.md files hold more than project_doc_max_bytes (%lld); the rest was left out.",
 		             (long long)config->project_doc_max_bytes);
-}
-
-void session_warn_unknown_model(struct session *session, struct str sub_id, const struct settings *settings)
-{
-	if (settings->info.is_known || session->has_warned_model)
-		return;
-	/* this setting is the remedy that the warning suggests */
-	if (session->env->config->is_set.model_context_window)
-		return;
-	session->has_warned_model = true;
-	session_warn(session, sub_id,
-	             "Model metadata for `%s` not found. Defaulting to fallback metadata: a context window of %lld "
-	             "tokens and all tools. Set model_context_window if that is wrong.",
-	             settings->model, (long long)settings->info.context_window);
 }

@@ -67,7 +67,4 @@ struct model_prompt conversation_prompt(struct conversation *conversation, const
 /* Sends settings and tools ahead of the first request, if the provider has a WebSocket. */
 void session_warm_up(struct session *session);
 
-/* Warns of a model that is not in the catalog, once per session. */
-void session_warn_unknown_model(struct session *session, struct str sub_id, const struct settings *settings);
-
 #endif

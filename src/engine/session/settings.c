@@ -42,6 +42,8 @@ static void fill_info(struct settings *settings, const struct config *config)
 		settings->summary = settings->info.default_summary;
 	if (config->is_set.model_context_window)
 		settings->info.context_window = config->model_context_window;
+	else if (settings->served_window)
+		settings->info.context_window = settings->served_window;
 	if (config->is_set.model_supports_reasoning_summaries)
 		settings->info.has_reasoning = config->model_supports_reasoning_summaries;
 	settings->compact_limit = settings->info.context_window / 10 * 9;
@@ -52,6 +54,12 @@ static void fill_info(struct settings *settings, const struct config *config)
 		return;
 	bool in_tokens = settings->info.output_budget.unit == TEXT_TOKENS;
 	settings->info.output_budget.limit = (size_t)config->tool_output_token_limit * (in_tokens ? 1 : 4);
+}
+
+void settings_serve_window(struct settings *settings, const struct config *config, int64_t window)
+{
+	settings->served_window = window;
+	fill_info(settings, config);
 }
 
 /* Converts the sandbox of the wire for sandbox/. */
@@ -235,6 +243,8 @@ struct settings *settings_with(const struct settings *base, const struct config 
 		settings_unref(settings);
 		return NULL;
 	}
+	if (strcmp(settings->model, base->model) != 0)
+		settings->served_window = 0;
 	fill_info(settings, config);
 	fill_policy(settings);
 	if (check_permitted(settings, config, change, err) != 0) {

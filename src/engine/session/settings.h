@@ -1,4 +1,5 @@
-/* settings.h — the settings of a Task: model, folder, policies, mode. An immutable snapshot.
+/* settings.h — the settings of a Task: model, folder, policies, mode. An immutable snapshot, but for the context
+ * window, which the model's server may report later.
  *
  * A change creates a new snapshot; a running Task keeps the one that it began with. Reference-counted; loop thread
  * only. */
@@ -31,6 +32,7 @@ struct settings {
 	bool describes_mode;
 	struct model_info info;
 	int64_t compact_limit; /* number of tokens from which on the history is compacted */
+	int64_t served_window; /* the model's context window as its server has reported it; 0: unknown */
 	/* private */
 	int refs;
 	struct arena arena;
@@ -58,6 +60,8 @@ must_check struct settings *settings_create(const struct config *config, const c
  * or is not a folder; ERR_denied: the administrator's requirements exclude it). */
 must_check struct settings *settings_with(const struct settings *base, const struct config *config,
                                           const struct settings_change *change, struct error *err);
+/* Takes over the context window that the server of the model has reported. */
+void settings_serve_window(struct settings *settings, const struct config *config, int64_t window);
 /* Returns the built-in instructions of a mode. */
 struct str settings_default_mode_text(enum mode_kind mode);
 /* Returns the instructions of the settings' mode: the client's or the built-in ones; STR_NONE without any. */

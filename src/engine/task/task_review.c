@@ -20,6 +20,7 @@
 #include "engine/history/review.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
+#include "engine/session/session_window.h"
 #include "engine/session/conversation.h"
 #include "engine/session/conversation_usage.h"
 #include "engine/turn/turn.h"
@@ -274,7 +275,7 @@ int task_start_review(const struct task_owner *owner, struct str id, const struc
 	review->voice = (struct conversation_voice){.instructions = prompt_review, .subagent = "review"};
 	conversation_init(&review->conversation, session, &review->voice);
 	buf_init(&review->words, LIMIT_SSE_EVENT);
-	session_warn_unknown_model(session, task->id, task->settings);
+	session_check_window(session, task->id, task->settings);
 	emit_entry(task, request);
 	if (request->target)
 		review_prompt_write(request->target, &words);

@@ -12,6 +12,7 @@
 #include "engine/session/session.h"
 #include "engine/session/session_goal.h"
 #include "engine/session/session_model.h"
+#include "engine/session/session_window.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session_skills.h"
 #include "engine/turn/turn.h"
@@ -420,7 +421,7 @@ void task_start_user(const struct task_owner *owner, struct str id, const struct
 	auto_buf struct buf lines;
 	buf_init(&lines, LIMIT_USER_ITEM);
 	task->turn_env.output_schema = arena_str(&task->arena, input->output_schema);
-	session_warn_unknown_model(session, task->id, task->settings);
+	session_check_window(session, task->id, task->settings);
 	if (input->count && !add_input(user, input, &lines)) {
 		emit_too_large(task);
 		task_complete(task);
@@ -492,6 +493,6 @@ void task_end_waiting(struct task *task)
 		task_complete(task);
 		return;
 	}
-	session_warn_unknown_model(task->session, task->id, task->settings);
+	session_check_window(task->session, task->id, task->settings);
 	task_run_start_hooks(task, on_start_hooks);
 }

@@ -71,6 +71,7 @@ export async function startProvider(t, { tls, http2: is2, accepts = () => true, 
 export function providerHome(t, keys, top = '') {
 	const home = tempDir(t, 'home');
 	fs.writeFileSync(path.join(home, 'config.toml'),
-		`model_provider = "own"\n${top}\n[model_providers.own]\nname = "Own"\nrequest_max_retries = 0\nstream_max_retries = 0\n${keys}\n`);
+		`model_provider = "own"\nmodel_context_window = 200000\n${top}\n[model_providers.own]\nname = "Own"
+request_max_retries = 0\nstream_max_retries = 0\n${keys}\n`);
 	return home;
 }

@@ -239,6 +239,7 @@ export async function startWire(t, name, answers, { check } = {}) {
 	const server = http.createServer(async (request, response) => {
 		const parts = [];
 		for await (const part of request) parts.push(part);
+		if (request.method === 'GET') return send(response, wire, { status: 404, body: {} }); // questions for the window
 		try {
 			const url = new URL(request.url, 'http://x');
 			fault(request.method === 'POST' && url.pathname === wire.path, `${request.method} ${request.url}`);
