@@ -1,4 +1,4 @@
-/* auth_store.h — the text of the stored credentials, in a file or in the memory of the process.
+/* auth_store.h — the text of the stored credentials, in a file, in a keyring, or in the memory of the process.
  *
  * Memory takes precedence, in every store: a client's tokens are only there. Any thread. */
 #ifndef CONFIG_AUTH_STORE_H

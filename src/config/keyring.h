@@ -1,0 +1,23 @@
+/* keyring.h — one secret text for each CODEX_HOME in the user's keyring: the Secret Service on the session bus, by
+ * libsecret, which is loaded with the first call.
+ *
+ * The item has the names that other Codex programs give it. Any thread. Blocking: a thread asks the service, and the
+ * caller waits for it, so that a service that hangs, or a user who is asked for a password and does not answer, holds
+ * nothing up for long. */
+#ifndef CONFIG_KEYRING_H
+#define CONFIG_KEYRING_H
+
+#include <stdbool.h>
+
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/str.h"
+
+/* Appends the text: ERR_not_found without one; ERR_unsupported without a library or a service, or if it does not answer
+ * within LIMIT_KEYRING_READ_MS. */
+must_check int keyring_read(const char *home, struct buf *out, struct error *err);
+/* Replaces the text. Waits longer, LIMIT_KEYRING_WRITE_MS, for a user who unlocks the keyring. */
+must_check int keyring_write(const char *home, struct str text, struct error *err);
+must_check int keyring_remove(const char *home, bool *ret_was_there, struct error *err);
+
+#endif
