@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "account/account_refresh.h"
+#include "account/personal_token.h"
 #include "account/token_command.h"
 #include "base/clock.h"
 #include "base/file.h"
@@ -32,6 +33,7 @@ struct accounts {
 	account_ask_fn ask;
 	void *ask_self;
 	bool is_asking;
+	struct personal_owner owner;
 	/* The refresh token that the issuer has refused for good; it is not sent again. */
 	bool has_dead;
 	uint8_t dead[SHA256_SIZE];
@@ -41,6 +43,7 @@ struct accounts {
 enum call_state {
 	CALL_DECIDING, /* the timer continues with the next step, which may have to wait for the lock */
 	CALL_ASKING,   /* the client has been asked for tokens */
+	CALL_LOOKING,  /* the issuer has been asked whose token it is */
 	CALL_POSTING,  /* the refresh was sent */
 	CALL_STORING,  /* a worker writes the new tokens */
 };
@@ -53,6 +56,7 @@ struct account_call {
 	char *home, *refused, *account_id;
 	char *sent; /* the refresh token of the refresh */
 	struct auth_place place;
+	const struct config_strings *workspaces;
 	enum call_state state;
 	struct loop_timer *timer;
 	struct http_fetch *fetch;
@@ -111,21 +115,27 @@ static void call_fail(struct account_call *call, const struct error *err)
 
 /* ---- the decision ---- */
 
-/* Reads the stored tokens. False and err if they are those of another account, or none. */
-static bool call_reread(struct account_call *call, struct error *err)
+/* False and err if the tokens are those of another account, or none. */
+static bool call_check_account(struct account_call *call, struct error *err)
 {
-	auth_finish(&call->auth);
-	if (auth_read(call->place, &call->auth, err) != 0)
-		return false;
-	bool is_account = call->auth.kind == AUTH_chatgpt || call->auth.kind == AUTH_client;
-	bool is_same = !call->account_id || str_eq(str_of(call->account_id), str_of(call->auth.account_id));
-	if (is_account && is_same)
+	struct auth *auth = &call->auth;
+	if (auth->kind == AUTH_personal)
+		personal_owner_find(&call->accounts->owner, auth);
+	bool is_open = !call->account_id || (auth->kind == AUTH_personal && !auth->account_id);
+	if (auth_is_account(auth) && (is_open || str_eq(str_of(call->account_id), str_of(auth->account_id))))
 		return true;
-	auth_finish(&call->auth);
+	auth_finish(auth);
 	error_set(err, ERR_denied,
 	          "Your access token could not be refreshed because you have since logged out or signed in to another "
 	          "account. Please sign in again.");
 	return false;
+}
+
+/* Reads the tokens again. */
+static bool call_reread(struct account_call *call, struct error *err)
+{
+	auth_finish(&call->auth);
+	return auth_find(call->place, &call->auth, err) == 0 && call_check_account(call, err);
 }
 
 static bool needs_refresh(const struct account_call *call)
@@ -193,11 +203,55 @@ static void call_ask(struct account_call *call)
 	accounts->ask(accounts, str_of(call->auth.account_id), accounts->ask_self);
 }
 
+/* ---- personal access tokens ---- */
+
+/* Ends the call if the token may be used. */
+static void call_end_personal(struct account_call *call)
+{
+	struct error err;
+	bool is_allowed = !call->workspaces || auth_allows_workspace(call->workspaces, call->auth.account_id, &err);
+	call_end(call, is_allowed ? NULL : &err);
+}
+
+static void on_whose(int status, struct str body, const struct error *transport, void *self)
+{
+	struct account_call *call = self;
+	struct error err;
+	call->fetch = NULL;
+	if (personal_token_read(status, body, transport, &call->auth, &err) != 0) {
+		call_end(call, &err);
+		return;
+	}
+	personal_owner_keep(&call->accounts->owner, &call->auth);
+	if (call_check_account(call, &err))
+		call_end_personal(call);
+	else
+		call_end(call, &err);
+}
+
+static void call_decide_personal(struct account_call *call)
+{
+	struct error err;
+	if (needs_refresh(call)) {
+		error_set(&err, ERR_denied,
+		          "the personal access token was refused. Make another one, and store it with `codex login "
+		          "--with-access-token`.");
+		call_end(call, &err);
+	} else if (call->auth.account_id) {
+		call_end_personal(call);
+	} else {
+		call->state = CALL_LOOKING;
+		call->fetch = personal_token_ask(call->accounts->http, str_of(call->auth.access_token), on_whose, call);
+	}
+}
+
 static void call_decide(struct account_call *call)
 {
 	struct error err;
 	if (!call_reread(call, &err)) {
 		call_end(call, &err);
+	} else if (call->auth.kind == AUTH_personal) {
+		call_decide_personal(call);
 	} else if (!needs_refresh(call)) {
 		call_end(call, NULL);
 	} else if (call->auth.kind == AUTH_client) {
@@ -366,6 +420,7 @@ struct account_call *account_get(struct accounts *accounts, const struct account
 		.home = xstrdup(request->place.home),
 		.refused = copy(request->refused),
 		.account_id = copy(request->account_id),
+		.workspaces = request->workspaces,
 		.lock = -1,
 		.waits_since = clock_now_ms(),
 	};
@@ -381,7 +436,7 @@ void account_cancel(struct account_call *call)
 	if (!call)
 		return;
 	call->on_done = NULL;
-	if (call->state == CALL_DECIDING || call->state == CALL_ASKING)
+	if (call->state <= CALL_LOOKING)
 		call_destroy(call);
 }
 
@@ -424,7 +479,7 @@ void accounts_destroy(struct accounts *accounts)
 	if (!accounts)
 		return;
 	list_for_each(call, &accounts->calls, link) {
-		if (!call->fetch && !call->is_storing) {
+		if (call->state <= CALL_LOOKING) {
 			call_destroy(call);
 			continue;
 		}
@@ -434,6 +489,7 @@ void accounts_destroy(struct accounts *accounts)
 		call->accounts = NULL;
 	}
 	token_commands_destroy(accounts->commands);
+	personal_owner_finish(&accounts->owner);
 	free(accounts);
 }
 

@@ -1,4 +1,4 @@
-/* account.h — the access token of a stored ChatGPT login, refreshed when it has expired or was refused.
+/* account.h — the access token of a ChatGPT login, refreshed when it has expired or was refused, or a personal one.
  *
  * A refresh token can be used once, so all processes that share a CODEX_HOME take turns: the one that holds the lock on
  * $CODEX_HOME/auth.lock rereads auth.json, refreshes the tokens unless another process has done so, and replaces the
@@ -17,6 +17,7 @@
 #include "config/auth.h"
 
 struct account_call;
+struct config_strings;
 struct accounts;
 struct http_client;
 struct loop;
@@ -41,6 +42,8 @@ struct account_request {
 	struct auth_place place;
 	struct str refused;    /* the access token that a server has refused; STR_NONE: none */
 	struct str account_id; /* the only acceptable account; STR_NONE: any */
+	/* The accounts of which a personal access token may be; NULL or none: any. Borrowed until on_done. */
+	const struct config_strings *workspaces;
 };
 
 /* Requests a token. Everything is copied. The result is valid until on_done or account_cancel. Never NULL. */

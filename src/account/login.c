@@ -202,7 +202,8 @@ static bool read_tokens(struct login *login, int status, struct str body, struct
 	struct str account;
 	if (auth_check_key(claims.account_id, &account))
 		login->auth.account_id = str_dup(account);
-	return !login->options.config || auth_allows_workspace(login->options.config, login->auth.account_id, err);
+	return !login->options.config ||
+	       auth_allows_workspace(&login->options.config->forced_chatgpt_workspace_id, login->auth.account_id, err);
 }
 
 static void on_tokens(int status, struct str body, const struct error *transport, void *self)

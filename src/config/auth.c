@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "config/auth_store.h"
 #include "config/config.h"
+#include "config/config_env.h"
 #include "config/config_required.h"
 
 struct auth_place auth_place_of(const struct config *config)
@@ -47,6 +48,7 @@ void auth_finish(struct auth *auth)
 	wipe(auth->refresh_token);
 	free(auth->account_id);
 	free(auth->plan);
+	free(auth->email);
 	free(auth->mode);
 	*auth = (struct auth){0};
 }
@@ -133,6 +135,32 @@ static void read_tokens(const struct json *root, struct auth *ret)
 		ret->refreshed_ms = 0;
 }
 
+bool auth_is_personal(struct str token)
+{
+	return str_has_prefix(token, "at-");
+}
+
+static char *copy_text(struct str text)
+{
+	return text.ptr ? str_dup(text) : NULL;
+}
+
+/* A personal access token stands in a member of its own, which other Codex programs write without the others. */
+static bool read_personal(const struct json *root, struct auth *ret)
+{
+	char *token = copy_sendable(json_get_str(root, "personal_access_token"));
+	if (!token)
+		return false;
+	*ret = (struct auth){
+		.kind = AUTH_personal,
+		.access_token = token,
+		.account_id = copy_sendable(json_get_str(root, "account_id")),
+		.plan = copy_text(json_get_str(root, "plan")),
+		.email = copy_text(json_get_str(root, "email")),
+	};
+	return true;
+}
+
 static bool has_tokens(const struct json *root)
 {
 	return json_is(json_get(root, "tokens"), JSON_object);
@@ -143,6 +171,8 @@ static int read_members(const char *path, const struct json *root, struct auth *
 	struct str key = json_get_str(root, "OPENAI_API_KEY"), mode = json_get_str(root, "auth_mode");
 	if (!json_is(root, JSON_object))
 		return error_set(err, ERR_config, "%s is not a JSON object; `codex login` writes a new one", path);
+	if ((!mode.len || str_is(mode, "personalAccessToken")) && read_personal(root, ret))
+		return 0;
 	if (str_is(mode, "apikey") || (!mode.len && key.len))
 		return read_key(key, ret, path, err);
 	if (mode.len && !str_is(mode, "chatgpt") && !str_is(mode, "chatgptAuthTokens")) {
@@ -183,11 +213,31 @@ int auth_read(struct auth_place place, struct auth *ret_auth, struct error *err)
 	return status;
 }
 
+static bool find_in_env(struct auth *ret)
+{
+	const char *value = config_env("CODEX_ACCESS_TOKEN");
+	struct str token;
+	if (!value || !auth_check_key(str_of(value), &token))
+		return false;
+	*ret = (struct auth){.kind = AUTH_unknown};
+	if (auth_is_personal(token))
+		*ret = (struct auth){.kind = AUTH_personal, .access_token = str_dup(token)};
+	else
+		ret->mode = xstrdup("agentIdentity");
+	return true;
+}
+
+int auth_find(struct auth_place place, struct auth *ret_auth, struct error *err)
+{
+	return find_in_env(ret_auth) ? 0 : auth_read(place, ret_auth, err);
+}
+
 /* ---- writing ---- */
 
 static const char *const modes[] = {
-	[AUTH_none] = "",    [AUTH_api_key] = "apikey", [AUTH_chatgpt] = "chatgpt", [AUTH_client] = "chatgptAuthTokens",
-	[AUTH_unknown] = "",
+	[AUTH_api_key] = "apikey",
+	[AUTH_chatgpt] = "chatgpt",
+	[AUTH_client] = "chatgptAuthTokens",
 };
 
 /* Copies the members of the old object that are not among the names. */
@@ -222,9 +272,14 @@ static void write_members(struct json_writer *w, const struct auth *auth, const 
 	static const char *const names[] = {"auth_mode", "OPENAI_API_KEY", "tokens", "last_refresh", "plan"};
 	char time[CLOCK_RFC3339_SIZE];
 	jw_object(w);
-	jw_member_cstr(w, "auth_mode", modes[auth->kind]);
+	if (auth->kind != AUTH_personal)
+		jw_member_cstr(w, "auth_mode", modes[auth->kind]);
 	jw_member_cstr(w, "OPENAI_API_KEY", auth->api_key);
-	if (auth->kind != AUTH_api_key) {
+	if (auth->kind == AUTH_personal) {
+		jw_member_cstr(w, "personal_access_token", auth->access_token);
+		jw_member_cstr(w, "account_id", auth->account_id);
+		jw_member_cstr(w, "email", auth->email);
+	} else if (auth->kind != AUTH_api_key) {
 		clock_rfc3339(auth->refreshed_ms, time);
 		write_tokens(w, auth, old);
 		jw_member_cstr(w, "last_refresh", time);
@@ -294,9 +349,8 @@ static bool is_allowed_workspace(const struct config_strings *allowed, const cha
 	return !allowed->count;
 }
 
-bool auth_allows_workspace(const struct config *config, const char *account, struct error *err)
+bool auth_allows_workspace(const struct config_strings *allowed, const char *account, struct error *err)
 {
-	const struct config_strings *allowed = &config->forced_chatgpt_workspace_id;
 	auto_buf struct buf ids;
 	buf_init(&ids, ERROR_TEXT_MAX / 2);
 	if (is_allowed_workspace(allowed, account))
@@ -311,27 +365,26 @@ bool auth_allows_workspace(const struct config *config, const char *account, str
 /* Returns true if the rules forbid the credentials, and sets err. */
 static bool is_forbidden(const struct config *config, const struct auth *auth, struct error *err)
 {
-	bool is_account = auth->kind == AUTH_chatgpt || auth->kind == AUTH_client;
+	bool is_account = auth_is_account(auth);
 	enum login_method method = is_account ? login_method_chatgpt : login_method_api;
 	struct error denial;
 	if (config_required_check_login(config_required(config), method, &denial) != 0) {
-		error_set(err, ERR_denied, "%s. Logging out.", denial.text);
+		error_set(err, ERR_denied, "%s", denial.text);
 		return true;
 	}
 	if (config->forced_login_method == login_method_api && is_account) {
-		error_set(err, ERR_denied,
-		          "API key login is required, but ChatGPT is currently being used. Logging out.");
+		error_set(err, ERR_denied, "API key login is required, but ChatGPT is currently being used");
 		return true;
 	}
 	if (config->forced_login_method == login_method_chatgpt && auth->kind == AUTH_api_key) {
-		error_set(err, ERR_denied,
-		          "ChatGPT login is required, but an API key is currently being used. Logging out.");
+		error_set(err, ERR_denied, "ChatGPT login is required, but an API key is currently being used");
 		return true;
 	}
 	struct error why;
-	if (!is_account || auth_allows_workspace(config, auth->account_id, &why))
+	if (!is_account || (auth->kind == AUTH_personal && !auth->account_id) ||
+	    auth_allows_workspace(&config->forced_chatgpt_workspace_id, auth->account_id, &why))
 		return false;
-	error_set(err, ERR_denied, "%s. Logging out.", why.text);
+	error_set(err, ERR_denied, "%s", why.text);
 	return true;
 }
 
@@ -340,9 +393,11 @@ int auth_enforce(const struct config *config, struct error *err)
 	auto_auth struct auth auth = {0};
 	struct error why, removal;
 	bool was_there;
-	if (auth_read(auth_place_of(config), &auth, NULL) != 0 || !is_forbidden(config, &auth, &why))
+	if (auth_find(auth_place_of(config), &auth, NULL) != 0 || !is_forbidden(config, &auth, &why))
 		return 0;
+	if (config_env("CODEX_ACCESS_TOKEN"))
+		return error_set(err, ERR_denied, "%s. Unset CODEX_ACCESS_TOKEN.", why.text);
 	if (auth_remove(auth_place_of(config), &was_there, &removal) != 0)
-		return error_set(err, ERR_denied, "%s (%s)", why.text, removal.text);
-	return error_set(err, ERR_denied, "%s", why.text);
+		return error_set(err, ERR_denied, "%s. Logging out. (%s)", why.text, removal.text);
+	return error_set(err, ERR_denied, "%s. Logging out.", why.text);
 }

@@ -173,7 +173,7 @@ static bool set_bedrock_key(struct provider_resolve *r)
 
 static bool fail_keyless(struct provider_resolve *r)
 {
-	auto_free char *kind = r->auth.mode ? xasprintf(" (auth.json has a login of the kind \"%s\", which is not "
+	auto_free char *kind = r->auth.mode ? xasprintf(" (the login is of the kind \"%s\", which is not "
 	                                                "supported)",
 	                                                r->auth.mode)
 	                                    : xstrdup("");
@@ -201,7 +201,15 @@ static bool names_authorization(const struct provider_resolve *r)
 	       names_header(&r->entry.env_http_headers, STR("authorization"));
 }
 
-/* Reads the stored login if requests may use it. A key in CODEX_API_KEY takes precedence over an account, one in
+static struct config_strings copy_strings(struct arena *arena, const struct config_strings *from)
+{
+	struct str *items = arena_array(arena, struct str, from->count);
+	for (size_t i = 0; i < from->count; i++)
+		items[i] = arena_str(arena, from->items[i]);
+	return (struct config_strings){items, from->count};
+}
+
+/* Reads the login if requests may use it. A key in CODEX_API_KEY takes precedence over an account, one in
  * OPENAI_API_KEY over a stored key only: many users export it for other programs. */
 static bool find_account(struct provider_resolve *r)
 {
@@ -211,15 +219,16 @@ static bool find_account(struct provider_resolve *r)
 		return true;
 	struct auth_place place = auth_place_of(r->config);
 	struct error failure;
-	if (auth_read(place, &r->auth, &failure) != 0) {
+	if (auth_find(place, &r->auth, &failure) != 0) {
 		if (config_env("OPENAI_API_KEY"))
 			return true;
 		error_set(r->err, failure.code, "%s", failure.text);
 		return false;
 	}
-	r->to->uses_account = r->auth.kind == AUTH_chatgpt || r->auth.kind == AUTH_client;
+	r->to->uses_account = auth_is_account(&r->auth);
 	r->to->auth_home = arena_cstr(&r->to->arena, str_of(place.home));
 	r->to->auth_store = place.store;
+	r->to->workspaces = copy_strings(&r->to->arena, &r->config->forced_chatgpt_workspace_id);
 	return true;
 }
 

@@ -13,6 +13,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "config/config_record.h"
 #include "protocol/record/enum.h"
 
 struct config;
@@ -35,9 +36,10 @@ struct model_provider {
 	enum wire_api wire;
 	const struct str *headers; /* "Name: value", without Authorization; NUL-terminated */
 	size_t header_count;
-	const char *authorization; /* "Authorization: Bearer …", or NULL */
-	bool uses_account;         /* the stored ChatGPT login authorises each request (account/account.h) */
-	const char *auth_home;     /* where it is stored */
+	const char *authorization;        /* "Authorization: Bearer …", or NULL */
+	bool uses_account;                /* the stored ChatGPT login authorises each request (account/account.h) */
+	const char *auth_home;            /* where it is stored */
+	struct config_strings workspaces; /* the accounts that the configuration permits; none: any */
 	enum credentials_store auth_store;
 	const struct auth_command *auth_command; /* authorises each request; NULL: none */
 	const char *client_certificate;          /* a PEM file for TLS, or NULL */

@@ -97,6 +97,7 @@ void model_call_sign(struct model_call *call)
 		.place = {client->provider->auth_home, client->provider->auth_store},
 		.refused = refused,
 		.account_id = str_of(client->account_id),
+		.workspaces = &client->provider->workspaces,
 	};
 	call->account = account_get(client->accounts, &request, on_account, call);
 }

@@ -200,26 +200,6 @@ test('forced_login_method excludes the other kind', options, async (t) => {
 	assert.equal((await login('api', ['--with-api-key']))[0], 0);
 });
 
-test('a keyring is refused', options, async (t) => {
-	const home = tempDir(t, 'home');
-	writeFileSync(path.join(home, 'config.toml'), 'cli_auth_credentials_store = "keyring"\n');
-	const { code, stderr } = await runCodex(t, ['login', '--with-api-key'], { home, input: 'sk-1' });
-	assert.equal(code, 1);
-	assert.match(stderr, /^Error logging in: failed to write OAuth tokens to keyring: /m);
-	assert.ok(!existsSync(path.join(home, 'auth.json')));
-});
-
-test('an access token is refused', options, async (t) => {
-	const home = tempDir(t, 'home');
-	const login = async (input) => runCodex(t, ['login', '--with-access-token'], { home, input });
-	assert.deepEqual([(await login('')).code, (await login('')).stderr],
-		[1, 'Reading access token from stdin...\nNo access token provided via stdin.\n']);
-	const { code, stderr } = await login('token-1');
-	assert.equal(code, 1);
-	assert.match(stderr, /^Error logging in with access token: /m);
-	assert.ok(!stderr.includes('token-1'));
-});
-
 // --- device codes ----------------------------------------------------------------------------------------------------
 
 const CODE = '/api/accounts/deviceauth/usercode', POLL = '/api/accounts/deviceauth/token';

@@ -177,7 +177,7 @@ static int store_tokens(const struct app_server *server, struct str token, struc
 		.account_id = str_dup(account_id),
 		.plan = plan.len ? str_dup(plan) : NULL,
 	};
-	if (!auth_allows_workspace(server->config, auth.account_id, err))
+	if (!auth_allows_workspace(&server->config->forced_chatgpt_workspace_id, auth.account_id, err))
 		return -(int)ERR_denied;
 	return auth_write(auth_place_of(server->config), &auth, err);
 }

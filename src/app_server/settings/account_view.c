@@ -38,7 +38,7 @@ void account_find(const struct config *config, struct auth *ret)
 	*ret = (struct auth){0};
 	if (find_variable("CODEX_API_KEY", ret))
 		return;
-	if (auth_read(auth_place_of(config), ret, NULL) != 0)
+	if (auth_find(auth_place_of(config), ret, NULL) != 0)
 		auth_finish(ret);
 	if (!account_is_chatgpt(ret))
 		find_variable("OPENAI_API_KEY", ret);
@@ -58,6 +58,12 @@ struct account_view account_view_make(const struct auth *auth, struct arena *are
 		return (struct account_view){.mode = STR("apikey")};
 	if (!account_is_chatgpt(auth))
 		return (struct account_view){0};
+	if (auth->kind == AUTH_personal)
+		return (struct account_view){
+			.mode = STR("personalAccessToken"),
+			.plan = known_plan(str_of(auth->plan)),
+			.email = arena_str(arena, str_of(auth->email)),
+		};
 	const char *token = auth->id_token && auth->id_token[0] ? auth->id_token : auth->access_token;
 	if (!token || !auth_read_claims(arena, str_of(token), &claims))
 		claims = (struct id_claims){0};

@@ -18,7 +18,7 @@ bool account_is_wanted(const struct config *config);
 void account_find(const struct config *config, struct auth *ret);
 static inline bool account_is_chatgpt(const struct auth *auth)
 {
-	return auth->kind == AUTH_chatgpt || auth->kind == AUTH_client;
+	return auth_is_account(auth);
 }
 
 struct account_view {

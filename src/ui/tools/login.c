@@ -34,7 +34,7 @@ static const struct cli_option login_rows[] = {
 	{.name = "with-access-token",
          .kind = CLI_FLAG,
          .offset = offsetof(struct login_command_options, with_access_token),
-         .doc = "Read an access token from standard input; not supported"},
+         .doc = "Read a personal access token from standard input and store it"},
 	{.name = "device-auth",
          .kind = CLI_FLAG,
          .offset = offsetof(struct login_command_options, device_auth),
@@ -64,6 +64,7 @@ const struct cli_command login_command = {
 	.about = "Sign in with ChatGPT or store an API key, or show which of them is stored.",
 	.usage = "Usage: codex login [--device-auth]\n"
 		 "       codex login --with-api-key\n"
+		 "       codex login --with-access-token\n"
 		 "       codex login status",
 	.details = "Example:\n"
 		   "  printenv OPENAI_API_KEY | codex login --with-api-key\n"
@@ -137,31 +138,61 @@ static void print_key(struct str key)
 		        key.ptr + key.len - KEY_TAIL);
 }
 
-/* Access tokens need requests that are signed with a key of their own. */
-static int refuse_access_token(void)
+/* Reports a kind of login that forced_login_method or the administrator excludes. */
+static bool is_excluded(const struct config *config, enum login_method method, const char *kind)
 {
 	struct error err;
-	auto_buf struct buf token;
-	fputs("Reading access token from stdin...\n", stderr);
-	buf_init(&token, LIMIT_API_KEY);
-	if (fd_read_all(STDIN_FILENO, &token, "the access token on stdin", &err) != 0)
-		return fail(&err);
-	if (token.data)
-		explicit_bzero(token.data, token.len);
+	if (config && config_required_check_login(config_required(config), method, &err) != 0) {
+		fprintf(stderr, "codex login: %s\n", err.text);
+		return true;
+	}
+	if (!config || config->forced_login_method == login_method_unset || config->forced_login_method == method)
+		return false;
+	fprintf(stderr, "%s login is disabled. Use %s login instead.\n", kind,
+	        method == login_method_chatgpt ? "API key" : "ChatGPT");
+	return true;
+}
+
+/* Tokens of agent identities need requests that are signed with a key of their own. */
+static int sign_in_with(struct str token, const struct config *config)
+{
+	struct str key;
 	if (!token.len)
 		fputs("No access token provided via stdin.\n", stderr);
-	else
-		fputs("Error logging in with access token: this program does not support agent identities; use "
-		      "`codex login` or `codex login --with-api-key`\n",
+	else if (!auth_is_personal(token))
+		fputs("Error logging in with access token: it is no personal access token, which begins with at-; "
+		      "tokens of agent identities are not supported\n",
 		      stderr);
+	else if (!auth_check_key(token, &key))
+		fputs("Error logging in with access token: it contains whitespace or control characters\n", stderr);
+	else
+		return login_session_token(config, key);
 	return EXIT_FAILED;
+}
+
+static int read_access_token(const struct config *config, const struct error *why)
+{
+	struct error err;
+	struct buf token;
+	if (!config)
+		return fail(why);
+	if (is_excluded(config, login_method_chatgpt, "Access token"))
+		return EXIT_FAILED;
+	fputs("Reading access token from stdin...\n", stderr);
+	buf_init(&token, LIMIT_API_KEY);
+	int status = fd_read_all(STDIN_FILENO, &token, "the access token on stdin", &err);
+	status = status == 0 ? sign_in_with(str_trim(buf_str(&token)), config) : fail(&err);
+	if (token.data)
+		explicit_bzero(token.data, token.len);
+	buf_finish(&token);
+	return status;
 }
 
 static int print_status(const char *home, const struct config *config)
 {
 	auto_auth struct auth auth = {0};
 	struct error err;
-	if (auth_read(place_of(home, config), &auth, &err) != 0) {
+	if (auth_find(place_of(home, config), &auth, &err) != 0) {
 		fprintf(stderr, "Error checking login status: %s\n", err.text);
 		return EXIT_FAILED;
 	}
@@ -170,8 +201,10 @@ static int print_status(const char *home, const struct config *config)
 		fputs("Authentication is checked when you send a request.\n", stderr);
 		return 0;
 	}
-	if (auth.kind == AUTH_chatgpt || auth.kind == AUTH_client) {
-		fputs("Logged in using ChatGPT\n", stderr);
+	if (auth_is_account(&auth)) {
+		fputs(auth.kind == AUTH_personal ? "Logged in using personal access token\n"
+		                                 : "Logged in using ChatGPT\n",
+		      stderr);
 		return 0;
 	}
 	fputs("Not logged in\n", stderr);
@@ -184,28 +217,12 @@ static int print_status(const char *home, const struct config *config)
 	return EXIT_FAILED;
 }
 
-/* Reports a kind of login that forced_login_method or the administrator excludes. */
-static bool is_excluded(const struct config *config, enum login_method method)
-{
-	struct error err;
-	if (config && config_required_check_login(config_required(config), method, &err) != 0) {
-		fprintf(stderr, "codex login: %s\n", err.text);
-		return true;
-	}
-	if (!config || config->forced_login_method == login_method_unset || config->forced_login_method == method)
-		return false;
-	fputs(method == login_method_chatgpt ? "ChatGPT login is disabled. Use API key login instead.\n"
-	                                     : "API key login is disabled. Use ChatGPT login instead.\n",
-	      stderr);
-	return true;
-}
-
 static int sign_in(const struct login_command_options *options, const struct config *config, const struct error *why)
 {
 	struct login_session_options session = {config, options->device_auth, options->issuer, options->client_id};
 	if (!config)
 		return fail(why);
-	return is_excluded(config, login_method_chatgpt) ? EXIT_FAILED : login_session_run(&session);
+	return is_excluded(config, login_method_chatgpt, "ChatGPT") ? EXIT_FAILED : login_session_run(&session);
 }
 
 /* config is NULL if it cannot be loaded, for the reason why. That must not prevent a key from being stored. */
@@ -215,9 +232,9 @@ static int run(const struct login_command_options *options, const struct cli_wor
 	if (word)
 		return print_status(home, config);
 	if (options->with_access_token)
-		return refuse_access_token();
+		return read_access_token(config, why);
 	if (options->with_api_key)
-		return is_excluded(config, login_method_api) ? EXIT_FAILED : store_key(home, config);
+		return is_excluded(config, login_method_api, "API key") ? EXIT_FAILED : store_key(home, config);
 	return sign_in(options, config, why);
 }
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "account/login.h"
+#include "account/personal_token.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "config/auth.h"
@@ -22,6 +23,7 @@ struct session {
 	struct http_client *http;
 	uv_process_t browser;
 	bool has_browser;
+	struct auth auth; /* of a personal access token */
 	int status;
 };
 
@@ -127,6 +129,43 @@ int login_session_run(const struct login_session_options *options)
 	login_start(&login, &events, &session);
 	loop_run(session.loop);
 	session_close(&session);
+	return session.status;
+}
+
+/* ---- a personal access token ---- */
+
+static void on_whose(int status, struct str body, const struct error *transport, void *self)
+{
+	struct session *session = self;
+	const struct config *config = session->options->config;
+	struct auth *auth = &session->auth;
+	struct error err;
+	bool is_stored = personal_token_read(status, body, transport, auth, &err) == 0 &&
+	                 auth_allows_workspace(&config->forced_chatgpt_workspace_id, auth->account_id, &err) &&
+	                 auth_write(auth_place_of(config), auth, &err) == 0;
+	session->status = is_stored ? 0 : EXIT_FAILED;
+	if (is_stored)
+		fputs("Successfully logged in\n", stderr);
+	else
+		fprintf(stderr, "Error logging in with access token: %s\n", err.text);
+	loop_stop(session->loop);
+}
+
+int login_session_token(const struct config *config, struct str token)
+{
+	struct login_session_options options = {.config = config};
+	struct session session = {
+		.options = &options,
+		.auth = {.kind = AUTH_personal, .access_token = str_dup(token)},
+	};
+	if (session_open(&session)) {
+		personal_token_ask(session.http, token, on_whose, &session);
+		loop_run(session.loop);
+		session_close(&session);
+	} else {
+		session.status = EXIT_FAILED;
+	}
+	auth_finish(&session.auth);
 	return session.status;
 }
 

@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+#include "base/str.h"
+
 struct config;
 
 struct login_session_options {
@@ -15,6 +17,8 @@ struct login_session_options {
 /* Prints the words of the login. Returns the exit status. */
 int login_session_run(const struct login_session_options *options);
 /* Revokes the stored tokens and removes them. Returns the exit status. config may be NULL. */
+/* Stores a personal access token, after the issuer has said whose it is. */
+int login_session_token(const struct config *config, struct str token);
 int login_session_logout(const char *home, const struct config *config);
 
 #endif
