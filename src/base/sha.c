@@ -175,12 +175,25 @@ static void hmac_step(const uint8_t *key, uint8_t pad, struct str bytes, uint8_t
 	sha_end(&sha, ret, SHA256_SIZE / 4);
 }
 
-void sha256_text(struct str bytes, char ret[SHA256_TEXT_SIZE])
+void sha256_hex(const uint8_t hash[SHA256_SIZE], char ret[SHA256_TEXT_SIZE])
 {
-	uint8_t hash[SHA256_SIZE];
-	sha256(bytes, hash);
 	for (size_t i = 0; i < SHA256_SIZE; i++)
 		snprintf(ret + 2 * i, 3, "%02x", hash[i]);
+}
+
+void sha256_text(struct str bytes, char ret[SHA256_TEXT_SIZE])
+{
+	sha256_parts_text(&bytes, 1, ret);
+}
+
+void sha256_parts_text(const struct str *parts, size_t count, char ret[SHA256_TEXT_SIZE])
+{
+	struct sha sha = sha256_begin();
+	uint8_t hash[SHA256_SIZE];
+	for (size_t i = 0; i < count; i++)
+		sha_add(&sha, parts[i]);
+	sha_end(&sha, hash, SHA256_SIZE / 4);
+	sha256_hex(hash, ret);
 }
 
 void sha256_hmac(struct str key, struct str bytes, uint8_t ret[SHA256_SIZE])

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "config/auth.h"
+#include "config/aws_key.h"
 #include "config/config_env.h"
 #include "config/config_required.h"
 #include "config/model_provider_priv.h"
@@ -156,19 +157,21 @@ static bool set_env_key(struct provider_resolve *r)
 	return false;
 }
 
-/* A key of the service; requests cannot be signed with the keys of an AWS account. */
+/* A key of the service, else an access key of AWS. */
 static bool set_bedrock_key(struct provider_resolve *r)
 {
 	static const char name[] = "AWS_BEARER_TOKEN_BEDROCK";
 	const char *value = config_env(name);
 	if (value)
 		return set_key(r, str_of(value), name);
-	error_set(
-		r->err, ERR_config,
-		"Missing environment variable: `%s`. Set it to an API key of Amazon Bedrock; requests signed with AWS "
-		"access keys are not supported.",
-		name);
-	return false;
+	const char *region = provider_aws_region(r);
+	struct aws_key *key = region ? aws_key_find(r->entry.aws.profile, r->err) : NULL;
+	if (!key)
+		return false;
+	key->region = xstrdup(region);
+	r->to->aws = key;
+	r->to->key_source = "the AWS access key";
+	return true;
 }
 
 static bool fail_keyless(struct provider_resolve *r)
@@ -389,10 +392,10 @@ static bool find_client_certificate(struct provider_resolve *r)
 	return true;
 }
 
-/* Only the Responses API has WebSockets. */
+/* Only the Responses API has WebSockets, and their handshake is not signed. */
 static bool has_sockets(const struct provider_resolve *r)
 {
-	if (r->to->wire != wire_api_responses)
+	if (r->to->aws || r->to->wire != wire_api_responses)
 		return false;
 	return r->entry.is_set.supports_websockets ? r->entry.supports_websockets : r->to->is_openai;
 }
@@ -447,6 +450,7 @@ void model_provider_destroy(struct model_provider *provider)
 	if (provider->secret)
 		explicit_bzero(provider->secret, strlen(provider->secret));
 	free(provider->secret);
+	aws_key_destroy(provider->aws);
 	arena_finish(&provider->arena);
 	free(provider);
 }

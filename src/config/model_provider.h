@@ -16,6 +16,7 @@
 #include "config/config_record.h"
 #include "protocol/record/enum.h"
 
+struct aws_key;
 struct config;
 struct toml;
 
@@ -42,6 +43,7 @@ struct model_provider {
 	struct config_strings workspaces; /* the accounts that the configuration permits; none: any */
 	enum credentials_store auth_store;
 	const struct auth_command *auth_command; /* authorises each request; NULL: none */
+	struct aws_key *aws;                     /* signs each request; NULL: none */
 	const char *client_certificate;          /* a PEM file for TLS, or NULL */
 	const char *client_key;                  /* the file with its key; NULL: the same */
 	const char *key_source;    /* where the key comes from ("OPENAI_API_KEY", "auth.json", …), or NULL */

@@ -39,6 +39,8 @@ static inline bool provider_is_bedrock(const struct provider_resolve *r)
 	return r->builtin == &provider_rows[PROVIDER_amazon_bedrock];
 }
 
+/* Returns the region of AWS, from the arena, or NULL and the error (model_provider_url.c). */
+const char *provider_aws_region(struct provider_resolve *r);
 /* Sets base_url and url (model_provider_url.c). */
 bool model_provider_find_url(struct provider_resolve *r);
 

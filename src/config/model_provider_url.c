@@ -6,6 +6,8 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/mem.h"
+#include "config/aws_key.h"
 #include "config/config_env.h"
 
 struct address {
@@ -28,20 +30,30 @@ static bool is_region(const char *name)
 	return name && *name && !name[strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789-")];
 }
 
-static struct address bedrock_address(struct provider_resolve *r)
+const char *provider_aws_region(struct provider_resolve *r)
 {
 	const char *region = r->entry.aws.region;
+	auto_free char *of_profile = NULL;
 	if (!region)
 		region = config_env("AWS_REGION");
 	if (!region)
 		region = config_env("AWS_DEFAULT_REGION");
-	if (!is_region(region)) {
-		error_set(r->err, ERR_config,
-		          "model provider `%s` needs the region of its service, such as us-east-1: set `region` in "
-		          "[model_providers.%s.aws], or AWS_REGION",
-		          r->to->id, r->to->id);
+	if (!region)
+		region = of_profile = aws_profile_region(r->entry.aws.profile);
+	if (is_region(region))
+		return arena_cstr(&r->to->arena, str_of(region));
+	error_set(r->err, ERR_config,
+	          "model provider `%s` needs the region of its service, such as us-east-1: set `region` in "
+	          "[model_providers.%s.aws], or AWS_REGION",
+	          r->to->id, r->to->id);
+	return NULL;
+}
+
+static struct address bedrock_address(struct provider_resolve *r)
+{
+	const char *region = provider_aws_region(r);
+	if (!region)
 		return (struct address){NULL, NULL};
-	}
 	return (struct address){arena_printf(&r->to->arena, "https://bedrock-mantle.%s.api.aws/v1", region),
 	                        "aws.region"};
 }

@@ -215,6 +215,9 @@ void model_call_send(struct model_call *call)
 		return;
 	}
 	call->tries++;
+	model_call_add_signature(call);
+	request.headers = call->request.headers.items;
+	request.header_count = call->request.headers.count;
 	call->http = http_call_start(call->client->http, &request, &http_handler, call);
 	if (call->is_paused)
 		http_call_pause(call->http);

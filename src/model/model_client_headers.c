@@ -4,11 +4,14 @@
 
 #include "account/account.h"
 #include "account/token_command.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/aws_key.h"
 #include "config/model_provider.h"
 #include "loop/loop.h"
+#include "net/aws_sign.h"
 
 static struct str agent_header(struct model_client *client)
 {
@@ -100,6 +103,23 @@ void model_call_sign(struct model_call *call)
 		.workspaces = &client->provider->workspaces,
 	};
 	call->account = account_get(client->accounts, &request, on_account, call);
+}
+
+void model_call_add_signature(struct model_call *call)
+{
+	const struct aws_key *key = call->client->provider->aws;
+	if (!key)
+		return;
+	struct aws_signer signer = {key->id, key->secret, key->session, key->region, "bedrock-mantle"};
+	struct model_request *request = &call->request;
+	struct aws_signature signature =
+		aws_sign(&signer, STR("POST"), str_of(call->client->provider->url), request->body.items,
+	                 request->body.count, clock_unix_ms() / 1000, &request->arena);
+	request->headers.count = call->header_count;
+	vec_push(&request->headers, signature.date);
+	vec_push(&request->headers, signature.authorization);
+	if (signature.session.ptr)
+		vec_push(&request->headers, signature.session);
 }
 
 void model_call_forget_token(struct model_call *call)

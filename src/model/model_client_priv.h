@@ -86,6 +86,8 @@ void model_call_add_headers(struct model_call *call);
 /* Obtains a token, another one if a server has refused it, and then sends the request. */
 void model_call_sign(struct model_call *call);
 void model_call_forget_token(struct model_call *call);
+/* Adds the headers that an attempt has of its own: the signature with an AWS key. */
+void model_call_add_signature(struct model_call *call);
 
 /* Defined in model_client_socket.c. */
 /* True if the request was sent on the client's WebSocket, or waits for the end of the warm-up. */

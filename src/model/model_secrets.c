@@ -7,6 +7,7 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "config/aws_key.h"
 #include "config/model_provider.h"
 
 /* Minimum lengths of a key, of a word of a header, and of a truncated secret at the end of a text. */
@@ -170,6 +171,10 @@ void model_secrets_init(struct model_secrets *secrets, const struct model_provid
 		add_header(secrets, str_of(provider->authorization));
 	for (size_t i = 0; i < provider->header_count; i++)
 		add_header(secrets, provider->headers[i]);
+	if (provider->aws)
+		add(secrets, str_of(provider->aws->secret), KEY_MIN);
+	if (provider->aws && provider->aws->session)
+		add(secrets, str_of(provider->aws->session), KEY_MIN);
 	if (!provider->url)
 		return;
 	add_query(secrets, str_of(provider->url));

@@ -1,7 +1,9 @@
 // Each row of the table in docs/models.md: its settings are accepted, and the request has the path and the key that the service expects.
 
 import assert from 'node:assert/strict';
+import { createHash, createHmac } from 'node:crypto';
 import fs from 'node:fs';
+import http from 'node:http';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
@@ -66,6 +68,47 @@ test('Amazon Bedrock: built in', options, async (t) => {
 		{ home, env: { OPENAI_API_KEY: 'sk-not-for-others', AWS_BEARER_TOKEN_BEDROCK: KEY } });
 	assert.equal(check(run, server, 'responses', '/v1').headers.authorization, `Bearer ${KEY}`);
 	assert.ok(rows.some(({ name, address }) => name === 'Amazon Bedrock' && address.includes('amazon-bedrock')));
+});
+
+/** The signature that AWS computes of a request. */
+function awsSignature({ method, path: target, headers, text }, secret, region) {
+	const hash = (value) => createHash('sha256').update(value).digest('hex');
+	const hmac = (key, value) => createHmac('sha256', key).update(value).digest();
+	const names = /SignedHeaders=([^,]+)/.exec(headers.authorization)[1], date = headers['x-amz-date'];
+	const request = [method, target, '', ...names.split(';').map((name) => `${name}:${headers[name]}`), '', names, hash(text)].join('\n');
+	const scope = `${date.slice(0, 8)}/${region}/bedrock-mantle/aws4_request`;
+	const key = scope.split('/').reduce(hmac, `AWS4${secret}`);
+	return { scope, signature: createHmac('sha256', key).update(['AWS4-HMAC-SHA256', date, scope, hash(request)].join('\n')).digest('hex') };
+}
+
+test('Amazon Bedrock: each attempt is signed with the access key of AWS, which is never sent', options, async (t) => {
+	const requests = [];
+	const server = http.createServer(async (request, response) => {
+		let text = '';
+		for await (const part of request) text += part;
+		if (request.method === 'POST') requests.push({ method: request.method, path: request.url, headers: request.headers, text });
+		response.writeHead(requests.length === 1 ? 500 : 403, { 'content-type': 'application/json' });
+		response.end(JSON.stringify({ message: 'The token session-123456 of secret-123456 is wrong' }));
+	});
+	await new Promise((done) => server.listen(0, '127.0.0.1', done));
+	t.after(() => (server.closeAllConnections(), server.close()));
+	const home = providerHome(t, `[model_providers.amazon-bedrock]
+base_url = "http://127.0.0.1:${server.address().port}/v1"
+request_max_retries = 1
+stream_max_retries = 0`);
+	const run = await codexExec(t, null, ['-c', 'model_provider=amazon-bedrock', '-m', 'some-model', 'hi'], { home,
+		env: { AWS_REGION: 'eu-west-1', AWS_ACCESS_KEY_ID: 'AKID123', AWS_SECRET_ACCESS_KEY: 'secret-123456', AWS_SESSION_TOKEN: 'session-123456' } });
+	assert.equal(run.code, 1);
+	assert.equal(requests.length, 2);
+	for (const request of requests) {
+		const { scope, signature } = awsSignature(request, 'secret-123456', 'eu-west-1');
+		assert.equal(request.headers.authorization, 'AWS4-HMAC-SHA256 ' +
+			`Credential=AKID123/${scope}, SignedHeaders=host;x-amz-date;x-amz-security-token, Signature=${signature}`);
+		assert.equal(request.headers['x-amz-security-token'], 'session-123456');
+		assert.ok(!JSON.stringify(request).includes('secret-123456'));
+	}
+	assert.match(run.stderr, /403/);
+	assert.doesNotMatch(run.stderr, /(session|secret)-123456/);
 });
 
 test('OpenAI: built in', options, async (t) => {

@@ -2,19 +2,37 @@
 #include "temp.h"
 
 #include "config/auth.h"
+#include "config/aws_key.h"
 #include "config/config.h"
 #include "config/model_provider.h"
 
-static const char *const variables[] = {"OPENAI_API_KEY",      "CODEX_API_KEY",      "OPENAI_BASE_URL",
-                                        "OPENAI_ORGANIZATION", "OPENAI_PROJECT",     "CODEX_OSS_BASE_URL",
-                                        "CODEX_OSS_PORT",      "TEST_KEY",           "TEST_HEADER",
-                                        "AWS_REGION",          "AWS_DEFAULT_REGION", "AWS_BEARER_TOKEN_BEDROCK"};
+static const char *const variables[] = {"OPENAI_API_KEY",
+                                        "CODEX_API_KEY",
+                                        "OPENAI_BASE_URL",
+                                        "OPENAI_ORGANIZATION",
+                                        "OPENAI_PROJECT",
+                                        "CODEX_OSS_BASE_URL",
+                                        "CODEX_OSS_PORT",
+                                        "TEST_KEY",
+                                        "TEST_HEADER",
+                                        "AWS_REGION",
+                                        "AWS_DEFAULT_REGION",
+                                        "AWS_BEARER_TOKEN_BEDROCK",
+                                        "AWS_ACCESS_KEY_ID",
+                                        "AWS_SECRET_ACCESS_KEY",
+                                        "AWS_SESSION_TOKEN",
+                                        "AWS_PROFILE",
+                                        "AWS_SHARED_CREDENTIALS_FILE",
+                                        "AWS_CONFIG_FILE"};
 
 static int set_up(void **state)
 {
 	for (size_t i = 0; i < countof(variables); i++)
 		unsetenv(variables[i]);
-	return temp_make(state);
+	int status = temp_make(state);
+	setenv("AWS_SHARED_CREDENTIALS_FILE", temp_path("aws/credentials"), 1);
+	setenv("AWS_CONFIG_FILE", temp_path("aws/config"), 1);
+	return status;
 }
 
 static struct config *load(const char *file)
@@ -306,12 +324,65 @@ static void errors_contain_advice(void **state)
 	}
 }
 
+static void check_key(const char *profile, const char *id, const char *secret, const char *session)
+{
+	struct error err;
+	struct aws_key *key = aws_key_find(profile, &err);
+	if (!key)
+		fail_msg("%s", err.text);
+	assert_string_equal(key->id, id);
+	assert_string_equal(key->secret, secret);
+	assert_true(str_is(str_of(key->session), session ? session : ""));
+	aws_key_destroy(key);
+}
+
+static void a_key_of_aws_is_that_of_the_profile_the_environment_or_the_file(void **state)
+{
+	(void)state;
+	struct error err;
+	temp_put("aws/credentials",
+	         STR("# mine\n[default]\naws_access_key_id = AKDEFAULT\naws_secret_access_key=s/e=c+\n"
+	             "\n [ work ] \r\naws_access_key_id=AKWORK\r\naws_secret_access_key = w\r\n"
+	             "aws_session_token = t\r\n[half]\naws_access_key_id = AKHALF\n"
+	             "[bad]\naws_access_key_id = A B\naws_secret_access_key = secret-x\n"));
+	check_key(NULL, "AKDEFAULT", "s/e=c+", NULL);
+	check_key("work", "AKWORK", "w", "t");
+	setenv("AWS_PROFILE", "work", 1);
+	check_key(NULL, "AKWORK", "w", "t");
+	setenv("AWS_ACCESS_KEY_ID", "AKENV", 1);
+	check_key(NULL, "AKWORK", "w", "t"); /* half a key does not count */
+	setenv("AWS_SECRET_ACCESS_KEY", "e", 1);
+	check_key(NULL, "AKENV", "e", NULL);
+	check_key("default", "AKDEFAULT", "s/e=c+", NULL);
+	static const char *const without[] = {"half", "bad", "none", "wor"};
+	for (size_t i = 0; i < countof(without); i++) {
+		assert_null(aws_key_find(without[i], &err));
+		assert_non_null(strstr(err.text, without[i]));
+		assert_null(strstr(err.text, "secret-x"));
+	}
+}
+
+static void bedrock_takes_region_and_key_from_a_profile(void **state)
+{
+	(void)state;
+	temp_put("aws/credentials", STR("[work]\naws_access_key_id=AKWORK\naws_secret_access_key=w\n"));
+	temp_put("aws/config", STR("[work]\nregion=wrong\n[profile work]\nregion = eu-west-3\n"));
+	struct model_provider *p =
+		resolve("[model_providers.amazon-bedrock.aws]\nprofile = \"work\"\n", "amazon-bedrock");
+	assert_string_equal(p->url, "https://bedrock-mantle.eu-west-3.api.aws/v1/responses");
+	assert_string_equal(p->aws->id, "AKWORK");
+	assert_string_equal(p->aws->region, "eu-west-3");
+	assert_null(p->authorization);
+	assert_false(p->has_sockets);
+	model_provider_destroy(p);
+}
+
 static void bedrock_is_at_its_region(void **state)
 {
 	(void)state;
 	static const char region[] = "[model_providers.amazon-bedrock.aws]\nregion = \"eu-west-1\"\n";
 	const char *text = failure(region, "amazon-bedrock");
-	assert_non_null(strstr(text, "Missing environment variable: `AWS_BEARER_TOKEN_BEDROCK`"));
+	assert_non_null(strstr(text, "no key for Amazon Bedrock: set AWS_BEARER_TOKEN_BEDROCK, or AWS_ACCESS_KEY_ID"));
 	setenv("AWS_BEARER_TOKEN_BEDROCK", "bedrock-key", 1);
 	setenv("OPENAI_API_KEY", "sk-other", 1);
 	text = failure("", "amazon-bedrock");
@@ -362,6 +433,8 @@ int main(void)
 		TEST(local_providers_need_no_key),
 		TEST(errors_contain_advice),
 		TEST(bedrock_is_at_its_region),
+		TEST(a_key_of_aws_is_that_of_the_profile_the_environment_or_the_file),
+		TEST(bedrock_takes_region_and_key_from_a_profile),
 		TEST(azure_keeps_responses),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
