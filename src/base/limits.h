@@ -213,7 +213,7 @@ enum {
 	LIMIT_MCP_ELICITATIONS = 16,            /* questions of one MCP server that the user has not answered */
 	LIMIT_MCP_PAGES = 1000,                 /* pages of one list of an MCP server */
 	LIMIT_MCP_LIST = 16 * MIB,              /* the tools of one MCP server as JSON */
-	LIMIT_MCP_TOOLS = 4096,                 /* tools of one MCP server; further ones are not offered */
+	LIMIT_MCP_TOOLS = 65536,                /* tools of one MCP server; further ones are not offered */
 	LIMIT_MCP_OFFER = 2 * MIB,              /* the tools of all MCP servers in a request */
 	LIMIT_MCP_DRAIN_MS = 100,               /* for the last output of a server that has exited */
 	LIMIT_MCP_FAREWELL_MS = 10 * 1000,      /* without an answer to the end of an HTTP session */

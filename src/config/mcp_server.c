@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/arena.h"
-#include "base/buf.h"
 #include "base/error.h"
 
 static const struct {
@@ -156,20 +155,16 @@ const struct mcp_server *mcp_servers_bind(struct config_binder *binder, const st
 	return items;
 }
 
-void mcp_server_write_inert(const struct mcp_server *server, struct buf *out)
+int mcp_server_check_place(const struct mcp_server *server, struct error *err)
 {
 	const struct config_mcp_server *keys = &server->keys;
-	const struct {
-		const char *name, *value, *supported;
-	} texts[] = {
-		{"startup_readiness", keys->startup_readiness, "catalog"},
-		{"environment_id", keys->environment_id, "local"},
-		{"auth", keys->auth, "oauth"},
-	};
-	for (size_t i = 0; i < countof(texts); i++) {
-		if (texts[i].value && strcmp(texts[i].value, texts[i].supported) != 0)
-			buf_printf(out, "%s%s = \"%.100s\"", out->len ? ", " : "", texts[i].name, texts[i].value);
-	}
-	if (keys->is_set.tool_input_schema_max_bytes)
-		buf_printf(out, "%stool_input_schema_max_bytes", out->len ? ", " : "");
+	if (keys->environment_id && strcmp(keys->environment_id, "local") != 0)
+		return error_set(err, ERR_unsupported,
+		                 "MCP server '%.*s' belongs to the environment `%.100s`; this version has only `local`",
+		                 STR_ARG(server->name), keys->environment_id);
+	if (keys->auth == mcp_auth_ema_auth)
+		return error_set(err, ERR_unsupported,
+		                 "MCP server '%.*s' needs `auth = \"ema_auth\"`, which this version does not have",
+		                 STR_ARG(server->name));
+	return 0;
 }

@@ -5,7 +5,6 @@
 #ifndef CONFIG_MCP_SERVER_H
 #define CONFIG_MCP_SERVER_H
 
-#include "base/buf.h"
 #include "base/error.h"
 #include "config/config_record.h"
 
@@ -26,8 +25,8 @@ struct mcp_server {
 /* Returns the name of a transport in messages and JSON: "stdio", "streamable_http". */
 const char *mcp_transport_name(enum mcp_transport transport);
 
-/* Appends the settings that have no effect, separated by commas, for a warning. */
-void mcp_server_write_inert(const struct mcp_server *server, struct buf *out);
+/* Fails if the server cannot run or be reached from here, because its settings demand something else. */
+must_check int mcp_server_check_place(const struct mcp_server *server, struct error *err);
 
 /* Checks all servers of the table [mcp_servers], which may be NULL. */
 must_check int mcp_servers_check(const struct toml *servers, struct error *err);

@@ -1,5 +1,10 @@
-/* A page is copied into the catalog's arena before it is parsed, so that the tools are slices of the copy. */
+/* A page is copied into the catalog's arena before it is parsed, so that the tools are slices of the copy. `order` has
+ * the indexes of the tools by name: a page is sorted and merged into it, so that names that a server chooses cost no
+ * more than others. */
 #include "mcp/mcp_catalog.h"
+
+#include <stdlib.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -15,15 +20,24 @@ void mcp_catalog_unref(struct mcp_catalog *catalog)
 	if (!catalog || --catalog->refs)
 		return;
 	vec_finish(&catalog->tools);
+	vec_finish(&catalog->order);
 	arena_finish(&catalog->arena);
 	free(catalog);
 }
 
 const struct mcp_tool *mcp_catalog_find(const struct mcp_catalog *catalog, struct str name)
 {
-	vec_for_each(it, &catalog->tools) {
-		if (str_eq(it->name, name))
-			return it;
+	size_t low = 0, high = catalog->order.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		const struct mcp_tool *tool = &catalog->tools.items[catalog->order.items[middle]];
+		int order = str_compare(name, tool->name);
+		if (!order)
+			return tool;
+		if (order < 0)
+			high = middle;
+		else
+			low = middle + 1;
 	}
 	return NULL;
 }
@@ -70,18 +84,44 @@ struct mcp_catalog *mcp_catalog_copy_head(const struct mcp_catalog *from)
 
 /* ---- tools ---- */
 
-static void add_tool(struct mcp_catalog *catalog, const struct json *json)
+/* A tool of a page that the catalog does not have yet. */
+struct candidate {
+	const struct json *json;
+	struct str name;
+	size_t index; /* in the page, then in the catalog */
+};
+
+static int compare_candidates(const void *a, const void *b)
 {
-	struct str name = json_get_str(json, "name");
-	const struct json *schema = json_get(json, "inputSchema"), *hints = json_get(json, "annotations");
-	if (!name.len || str_has_nul(name) || mcp_catalog_find(catalog, name))
-		return;
-	if (catalog->tools.count == LIMIT_MCP_TOOLS) {
-		catalog->omitted++;
-		return;
+	const struct candidate *x = a, *y = b;
+	int order = str_compare(x->name, y->name);
+	return order ? order : (x->index > y->index) - (x->index < y->index);
+}
+
+/* Fills ret with the tools that have a usable, new name, sorted by it; the first one of a name counts. */
+static size_t find_new(const struct mcp_catalog *catalog, const struct json *page, struct candidate *ret)
+{
+	size_t count = 0, kept = 0, index = 0;
+	json_for_each(it, page) {
+		struct str name = json_get_str(it, "name");
+		if (name.len && !str_has_nul(name) && !mcp_catalog_find(catalog, name))
+			ret[count++] = (struct candidate){it, name, index};
+		index++;
 	}
-	struct mcp_tool tool = {
-		.name = name,
+	if (count)
+		qsort(ret, count, sizeof(*ret), compare_candidates);
+	for (size_t i = 0; i < count; i++) {
+		if (!i || !str_eq(ret[i].name, ret[i - 1].name))
+			ret[kept++] = ret[i];
+	}
+	return kept;
+}
+
+static struct mcp_tool read_tool(const struct json *json)
+{
+	const struct json *schema = json_get(json, "inputSchema"), *hints = json_get(json, "annotations");
+	return (struct mcp_tool){
+		.name = json_get_str(json, "name"),
 		.title = json_get_str(json, "title"),
 		.description = json_get_str(json, "description"),
 		.schema = json_is(schema, JSON_object) ? schema : NULL,
@@ -91,7 +131,49 @@ static void add_tool(struct mcp_catalog *catalog, const struct json *json)
 		.is_destructive = json_get_bool(hints, "destructiveHint", true),
 		.is_open_world = json_get_bool(hints, "openWorldHint", true),
 	};
-	vec_push(&catalog->tools, tool);
+}
+
+/* Adds the tools in the order of the page, and sets their indexes. place: by index in the page, or NULL. */
+static void add_tools(struct mcp_catalog *catalog, struct candidate *const *place, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (!place[i])
+			continue;
+		place[i]->index = catalog->tools.count;
+		if (catalog->tools.count < LIMIT_MCP_TOOLS)
+			vec_push(&catalog->tools, read_tool(place[i]->json));
+		else
+			catalog->omitted++;
+	}
+}
+
+/* Merges the added tools, which are sorted by name, into the order; those that were left out are not in it. */
+static void merge(struct mcp_catalog *catalog, struct candidate *added, size_t count)
+{
+	size_t left = 0, old = catalog->order.count;
+	for (size_t i = 0; i < count; i++) {
+		if (added[i].index < LIMIT_MCP_TOOLS)
+			added[left++] = added[i];
+	}
+	while (catalog->order.count < old + left)
+		vec_push(&catalog->order, 0);
+	uint32_t *order = catalog->order.items;
+	for (size_t at = old + left; left; at--) {
+		bool is_old = old && str_compare(catalog->tools.items[order[old - 1]].name, added[left - 1].name) > 0;
+		order[at - 1] = is_old ? order[--old] : (uint32_t)added[--left].index;
+	}
+}
+
+static void add_page(struct mcp_catalog *catalog, const struct json *page)
+{
+	auto_arena struct arena arena = {0};
+	struct candidate *added = arena_array(&arena, struct candidate, page->count);
+	struct candidate **place = arena_array(&arena, struct candidate *, page->count);
+	size_t count = find_new(catalog, page, added);
+	for (size_t i = 0; i < count; i++)
+		place[added[i].index] = &added[i];
+	add_tools(catalog, place, page->count);
+	merge(catalog, added, count);
 }
 
 int mcp_catalog_add_page(struct mcp_catalog *catalog, const struct json *result, struct error *err)
@@ -105,7 +187,6 @@ int mcp_catalog_add_page(struct mcp_catalog *catalog, const struct json *result,
 	const struct json *copy = json_parse_copy(&catalog->arena, tools->span, err);
 	if (!copy)
 		return -(int)err->code;
-	json_for_each(it, copy)
-		add_tool(catalog, it);
+	add_page(catalog, copy);
 	return 0;
 }

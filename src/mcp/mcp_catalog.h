@@ -7,6 +7,7 @@
 #define MCP_MCP_CATALOG_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/arena.h"
 #include "base/error.h"
@@ -37,6 +38,7 @@ struct mcp_catalog {
 	VEC(struct mcp_tool) tools; /* each name once, in the server's order */
 	size_t omitted;             /* tools beyond LIMIT_MCP_TOOLS */
 	/* private */
+	VEC(uint32_t) order; /* indexes of the tools, sorted by name */
 	struct arena arena;
 	unsigned refs;
 	size_t bytes; /* size of the tools as JSON */

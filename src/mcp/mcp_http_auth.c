@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "account/account.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/json.h"
@@ -35,6 +36,7 @@ struct mcp_http_auth {
 	mcp_http_auth_fn on_done;
 	void *self;
 	struct refresh_job *job;
+	struct account_call *account;
 	struct process *helper;
 	struct loop_timer *timer; /* of the helper */
 	struct buf output;
@@ -109,6 +111,33 @@ static void ask_store(struct mcp_http_auth *auth, bool is_refused)
 	};
 	auth->job = job;
 	worker_run(options->loop, on_refresh_work, on_refreshed, job);
+}
+
+/* ---- the account of `codex login` ---- */
+
+/* Without such a login the server is asked without a header. */
+static void on_account(const struct account_token *token, const struct error *err, void *self)
+{
+	struct mcp_http_auth *auth = self;
+	struct str *lines;
+	auth->account = NULL;
+	if (!err) {
+		clear(auth);
+		lines = arena_array(&auth->answer, struct str, 2);
+		auth->token = arena_str(&auth->answer, token->access_token);
+		lines[0] = str_of(arena_printf(&auth->answer, "Authorization: Bearer %.*s", STR_ARG(auth->token)));
+		lines[1] = str_of(arena_printf(&auth->answer, "chatgpt-account-id: %.*s", STR_ARG(token->account_id)));
+		auth->headers.lines = lines;
+		auth->headers.count = token->account_id.len ? 2 : 1;
+	}
+	finish(auth, auth->token.ptr ? err : NULL);
+}
+
+static void ask_account(struct mcp_http_auth *auth, bool is_refused)
+{
+	const struct account_request request = {.place = auth->options.place,
+	                                        .refused = is_refused ? auth->token : STR_NONE};
+	auth->account = account_get(auth->options.accounts, &request, on_account, auth);
 }
 
 /* ---- the helper ---- */
@@ -216,6 +245,8 @@ struct mcp_http_auth *mcp_http_auth_create(const struct mcp_http_auth_options *o
 		.cwd = copy(&auth->arena, options->cwd),
 		.client_id = copy(&auth->arena, options->client_id),
 		.client_secret = copy(&auth->arena, options->client_secret),
+		.accounts = options->accounts,
+		.place = options->place,
 	};
 	clear(auth);
 	return auth;
@@ -227,6 +258,8 @@ void mcp_http_auth_ask(struct mcp_http_auth *auth, bool is_refused, mcp_http_aut
 	auth->self = self;
 	if (auth->options.helper)
 		ask_helper(auth);
+	else if (auth->options.accounts)
+		ask_account(auth, is_refused);
 	else
 		ask_store(auth, is_refused);
 }
@@ -237,6 +270,7 @@ void mcp_http_auth_destroy(struct mcp_http_auth *auth)
 		return;
 	if (auth->job)
 		auth->job->auth = NULL;
+	account_cancel(auth->account);
 	end_helper(auth);
 	arena_finish(&auth->answer);
 	arena_finish(&auth->arena);

@@ -1,5 +1,5 @@
 /* mcp_http_auth.h — the headers by which an HTTP server recognises the user, if they are not in its settings: the
- * bearer token of `codex mcp login`, or those that http_headers_helper prints.
+ * bearer token of `codex mcp login`, that of `codex login`, or those that http_headers_helper prints.
  *
  * They are obtained when a connection begins, before a token expires, and again after the server has refused them.
  * Owned by a link; one question at a time. Loop thread only. */
@@ -10,7 +10,9 @@
 
 #include "base/error.h"
 #include "base/str.h"
+#include "config/auth.h"
 
+struct accounts;
 struct loop;
 struct mcp_http_auth;
 
@@ -22,6 +24,8 @@ struct mcp_http_auth_options {
 	const char *cwd;           /* of the helper */
 	const char *client_id;     /* of a configured OAuth client, or NULL */
 	const char *client_secret; /* or NULL */
+	struct accounts *accounts; /* NULL, or the token of `codex login` is used, which is in place; borrowed */
+	struct auth_place place;   /* borrowed */
 };
 
 struct mcp_http_headers {

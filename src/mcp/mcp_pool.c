@@ -16,10 +16,13 @@
 #include "mcp/mcp_link_http.h"
 #include "mcp/mcp_link_stdio.h"
 #include "net/http_head.h"
+#include "net/http_url.h"
+#include "oauth/oauth_fetch.h"
 
 struct mcp_pool {
 	struct loop *loop;
 	struct http_client *http;
+	struct accounts *accounts;
 	struct list entries;
 	struct list ending; /* closed stdio links whose process has not ended */
 };
@@ -36,11 +39,12 @@ struct pool_entry {
 	struct mcp_client *client;
 };
 
-struct mcp_pool *mcp_pool_create(struct loop *loop, struct http_client *http)
+struct mcp_pool *mcp_pool_create(struct loop *loop, struct http_client *http, struct accounts *accounts)
 {
 	struct mcp_pool *pool = xnew(struct mcp_pool);
 	pool->loop = loop;
 	pool->http = http;
+	pool->accounts = accounts;
 	list_init(&pool->entries);
 	list_init(&pool->ending);
 	return pool;
@@ -177,7 +181,18 @@ static const struct str *make_headers(const struct mcp_server *server, struct ar
 	return headers.lines;
 }
 
-/* Returns NULL if the settings contain the authorization. */
+/* True if a server may get the token of `codex login`: it has the same origin as chatgpt_base_url. */
+static bool is_of_account(const struct pool_entry *entry)
+{
+	struct http_url server, account;
+	struct str url = str_of(entry->server.keys.url);
+	return oauth_url_is_safe(url) && http_url_parse(url, &server) &&
+	       http_url_parse(str_of(entry->config->chatgpt_base_url), &account) &&
+	       server.is_https == account.is_https && str_equal_fold(server.host, account.host) &&
+	       str_eq(server.port, account.port);
+}
+
+/* Returns NULL if the settings contain the authorization, or the server gets none. */
 static struct mcp_http_auth *make_auth(struct pool_entry *entry, const struct str *headers, size_t count)
 {
 	const struct config_mcp_server *keys = &entry->server.keys;
@@ -185,6 +200,9 @@ static struct mcp_http_auth *make_auth(struct pool_entry *entry, const struct st
 	for (size_t i = 0; i < count && !keys->http_headers_helper; i++)
 		if (http_header_parse(headers[i], &header) && str_equal_fold(header.name, STR("authorization")))
 			return NULL;
+	bool is_chatgpt = keys->auth == mcp_auth_chatgpt && !keys->http_headers_helper;
+	if (is_chatgpt && !is_of_account(entry))
+		return NULL;
 	const struct mcp_http_auth_options options = {
 		.loop = entry->pool->loop,
 		.home = config_home(entry->config),
@@ -194,6 +212,8 @@ static struct mcp_http_auth *make_auth(struct pool_entry *entry, const struct st
 		.cwd = entry->cwd,
 		.client_id = keys->oauth.client_id,
 		.client_secret = keys->oauth.client_secret,
+		.accounts = is_chatgpt ? entry->pool->accounts : NULL,
+		.place = auth_place_of(entry->config),
 	};
 	return mcp_http_auth_create(&options);
 }
@@ -226,6 +246,7 @@ static void write_http(struct json_writer *w, const struct config_mcp_server *ke
 	write_pairs(w, &keys->http_headers);
 	write_pairs(w, &keys->env_http_headers);
 	jw_cstr(w, keys->http_headers_helper);
+	jw_i64(w, keys->auth);
 }
 
 static struct str make_key(struct pool_entry *entry)
@@ -282,7 +303,7 @@ static struct mcp_link *open_link(void *self, const struct mcp_link_events *even
 		.headers = headers,
 		.header_count = header_count,
 		.auth = make_auth(entry, headers, header_count),
-		.has_login = !entry->server.keys.http_headers_helper,
+		.has_login = !entry->server.keys.http_headers_helper && entry->server.keys.auth == mcp_auth_oauth,
 	};
 	return mcp_link_http_open(entry->pool->loop, entry->pool->http, &spec, events, events_self, err);
 }
@@ -322,7 +343,7 @@ struct mcp_client *mcp_pool_get(struct mcp_pool *pool, struct config *config, co
 	struct pool_entry *entry = xnew(struct pool_entry), *equal;
 	entry->pool = pool;
 	list_init(&entry->link);
-	if (fill(entry, config, server, cwd, err) != 0) {
+	if (mcp_server_check_place(server, err) != 0 || fill(entry, config, server, cwd, err) != 0) {
 		entry_destroy(entry);
 		return NULL;
 	}

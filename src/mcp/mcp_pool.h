@@ -10,12 +10,13 @@
 #include "base/str.h"
 
 struct config;
+struct accounts;
 struct http_client;
 struct loop;
 struct mcp_client;
 struct mcp_server;
 
-struct mcp_pool *mcp_pool_create(struct loop *loop, struct http_client *http);
+struct mcp_pool *mcp_pool_create(struct loop *loop, struct http_client *http, struct accounts *accounts);
 /* All clients must have been released. Kills the servers that are still ending. NULL is fine. */
 void mcp_pool_destroy(struct mcp_pool *pool);
 

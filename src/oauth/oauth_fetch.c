@@ -12,7 +12,7 @@
 #include "net/http_head.h"
 #include "net/http_url.h"
 
-enum { OAUTH_BODY_MAX = 1 * MIB, OAUTH_HEADERS_MAX = 8, OAUTH_IDLE_MS = 15 * 1000 };
+enum { OAUTH_BODY_MAX = 1 * MIB, OAUTH_HEADERS_MAX = 8, OAUTH_IDLE_MS = 15 * 1000, OAUTH_WHOLE_MS = 30 * 1000 };
 
 /* Wakes the loop from another thread. Lives until libuv has closed the handle. */
 struct oauth_stop {
@@ -59,6 +59,7 @@ int oauth_fetcher_init(struct oauth_fetcher *fetcher, struct arena *arena, struc
 	uv_unref((uv_handle_t *)&stop->async);
 	fetcher->stop = stop;
 	fetcher->client = http_client_create(fetcher->loop, &options);
+	fetcher->whole_ms = OAUTH_WHOLE_MS;
 	return 0;
 }
 
@@ -110,6 +111,12 @@ static void on_done(int status, struct str body, const struct error *err, void *
 	loop_stop(fetch->fetcher->loop);
 }
 
+/* A server that sends a byte now and then is never idle. */
+static void on_late(void *self)
+{
+	loop_stop(self);
+}
+
 int oauth_fetch(struct oauth_fetcher *fetcher, const char *url, const char *const *headers, const char *body,
                 struct oauth_reply *ret, struct error *err)
 {
@@ -127,11 +134,18 @@ int oauth_fetch(struct oauth_fetcher *fetcher, const char *url, const char *cons
 	while (*headers && request.header_count < OAUTH_HEADERS_MAX)
 		lines[request.header_count++] = str_of(*headers++);
 	struct http_fetch *running = http_fetch_start(fetcher->client, &request, on_done, &fetch);
-	if (oauth_fetcher_wait(fetcher, &stopped) != 0) {
-		if (!fetch.has_ended)
-			http_fetch_cancel(running);
-		return error_set(err, stopped.code, "%s", stopped.text);
+	struct loop_timer *timer = loop_timer_create(fetcher->loop, on_late, fetcher->loop);
+	loop_timer_start(timer, fetcher->whole_ms);
+	int status = oauth_fetcher_wait(fetcher, &stopped);
+	loop_timer_destroy(timer);
+	if (!fetch.has_ended) {
+		http_fetch_cancel(running);
+		if (status == 0)
+			return error_set(err, ERR_timeout, "the server did not complete its answer in %g seconds",
+			                 (double)fetcher->whole_ms / 1000);
 	}
+	if (status != 0)
+		return error_set(err, stopped.code, "%s", stopped.text);
 	if (fetch.error.code == ERR_none)
 		return 0;
 	return error_set(err, fetch.error.code, "%s", fetch.error.text);

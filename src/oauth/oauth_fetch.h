@@ -19,6 +19,7 @@ struct oauth_fetcher {
 	struct http_client *client;
 	struct oauth_stop *stop;
 	struct arena *arena; /* of the caller; answers are copied into it */
+	uint64_t whole_ms;   /* for a whole request */
 };
 
 struct oauth_reply {
@@ -36,7 +37,7 @@ void oauth_fetcher_stop(struct oauth_fetcher *fetcher);
 must_check int oauth_fetcher_wait(struct oauth_fetcher *fetcher, struct error *err);
 
 /* headers end with NULL. body: NULL for GET. An answer with an error status is no failure; one of more than 1 MiB is
- * ERR_limit. */
+ * ERR_limit, one that takes longer than whole_ms is ERR_timeout. */
 must_check int oauth_fetch(struct oauth_fetcher *fetcher, const char *url, const char *const *headers, const char *body,
                            struct oauth_reply *ret, struct error *err);
 

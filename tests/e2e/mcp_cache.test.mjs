@@ -67,6 +67,14 @@ test('a known server that no longer starts fails its call, and its tools are gon
 	assert.deepEqual(requests.map(toolsOf), [['echo'], undefined]);
 });
 
+test('with startup_readiness = "connection" a known server is started with the session', exec, async (t) => {
+	const { run, starts } = place(t, 'startup_readiness = "connection"');
+	await run([say('first')]);
+	const [second] = await run([say('no call')]);
+	assert.deepEqual(toolsOf(second), ['echo']);
+	assert.equal(starts(), 2);
+});
+
 test('a required server is started at once', exec, async (t) => {
 	const { run, starts } = place(t, 'required = true');
 	await run([say('first')]);

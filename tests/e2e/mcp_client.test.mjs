@@ -605,16 +605,18 @@ test('a list that changes without end is asked for with pauses', exec, async (t)
 	assert.ok(lists >= 2 && lists < 20, `${lists} lists`);
 });
 
-test('of 10,000 tools as many are offered as are allowed', exec, async (t) => {
-	const model = await startModel(t, [reply(itemCall('tool4000', { say: 'x' })), say('done')]);
-	const config = `mcp_optional_startup_grace_ms = 30000\n${configOf({ s: { many: 10000, page: 1000 } })}`;
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config });
-	assert.equal(result.code, 0, result.stderr);
-	const { tools } = model.requests()[0].body.tools.find(({ name }) => name === 'mcp__s');
-	assert.equal(tools.length, 4096);
-	const notes = result.stderr.match(/MCP server `s` lists 10000 tools\. A server may have 4096; the further ones/g);
-	assert.equal(notes?.length, 1, result.stderr);
-	assert.match(outputOf(model.requests()[1], 'c1'), /\{"say":"x"\}$/);
+test('10,000 tools are offered, and 70,000 up to the limit, with a warning', exec, async (t) => {
+	for (const [many, offered] of [[10000, 10000], [70000, undefined]]) {
+		const model = await startModel(t, [reply(itemCall('tool9999', { say: 'x' })), say('done')]);
+		const config = `mcp_optional_startup_grace_ms = 30000\nmodel_context_window = 10000000\n${configOf({ s: { many, page: 1000 } })}`;
+		const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config });
+		assert.equal(result.code, 0, result.stderr);
+		const { tools } = model.requests()[0].body.tools.find(({ name }) => name === 'mcp__s');
+		if (offered) assert.equal(tools.length, offered);
+		const notes = result.stderr.match(/MCP server `s` lists 70000 tools\. A server may have 65536; the further ones/g);
+		assert.equal(notes?.length, offered ? undefined : 1, result.stderr);
+		assert.match(outputOf(model.requests()[1], 'c1'), /\{"say":"x"\}$/);
+	}
 });
 
 test('a flood of notifications does not keep a call from its result', exec, async (t) => {

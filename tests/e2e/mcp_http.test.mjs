@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
 import { test } from 'node:test';
 
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
@@ -10,7 +12,8 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import { z } from 'zod';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { codexExec, needs, reply, say, startModel } from './lib/codex.mjs';
+import { codexExec, makeHome, needs, reply, say, startModel } from './lib/codex.mjs';
+import { idToken, inSeconds, jwt } from './lib/issuer.mjs';
 import { startProto } from './lib/proto.mjs';
 
 const echo = (n) => ({ item: { type: 'function_call', call_id: `c${n}`, namespace: 'mcp__web', name: 'echo', arguments: '{"text":"hi"}' } });
@@ -74,6 +77,27 @@ async function startFailure(t, url, config = []) {
 const event = (message, id, retry) => `${id ? `id: ${id}\n` : ''}${retry !== undefined ? `retry: ${retry}\n` : ''}data: ${
 	message ? JSON.stringify(message) : ''}\n\n`;
 const stream = (response, headers = {}) => response.writeHead(200, { 'content-type': 'text/event-stream', ...headers });
+
+test('auth = "chatgpt" sends the token of that login to its own origin, and to no other', needs('exec'), async (t) => {
+	const { url, seen } = await serve(t, polite((response, { id }) => json(response, result(id, said('x')))));
+	const token = jwt({ exp: inSeconds(3600) });
+	for (const [base, keys, expected] of [[`${url}/backend-api`, 'auth = "chatgpt"', [`Bearer ${token}`, 'acc-1']],
+		[`${url.replace('127.0.0.1', 'localhost')}/backend-api`, 'auth = "chatgpt"', [undefined, undefined]],
+		[`${url}/backend-api`, 'auth = "oauth"', [undefined, undefined]],
+		[`${url}/backend-api`, 'auth = "chatgpt"\nhttp_headers = {Authorization = "own"}', ['own', undefined]]]) {
+		const model = await startModel(t, [say('done')]);
+		const home = makeHome(t, model, `chatgpt_base_url = "${base}"\n[mcp_servers.web]\nurl = "${url}/mcp"\nrequired = true\n${keys}\n`);
+		writeFileSync(path.join(home, 'auth.json'), JSON.stringify({ auth_mode: 'chatgpt', last_refresh: new Date().toISOString(),
+			tokens: { id_token: idToken({ account: 'acc-1' }), access_token: token, refresh_token: 'r', account_id: 'acc-1' } }), { mode: 0o600 });
+		seen.length = 0;
+		const { code, stderr } = await codexExec(t, model, ['go'], { home });
+		assert.equal(code, 0, stderr);
+		const posts = seen.filter(({ method }) => method === 'POST');
+		assert.ok(posts.length >= 3);
+		for (const { headers } of posts)
+			assert.deepEqual([headers.authorization, headers['chatgpt-account-id']], expected, keys);
+	}
+});
 
 test('the SDK server is used in a session', needs('exec'), async (t) => {
 	const sessions = new Map();

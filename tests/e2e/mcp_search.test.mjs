@@ -66,11 +66,11 @@ test('without a tool there is no search', exec, async (t) => {
 	assert.ok(!requests[0].body.tools.some(({ type }) => type === 'tool_search'));
 });
 
-test('among 4,096 tools the right ones are found, in a small request', exec, async (t) => {
+test('among 10,000 tools the right ones are found, in a small request', exec, async (t) => {
 	const { requests } = await run(t, { s: { many: 10000, page: 1000 } },
-		[reply(search('a', { query: 'tool4000' }), search('b', { query: 'tool4095 tool17', limit: 1000 }))],
+		[reply(search('a', { query: 'tool4000' }), search('b', { query: 'tool9995 tool17', limit: 1000 }))],
 		{ config: 'mcp_optional_startup_grace_ms = 30000' });
 	assert.ok(JSON.stringify(requests[0].body.tools).length < 20000);
 	assert.deepEqual(found(requests[1], 'a').tools.flatMap(({ tools }) => tools.map(({ name }) => name)), ['tool4000']);
-	assert.deepEqual(found(requests[1], 'b').tools.flatMap(({ tools }) => tools.map(({ name }) => name)).sort(), ['tool17', 'tool4095']);
+	assert.deepEqual(found(requests[1], 'b').tools.flatMap(({ tools }) => tools.map(({ name }) => name)).sort(), ['tool17', 'tool9995']);
 });

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { makeHome, needs, outputOf, reply, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+import { codexExec, makeHome, needs, outputOf, reply, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 import { configOf, ECHO, itemCall } from './lib/mcp.mjs';
 import { startProto } from './lib/proto.mjs';
 
@@ -125,16 +125,28 @@ test('a session that ends during a start reports it as cancelled', needs('proto'
 	await proto.next('shutdown_complete');
 });
 
-test('settings without effect are named in a warning', exec, async (t) => {
-	const keys = ['startup_readiness = "connection"', 'environment_id = "far"', 'auth = "chatgpt"', 'tool_input_schema_max_bytes = 9'];
-	const { run, open } = await place(t, [say('done')], { keys: keys.join('\n') });
-	open();
-	const { stderr } = await run();
-	assert.match(stderr, new RegExp('MCP server `s`: this version does not support startup_readiness = "connection", '
-		+ 'environment_id = "far", auth = "chatgpt", tool_input_schema_max_bytes\\.'));
-	const plain = await place(t, [say('done')], { keys: 'startup_readiness = "catalog"\nauth = "oauth"\nenvironment_id = "local"' });
-	plain.open();
-	assert.doesNotMatch((await plain.run()).stderr, /does not support/);
+test('a server of another environment, or with another login, is not started and says why', exec, async (t) => {
+	for (const [config, reason] of [[configOf({ s: { tools: [ECHO] } }, 'environment_id = "far"'),
+		'belongs to the environment `far`; this version has only `local`'],
+	['[mcp_servers.s]\nurl = "http://127.0.0.1:9/"\nauth = "ema_auth"\n',
+		'needs `auth = "ema_auth"`, which this version does not have']]) {
+		const model = await startModel(t, [say('done')]);
+		const { code, stderr } = await codexExec(t, model, ['go'], { config });
+		assert.equal(code, 0, stderr);
+		assert.ok(stderr.includes(`MCP server 's' ${reason}`), stderr);
+		assert.deepEqual(toolsOf(model.requests()[0]), []);
+	}
+});
+
+test('a value that a key does not have, and auth of a program, are refused', exec, async (t) => {
+	for (const [keys, reason] of [['startup_readiness = "soon"', /startup_readiness/], ['auth = "oauth"', /auth is not supported for stdio/],
+		['tool_input_schema_max_bytes = 0', /tool_input_schema_max_bytes/]]) {
+		const { open, run } = await place(t, [say('unused')], { keys });
+		open();
+		const { code, stderr } = await run();
+		assert.notEqual(code, 0);
+		assert.match(stderr, reason);
+	}
 });
 
 test('an interrupt ends a wait', appServer, async (t) => {

@@ -9,6 +9,7 @@
 #include "mcp/mcp_client.h"
 #include "tool/mcp/mcp_offer.h"
 #include "tool/mcp/mcp_output.h"
+#include "tool/mcp/mcp_schema.h"
 
 /* ---- catalogs ---- */
 
@@ -92,6 +93,91 @@ static void a_page_adds_usable_tools_once(void **state)
 	assert_int_not_equal(add_page(catalog, STR("{}"), &err), 0);
 	assert_int_not_equal(add_page(catalog, STR("{\"tools\":{}}"), &err), 0);
 	mcp_catalog_unref(catalog);
+}
+
+/* Pages of many names in a hostile order are found again, each once. */
+static void many_tools_are_found_by_name(void **state)
+{
+	(void)state;
+	enum { PAGES = 70, PER_PAGE = 1000, ALL = PAGES * PER_PAGE };
+	struct error err;
+	struct mcp_catalog *catalog = head_of(HEAD);
+	for (int page = 0; page < PAGES; page++) {
+		auto_buf struct buf text;
+		buf_init(&text, LIMIT_MCP_LIST);
+		buf_append_c(&text, "{\"tools\":[{\"name\":\"t0\"}");
+		for (int i = 0; i < PER_PAGE; i++)
+			buf_printf(&text, ",{\"name\":\"t%d\"}", ALL - 1 - (i * PAGES + page));
+		buf_append_c(&text, "]}");
+		assert_int_equal(add_page(catalog, buf_str(&text), &err), 0);
+	}
+	assert_int_equal(catalog->tools.count, LIMIT_MCP_TOOLS);
+	assert_int_equal(catalog->omitted, ALL - LIMIT_MCP_TOOLS);
+	assert_str(catalog->tools.items[0].name, "t0");
+	vec_for_each(it, &catalog->tools)
+		assert_ptr_equal(mcp_catalog_find(catalog, it->name), it);
+	assert_null(mcp_catalog_find(catalog, STR("t")));
+	assert_null(mcp_catalog_find(catalog, STR("t70000")));
+	mcp_catalog_unref(catalog);
+}
+
+/* ---- schemas ---- */
+
+/* Writes ' in place of ", so that the schemas can be read. */
+static void swap_quotes(char *text, char from, char to)
+{
+	for (; *text; text++)
+		*text = *text == from ? to : *text;
+}
+
+static char *shorten(const char *schema, size_t max)
+{
+	auto_arena struct arena arena = {0};
+	struct buf out;
+	auto_free char *text = xstrdup(schema);
+	buf_init(&out, LIMIT_MCP_LIST);
+	struct json_writer w = json_writer(&out);
+	swap_quotes(text, '\'', '"');
+	mcp_schema_write(*text ? json_parse(&arena, str_of(text), NULL) : NULL, max, &w);
+	char *ret = buf_take(&out);
+	swap_quotes(ret, '"', '\'');
+	return ret;
+}
+
+static void a_long_schema_loses_details_step_by_step(void **state)
+{
+	(void)state;
+#define S "{'type':'string'}"
+#define L "{'type':'string','description':'l'}"
+	static const char schema[] =
+		"{'$schema':'x','title':'T','properties':{'description':" L ",'a':{'anyOf':[" L "]},"
+		"'r':{'$ref':'#/$defs/p'},'o':{'type':'object','properties':{'i':{'type':'array',"
+		"'items':{'type':'object','properties':{'k':" L "}}},'s':" L "}}},'$defs':{'p':" L "}}";
+	static const struct {
+		size_t max;
+		const char *expected;
+	} rows[] = {
+		{380,
+	         "{'type':'object','properties':{'description':" S ",'a':{'anyOf':[" S "]},'r':{'$ref':'#/$defs/p'},"
+	         "'o':{'type':'object','properties':{'i':{'type':'array','items':{'type':'object','properties':{"
+	         "'k':" S "}}},'s':" S "}}},'$defs':{'p':" S "}}"},
+		{290, "{'type':'object','properties':{'description':" S ",'a':{'anyOf':[" S "]},'r':{},"
+	              "'o':{'type':'object','properties':{'i':{'type':'array','items':{'type':'object','properties':{"
+	              "'k':" S "}}},'s':" S "}}}}"},
+		{1, "{'type':'object','properties':{'description':" S ",'a':{},'r':{},"
+	            "'o':{'type':'object','properties':{'i':{'type':'array','items':{}},'s':" S "}}}}"},
+	};
+	for (size_t i = 0; i < countof(rows); i++) {
+		auto_free char *shown = shorten(schema, rows[i].max);
+		assert_string_equal(shown, rows[i].expected);
+	}
+	auto_free char *whole = shorten(schema, 0), *fitting = shorten(schema, strlen(whole));
+	assert_non_null(strstr(whole, "'title':'T','properties'"));
+	assert_null(strstr(whole, "$schema"));
+	assert_string_equal(fitting, whole);
+	auto_free char *none = shorten("", 0), *odd = shorten("{'properties':7,'items':[true]}", 1);
+	assert_string_equal(none, "{'type':'object','properties':{}}");
+	assert_string_equal(odd, "{'type':'object','properties':7,'items':[true]}");
 }
 
 /* ---- names ---- */
@@ -276,6 +362,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_to_initialize_need_a_version_and_capabilities),
 		cmocka_unit_test(a_page_adds_usable_tools_once),
+		cmocka_unit_test(many_tools_are_found_by_name),
+		cmocka_unit_test(a_long_schema_loses_details_step_by_step),
 		cmocka_unit_test(characters_are_replaced),
 		cmocka_unit_test(equal_names_end_in_a_hash),
 		cmocka_unit_test(a_name_that_equals_a_hashed_one_stays_different),

@@ -32,8 +32,8 @@ struct services *services_create(struct loop *loop, const char *originator)
 	services->loop = loop;
 	services->originator = xstrdup(originator);
 	services->http = http_client_create(loop, &options);
-	services->mcp = mcp_pool_create(loop, services->http);
 	services->accounts = accounts_create(loop, services->http);
+	services->mcp = mcp_pool_create(loop, services->http, services->accounts);
 	return services;
 }
 

@@ -87,12 +87,18 @@ static void emit_complete(struct session_mcp *mcp)
 
 /* ---- waiting ---- */
 
-/* True if a server is starting whose tools are unknown, or which is required: this one, or any if it is STR_NONE. */
+/* True if it is enough to know the tools of a server, which need not run. */
+static bool waits_for_tools(const struct mcp_server *server)
+{
+	return !server->keys.required && server->keys.startup_readiness == mcp_readiness_catalog;
+}
+
+/* True if a server is starting whose tools are unknown, or which must run: this one, or any if it is STR_NONE. */
 static bool is_awaited(const struct session_mcp *mcp, struct str name)
 {
 	const struct session_server *it;
 	list_for_each(it, &mcp->servers, link) {
-		bool is_known = it->client && mcp_client_catalog(it->client) && !it->config->keys.required;
+		bool is_known = it->client && mcp_client_catalog(it->client) && waits_for_tools(it->config);
 		bool is_meant = !name.ptr || str_eq(it->config->name, name);
 		if (is_meant && it->status == mcp_startup_status_starting && !is_known)
 			return true;
@@ -195,21 +201,11 @@ static void on_change(struct mcp_watcher *watcher)
 	}
 }
 
-static void warn_inert(const struct session_server *server)
-{
-	auto_buf struct buf keys;
-	buf_init(&keys, 1 * KIB);
-	mcp_server_write_inert(server->config, &keys);
-	if (keys.len)
-		session_warn(server->mcp->session, STR(""), "MCP server `%.*s`: this version does not support %.*s.",
-		             STR_ARG(server->config->name), STR_ARG(buf_str(&keys)));
-}
-
 /* A program whose tools an earlier process has stored is started by its first call. A server that is reached by HTTP
  * costs no process, and is asked in the background whether its tools have changed. */
 static bool starts_lazily(const struct session_server *server)
 {
-	return server->config->transport == MCP_TRANSPORT_stdio && !server->config->keys.required &&
+	return server->config->transport == MCP_TRANSPORT_stdio && waits_for_tools(server->config) &&
 	       mcp_client_state(server->client) == MCP_IDLE && mcp_client_catalog(server->client);
 }
 
@@ -226,7 +222,6 @@ static void add_server(struct session_mcp *mcp, const struct mcp_server *config)
 	mcp->count++;
 	mcp->pending++;
 	emit_update(server);
-	warn_inert(server);
 	server->client = mcp_pool_get(session->env->mcp, mcp->config, config, session->settings->cwd, &err);
 	if (!server->client) {
 		set_status(server, mcp_startup_status_failed, err.text);

@@ -12,6 +12,7 @@
 #include "config/mcp_server.h"
 #include "mcp/mcp_catalog.h"
 #include "mcp/mcp_client.h"
+#include "tool/mcp/mcp_schema.h"
 
 enum { HASH_DIGITS = 12, TAIL = 1 + HASH_DIGITS };
 
@@ -207,23 +208,6 @@ const struct mcp_offer_source *mcp_offer_sources(const struct mcp_offer *offer, 
 
 /* ---- descriptions for the model ---- */
 
-/* Providers demand type and properties, and reject $schema. */
-static void write_schema(const struct json *schema, struct json_writer *w)
-{
-	jw_object(w);
-	if (!json_get(schema, "type"))
-		jw_member_cstr(w, "type", "object");
-	json_for_each(it, schema) {
-		if (str_is(it->key, "$schema"))
-			continue;
-		jw_key_str(w, it->key);
-		jw_value(w, it);
-	}
-	if (!json_get(schema, "properties"))
-		jw_member_raw(w, "properties", STR("{}"));
-	jw_object_end(w);
-}
-
 static void write_tool(const struct mcp_offered *offered, bool is_found, struct json_writer *w)
 {
 	jw_object(w);
@@ -232,7 +216,7 @@ static void write_tool(const struct mcp_offered *offered, bool is_found, struct 
 	jw_member_str(w, "description", offered->tool->description.ptr ? offered->tool->description : STR(""));
 	jw_member_bool(w, "strict", false);
 	jw_key(w, "parameters");
-	write_schema(offered->tool->schema, w);
+	mcp_schema_write(offered->tool->schema, (size_t)offered->server->keys.tool_input_schema_max_bytes, w);
 	if (is_found)
 		jw_member_bool(w, "defer_loading", true);
 	jw_object_end(w);
