@@ -1,14 +1,17 @@
 #!/usr/bin/env python3
 """Turns text files into C constants at build time.
 
-    embed.py OUT.c OUT.h PREFIX FILE...
+    embed.py [--deflate] OUT.c OUT.h PREFIX FILE...
 
-Each FILE becomes `const struct str PREFIX_<stem>`, without its final line ends. The output depends only on
-the contents and names, so that the same tree always builds the same binary.
+Each FILE becomes `const struct str PREFIX_<stem>`, without its final line ends. With --deflate it becomes `const
+struct str PREFIX_<stem>_<suffix>`, in the format of zlib, and `PREFIX_<stem>_<suffix>_size`, its length as text;
+comments and blanks of scripts and style sheets, which mean nothing, are left out. The output depends only on the
+contents and names, so that the same tree always builds the same binary.
 """
 import pathlib
 import re
 import sys
+import zlib
 
 ESCAPES = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t"}
 
@@ -29,17 +32,82 @@ def literal(text):
     return "\n".join(lines)
 
 
-def main(out_c, out_h, prefix, *paths):
+SCRIPT = re.compile(r"""
+    (?P<comment>//[^\n]*|/\*.*?\*/)
+  | (?P<text>'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`)
+  | (?P<regex>/(?:[^/\\\[\n]|\\.|\[(?:[^\]\\\n]|\\.)*\])+/[a-z]*)
+  | (?P<blank>[ \t\r]+)
+  | (?P<end>\n\s*)
+  | (?P<word>[\w$]+)
+  | (?P<mark>.)
+""", re.X | re.S)
+
+
+SHORTER = {"const": "let", "true": "!0", "false": "!1"}
+
+
+def squeeze_script(text):
+    """Keeps line ends, so that no statement runs into the next. A slash is a division behind a word or a bracket."""
+    out, at, pending, before = [], 0, "", "("
+    while at < len(text):
+        found = SCRIPT.match(text, at)
+        if found.lastgroup == "regex" and re.search(r"[\w$)\]]$", before) and before not in ("return", "typeof", "case"):
+            found = re.compile(r"(?P<mark>/)").match(text, at)
+        kind, token, at = found.lastgroup, found.group(), found.end()
+        if kind == "comment" or kind == "blank" or kind == "end":
+            pending = "\n" if kind == "end" or pending == "\n" else " "
+            continue
+        token = SHORTER.get(token, token) if before != "." else token
+        if token == "}" and out and out[-1] == ";":
+            out.pop() # every body has braces or a statement of its own
+        last = out[-1][-1] if out else "\n"
+        if pending == "\n" and last not in "{(,;\n" and not token[0] in "}).,:?":
+            out.append("\n")
+        elif pending and (re.match(r"[\w$]", last) and re.match(r"[\w$]", token) or last in "+-" and token[0] in "+-"):
+            out.append(" ")
+        out.append(token)
+        pending, before = "", token
+    return "".join(out)
+
+
+def squeeze_style(text):
+    text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
+    text = re.sub(r";\s*}", "}", text)
+    return re.sub(r"\s*([{};,>])\s*|:\s+|\s+", lambda m: m.group(1) or (":" if ":" in m.group() else " "), text)
+
+
+def squeeze_page(text):
+    return re.sub(r'(?<=[\w-])="([\w./#-]+)"', r"=\1", text)
+
+
+SQUEEZE = {".js": squeeze_script, ".css": squeeze_style, ".html": squeeze_page}
+
+
+def octal(data):
+    """The same for bytes."""
+    lines = ["".join("\\%03o" % byte for byte in data[at:at + 24]) for at in range(0, len(data), 24)]
+    return "\n".join('\t"%s"' % line for line in lines)
+
+
+def main(*args):
+    is_deflated = args[0] == "--deflate"
+    out_c, out_h, prefix, *paths = args[is_deflated:]
     note = "/* Made by tools/embed.py; edit the text files instead. */\n"
     guard = "EMBEDDED_%s_H" % prefix.upper()
     header = [note, "#ifndef %s\n#define %s\n\n#include \"base/str.h\"\n\n" % (guard, guard)]
     source = [note, '#include "%s"\n' % pathlib.Path(out_h).name]
-    for path in sorted(map(pathlib.Path, paths), key=lambda path: path.stem):
-        name = "%s_%s" % (prefix, path.stem)
+    for path in sorted(map(pathlib.Path, paths), key=lambda path: (path.stem, path.suffix)):
+        name = "%s_%s" % (prefix, path.name.replace(".", "_") if is_deflated else path.stem)
         if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
             sys.exit("embed.py: %s: the file's name must make a C name (a-z, 0-9 and _)" % path)
         text = path.read_text(encoding="utf-8").rstrip("\n")
         header.append("extern const struct str %s;\n" % name)
+        if is_deflated:
+            text = SQUEEZE.get(path.suffix, str)(text)
+            data = zlib.compress(text.encode("utf-8"), 9)
+            header.append("enum { %s_size = %d };\n" % (name, len(text.encode("utf-8"))))
+            source.append("\nconst struct str %s = {\n%s,\n\t%d};\n" % (name, octal(data), len(data)))
+            continue
         source.append("\nconst struct str %s = {\n%s,\n\t%d};\n" % (name, literal(text), len(text.encode("utf-8"))))
     header.append("\n#endif\n")
     pathlib.Path(out_c).write_text("".join(source), encoding="ascii")
