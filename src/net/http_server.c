@@ -7,6 +7,7 @@
 #include "net/http_server.h"
 
 #include <stdio.h>
+#include <sys/socket.h>
 #include <uv.h>
 
 #include "base/error.h"
@@ -51,10 +52,13 @@ static void connection_destroy(struct connection *connection, enum stream_end ho
 static void connection_refuse(struct connection *connection, int status)
 {
 	auto_buf struct buf text;
-	buf_init(&text, KIB);
+	const struct http_receiver *receiver = connection->receiver;
+	buf_init(&text, LIMIT_HTTP_HEAD);
 	const char *reason = http_status_reason(status);
 	buf_printf(&text, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n", status, reason,
 	           strlen(reason) + 1);
+	for (size_t i = 0; i < receiver->header_count; i++)
+		buf_printf(&text, "%.*s\r\n", STR_ARG(receiver->headers[i]));
 	buf_printf(&text, "Connection: close\r\n\r\n%s\n", reason);
 	connection_send(connection, buf_str(&text));
 	connection_destroy(connection, STREAM_FLUSH);
@@ -65,6 +69,7 @@ static struct http1_exchange *exchange_create(struct connection *connection)
 	const struct http_head *head = &connection->head;
 	struct http1_exchange *exchange = xnew(struct http1_exchange);
 	exchange->base.ops = &http1_ops;
+	exchange->base.peer = connection->peer;
 	exchange->connection = connection;
 	exchange->is_http_1_0 = head->is_http_1_0;
 	exchange->is_head_request = str_is(head->method, "HEAD");
@@ -162,6 +167,7 @@ static bool take_http2(struct connection *connection)
 	if (http2_load(NULL) != 0)
 		return false;
 	connection->http2 = http2_create(server->loop, &server->receiver, &http2_events, connection);
+	connection->http2->peer = connection->peer;
 	receive_http2(connection, input);
 	buf_finish(&connection->input);
 	return true;
@@ -262,7 +268,7 @@ static void on_silence(void *self)
 	connection_destroy(self, STREAM_NOW);
 }
 
-static void connection_create(struct http_server *server, struct stream *stream)
+static struct connection *connection_create(struct http_server *server, struct stream *stream)
 {
 	struct connection *connection = xnew(struct connection);
 	connection->stream = stream;
@@ -280,14 +286,23 @@ static void connection_create(struct http_server *server, struct stream *stream)
 	connection_expect_head(connection, true);
 	list_append(&server->connections, &connection->link);
 	server->connection_count++;
+	return connection;
 }
 
-static void serve(struct http_server *server, struct stream *stream)
+static struct connection *serve(struct http_server *server, struct stream *stream)
 {
 	if (stream && make_room(server))
-		connection_create(server, stream);
-	else
-		stream_destroy(stream, STREAM_NOW);
+		return connection_create(server, stream);
+	stream_destroy(stream, STREAM_NOW);
+	return NULL;
+}
+
+static void name_peer(struct connection *connection, const struct sockaddr_storage *address)
+{
+	if (address->ss_family == AF_INET)
+		uv_ip4_name((const struct sockaddr_in *)address, connection->peer, sizeof(connection->peer));
+	else if (address->ss_family == AF_INET6)
+		uv_ip6_name((const struct sockaddr_in6 *)address, connection->peer, sizeof(connection->peer));
 }
 
 static void on_connection(uv_stream_t *listener, int status)
@@ -299,7 +314,12 @@ static void on_connection(uv_stream_t *listener, int status)
 
 void http_server_serve(struct http_server *server, int fd)
 {
-	serve(server, stream_open(server->loop, fd, &stream_events, NULL, NULL));
+	struct sockaddr_storage address = {0};
+	socklen_t len = sizeof(address);
+	bool has_peer = getpeername(fd, (struct sockaddr *)&address, &len) == 0;
+	struct connection *connection = serve(server, stream_open(server->loop, fd, &stream_events, NULL, NULL));
+	if (connection && has_peer)
+		name_peer(connection, &address);
 }
 
 /* --- the server -------------------------------------------------------------------------------------------- */
@@ -363,6 +383,12 @@ void http_server_limit_bodies(struct http_server *server, size_t max, http_body_
 void http_server_use_tls(struct http_server *server, struct tls_server *tls)
 {
 	server->tls = tls;
+}
+
+void http_server_add_headers(struct http_server *server, const struct str *headers, size_t count)
+{
+	server->receiver.headers = headers;
+	server->receiver.header_count = count;
 }
 
 void http_server_accept_http2(struct http_server *server)

@@ -38,6 +38,10 @@ void http_server_serve(struct http_server *server, int fd);
 /* All connections are encrypted. The server owns tls. Call before the first connection. */
 void http_server_use_tls(struct http_server *server, struct tls_server *tls);
 
+/* Sends these headers, "Name: value", with every answer, those to requests that are refused here included; they replace
+ * those of the same names. Borrowed. Call before the first connection. */
+void http_server_add_headers(struct http_server *server, const struct str *headers, size_t count);
+
 enum http_body_use {
 	HTTP_BODY_SKIP,   /* the request is passed on without its body, which is not read */
 	HTTP_BODY_WHOLE,  /* the request is passed on when its body is complete */
@@ -71,6 +75,8 @@ struct http_exchange_events {
 };
 
 void http_exchange_watch(struct http_exchange *exchange, const struct http_exchange_events *events, void *self);
+/* Returns the address of the client, "" if it has none, as at a Unix socket. Borrowed until on_request returns. */
+const char *http_exchange_peer(const struct http_exchange *exchange);
 bool http_exchange_is_http2(const struct http_exchange *exchange);
 /* Lets the client send another len bytes of a streamed body; 64 KiB need no call. */
 void http_exchange_take(struct http_exchange *exchange, size_t len);

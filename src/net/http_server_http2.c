@@ -70,6 +70,7 @@ static int on_begin_headers(nghttp2_session *session, const nghttp2_frame *frame
 		return 0;
 	struct http2_stream *stream = xnew(struct http2_stream);
 	stream->base.ops = &http2_ops;
+	stream->base.peer = http2->peer;
 	stream->http2 = http2;
 	stream->id = frame->hd.stream_id;
 	stream->is_open = true;

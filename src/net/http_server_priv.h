@@ -33,6 +33,7 @@ struct http_exchange {
 	const struct http_exchange_ops *ops;
 	const struct http_exchange_events *events; /* NULL: not watched */
 	void *self;
+	const char *peer; /* of the connection; valid while the request is passed on */
 };
 
 /* The receiver of requests; the same for all its connections. */
@@ -41,7 +42,14 @@ struct http_receiver {
 	http_body_use_fn body_use; /* NULL: all bodies are read */
 	size_t body_max;
 	void *self;
+	const struct str *headers; /* of all answers */
+	size_t header_count;
 };
+
+enum { HTTP_PEER_SIZE = 64 };
+
+/* True if all answers have a header of this name. */
+bool http_receiver_has(const struct http_receiver *receiver, struct str name);
 
 /* ---- HTTP/1.1 ---- */
 
@@ -52,6 +60,7 @@ struct connection {
 	struct http_server *server;
 	const struct http_receiver *receiver;
 	struct stream *stream;
+	char peer[HTTP_PEER_SIZE];
 	enum connection_state state;
 	enum stream_end ending;          /* how to end the stream, in state ENDING */
 	struct http1_exchange *exchange; /* non-NULL iff state is ANSWERING */
@@ -141,6 +150,7 @@ struct http2 {
 	const struct http_receiver *receiver;
 	const struct http2_events *events;
 	void *self;
+	const char *peer; /* of the client; "": unknown */
 	nghttp2_session *session;
 	struct list streams; /* that nghttp2 has not closed */
 	struct loop_deferred flush;

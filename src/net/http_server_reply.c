@@ -74,7 +74,7 @@ static void append_framing(struct http1_exchange *exchange, struct buf *out, int
 static void append_header(struct http1_exchange *exchange, struct buf *out, struct str line)
 {
 	struct http_header header;
-	if (!http_header_parse(line, &header))
+	if (!http_header_parse(line, &header) || http_receiver_has(exchange->connection->receiver, header.name))
 		return;
 	if (str_equal_fold(header.name, STR("connection")) && http_list_has(header.value, "close")) {
 		exchange->must_close = true;
@@ -90,9 +90,17 @@ static void on_http1_head(struct http_exchange *base, int status, const struct s
 	auto_buf struct buf out;
 	struct http1_exchange *exchange = http1(base);
 	buf_init(&out, LIMIT_HTTP_SERVER_BODY);
+	exchange->is_head_sent = true;
+	if (!exchange->connection)
+		return;
+	const struct http_receiver *receiver = exchange->connection->receiver;
 	buf_printf(&out, "HTTP/1.1 %03d %s\r\n", status, http_status_reason(status));
 	for (size_t i = 0; i < header_count; i++)
 		append_header(exchange, &out, headers[i]);
+	for (size_t i = 0; i < receiver->header_count; i++) {
+		buf_append_str(&out, receiver->headers[i]);
+		buf_append_c(&out, "\r\n");
+	}
 	append_framing(exchange, &out, status, length);
 	buf_append_c(&out, exchange->must_close ? "Connection: close\r\n\r\n" : "\r\n");
 	exchange->is_head_sent = true;
@@ -162,6 +170,21 @@ void http_exchange_watch(struct http_exchange *exchange, const struct http_excha
 {
 	exchange->events = events;
 	exchange->self = self;
+}
+
+const char *http_exchange_peer(const struct http_exchange *exchange)
+{
+	return exchange->peer ? exchange->peer : "";
+}
+
+bool http_receiver_has(const struct http_receiver *receiver, struct str name)
+{
+	for (size_t i = 0; i < receiver->header_count; i++) {
+		struct http_header header;
+		if (http_header_parse(receiver->headers[i], &header) && str_equal_fold(header.name, name))
+			return true;
+	}
+	return false;
 }
 
 bool http_exchange_is_http2(const struct http_exchange *exchange)

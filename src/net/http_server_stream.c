@@ -45,7 +45,7 @@ static bool append_nv(nghttp2_nv *nv, struct arena *arena, struct str line)
 	return true;
 }
 
-enum { NV_MAX = 16 };
+enum { NV_MAX = 32 };
 
 /* Called by nghttp2 when the answer has ended: sends the trailers. */
 static void submit_trailers(struct http2_stream *stream, uint32_t *flags)
@@ -105,8 +105,14 @@ static void on_head(struct http_exchange *base, int status, const struct str *he
 	snprintf(code, sizeof(code), "%d", status);
 	nvs[0] = (nghttp2_nv){(uint8_t *)":status", (uint8_t *)code, 7, strlen(code), NGHTTP2_NV_FLAG_NONE};
 	size_t count = 1;
-	for (size_t i = 0; i < header_count && count < NV_MAX - 1; i++)
-		count += append_nv(&nvs[count], &arena, headers[i]);
+	const struct http_receiver *receiver = stream->http2->receiver;
+	for (size_t i = 0; i < receiver->header_count && count < NV_MAX - 1; i++)
+		count += append_nv(&nvs[count], &arena, receiver->headers[i]);
+	for (size_t i = 0; i < header_count && count < NV_MAX - 1; i++) {
+		struct http_header header;
+		if (http_header_parse(headers[i], &header) && !http_receiver_has(receiver, header.name))
+			count += append_nv(&nvs[count], &arena, headers[i]);
+	}
 	snprintf(line, sizeof(line), "content-length: %lld", (long long)length);
 	if (length >= 0)
 		count += append_nv(&nvs[count], &arena, arena_str(&arena, str_of(line)));
