@@ -31,16 +31,7 @@ static bool read_bytes(struct str *rest, uint64_t len, struct str *ret)
 	return true;
 }
 
-enum wire_type { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
-
-struct value {
-	uint32_t number;
-	enum wire_type type;
-	uint64_t varint;
-	struct str bytes;
-};
-
-static bool read_value(struct str *rest, struct value *ret)
+bool grpc_next(struct str *rest, struct grpc_value *ret)
 {
 	uint64_t tag, len;
 	if (!read_varint(rest, &tag) || tag < 8 || tag > UINT32_MAX)
@@ -48,22 +39,22 @@ static bool read_value(struct str *rest, struct value *ret)
 	ret->number = (uint32_t)tag >> 3;
 	ret->type = tag & 7;
 	switch (ret->type) {
-	case VARINT:
+	case GRPC_VARINT:
 		return read_varint(rest, &ret->varint);
-	case BYTES:
+	case GRPC_BYTES:
 		return read_varint(rest, &len) && read_bytes(rest, len, &ret->bytes);
-	case FIXED64:
+	case GRPC_FIXED64:
 		return read_bytes(rest, 8, &ret->bytes);
-	case FIXED32:
+	case GRPC_FIXED32:
 		return read_bytes(rest, 4, &ret->bytes);
 	}
 	return false; /* groups are not part of proto3 */
 }
 
-static enum grpc_status store(const struct grpc_field *field, const struct value *value)
+static enum grpc_status store(const struct grpc_field *field, const struct grpc_value *value)
 {
-	if ((field->kind == GRPC_NUMBER) != (value->type == VARINT) ||
-	    (field->kind != GRPC_NUMBER && value->type != BYTES))
+	if ((field->kind == GRPC_NUMBER) != (value->type == GRPC_VARINT) ||
+	    (field->kind != GRPC_NUMBER && value->type != GRPC_BYTES))
 		return GRPC_OK; /* another type than the field's: skipped as an unknown field */
 	if (field->kind == GRPC_NUMBER)
 		*(uint64_t *)field->target = value->varint;
@@ -77,9 +68,9 @@ static enum grpc_status store(const struct grpc_field *field, const struct value
 enum grpc_status grpc_read(struct str message, const struct grpc_field *fields, size_t count)
 {
 	enum grpc_status status = GRPC_OK;
-	struct value value;
+	struct grpc_value value;
 	while (message.len && status == GRPC_OK) {
-		if (!read_value(&message, &value))
+		if (!grpc_next(&message, &value))
 			return GRPC_INTERNAL;
 		for (size_t i = 0; i < count && status == GRPC_OK; i++)
 			if (fields[i].number == value.number)
@@ -135,23 +126,27 @@ void grpc_put_number(struct buf *out, uint32_t field, uint64_t value)
 {
 	if (!value)
 		return;
-	put_varint(out, field << 3 | VARINT);
+	put_varint(out, field << 3 | GRPC_VARINT);
 	put_varint(out, value);
 }
 
 void grpc_put_zero(struct buf *out, uint32_t field)
 {
-	put_varint(out, field << 3 | VARINT);
+	put_varint(out, field << 3 | GRPC_VARINT);
 	put_varint(out, 0);
 }
 
 void grpc_put_text(struct buf *out, uint32_t field, struct str text)
 {
-	if (!text.len)
-		return;
-	put_varint(out, field << 3 | BYTES);
-	put_varint(out, text.len);
-	buf_append_str(out, text);
+	if (text.len)
+		grpc_put_bytes(out, field, text);
+}
+
+void grpc_put_bytes(struct buf *out, uint32_t field, struct str bytes)
+{
+	put_varint(out, field << 3 | GRPC_BYTES);
+	put_varint(out, bytes.len);
+	buf_append_str(out, bytes);
 }
 
 void grpc_put_status_text(struct buf *out, const char *text)

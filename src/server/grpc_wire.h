@@ -43,6 +43,19 @@ struct grpc_field {
 /* Returns GRPC_OK; GRPC_INTERNAL if the bytes are not a message, GRPC_INVALID_ARGUMENT if a text is not UTF-8. */
 enum grpc_status grpc_read(struct str message, const struct grpc_field *fields, size_t count);
 
+enum grpc_type { GRPC_VARINT = 0, GRPC_FIXED64 = 1, GRPC_BYTES = 2, GRPC_FIXED32 = 5 };
+
+/* A field as it stands in a message. */
+struct grpc_value {
+	uint32_t number;
+	enum grpc_type type;
+	uint64_t varint;
+	struct str bytes; /* of any other type */
+};
+
+/* Cuts the next field off *rest, which is not empty. False if the bytes are not a field. */
+bool grpc_next(struct str *rest, struct grpc_value *ret);
+
 /* Parses the value of grpc-timeout. False if it is malformed. */
 bool grpc_read_timeout(struct str text, uint64_t *ret_ms);
 
@@ -54,6 +67,8 @@ void grpc_end(struct buf *out, size_t mark);
 /* Zero and empty values are omitted. */
 void grpc_put_number(struct buf *out, uint32_t field, uint64_t value);
 void grpc_put_text(struct buf *out, uint32_t field, struct str text);
+/* As grpc_put_text, of any bytes, which may be empty. */
+void grpc_put_bytes(struct buf *out, uint32_t field, struct str bytes);
 /* Writes the number 0 to a field for which 0 is not the same as absence. */
 void grpc_put_zero(struct buf *out, uint32_t field);
 /* Appends "grpc-message: TEXT" with the escapes that headers need. */

@@ -42,6 +42,29 @@ test('grpc-js holds a conversation in a Session', needsGrpc, async (t) => {
 	assert.deepEqual([id, JSON.parse(msg_json).last_agent_message], ['1', 'Hello.']);
 });
 
+test('payloads may be Structs in both directions, and say the same', needsGrpc, async (t) => {
+	const server = await serveHttp(t, await startModel(t, [say('Hello "you" \u00e9.')]));
+	const value = (it) => it === null ? { nullValue: 0 } : typeof it === 'string' ? { stringValue: it } : typeof it === 'number' ? { numberValue: it }
+		: typeof it === 'boolean' ? { boolValue: it } : Array.isArray(it) ? { listValue: { values: it.map(value) } } : { structValue: struct(it) };
+	const struct = (object) => ({ fields: Object.fromEntries(Object.entries(object).map(([key, it]) => [key, value(it)])) });
+	const plain = ({ fields }) => Object.fromEntries(Object.entries(fields).map(([key, it]) => [key, unwrap(it)]));
+	const unwrap = (it) => {
+		const [kind, inner] = Object.entries(it).find(([name]) => name !== 'kind');
+		return /null/i.test(kind) ? null : /struct/.test(kind) ? plain(inner) : /list/.test(kind) ? inner.values.map(unwrap) : inner;
+	};
+	const client = grpcClient(t, server), metadata = new grpc.Metadata();
+	const { session_id } = await unary(client, 'OpenSession');
+	metadata.set('codex-payload', 'struct');
+	const trees = collect(client.Watch({ session_id }, metadata)), texts = collect(client.Watch({ session_id }));
+	await unary(client, 'Submit', { session_id, submission: { id: '1', op: struct(userInput('hi')) } });
+	for (const { until } of [trees, texts]) await until(hasType('task_complete'));
+	assert.ok(trees.events.every(({ msg, msg_json: text }) => msg && !text) && texts.events.every(({ msg }) => !msg));
+	assert.deepEqual(trees.events.map(({ msg }) => plain(msg)), texts.events.slice(0, trees.events.length).map(({ msg_json: text }) => JSON.parse(text)));
+	for (const wrong of [{ id: '2' }, { id: '2', op: struct({}) }, { id: '2', op: struct(userInput('x')), op_json: '{"type":"interrupt"}' },
+		{ id: '2', op: struct({ type: 'user_input', items: Infinity }) }])
+		await assert.rejects(unary(client, 'Submit', { session_id, submission: wrong }), { code: 3 });
+});
+
 test('a session that belongs to a stream loses no events, however few are kept of others', needsGrpc, async (t) => {
 	const server = await serveHttp(t, await startModel(t, [say('Hello.')]), { args: ['--keep-events', '1'] });
 	const stream = grpcClient(t, server).Session(), { events, end } = collect(stream);
