@@ -21,6 +21,7 @@
 #include "ui/sessions/session_pick.h"
 #include "ui/cli/terminal.h"
 #include "ui/sessions/transcript.h"
+#include "ui/sessions/transcript_html.h"
 
 struct export_options {
 	const char *format, *output;
@@ -28,7 +29,7 @@ struct export_options {
 };
 
 static const struct cli_option rows[] = {
-	{"format", 'f', CLI_TEXT, offsetof(struct export_options, format), "FORMAT", "md|json",
+	{"format", 'f', CLI_TEXT, offsetof(struct export_options, format), "FORMAT", "md|json|html",
          "Format of the output; default: md"},
 	{"output", 'o', CLI_TEXT, offsetof(struct export_options, output), "FILE", NULL,
          "Write to FILE instead of standard output"},
@@ -101,6 +102,8 @@ static int write_session(const struct export_options *options, const char *home,
 	struct str name = rollout_names_find(&names, reader->meta.thread_id);
 	if (options->format && strcmp(options->format, "json") == 0)
 		write_json(&reader->meta, name, &history, out);
+	else if (options->format && strcmp(options->format, "html") == 0)
+		transcript_html_write(&reader->meta, name, &history, out);
 	else
 		transcript_write(&reader->meta, name, &history, out);
 	rollout_names_finish(&names);
