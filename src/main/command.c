@@ -18,6 +18,7 @@
 #include "ui/serve/mcp_server_command.h"
 #include "ui/serve/mock_command.h"
 #include "ui/serve/proto_command.h"
+#include "ui/serve/serve_command.h"
 #include "ui/sessions/agents_command.h"
 #include "ui/sessions/archive_command.h"
 #include "ui/sessions/export_command.h"

@@ -64,6 +64,11 @@ static void refuse(struct http_request *request, int status, const char *message
 	http_request_answer(request, status, buf_str(&out), &header, header.ptr != NULL);
 }
 
+void http_refuse_with_header(struct http_request *request, int status, const char *message, struct str header)
+{
+	refuse(request, status, message, NULL, 0, header);
+}
+
 void http_request_refuse_with(struct http_request *request, int status, const char *message, const char *key,
                               uint64_t value)
 {
@@ -80,12 +85,14 @@ void http_request_refuse(struct http_request *request, int status, const char *m
 struct route {
 	const char *method, *path;
 	http_route_fn run;
-	bool needs_token;
+	bool needs_token, is_of_page;
 };
 
 static const struct route routes[] = {
-#define ROUTE(method, path, handler, needs_token) {#method, path, on_route_##handler, needs_token},
+#define ROUTE(method, path, handler, needs_token) {#method, path, on_route_##handler, needs_token, false},
+#define PAGE_ROUTE(method, path, handler, needs_token) {#method, path, on_route_##handler, needs_token, true},
 #include "server/http_routes.def"
+#undef PAGE_ROUTE
 #undef ROUTE
 };
 
@@ -104,10 +111,17 @@ static bool matches(const char *pattern, struct str path, struct str *ret_id)
 	}
 }
 
-static const struct route *find_route(struct str method, struct str path, struct str *ret_id)
+static bool is_served(const struct http_proto *proto, const struct route *route)
+{
+	return proto->page || !route->is_of_page;
+}
+
+static const struct route *find_route(const struct http_proto *proto, struct str method, struct str path,
+                                      struct str *ret_id)
 {
 	for (size_t i = 0; i < countof(routes); i++)
-		if (str_is(method, routes[i].method) && matches(routes[i].path, path, ret_id))
+		if (str_is(method, routes[i].method) && matches(routes[i].path, path, ret_id) &&
+		    is_served(proto, &routes[i]))
 			return &routes[i];
 	return NULL;
 }
@@ -119,11 +133,11 @@ static void refuse_route(struct http_request *request, struct str path)
 	struct str id;
 	buf_init(&allow, KIB);
 	for (size_t i = 0; i < countof(routes); i++)
-		if (matches(routes[i].path, path, &id))
+		if (matches(routes[i].path, path, &id) && is_served(request->proto, &routes[i]))
 			buf_printf(&allow, "%s%s", allow.len ? ", " : "allow: ", routes[i].method);
-	if (!allow.len && grpc_method_find(path) && str_is(request->head->method, "POST"))
+	if (!allow.len && !request->proto->page && grpc_method_find(path) && str_is(request->head->method, "POST"))
 		http_request_refuse(request, 415, "gRPC needs HTTP/2 and `content-type: application/grpc`");
-	else if (grpc_method_find(path))
+	else if (!request->proto->page && grpc_method_find(path))
 		refuse(request, 405, "gRPC uses POST", NULL, 0, STR("allow: POST"));
 	else if (!allow.len)
 		http_request_refuse(request, 404, "there is no such endpoint; docs/http.md lists them");
@@ -143,15 +157,18 @@ struct http_session *http_session_find(struct http_proto *proto, struct str id)
 
 /* ---- checks ---- */
 
-static bool has_token(const struct http_proto *proto, const struct http_head *head)
+struct str http_bearer(const struct http_head *head)
 {
 	struct str shown = http_head_get(head, "authorization");
 	ptrdiff_t blank = str_find_char(shown, ' ');
-	if (!proto->options.token)
-		return true;
 	if (blank < 0 || !str_equal_fold(str_n(shown.ptr, (size_t)blank), STR("bearer")))
-		return false;
-	return access_token_matches(proto->options.token, str_trim(str_skip(shown, (size_t)blank + 1)));
+		return STR_NONE;
+	return str_trim(str_skip(shown, (size_t)blank + 1));
+}
+
+static bool has_token(const struct http_proto *proto, const struct http_head *head)
+{
+	return !proto->options.token || access_token_matches(proto->options.token, http_bearer(head));
 }
 
 /* At a loopback address, only names of this machine are accepted. Web pages cannot connect to a Unix socket, and do not
@@ -172,64 +189,74 @@ static struct str path_of(const struct http_head *head, struct str *ret_query)
 	return path;
 }
 
-/* Returns the status to refuse a request with, and the reason; 0 if it may be served. */
-static int check(const struct http_proto *proto, const struct http_head *head, const char **ret_reason)
+static struct http_verdict refusal(int status, const char *reason)
 {
+	return (struct http_verdict){.status = status, .reason = reason};
+}
+
+static struct http_verdict check(const struct http_proto *proto, const struct http_head *head)
+{
+	struct http_verdict verdict = {0};
 	struct str query, id, path = path_of(head, &query);
-	if (http_head_get(head, "origin").ptr) {
-		*ret_reason = "requests of web pages are not served";
-		return 403;
+	const struct route *route = find_route(proto, head->method, path, &id);
+	if (proto->page) {
+		http_page_check(proto->page, head, route, route && route->needs_token, &verdict);
+		return verdict;
 	}
-	if (!has_right_host(proto, head)) {
-		*ret_reason = "the Host header does not name this server";
-		return 403;
-	}
-	const struct route *route = find_route(head->method, path, &id);
+	if (http_head_get(head, "origin").ptr)
+		return refusal(403, "requests of web pages are not served");
+	if (!has_right_host(proto, head))
+		return refusal(403, "the Host header does not name this server");
 	const struct grpc_method *method = grpc_method_find(path);
 	bool is_open = (route && !route->needs_token) || (method && !method->needs_token);
-	if (!is_open && !has_token(proto, head)) {
-		*ret_reason =
-			"the request lacks the header `authorization: Bearer TOKEN` with the token of this server";
-		return 401;
-	}
-	return 0;
+	if (!is_open && !has_token(proto, head))
+		return refusal(401, "the request lacks the header `authorization: Bearer TOKEN` with the token of "
+		                    "this server");
+	return verdict;
 }
 
 static enum http_body_use body_use(const struct http_head *head, void *self)
 {
-	const char *reason;
 	struct str query, id;
-	if (check(self, head, &reason) != 0)
+	const struct http_proto *proto = self;
+	const struct route *route = find_route(proto, head->method, path_of(head, &query), &id);
+	if (check(proto, head).status != 0 || (proto->page && !route))
 		return HTTP_BODY_SKIP;
-	const struct route *route = find_route(head->method, path_of(head, &query), &id);
-	bool is_stream = grpc_is_call(head) || (route && route->run == on_route_stream);
+	bool is_stream = (!proto->page && grpc_is_call(head)) || (route && route->run == on_route_stream);
 	return is_stream ? HTTP_BODY_STREAM : HTTP_BODY_WHOLE;
+}
+
+static void dispatch(struct http_request *request)
+{
+	const struct route *route = find_route(request->proto, request->head->method, request->path, &request->id);
+	bool names_session = request->id.ptr && str_has_prefix(request->path, "/v1/sessions/");
+	request->session = names_session ? http_session_find(request->proto, request->id) : NULL;
+	if (!route)
+		refuse_route(request, request->path);
+	else if (names_session && !request->session)
+		http_request_refuse(request, 404, "there is no session with this id; it may have ended");
+	else if (!request->proto->page || !http_page_refuse_type(request))
+		route->run(request);
 }
 
 static void on_request(struct http_exchange *exchange, const struct http_head *head, struct str body, void *self)
 {
 	struct http_proto *proto = self;
 	struct http_request request = {.proto = proto, .exchange = exchange, .head = head, .body = body};
-	struct str id = STR_NONE, path = path_of(head, &request.query);
-	const char *reason;
-	int status = check(proto, head, &reason);
-	bool is_call = grpc_is_call(head) && http_exchange_is_http2(exchange);
-	if (is_call && (!status || status == 401)) {
-		grpc_accept(proto, exchange, head, grpc_method_find(path), status == 0);
-		return;
-	}
-	if (status) {
-		refuse(&request, status, reason, NULL, 0, status == 401 ? STR("www-authenticate: Bearer") : STR_NONE);
-		return;
-	}
-	const struct route *route = find_route(head->method, path, &id);
-	request.session = id.ptr ? http_session_find(proto, id) : NULL;
-	if (!route)
-		refuse_route(&request, path);
-	else if (id.ptr && !request.session)
-		http_request_refuse(&request, 404, "there is no session with this id; it may have ended");
+	struct http_verdict verdict = check(proto, head);
+	int status = verdict.status;
+	bool is_call = !proto->page && grpc_is_call(head) && http_exchange_is_http2(exchange);
+	request.path = path_of(head, &request.query);
+	request.device = verdict.device;
+	if (is_call && (!status || status == 401))
+		grpc_accept(proto, exchange, head, grpc_method_find(request.path), status == 0);
+	else if (status && proto->page)
+		http_page_refuse(&request, &verdict);
+	else if (status)
+		refuse(&request, status, verdict.reason, NULL, 0,
+		       status == 401 ? STR("www-authenticate: Bearer") : STR_NONE);
 	else
-		route->run(&request);
+		dispatch(&request);
 }
 
 /* ---- sessions ---- */
@@ -239,6 +266,7 @@ static void session_destroy(struct http_session *session)
 	list_remove(&session->link);
 	session->proto->session_count--;
 	loop_defer(&session->proto->sweep); /* it may be the last one */
+	http_page_changed(session->proto->page);
 	kept_session_destroy(session->kept);
 	free(session);
 }
@@ -267,9 +295,16 @@ void http_session_abandon(struct http_session *session)
 	loop_defer(&session->proto->sweep);
 }
 
+static void on_session_change(void *self)
+{
+	struct http_session *session = self;
+	http_page_changed(session->proto->page);
+}
+
 static void on_session_end(void *self)
 {
 	struct http_session *session = self;
+	http_page_changed(session->proto->page);
 	loop_defer(&session->proto->sweep);
 }
 
@@ -277,12 +312,14 @@ struct http_session *http_session_open(struct http_proto *proto, struct str resu
                                        struct error *err)
 {
 	const struct http_proto_options *own = &proto->options;
-	auto_free char *rollout = NULL;
+	auto_free char *rollout = NULL, *address = NULL;
 	if (proto->session_count >= LIMIT_KEPT_SESSIONS) {
 		error_set(err, ERR_limit, "%d sessions are open; close one first", LIMIT_KEPT_SESSIONS);
 		return NULL;
 	}
-	if (resume.len && !(rollout = own->find_rollout(resume, own->self, err)))
+	if (resume.len && own->find_attachable)
+		address = own->find_attachable(resume, own->self);
+	if (resume.len && !address && !(rollout = own->find_rollout(resume, own->self, err)))
 		return NULL;
 	struct http_session *session = xnew(struct http_session);
 	struct kept_session_options options = {
@@ -292,14 +329,23 @@ struct http_session *http_session_open(struct http_proto *proto, struct str resu
 		.no_auto_configure = own->no_auto_configure || no_auto_configure,
 		.keep_events = is_own ? LIMIT_KEPT_EVENTS : own->keep_events,
 		.is_own = is_own,
+		.is_elsewhere = address,
+		.has_facts = proto->page && !is_own,
+		.on_change = on_session_change,
 		.on_end = on_session_end,
 		.self = session,
 	};
 	session->proto = proto;
 	session->is_own = is_own;
 	session->kept = kept_session_create(&options);
+	if (address && kept_session_attach(session->kept, address, err) != 0) {
+		kept_session_destroy(session->kept);
+		free(session);
+		return NULL;
+	}
 	list_append(&proto->sessions, &session->link);
 	proto->session_count++;
+	http_page_changed(proto->page);
 	return session;
 }
 
@@ -330,7 +376,7 @@ static int check_address(const struct http_proto *proto, const struct scheme *sc
 	if (str_has_prefix(str_of(socket), "tcp://") && !transport_listener_is_address(socket))
 		return error_set(err, ERR_usage, "%s: expected %sIP:PORT with a numeric address", address,
 		                 scheme->name);
-	if (!proto->options.token && !transport_listener_is_local(socket))
+	if (!proto->page && !proto->options.token && !transport_listener_is_local(socket))
 		return error_set(err, ERR_usage,
 		                 "%s: other machines can reach this address and run commands: add --token-file FILE, "
 		                 "or listen on 127.0.0.1",
@@ -368,6 +414,8 @@ static int start(struct http_proto *proto, const char *address, struct error *er
 	proto->is_loopback = str_has_prefix(str_of(socket), "tcp://") && transport_listener_is_local(socket);
 	proto->address =
 		xasprintf("%s%s", scheme->name, transport_listener_address(proto->listener) + strlen(scheme->socket));
+	if (proto->page)
+		http_page_prepare(proto);
 	return 0;
 }
 
@@ -379,6 +427,7 @@ struct http_proto *http_proto_create(const struct http_proto_options *options, c
 	list_init(&proto->watches);
 	list_init(&proto->calls);
 	loop_deferred_init(&proto->sweep, options->loop, on_sweep, proto);
+	proto->page = options->page ? http_page_create(proto, options->page) : NULL;
 	if (start(proto, address, err) == 0)
 		return proto;
 	http_proto_destroy(proto);
@@ -406,8 +455,9 @@ void http_proto_destroy(struct http_proto *proto)
 	struct http_session *it;
 	if (!proto)
 		return;
-	http_watches_destroy(proto);
+	http_watches_destroy(proto, NULL);
 	grpc_calls_destroy(proto);
+	http_page_destroy(steal(proto->page));
 	list_for_each(it, &proto->sessions, link)
 		session_destroy(it);
 	transport_listener_destroy(proto->listener);

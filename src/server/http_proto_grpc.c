@@ -248,6 +248,7 @@ bool grpc_is_call(const struct http_head *head)
 static bool read_metadata(struct grpc_call *call, const struct http_head *head)
 {
 	struct str timeout = http_head_get(head, "grpc-timeout"), encoding = http_head_get(head, "grpc-encoding");
+	call->wants_struct = str_is(http_head_get(head, "codex-payload"), "struct");
 	uint64_t ms;
 	call->is_encoded = encoding.len && !str_is(encoding, "identity");
 	if (!timeout.ptr)
@@ -299,6 +300,15 @@ void grpc_calls_drain(struct http_proto *proto)
 	list_for_each(it, &proto->calls, link)
 		if (it->is_health)
 			grpc_health_report(it);
+}
+
+void grpc_calls_cancel(struct http_proto *proto, const struct page_device *device)
+{
+	struct grpc_call *it;
+	list_for_each(it, &proto->calls, link) {
+		if (it->device == device)
+			grpc_call_end(it, GRPC_UNAUTHENTICATED, "the device was signed out");
+	}
 }
 
 void grpc_calls_destroy(struct http_proto *proto)

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "net/http_head.h"
 #include "protocol/message/message.h"
+#include "server/grpc_struct.h"
 #include "server/grpc_wire.h"
 #include "server/http_proto_priv.h"
 #include "server/kept_session.h"
@@ -50,7 +51,7 @@ static enum grpc_status status_of(const struct error *err)
 static struct submission *read_submission(struct str message, struct str *ret_id, struct error *err)
 {
 	auto_arena struct arena arena = {0};
-	auto_buf struct buf text;
+	auto_buf struct buf text, given = {0};
 	struct str op = STR_NONE, tree = STR_NONE;
 	const struct grpc_field fields[] = {{1, GRPC_TEXT, ret_id}, {2, GRPC_TEXT, &op}, {3, GRPC_MESSAGE, &tree}};
 	*ret_id = STR("");
@@ -59,10 +60,15 @@ static struct submission *read_submission(struct str message, struct str *ret_id
 		error_set(err, ERR_invalid, "the message cannot be decoded");
 		return NULL;
 	}
-	if (tree.ptr || !op.len) {
-		error_set(err, ERR_invalid, "a submission needs `op_json`; `op` is not accepted");
+	if (!tree.ptr == !op.len) {
+		error_set(err, ERR_invalid, "a submission needs either `op_json` or `op`");
 		return NULL;
 	}
+	buf_init(&given, LIMIT_LINE);
+	if (tree.ptr && grpc_struct_to_json(tree, &given, err) != 0)
+		return NULL;
+	if (tree.ptr)
+		op = buf_str(&given);
 	if (!json_is(json_parse(&arena, op, err), JSON_object)) {
 		error_wrap(err, "`op_json` is not a JSON object");
 		return NULL;
@@ -114,7 +120,17 @@ static struct str peek_text(struct arena *arena, struct str line, const char *na
 	return json_is(text, JSON_string) ? text->text : STR("");
 }
 
-static void append_event(struct buf *out, struct str line, uint64_t seq)
+static void put_payload(struct buf *out, struct str msg, bool is_struct)
+{
+	auto_buf struct buf tree;
+	buf_init(&tree, LIMIT_STREAM_QUEUE_HARD);
+	if (is_struct && grpc_struct_from_json(msg, &tree, NULL) == 0)
+		grpc_put_bytes(out, 5, buf_str(&tree));
+	else
+		grpc_put_text(out, 4, msg);
+}
+
+static void append_event(struct buf *out, struct str line, uint64_t seq, bool is_struct)
 {
 	auto_arena struct arena arena = {0};
 	struct str msg = STR("");
@@ -123,7 +139,7 @@ static void append_event(struct buf *out, struct str line, uint64_t seq)
 	grpc_put_number(out, 1, seq);
 	grpc_put_text(out, 2, peek_text(&arena, line, "id"));
 	grpc_put_text(out, 3, peek_text(&arena, msg, "type"));
-	grpc_put_text(out, 4, msg);
+	put_payload(out, msg, is_struct);
 	grpc_end(out, mark);
 }
 
@@ -137,7 +153,7 @@ static void send_events(struct grpc_call *call)
 		if (next == KEPT_EVENT && call->has_lines)
 			lines_append_event(&call->out, line, seq);
 		else if (next == KEPT_EVENT)
-			append_event(&call->out, line, seq);
+			append_event(&call->out, line, seq, call->wants_struct);
 		if (next != KEPT_EVENT || call->out.len > LIMIT_STREAM_KEEP)
 			grpc_call_send(call);
 	}

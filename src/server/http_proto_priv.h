@@ -10,9 +10,12 @@
 #include "loop/loop.h"
 #include "server/grpc_wire.h"
 #include "server/http_proto.h"
+#include "server/page_trust.h"
 
 struct http_exchange;
 struct http_head;
+struct http_page;
+struct json_writer;
 struct kept_session;
 struct kept_watcher;
 struct transport_listener;
@@ -34,8 +37,9 @@ struct http_proto {
 	bool is_loopback; /* it listens on a TCP port that only this machine reaches */
 	struct list sessions;
 	size_t session_count;
-	struct list watches; /* of http_proto_watch.c */
-	struct list calls;   /* of http_proto_grpc.c */
+	struct list watches;    /* of http_proto_watch.c */
+	struct list calls;      /* of http_proto_grpc.c */
+	struct http_page *page; /* of http_proto_page.c; NULL: codex proto */
 	struct loop_deferred sweep;
 	bool is_draining, is_end_reported;
 };
@@ -45,8 +49,19 @@ struct http_request {
 	struct http_exchange *exchange;
 	const struct http_head *head;
 	struct str body;
-	struct str query;             /* of the target, without the question mark */
+	struct str query; /* of the target, without the question mark */
+	struct str path;
+	struct str id;                /* the part of the path that an asterisk stands for */
 	struct http_session *session; /* that the path names; NULL if it names none */
+	struct page_device *device;   /* that has sent it; NULL: unknown */
+};
+
+/* Whether a request is served. */
+struct http_verdict {
+	int status; /* to refuse it with; 0: it is served */
+	const char *reason;
+	struct page_device *device;
+	bool has_wrong_token;
 };
 
 /* Answers with a JSON text, and headers ("Name: value") besides its type. */
@@ -60,7 +75,9 @@ void http_request_refuse_with(struct http_request *request, int status, const ch
 
 typedef void (*http_route_fn)(struct http_request *request);
 #define ROUTE(method, path, handler, needs_token) void on_route_##handler(struct http_request *request);
+#define PAGE_ROUTE ROUTE
 #include "server/http_routes.def"
+#undef PAGE_ROUTE
 #undef ROUTE
 
 /* Opens a session; NULL and err if there are too many or none to resume. */
@@ -71,8 +88,45 @@ struct http_session *http_session_find(struct http_proto *proto, struct str id);
 /* Ends a session, its task and commands included, in the next round of the loop, so that it may be called by one of its
  * callbacks. It must have no watchers. */
 void http_session_abandon(struct http_session *session);
-/* Ends the answer of each watch, without a last event. */
-void http_watches_destroy(struct http_proto *proto);
+/* Ends the answers of the watches, without a last event; device: those of its requests, NULL: all. */
+void http_watches_destroy(struct http_proto *proto, const struct page_device *device);
+
+/* ---- the page of codex serve ---- */
+
+struct http_page {
+	struct http_proto *proto;
+	struct http_page_options options;
+	struct page_trust trust;
+	struct loop_timer *gather; /* runs: the list of sessions is due */
+	struct list watches;       /* of http_proto_page_watch.c */
+	struct list jobs;          /* of http_proto_page_threads.c */
+	uint64_t logged_ms;        /* the time of the last line about a refused request; 0: none */
+};
+
+/* Sends the list of sessions to all watching pages. */
+void http_page_send_lists(void *page);
+/* Ends the watches; of one device, or all if it is NULL. */
+void http_page_end_watches(struct http_page *page, const struct page_device *device);
+/* Readings of stored sessions that are in progress are not answered any more. */
+void http_page_detach_jobs(struct http_page *page);
+
+/* The token of an `authorization: Bearer TOKEN`, or STR_NONE. */
+struct str http_bearer(const struct http_head *head);
+struct http_page *http_page_create(struct http_proto *proto, const struct http_page_options *options);
+void http_page_destroy(struct http_page *page); /* NULL is fine */
+/* Sets what all answers have. The server listens. */
+void http_page_prepare(struct http_proto *proto);
+/* needs_token: as its route says; has_route: there is one. */
+void http_page_check(struct http_page *page, const struct http_head *head, bool has_route, bool needs_token,
+                     struct http_verdict *ret);
+/* Refuses the request. */
+void http_page_refuse(struct http_request *request, const struct http_verdict *verdict);
+/* True, and answers, if the type of the body is wrong. */
+bool http_page_refuse_type(struct http_request *request);
+/* The list of sessions has changed; page: NULL is fine. */
+void http_page_changed(struct http_page *page);
+void http_write_sessions(struct http_proto *proto, struct json_writer *w);
+void http_refuse_with_header(struct http_request *request, int status, const char *message, struct str header);
 
 /* ---- gRPC ---- */
 
@@ -91,10 +145,12 @@ struct grpc_call {
 	struct loop_deferred finished;
 	struct http_session *session;
 	struct kept_watcher *watcher;
+	struct page_device *device; /* of codex serve */
 	unsigned message_count;
 	unsigned unread_count; /* messages since the client does not read */
 	bool is_own;           /* the session ends with the call */
 	bool has_lines;        /* POST /v1/stream */
+	bool wants_struct;     /* events are sent as google.protobuf.Struct */
 	bool is_encoded;       /* the client announced a compression */
 	bool is_stalled;       /* the client does not read */
 	bool is_input_over, is_half_closed, is_head_sent, has_ended;
@@ -125,6 +181,8 @@ struct grpc_call *grpc_call_create(struct http_proto *proto, struct http_exchang
 void grpc_calls_drain(struct http_proto *proto);
 /* Ends all calls. */
 void grpc_calls_destroy(struct http_proto *proto);
+/* Ends the calls of a device that is signed out, and the sessions that they own. */
+void grpc_calls_cancel(struct http_proto *proto, const struct page_device *device);
 
 /* Sends the head of the answer, unless it was sent; then also call->out. */
 void grpc_call_head(struct grpc_call *call);

@@ -30,28 +30,33 @@ void on_route_proto(struct http_request *request)
 	http_reply(request->exchange, 200, "text/plain", buf_str(&text));
 }
 
+void http_write_sessions(struct http_proto *proto, struct json_writer *w)
+{
+	struct http_session *it;
+	jw_object(w);
+	jw_key(w, "sessions");
+	jw_array(w);
+	list_for_each(it, &proto->sessions, link) {
+		if (!it->is_own && !kept_session_has_ended(it->kept))
+			kept_session_write_info(it->kept, w);
+	}
+	jw_array_end(w);
+	jw_object_end(w);
+}
+
 void on_route_list(struct http_request *request)
 {
 	auto_buf struct buf out;
-	struct http_session *it;
-	buf_init(&out, MIB);
+	buf_init(&out, LIMIT_PAGE_LIST);
 	struct json_writer w = json_writer(&out);
-	jw_object(&w);
-	jw_key(&w, "sessions");
-	jw_array(&w);
-	list_for_each(it, &request->proto->sessions, link) {
-		if (!it->is_own && !kept_session_has_ended(it->kept))
-			kept_session_write_info(it->kept, &w);
-	}
-	jw_array_end(&w);
-	jw_object_end(&w);
+	http_write_sessions(request->proto, &w);
 	http_request_answer(request, 200, buf_str(&out), NULL, 0);
 }
 
 void on_route_info(struct http_request *request)
 {
 	auto_buf struct buf out;
-	buf_init(&out, KIB);
+	buf_init(&out, LIMIT_PAGE_LIST);
 	struct json_writer w = json_writer(&out);
 	kept_session_write_info(request->session->kept, &w);
 	http_request_answer(request, 200, buf_str(&out), NULL, 0);
@@ -109,6 +114,7 @@ void on_route_open(struct http_request *request)
 		http_request_refuse(request,
 		                    err.code == ERR_limit       ? 503
 		                    : err.code == ERR_not_found ? 404
+		                    : err.code == ERR_busy      ? 409
 		                                                : 500,
 		                    err.text);
 }

@@ -64,5 +64,6 @@ void on_route_stream(struct http_request *request)
 	}
 	struct grpc_call *call = grpc_call_create(request->proto, request->exchange, &method);
 	call->has_lines = true;
+	call->device = request->device;
 	grpc_session_begin(call, request->head);
 }

@@ -15,6 +15,7 @@ struct http_watch {
 	struct kept_session *session;
 	struct kept_watcher *watcher;
 	struct buf out;
+	struct page_device *device; /* whose request it is; NULL: unknown */
 	bool is_sse;
 	bool follows;     /* stays open when there is no further event yet */
 	bool awaits_end;  /* reports the end of the session only */
@@ -32,11 +33,13 @@ static void watch_destroy(struct http_watch *watch)
 	free(watch);
 }
 
-void http_watches_destroy(struct http_proto *proto)
+void http_watches_destroy(struct http_proto *proto, const struct page_device *device)
 {
 	struct http_watch *it;
-	list_for_each(it, &proto->watches, link)
-		watch_destroy(it);
+	list_for_each(it, &proto->watches, link) {
+		if (!device || it->device == device)
+			watch_destroy(it);
+	}
 }
 
 /* ---- events ---- */
@@ -122,6 +125,7 @@ static struct http_watch *watch_create(struct http_request *request, uint64_t af
 	struct http_watch *watch = xnew(struct http_watch);
 	watch->exchange = request->exchange;
 	watch->session = request->session->kept;
+	watch->device = request->device;
 	watch->watcher = kept_watcher_create(watch->session, after, on_news, watch);
 	buf_init(&watch->out, LIMIT_STREAM_QUEUE_HARD);
 	list_append(&request->proto->watches, &watch->link);

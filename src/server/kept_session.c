@@ -1,6 +1,5 @@
 /* Events are kept as the lines that the wire profile writes, so a replay is the same bytes. Watchers pull: a session
- * only announces news, once in a round of the loop, and a watcher whose client is slow does not ask. Numbers have no
- * gap, so an event's place follows from its number. */
+ * only announces news, once in a round of the loop, and a watcher whose client is slow does not ask. */
 #include "server/kept_session.h"
 
 #include "base/buf.h"
@@ -9,99 +8,34 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
-#include "base/sha.h"
 #include "base/uuid.h"
-#include "base/vec.h"
 #include "config/config.h"
 #include "engine/codex/codex.h"
 #include "loop/loop.h"
-
-/* ---- the events, numbered 1, 2, 3, … ---- */
-
-struct kept_events {
-	uint64_t first_seq;        /* the oldest event that is kept; last_seq + 1 if all were dropped */
-	uint64_t last_seq;         /* the newest event; 0 before the first */
-	struct kept_event **slots; /* event number N is in slot N % capacity */
-	size_t capacity;
-	size_t bytes;
-};
-
-struct kept_event {
-	size_t len;
-	char line[];
-};
-
-static void kept_events_init(struct kept_events *events, size_t capacity)
-{
-	*events = (struct kept_events){.first_seq = 1, .capacity = capacity};
-	events->slots = xcalloc(capacity, sizeof(*events->slots));
-}
-
-static struct kept_event **slot_of(const struct kept_events *events, uint64_t seq)
-{
-	return &events->slots[seq % events->capacity];
-}
-
-static void drop_first(struct kept_events *events)
-{
-	struct kept_event **slot = slot_of(events, events->first_seq++);
-	events->bytes -= (*slot)->len;
-	free(steal(*slot));
-}
-
-static size_t count(const struct kept_events *events)
-{
-	return (size_t)(events->last_seq - events->first_seq + 1);
-}
-
-static void kept_events_add(struct kept_events *events, struct str line)
-{
-	while (count(events) && (count(events) == events->capacity || events->bytes + line.len > LIMIT_KEPT_BYTES))
-		drop_first(events);
-	struct kept_event *event = xmalloc(sizeof(*event) + line.len);
-	event->len = line.len;
-	memcpy(event->line, line.ptr, line.len);
-	events->bytes += line.len;
-	*slot_of(events, ++events->last_seq) = event;
-}
-
-static struct str kept_events_get(const struct kept_events *events, uint64_t seq)
-{
-	if (seq < events->first_seq || seq > events->last_seq)
-		return STR_NONE;
-	const struct kept_event *event = *slot_of(events, seq);
-	return str_n(event->line, event->len);
-}
-
-static void kept_events_finish(struct kept_events *events)
-{
-	while (events->slots && count(events))
-		drop_first(events);
-	free(steal(events->slots));
-}
+#include "server/attached_session.h"
+#include "server/kept_memory.h"
+#include "server/session_facts.h"
 
 /* ---- the objects ---- */
-
-struct seen_id {
-	uint64_t digest[SHA256_SIZE / sizeof(uint64_t)];
-};
 
 struct kept_session {
 	struct kept_session_options options;
 	char id[UUID_TEXT_SIZE];
 	struct wire_style style;
-	struct codex *codex;
+	struct codex *codex;               /* or: */
+	struct attached_session *attached; /* it runs in another process */
 	struct kept_events events;
 	struct list pending; /* submissions that the engine's queue has no room for */
 	size_t pending_count;
-	VEC(struct seen_id) ids; /* of the last submissions; a ring once it has LIMIT_KEPT_IDS items */
-	size_t next_id;          /* the oldest item of that ring */
+	struct kept_ids ids;
 	struct list watchers;
 	unsigned watcher_count;
 	struct loop_deferred news;
 	struct loop_timer *idle;
 	uint64_t active_ms; /* the time of the last submission or event, or when the last watcher left */
+	struct session_facts facts;
 	struct buf out;
+	bool has_change;   /* on_change is due */
 	bool is_finishing; /* no submission follows */
 	bool is_ending, has_ended;
 };
@@ -126,7 +60,7 @@ static uint64_t idle_limit(const struct kept_session *session)
 
 static bool is_idle(const struct kept_session *session)
 {
-	return !session->pending_count && codex_get_state(session->codex) == CODEX_IDLE;
+	return !session->pending_count && strcmp(kept_session_state(session), "idle") == 0;
 }
 
 static void on_idle(void *self)
@@ -158,6 +92,9 @@ static void on_announce(void *self)
 	struct kept_watcher *it;
 	list_for_each(it, &session->watchers, link)
 		it->on_news(it->self);
+	if (session->has_change && session->options.on_change)
+		session->options.on_change(session->options.self);
+	session->has_change = false;
 	if (session->is_finishing)
 		look(session);
 	if (session->has_ended)
@@ -170,6 +107,8 @@ static void on_event(const struct event *event, void *self)
 {
 	struct kept_session *session = self;
 	struct str line, rest;
+	if (session->options.has_facts)
+		session->has_change |= session_facts_on_event(&session->facts, event);
 	wire_profile_write(&session->style, event, &session->out);
 	rest = buf_str(&session->out);
 	while (str_next_line(&rest, &line))
@@ -182,6 +121,13 @@ static void on_event(const struct event *event, void *self)
 	loop_defer(&session->news);
 }
 
+static void emit(struct kept_session *session, struct str id, enum event_tag tag, const void *body)
+{
+	struct event *event = event_create(id, tag, body);
+	on_event(event, session);
+	event_destroy(event);
+}
+
 /* ---- submissions ---- */
 
 static void submit_pending(void *self)
@@ -189,7 +135,9 @@ static void submit_pending(void *self)
 	struct kept_session *session = self;
 	struct submission *it;
 	while ((it = list_first(&session->pending, struct submission, link))) {
-		if (codex_submit_op(session->codex, it->id, &it->op, NULL) != 0)
+		if (session->attached)
+			attached_session_submit(session->attached, it->id, &it->op);
+		else if (codex_submit_op(session->codex, it->id, &it->op, NULL) != 0)
 			return; /* on_room follows */
 		list_remove(&it->link);
 		session->pending_count--;
@@ -206,33 +154,6 @@ static void add_pending(struct kept_session *session, struct submission *submiss
 	submit_pending(session);
 }
 
-static bool is_seen(const struct kept_session *session, const struct seen_id *id)
-{
-	vec_for_each(it, &session->ids) {
-		if (it->digest[0] == id->digest[0] && memcmp(it, id, sizeof(*id)) == 0)
-			return true;
-	}
-	return false;
-}
-
-/* Returns false if the id was recorded already. Digests are kept, because a client chooses how long its ids are. */
-static bool record_id(struct kept_session *session, struct str text)
-{
-	struct seen_id id;
-	if (!text.len)
-		return true;
-	sha256(text, (uint8_t *)id.digest);
-	if (is_seen(session, &id))
-		return false;
-	if (session->ids.count < LIMIT_KEPT_IDS) {
-		vec_push(&session->ids, id);
-		return true;
-	}
-	session->ids.items[session->next_id] = id;
-	session->next_id = (session->next_id + 1) % LIMIT_KEPT_IDS;
-	return true;
-}
-
 size_t kept_session_room(const struct kept_session *session)
 {
 	return session->is_ending ? 0 : LIMIT_KEPT_PENDING - session->pending_count;
@@ -240,11 +161,20 @@ size_t kept_session_room(const struct kept_session *session)
 
 bool kept_session_submit(struct kept_session *session, struct submission *submission)
 {
-	if (!session->options.is_own && !record_id(session, submission->id)) {
+	if (!session->options.is_own && !kept_ids_record(&session->ids, submission->id)) {
 		submission_destroy(submission);
 		return false;
 	}
 	wire_profile_observe(&session->style, submission);
+	if (session->options.has_facts && session_facts_on_op(&session->facts, &submission->op)) {
+		session->has_change = true;
+		loop_defer(&session->news);
+	}
+	if (submission->op.tag == OP_shutdown && session->attached) {
+		submission_destroy(submission);
+		kept_session_shut_down(session);
+		return true;
+	}
 	if (submission->op.tag == OP_shutdown)
 		session->is_ending = true;
 	add_pending(session, submission);
@@ -267,15 +197,16 @@ void kept_session_shut_down(struct kept_session *session)
 		return;
 	session->is_ending = true;
 	drop_pending(session);
-	add_pending(session, submission_create(STR(""), &(struct op){.tag = OP_shutdown}));
+	if (session->codex)
+		add_pending(session, submission_create(STR(""), &(struct op){.tag = OP_shutdown}));
+	else
+		emit(session, STR(""), EV_shutdown_complete, NULL);
 }
 
 void kept_session_report(struct kept_session *session, struct str id, const char *text)
 {
 	struct ev_error body = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
-	struct event *event = event_create(id, EV_error, &body);
-	on_event(event, session);
-	event_destroy(event);
+	emit(session, id, EV_error, &body);
 }
 
 void kept_session_finish(struct kept_session *session)
@@ -302,6 +233,7 @@ struct kept_session *kept_session_create(const struct kept_session_options *opti
 	uuid_v7(session->id);
 	session->style = proto_style(options->engine.config);
 	kept_events_init(&session->events, options->keep_events);
+	session_facts_init(&session->facts);
 	list_init(&session->pending);
 	list_init(&session->watchers);
 	buf_init(&session->out, LIMIT_STREAM_QUEUE_HARD);
@@ -309,8 +241,30 @@ struct kept_session *kept_session_create(const struct kept_session_options *opti
 	session->idle = loop_timer_create(options->loop, on_idle, session);
 	session->active_ms = clock_now_ms();
 	loop_timer_start(session->idle, idle_limit(session));
-	open_codex(session);
+	if (!options->is_elsewhere)
+		open_codex(session);
 	return session;
+}
+
+static void on_attached_event(const struct event *event, void *self)
+{
+	struct kept_session *session = self;
+	if (!session->has_ended)
+		on_event(event, session);
+}
+
+static void on_answered(struct str request, void *self)
+{
+	struct kept_session *session = self;
+	session->has_change |= session_facts_on_answer(&session->facts, request);
+	loop_defer(&session->news);
+}
+
+int kept_session_attach(struct kept_session *session, const char *address, struct error *err)
+{
+	static const struct attached_events events = {on_attached_event, on_answered};
+	session->attached = attached_session_open(session->options.loop, address, &events, session, err);
+	return session->attached ? 0 : -(int)err->code;
 }
 
 void kept_session_destroy(struct kept_session *session)
@@ -318,11 +272,13 @@ void kept_session_destroy(struct kept_session *session)
 	if (!session)
 		return;
 	codex_close(session->codex);
+	attached_session_destroy(session->attached);
 	drop_pending(session);
 	loop_deferred_finish(&session->news);
 	loop_timer_destroy(session->idle);
 	kept_events_finish(&session->events);
-	vec_finish(&session->ids);
+	kept_ids_finish(&session->ids);
+	session_facts_finish(&session->facts);
 	buf_finish(&session->out);
 	free(session);
 }
@@ -362,6 +318,11 @@ bool kept_session_is_watched(const struct kept_session *session)
 	return session->watcher_count;
 }
 
+const char *kept_session_thread(const struct kept_session *session)
+{
+	return session->facts.thread_id;
+}
+
 const char *kept_session_state(const struct kept_session *session)
 {
 	static const char *const names[] = {
@@ -370,7 +331,7 @@ const char *kept_session_state(const struct kept_session *session)
 		[CODEX_RUNNING] = "running",
 		[CODEX_BLOCKED] = "blocked",
 	};
-	return names[codex_get_state(session->codex)];
+	return session->codex ? names[codex_get_state(session->codex)] : session_facts_state(&session->facts);
 }
 
 void kept_session_write_info(const struct kept_session *session, struct json_writer *w)
@@ -381,6 +342,10 @@ void kept_session_write_info(const struct kept_session *session, struct json_wri
 	jw_member_i64(w, "first_seq", (int64_t)session->events.first_seq);
 	jw_member_i64(w, "last_seq", (int64_t)session->events.last_seq);
 	jw_member_i64(w, "watchers", session->watcher_count);
+	if (session->options.has_facts)
+		session_facts_write(&session->facts, w);
+	if (session->attached)
+		jw_member_cstr(w, "process", attached_session_program(session->attached));
 	jw_object_end(w);
 }
 
@@ -415,7 +380,7 @@ enum kept_next kept_watcher_next(struct kept_watcher *watcher, struct str *ret_l
 {
 	struct kept_session *session = watcher->session;
 	if (session->options.is_own && watcher->seq && watcher->seq == session->events.first_seq)
-		drop_first(&session->events); /* the caller has read it */
+		kept_events_drop(&session->events); /* the caller has read it */
 	if (watcher->seq >= session->events.last_seq) {
 		watcher->was_held = false;
 		return session->has_ended ? KEPT_ENDED : KEPT_WAIT;
@@ -430,7 +395,8 @@ enum kept_next kept_watcher_next(struct kept_watcher *watcher, struct str *ret_l
 void kept_watcher_stall(struct kept_watcher *watcher)
 {
 	bool is_own = watcher->session->options.is_own;
-	if (watcher->is_holding || (watcher->was_held && !is_own) || watcher->session->has_ended)
+	if (watcher->is_holding || (watcher->was_held && !is_own) || watcher->session->has_ended ||
+	    !watcher->session->codex)
 		return;
 	watcher->was_held = watcher->is_holding = true;
 	codex_hold(watcher->session->codex);

@@ -16,6 +16,7 @@
 #include "base/str.h"
 #include "server/proto_server.h"
 
+struct error;
 struct json_writer;
 struct kept_session;
 struct kept_watcher;
@@ -27,11 +28,15 @@ struct kept_session_options {
 	struct proto_engine engine;
 	const char *resume_path; /* the rollout to resume; NULL: start a new session */
 	bool no_auto_configure;  /* a client sends configure_session itself */
+	bool is_elsewhere;       /* it has no engine here: kept_session_attach follows; needs has_facts */
 	/* The session belongs to its one watcher: an event is dropped once it was read, the watcher may hold the engine
 	 * as long as it does not read, and repeated ids are not duplicates. */
 	bool is_own;
 	size_t keep_events; /* number of events that are kept */
 	uint64_t idle_ms;   /* 0: LIMIT_KEPT_IDLE_MS */
+	bool has_facts;     /* its information has those of session_facts.h */
+	/* Called when something that a list of sessions shows has changed; may be NULL. */
+	void (*on_change)(void *self);
 	/* Called when the session has shut down and its watchers have had the news, and again when the last watcher is
 	 * gone. Destroy the session later. */
 	void (*on_end)(void *self);
@@ -39,6 +44,9 @@ struct kept_session_options {
 };
 
 struct kept_session *kept_session_create(const struct kept_session_options *options);
+/* Attaches a session that is_elsewhere to the socket of another process, "unix://PATH". Its end is the end of the
+ * connection; the session itself continues there. */
+must_check int kept_session_attach(struct kept_session *session, const char *address, struct error *err);
 const char *kept_session_id(const struct kept_session *session); /* a UUID */
 uint64_t kept_session_first_seq(const struct kept_session *session);
 uint64_t kept_session_last_seq(const struct kept_session *session);
@@ -48,9 +56,11 @@ bool kept_session_is_ending(const struct kept_session *session);
 bool kept_session_has_ended(const struct kept_session *session);
 bool kept_session_is_watched(const struct kept_session *session);
 unsigned kept_session_watchers(const struct kept_session *session);
+/* Returns the thread's id, NULL before session_configured, or without facts. */
+const char *kept_session_thread(const struct kept_session *session);
 /* Returns idle, running or blocked. */
 const char *kept_session_state(const struct kept_session *session);
-/* Writes {"session_id":…,"state":…,"first_seq":…,"last_seq":…,"watchers":…}. */
+/* Writes {"session_id":…,"state":…,"first_seq":…,"last_seq":…,"watchers":…}, and the facts. */
 void kept_session_write_info(const struct kept_session *session, struct json_writer *w);
 
 /* Returns how many submissions the session can take now. */

@@ -1,0 +1,31 @@
+/* attached_session.h — a session that runs in another process of this user, at its socket (attach_point.h).
+ *
+ * Its first event is session_configured, with what was recorded before; its last one shutdown_complete, when the
+ * session or the connection has ended. Owns: the connection. Loop thread only. No callback runs inside a call to this
+ * module. */
+#ifndef SERVER_ATTACHED_SESSION_H
+#define SERVER_ATTACHED_SESSION_H
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct attached_session;
+struct event;
+struct loop;
+struct op;
+
+struct attached_events {
+	void (*on_event)(const struct event *event, void *self);
+	void (*on_answered)(struct str request, void *self); /* someone else has answered a request */
+};
+
+/* address: "unix://PATH". */
+must_check struct attached_session *attached_session_open(struct loop *loop, const char *address,
+                                                          const struct attached_events *events, void *self,
+                                                          struct error *err);
+void attached_session_submit(struct attached_session *session, struct str id, const struct op *op);
+/* Returns the kind of the other process, such as "tui"; "" before its first line. */
+const char *attached_session_program(const struct attached_session *session);
+void attached_session_destroy(struct attached_session *session); /* NULL is fine */
+
+#endif

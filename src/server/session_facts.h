@@ -1,0 +1,37 @@
+/* session_facts.h — what a list shows of a session, gathered from its events and submissions.
+ *
+ * Owns: copies of the texts, and of the requests that wait for an answer. Loop thread only. */
+#ifndef SERVER_SESSION_FACTS_H
+#define SERVER_SESSION_FACTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/list.h"
+#include "base/str.h"
+
+struct event;
+struct json_writer;
+struct op;
+
+struct session_facts {
+	/* private */
+	char *thread_id, *name, *prompt, *cwd, *model; /* NULL: unknown yet */
+	struct list waiting;                           /* copies of the events that ask, the oldest first */
+	bool is_running;
+	int64_t updated_at; /* Unix time in seconds */
+};
+
+void session_facts_init(struct session_facts *facts);
+void session_facts_finish(struct session_facts *facts);
+/* These return true if a list of sessions is to be shown anew. */
+bool session_facts_on_event(struct session_facts *facts, const struct event *event);
+bool session_facts_on_op(struct session_facts *facts, const struct op *op);
+/* The request was answered elsewhere. */
+bool session_facts_on_answer(struct session_facts *facts, struct str request);
+/* Returns running, blocked or idle, as far as the events say. */
+const char *session_facts_state(const struct session_facts *facts);
+/* Writes the members thread_id, title, cwd, model, waiting and updated_at. */
+void session_facts_write(const struct session_facts *facts, struct json_writer *w);
+
+#endif
