@@ -49,4 +49,10 @@ bool host_has_proc(void);             /* /proc is mounted */
 /* True in a chroot whose root is not a mount point: user name spaces are forbidden there. */
 bool host_is_chroot(void);
 
+/* ---- the process ---- */
+
+/* Makes sure that no file that is opened later gets the descriptor of a standard stream. First of all in main. */
+void host_keep_standard_streams(void);
+void host_configure_memory(void);
+
 #endif

@@ -1,7 +1,5 @@
 /* The entry point of all commands: argv[0] or the first word selects one. Nothing is initialized before that, so that
  * `--version` and apply_patch start fast. */
-#include <fcntl.h>
-#include <malloc.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -10,6 +8,7 @@
 #include <uv.h>
 
 #include "base/error.h"
+#include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/config_env.h"
@@ -19,17 +18,6 @@
 #include "ui/cli/cli.h"
 #include "ui/cli/version.h"
 #include "ui/tui/tui.h"
-
-/* With dynamic thresholds glibc serves large blocks from the heap after the first large message is freed, which
- * fragments it. Fixed thresholds return the memory of a message to the system when it is freed, which reduces the
- * peak of a long response by a third. */
-static void configure_memory(void)
-{
-#ifdef __GLIBC__
-	mallopt(M_MMAP_THRESHOLD, 256 * 1024);
-	mallopt(M_TRIM_THRESHOLD, 1024 * 1024);
-#endif
-}
 
 /* libcurl loads GnuTLS as a dependency of protocols that this program does not use. GnuTLS initializes itself when it
  * is loaded, which takes 0.6 ms and 1 MB, unless the program defines this function (GNUTLS_SKIP_GLOBAL_INIT of its
@@ -46,7 +34,7 @@ int on_gnutls_load(void)
 
 static void prepare_process(void)
 {
-	configure_memory();
+	host_configure_memory();
 	log_configure(config_env("CODEX_LOG"));
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes an error of write */
 	signal(SIGXFSZ, SIG_IGN); /* and so does an exceeded file size limit */
@@ -82,22 +70,12 @@ static int run_terminal(int argc, char **argv, int at)
 	return status;
 }
 
-/* If a standard stream is closed, the next opened file would get its descriptor and receive printed output. /dev/null
- * takes its place, opened in the opposite direction, so that reads and writes still fail. */
-static void keep_standard_streams(void)
-{
-	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++) {
-		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
-			_exit(1);
-	}
-}
-
 int main(int argc, char **argv)
 {
 	struct cli_result result;
 	struct error err;
 	int at;
-	keep_standard_streams();
+	host_keep_standard_streams();
 	if (sandbox_entry_wants(argc, argv))
 		sandbox_entry_main(argc, argv);
 	sandbox_entry_offer();
