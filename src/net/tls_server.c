@@ -24,6 +24,7 @@ LIBRARY(libssl, openssl, names, LIBRARY_ROW(libssl), .purpose = "OpenSSL, which 
 /* Constants of OpenSSL's interface. */
 enum {
 	PEM = 1,
+	VERIFY_PEER = 1,
 	VERIFY = 1 | 2 /* a certificate must be shown */,
 	ALERT_FATAL = 2,
 	NEGOTIATED = 1,
@@ -36,7 +37,8 @@ enum {
 	CTRL_CACHE_MODE = 44,
 	CACHE_OFF = 0,
 	CTRL_MIN_VERSION = 123,
-	VERSION_1_2 = 0x0303
+	VERSION_1_2 = 0x0303,
+	CTRL_SERVER_NAME = 55
 };
 static const uint64_t no_ticket = 1U << 14, no_renegotiation = 1U << 30;
 
@@ -127,6 +129,28 @@ struct tls_server *tls_server_create(const struct tls_files *files, struct error
 	return NULL;
 }
 
+struct tls_server *tls_client_create(const char *ca_file, struct error *err)
+{
+	if (library_load(&libssl, err) != 0)
+		return NULL;
+	openssl.ERR_clear_error();
+	void *context = openssl.SSL_CTX_new(openssl.TLS_client_method());
+	int is_read = !context  ? 0
+	              : ca_file ? openssl.SSL_CTX_load_verify_locations(context, ca_file, NULL)
+	                        : openssl.SSL_CTX_set_default_verify_paths(context);
+	if (is_read != 1) {
+		fail(err, ca_file ? ca_file : "OpenSSL");
+		openssl.SSL_CTX_free(context);
+		return NULL;
+	}
+	struct tls_server *client = xnew(struct tls_server);
+	client->context = context;
+	openssl.SSL_CTX_ctrl(context, CTRL_MIN_VERSION, VERSION_1_2, NULL);
+	openssl.SSL_CTX_ctrl(context, CTRL_MODE, MODE_RELEASE_BUFFERS, NULL);
+	openssl.SSL_CTX_set_verify(context, VERIFY_PEER, NULL);
+	return client;
+}
+
 void tls_server_destroy(struct tls_server *server)
 {
 	if (!server)
@@ -137,17 +161,23 @@ void tls_server_destroy(struct tls_server *server)
 
 /* ---- a connection ---- */
 
-struct tls *tls_create(struct tls_server *server)
+static struct tls *create(struct tls_server *server)
 {
 	struct tls *tls = xnew(struct tls);
 	tls->ssl = openssl.SSL_new(server->context);
 	tls->in = openssl.BIO_new(openssl.BIO_s_mem());
 	tls->out = openssl.BIO_new(openssl.BIO_s_mem());
 	tls->is_broken = !tls->ssl || !tls->in || !tls->out;
-	if (tls->is_broken)
-		return tls;
-	openssl.SSL_set_bio(tls->ssl, tls->in, tls->out);
-	openssl.SSL_set_accept_state(tls->ssl);
+	if (!tls->is_broken)
+		openssl.SSL_set_bio(tls->ssl, tls->in, tls->out);
+	return tls;
+}
+
+struct tls *tls_create(struct tls_server *server)
+{
+	struct tls *tls = create(server);
+	if (!tls->is_broken)
+		openssl.SSL_set_accept_state(tls->ssl);
 	return tls;
 }
 
@@ -160,6 +190,27 @@ static void take_output(struct tls *tls, struct buf *out)
 			return;
 		out->len += (size_t)len;
 	}
+}
+
+struct tls *tls_dial(struct tls_server *client, const char *host, struct buf *out)
+{
+	struct tls *tls = create(client);
+	if (tls->is_broken)
+		return tls;
+	if (openssl.X509_VERIFY_PARAM_set1_ip_asc(openssl.SSL_get0_param(tls->ssl), host) != 1) {
+		openssl.SSL_ctrl(tls->ssl, CTRL_SERVER_NAME, 0, (void *)(uintptr_t)host);
+		tls->is_broken = openssl.SSL_set1_host(tls->ssl, host) != 1;
+	}
+	openssl.SSL_set_connect_state(tls->ssl);
+	openssl.ERR_clear_error();
+	openssl.SSL_do_handshake(tls->ssl);
+	take_output(tls, out);
+	return tls;
+}
+
+bool tls_is_ready(const struct tls *tls)
+{
+	return !tls->is_broken && openssl.SSL_is_init_finished(tls->ssl);
 }
 
 enum tls_state tls_receive(struct tls *tls, struct str bytes, struct buf *plain, struct buf *out)

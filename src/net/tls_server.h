@@ -6,6 +6,8 @@
 #ifndef NET_TLS_SERVER_H
 #define NET_TLS_SERVER_H
 
+#include <stdbool.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -28,6 +30,14 @@ enum tls_state {
 	TLS_ENDED,  /* the client has announced its end */
 	TLS_BROKEN, /* the client does not speak TLS, or is refused: send what is in `out`, then close */
 };
+
+/* The client's side of connections to one kind of server: shows no certificate, and requires one that a known authority
+ * has signed for the host. ca_file: PEM; NULL: the authorities of the system. */
+must_check struct tls_server *tls_client_create(const char *ca_file, struct error *err);
+/* Creates the client's side of a connection to a host, a name or an address, and appends its first message. */
+struct tls *tls_dial(struct tls_server *client, const char *host, struct buf *out);
+/* True when text may be sent. */
+bool tls_is_ready(const struct tls *tls);
 
 /* A connection of the server. */
 struct tls *tls_create(struct tls_server *server);
