@@ -2,6 +2,7 @@
  * text of an interrupted message. The journal keeps these for open items, which are few. */
 #include "rollout/rollout_journal.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/buf.h"
@@ -340,6 +341,14 @@ static void name_turn(struct rollout_journal *journal, struct str turn_id)
 	journal->turn[0] = '\0';
 	if (!uuid_is_valid(turn_id) && rollout_writer_is_paginated(journal->writer))
 		uuid_v7(journal->turn);
+}
+
+void rollout_journal_continue(struct rollout_journal *journal, struct str turn_id, struct str recorded_id)
+{
+	name_turn(journal, turn_id);
+	if (journal->turn[0] && recorded_id.len < sizeof(journal->turn))
+		snprintf(journal->turn, sizeof(journal->turn), "%.*s", STR_ARG(recorded_id));
+	journal->started_at_ms = clock_unix_ms();
 }
 
 static int on_turn_begin(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,

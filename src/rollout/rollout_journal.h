@@ -20,6 +20,8 @@ struct rollout_writer;
 /* Borrows the writer, copies the thread id. Never NULL. */
 struct rollout_journal *rollout_journal_create(struct rollout_writer *writer, struct str thread_id);
 void rollout_journal_destroy(struct rollout_journal *journal); /* NULL is a no-op */
+/* Continues a turn of the file whose beginning another process has written, under recorded_id. */
+void rollout_journal_continue(struct rollout_journal *journal, struct str turn_id, struct str recorded_id);
 
 /* To be called with every event of the session, in order. turn_id is the id of the event's task. */
 must_check int rollout_journal_event(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,

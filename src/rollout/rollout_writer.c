@@ -26,6 +26,7 @@
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_path.h"
 #include "rollout/rollout_rescue.h"
+#include "rollout/rollout_sink.h"
 #include "rollout/rollout_source.h"
 #include "rollout/rollout_tail.h"
 
@@ -43,6 +44,8 @@ struct rollout_writer {
 	struct arena meta_arena;
 	const struct rollout_meta *meta; /* of a session without content; NULL: its line has been appended */
 	struct shared_text *base;        /* meta's base_instructions, or NULL */
+	const struct rollout_sink *sink; /* takes the lines; the file is a cache. NULL: the file is the rollout */
+	bool has_no_cache;               /* with a sink: the file could not be written */
 	struct buf batch;
 	ptrdiff_t line_start;             /* offset of the current line, or NOT_IN_A_LINE */
 	bool has_content;                 /* a line was appended */
@@ -286,8 +289,8 @@ static int write_batch(struct rollout_writer *writer, struct error *err)
 /* True if the batch was written completely and the payload may follow it without a copy. */
 static bool can_write_directly(struct rollout_writer *writer, struct str payload)
 {
-	return payload.len > LIMIT_ROLLOUT_DIRECT && payload.len < LIMIT_ROLLOUT_LINE - KIB && writer->fd >= 0 &&
-	       str_find_char(payload, '\n') < 0 && write_batch(writer, NULL) == 0;
+	return !writer->sink && payload.len > LIMIT_ROLLOUT_DIRECT && payload.len < LIMIT_ROLLOUT_LINE - KIB &&
+	       writer->fd >= 0 && str_find_char(payload, '\n') < 0 && write_batch(writer, NULL) == 0;
 }
 
 /* Writes the payload after the batch, which contains only the beginning of the line. Returns the part of the payload
@@ -369,11 +372,44 @@ static int sync_now(struct rollout_writer *writer, struct error *err)
 	return 0;
 }
 
+void rollout_writer_use_sink(struct rollout_writer *writer, const struct rollout_sink *sink)
+{
+	writer->sink = sink;
+	writer->fsync = fsync_policy_none;
+}
+
+static int write_cache(struct rollout_writer *writer)
+{
+	int status = writer->fd < 0 ? create_file(writer, NULL) : 0;
+	if (status == 0)
+		status = write_batch(writer, NULL);
+	return status == 0 ? give_name(writer, NULL) : status;
+}
+
+/* The file is removed after an error, because a reader would take what is missing for the whole. */
+static void drop_cache(struct rollout_writer *writer)
+{
+	auto_free char *first = first_name(writer);
+	unlink(writer->is_new ? first : writer->path);
+	writer->has_no_cache = true;
+}
+
+static int flush_to_sink(struct rollout_writer *writer)
+{
+	writer->sink->on_lines(writer->sink->self, writer->thread_id, buf_str(&writer->batch));
+	if (!writer->has_no_cache && write_cache(writer) != 0)
+		drop_cache(writer);
+	buf_clear(&writer->batch);
+	return 0;
+}
+
 int rollout_writer_flush(struct rollout_writer *writer, struct error *err)
 {
 	assert(writer->line_start == NOT_IN_A_LINE);
 	if (writer->batch.len == 0 || !writer->has_content)
 		return 0;
+	if (writer->sink)
+		return flush_to_sink(writer);
 	int status = writer->fd < 0 ? create_file(writer, err) : rescue_file(writer, err);
 	if (status == 0)
 		status = write_batch(writer, err);
@@ -386,7 +422,7 @@ int rollout_writer_flush(struct rollout_writer *writer, struct error *err)
 
 void rollout_writer_flush_large(struct rollout_writer *writer)
 {
-	if (writer->batch.len > LIMIT_ROLLOUT_DIRECT && writer->fd >= 0)
+	if (writer->batch.len > LIMIT_ROLLOUT_DIRECT && writer->fd >= 0 && !writer->sink)
 		best_effort(write_batch(writer, NULL));
 }
 

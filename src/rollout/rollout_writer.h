@@ -19,6 +19,7 @@
 #include "rollout/rollout_line.h"
 
 struct loop;
+struct rollout_sink;
 struct rollout_meta;
 struct rollout_writer;
 
@@ -43,6 +44,8 @@ must_check int rollout_writer_append(struct rollout_writer *writer, enum rollout
 struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum rollout_line_type type);
 must_check int rollout_writer_end(struct rollout_writer *writer, struct error *err);
 
+/* From now on the lines go to the sink, and the file is a cache. Call before the first flush. */
+void rollout_writer_use_sink(struct rollout_writer *writer, const struct rollout_sink *sink);
 /* Makes the next flush create the file even if session_meta is its only line. */
 void rollout_writer_keep(struct rollout_writer *writer);
 /* Writes the batch; an empty one is a success. With fsync policy `always` the data is synced on return. */

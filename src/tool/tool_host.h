@@ -6,6 +6,7 @@
 #define TOOL_TOOL_HOST_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "base/list.h"
@@ -26,6 +27,14 @@ struct tool_call;
 /* Receives the answer to a request of the call: the record of the Op that answers this kind of request, borrowed during
  * the call (struct review_decision, user_input_answers, dynamic_tool_answer, op_resolve_elicitation). */
 typedef void (*tool_answer_fn)(struct tool_call *call, const void *answer);
+
+/* A step of a call that must not begin before what was emitted is stored outside of the process. Embedded in its
+ * owner, which calls list_init on the link first and list_remove when it ends. */
+struct tool_wait {
+	struct list link;
+	void (*then)(struct tool_wait *wait); /* called once, outside of the call that waits */
+	uint64_t number;                      /* private to the engine */
+};
 
 struct tool_host {
 	struct loop *loop;
@@ -53,6 +62,9 @@ struct tool_host {
 	/* Returns the environment of a command, NULL-terminated and valid until the next call. For the model's
 	 * commands it contains variables that describe the sandbox and disable interactive programs. */
 	const char *const *(*command_env)(struct tool_host *host, bool is_model);
+	/* Notes that a call is about to have effects. True: wait->then follows when this and all events before it are
+	 * stored. False: they need not be, so the effects may begin at once. */
+	bool (*settle)(struct tool_host *host, struct tool_wait *wait, struct str call_id);
 	/* Puts an event on the queue, copied. turn_id: the task that it belongs to, which may have ended. */
 	void (*emit)(struct tool_host *host, struct str turn_id, enum event_tag tag, const void *body);
 	/* Registers the request, then emits its event: EV_exec_approval_request, EV_apply_patch_approval_request,

@@ -83,6 +83,7 @@ struct patch_run {
 	bool is_parsed;
 	bool is_begun;      /* patch_apply_begin was emitted */
 	bool is_committing; /* files are being written */
+	struct tool_wait wait;
 	bool is_auto_approved;
 	struct patch patch;
 	struct patch_plan *plan;
@@ -94,6 +95,7 @@ static void patch_run_destroy(struct patch_run *run)
 {
 	if (run->call)
 		run->call->state = NULL;
+	list_remove(&run->wait.link);
 	patch_plan_destroy(run->plan);
 	if (run->is_parsed)
 		patch_finish(&run->patch);
@@ -205,12 +207,25 @@ static void emit_begin(struct patch_run *run)
 	run->is_begun = true;
 }
 
-static void commit(struct patch_run *run)
+static void write_files(struct patch_run *run)
 {
-	if (!run->is_begun)
-		emit_begin(run);
 	run->is_committing = true;
 	work(run, commit_job, on_committed);
+}
+
+static void on_stored(struct tool_wait *wait)
+{
+	write_files(container_of(wait, struct patch_run, wait));
+}
+
+static void commit(struct patch_run *run)
+{
+	struct tool_host *host = run->call->host;
+	if (!run->is_begun)
+		emit_begin(run);
+	run->wait.then = on_stored;
+	if (!host->settle(host, &run->wait, run->call->call_id))
+		write_files(run);
 }
 
 /* ---- the decision ---- */
@@ -388,6 +403,7 @@ static void start(struct tool_call *call, struct str text, const char *cwd)
 {
 	struct patch_run *run = xnew(struct patch_run);
 	run->call = call;
+	list_init(&run->wait.link);
 	run->text = str_dup(text);
 	run->text_len = text.len;
 	run->cwd = xstrdup(cwd);

@@ -317,6 +317,31 @@ void agents_hold(struct codex *root, bool is_held)
 	}
 }
 
+bool agents_are_active(const struct codex *root)
+{
+	const struct agent *agent;
+	if (!root->agents)
+		return false;
+	list_for_each(agent, &root->agents->agents, link) {
+		const struct codex *child = agent->parent ? agent->session : NULL;
+		if (child && (child->sq.count || child->eq.count || (child->session && child->session->task)))
+			return true;
+	}
+	return false;
+}
+
+void agents_settle(struct codex *root, uint64_t number)
+{
+	struct agent *agent;
+	if (!root->agents)
+		return;
+	list_for_each(agent, &root->agents->agents, link) {
+		struct codex *child = agent->parent ? agent->session : NULL;
+		if (child && child->session)
+			session_settle(child->session, number);
+	}
+}
+
 void agents_destroy(struct codex *root)
 {
 	if (!root->agents)

@@ -29,6 +29,11 @@ void agents_destroy(struct codex *root);
 /* Holds or releases the subagents with their root, unless the front end receives their events itself. */
 void agents_hold(struct codex *root, bool is_held);
 
+/* True if a subagent of this root works. */
+bool agents_are_active(const struct codex *root);
+/* Reports to the subagents what codex_settle reports. */
+void agents_settle(struct codex *root, uint64_t number);
+
 /* Restores the tree of a resumed root from its rollout. No subagent runs. */
 void agents_restore(struct session *session, const struct rollout_reader *reader);
 /* To be called after a configure_session. For a root, settles the restored subagents; for a subagent that is

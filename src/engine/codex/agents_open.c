@@ -28,6 +28,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent)
 		.cwd = parent->session->settings->cwd,
 		.client = parent->env.client,
 		.client_version = parent->env.client_version,
+		.sink = parent->env.sink,
 		.ephemeral = parent->env.ephemeral,
 		.mutes_output = true,
 		.begins_once_allowed = parent->env.begins_once_allowed,
@@ -273,7 +274,7 @@ int agents_reopen(struct agent *agent, void *self, struct error *err)
 {
 	const struct codex *root = self;
 	unsigned long long id = agent->id;
-	auto_free char *path = rollout_list_find_id(config_home(root->env.config), str_of(agent->session_id), err);
+	auto_free char *path = rollout_list_find_id(session_env_rollouts(&root->env), str_of(agent->session_id), err);
 	if (!path)
 		return error_set(err, ERR_not_found, "agent_id %llu is no longer active; refresh subagent_list", id);
 	struct codex *child = open_codex(owner_of(agent), agent);

@@ -170,7 +170,7 @@ static struct settle_job *job_create(struct codex *root)
 	const struct agent *agent;
 	struct settle_job *job = xnew(struct settle_job);
 	job->root = root;
-	job->home = xstrdup(config_home(root->env.config));
+	job->home = xstrdup(session_env_rollouts(&root->env));
 	list_for_each(agent, &root->agents->agents, link) {
 		struct settle_entry entry = {.id = agent->id};
 		if (!agent->parent || !agent_is_active(agent))

@@ -119,6 +119,8 @@ static void on_submissions(void *self)
 		op_dispatch(codex, submission);
 		submission_destroy(submission);
 	}
+	if (codex->env.unfinished && codex->session && !is_resuming(codex))
+		codex_continue(codex);
 }
 
 static void carry_out(struct codex *codex)
@@ -154,6 +156,8 @@ static void on_events(void *self)
 		deliver(codex, event);
 	if (codex->eq.count)
 		loop_defer(&codex->eq.wake);
+	else if (codex->session)
+		session_number_waits(codex->session);
 }
 
 /* ---- calls of the rollout's stall ---- */
@@ -222,6 +226,7 @@ static void on_abort(void *self)
 }
 
 static const struct session_ops session_ops = {
+	.settle = retry_events,
 	.push = push_event,
 	.parent = agents_parent,
 	.on_model_close = on_model_close,
@@ -267,6 +272,8 @@ static struct session_env env_of(struct codex *codex, const struct codex_options
 		.originator = str_of(options->services->originator),
 		.client = options->client ? xstrdup(options->client) : NULL,
 		.client_version = options->client_version ? xstrdup(options->client_version) : NULL,
+		.sink = options->sink,
+		.unfinished = options->unfinished,
 		.ephemeral = options->ephemeral,
 		.mutes_output = options->mutes_output,
 		.begins_once_allowed = options->begins_once_allowed,
@@ -395,6 +402,11 @@ void codex_let_record_go(struct codex *codex, bool is_let_go)
 		rollout_writer_let_go(codex->session->rollout, is_let_go);
 }
 
+struct str codex_thread_id(const struct codex *codex)
+{
+	return codex->session ? str_of(codex->session->id) : STR_NONE;
+}
+
 const char *codex_record_path(const struct codex *codex)
 {
 	const struct session *session = codex->session;
@@ -428,6 +440,25 @@ struct codex_sample *codex_sample_create(struct codex *codex, const struct codex
 		return samples_start(&codex->samples, session, options, err);
 	error_set(err, ERR_busy, "a turn is in progress: wait for its end before you request a sample");
 	return NULL;
+}
+
+void codex_settle(struct codex *codex, uint64_t number)
+{
+	if (codex->session)
+		session_settle(codex->session, number);
+	agents_settle(codex, number);
+}
+
+bool codex_is_working(const struct codex *codex)
+{
+	const struct session *session = codex->session;
+	return !codex_is_drained(codex) || agents_are_active(codex) ||
+	       (session && (session->task || !list_empty(&session->shells) || !list_empty(&session->host.commands)));
+}
+
+bool codex_is_drained(const struct codex *codex)
+{
+	return !is_resuming(codex) && !codex->sq.count && !codex->eq.count;
 }
 
 enum codex_state codex_get_state(const struct codex *codex)

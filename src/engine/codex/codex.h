@@ -66,6 +66,12 @@ enum codex_state {
 	CODEX_BLOCKED, /* a task waits for an answer of the user, or of a tool that the client provides */
 };
 enum codex_state codex_get_state(const struct codex *codex);
+/* True if all submissions were carried out and all their events were emitted, as far as they need no further input. */
+bool codex_is_drained(const struct codex *codex);
+/* True while a task, a subagent or a command of the session runs. */
+bool codex_is_working(const struct codex *codex);
+/* With a sink: reports that everything up to this number is stored. Calls that waited for it begin. */
+void codex_settle(struct codex *codex, uint64_t number);
 /* Adds items of the Responses API, each a JSON object on one line, to the history without starting a turn. Pending
  * submissions are carried out first. If a task runs, the items are added before its next turn, or at its end.
  * ERR_limit, and no item is added: too much is pending. There must be a Session. */
@@ -78,6 +84,8 @@ must_check int codex_record(struct codex *codex, struct error *err);
 /* Announces that the rollout file is going to be deleted on purpose, so that the writer does not restore it as after
  * any other deletion; with false, withdraws the announcement. */
 void codex_let_record_go(struct codex *codex, bool is_let_go);
+/* Returns the id of the session; STR_NONE without one. Borrowed. */
+struct str codex_thread_id(const struct codex *codex);
 /* Returns the path of the session's current rollout, or NULL if it is not recorded. Borrowed. The path changes if
  * another file replaces the rollout, which a warning reports. */
 const char *codex_record_path(const struct codex *codex);

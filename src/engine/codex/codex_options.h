@@ -4,10 +4,12 @@
 
 #include <stdbool.h>
 
+#include "engine/session/unfinished.h"
 #include "protocol/message/message.h"
 
 struct codex;
 struct config;
+struct rollout_sink;
 struct services;
 
 /* Called on the loop for each event, in order, after its rollout lines were written. The event is borrowed during
@@ -37,6 +39,10 @@ struct codex_options {
 	/* Name and version of the program that drives this Codex, for providers and the rollout. NULL: the services'
 	 * originator. */
 	const char *client, *client_version;
+	const struct rollout_sink *sink; /* where rollouts are stored; NULL: in files of CODEX_HOME */
+	/* The task that the first configure_session, which resumes a rollout, continues: same id, no task_started.
+	 * NULL: none, and the calls without an output count as aborted. Borrowed until that Op was carried out. */
+	const struct unfinished *unfinished;
 	bool ephemeral;    /* write no rollout; one that is resumed is only read */
 	bool mutes_output; /* emit no exec_command_output_delta: on_event would discard them */
 	/* If a command needs approval, emit exec_command_begin only once it is approved; a denied one then emits

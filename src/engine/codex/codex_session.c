@@ -128,7 +128,7 @@ static void start_rollout(struct session *session)
 		meta.depth = agent->depth;
 		meta.nickname = str_of(agent->label);
 	}
-	session->rollout = rollout_writer_create(config_home(env->config), &meta, env->config->fsync);
+	session->rollout = rollout_writer_create(session_env_rollouts(env), &meta, env->config->fsync);
 	git_info_finish(&git);
 }
 
@@ -147,10 +147,12 @@ static int take_dynamic_tools(struct session *session, struct str described, str
 
 static int open_record(struct session *session, const struct op_configure_session *op, struct error *err)
 {
-	if (op->resume_path.ptr)
-		return session_resume(session, err);
-	if (!session->env->ephemeral)
+	if (op->resume_path.ptr && session_resume(session, err) != 0)
+		return -(int)(err ? err->code : ERR_internal);
+	if (!op->resume_path.ptr && !session->env->ephemeral)
 		start_rollout(session);
+	if (session->rollout && session->env->sink)
+		rollout_writer_use_sink(session->rollout, session->env->sink);
 	return 0;
 }
 
@@ -366,6 +368,14 @@ int codex_open_session(struct codex *codex, struct str sub_id, const struct op_c
 		.self = codex,
 	};
 	return 0;
+}
+
+void codex_continue(struct codex *codex)
+{
+	const struct unfinished *unfinished = codex->env.unfinished;
+	codex->env.unfinished = NULL;
+	if (unfinished)
+		task_continue(&codex->tasks, unfinished);
 }
 
 void codex_end_commands(struct codex *codex)

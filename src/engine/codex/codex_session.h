@@ -19,6 +19,8 @@ must_check int codex_open_session(struct codex *codex, struct str sub_id, const 
 /* Aborts running work, then applies the new values; history and id stay. */
 must_check int codex_reconfigure_session(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
                                          struct error *err);
+/* Continues the task of the options' `unfinished`, once. There must be a Session. */
+void codex_continue(struct codex *codex);
 /* Terminates the background commands and the user shell commands and emits their ends. */
 void codex_end_commands(struct codex *codex);
 /* These pause and resume the sources of many events: the model's stream and the commands. */

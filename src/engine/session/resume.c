@@ -91,7 +91,8 @@ static void take_history(struct session *session, struct resume_load *load)
 	session->conversation.context = load->context;
 	context_init(&load->context);
 	session->conversation.compacted_items = reader->compacted_items;
-	conversation_answer_calls(&session->conversation, &load->open_calls);
+	if (!session->env->unfinished) /* else they are continued */
+		conversation_answer_calls(&session->conversation, &load->open_calls);
 	struct settings *announced = reader->needs_context ? NULL : settings_of(session, &reader->turn);
 	conversation_set_announced(&session->conversation, announced); /* the position in the history is unknown */
 	settings_unref(announced);

@@ -14,6 +14,7 @@
 #include "command/env_policy.h"
 #include "config/config.h"
 #include "rollout/rollout_journal.h"
+#include "rollout/rollout_sink.h"
 #include "rollout/rollout_writer.h"
 #include "tool/exec/exec_command.h"
 #include "tool/exec/exec_session.h"
@@ -53,14 +54,19 @@ void session_warn_line(struct session *session, enum rollout_line_type type)
 	             rollout_line_name(type), LIMIT_ROLLOUT_LINE / MIB);
 }
 
+void session_open_journal(struct session *session)
+{
+	if (!session->journal)
+		session->journal = rollout_journal_create(session->rollout, str_of(session->id));
+}
+
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body)
 {
 	struct error err;
 	struct event_msg event = {.tag = tag, .body = (void *)(uintptr_t)body};
 	if (!session->rollout)
 		return;
-	if (!session->journal)
-		session->journal = rollout_journal_create(session->rollout, str_of(session->id));
+	session_open_journal(session);
 	size_t before = rollout_writer_pending_bytes(session->rollout);
 	if (rollout_journal_event(session->journal, turn_id, &event, &err) != 0)
 		log_debug("not recorded: %s", err.text);
@@ -151,6 +157,43 @@ bool session_answer(struct session *session, enum pending_kind kind, struct str 
 	return pending_answer(&session->requests, kind, id, answer);
 }
 
+/* ---- calls that wait for the sink ---- */
+
+const char *session_env_rollouts(const struct session_env *env)
+{
+	return env->sink ? env->sink->folder : config_home(env->config);
+}
+
+void session_number_waits(struct session *session)
+{
+	struct tool_wait *it;
+	uint64_t number = 0;
+	list_for_each(it, &session->waits, link) {
+		if (!it->number && !number)
+			number = session->env->sink->barrier(session->env->sink->self);
+		it->number = it->number ? it->number : number;
+	}
+}
+
+static struct tool_wait *first_settled(struct session *session, uint64_t number)
+{
+	struct tool_wait *it;
+	list_for_each(it, &session->waits, link) {
+		if (it->number && it->number <= number)
+			return it;
+	}
+	return NULL;
+}
+
+void session_settle(struct session *session, uint64_t number)
+{
+	struct tool_wait *wait;
+	while ((wait = first_settled(session, number))) {
+		list_remove(&wait->link);
+		wait->then(wait);
+	}
+}
+
 /* ---- the host of its tool calls ---- */
 
 static struct session *session_of(struct tool_host *host)
@@ -171,6 +214,20 @@ static void host_ask(struct tool_host *host, struct tool_call *call, enum event_
 		return;
 	pending_add(&session->requests, tag, body, call, answer);
 	session_emit(session, call->turn_id, tag, body);
+}
+
+static bool host_settle(struct tool_host *host, struct tool_wait *wait, struct str call_id)
+{
+	struct session *session = session_of(host);
+	const struct session_env *env = session->env;
+	if (!env->sink)
+		return false;
+	wait->number = 0;
+	list_remove(&wait->link);
+	list_append(&session->waits, &wait->link);
+	env->sink->on_begin(env->sink->self, session->id, call_id);
+	env->ops->settle(env->self);
+	return true;
 }
 
 static void host_withdraw(struct tool_host *host, struct str id)
@@ -271,6 +328,7 @@ void session_host_init(struct session *session)
 		.begins_once_allowed = session->env->begins_once_allowed,
 		.command_env = host_command_env,
 		.emit = host_emit,
+		.settle = host_settle,
 		.has_collab = session->env->config->features.collab,
 		.asks_in_default_mode = session->env->config->features.default_mode_request_user_input,
 		.is_unattended = session->env->is_unattended,
@@ -291,6 +349,7 @@ void session_host_init(struct session *session)
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
 	list_init(&session->host.commands);
 	list_init(&session->requests);
+	list_init(&session->waits);
 	session->exec = exec_sessions_create(&session->host);
 	session->host.exec = session->exec;
 }

@@ -74,6 +74,7 @@ struct session {
 	struct task *task;                /* the running task, or NULL */
 	const struct session_permission_ops *permission_ops;
 	struct list permissions;             /* requests that wait for hooks (session_permission.h) */
+	struct list waits;                   /* struct tool_wait: calls that wait until their begin is stored */
 	struct list requests;                /* to the user and the client, unanswered (pending.h) */
 	struct dynamic_tools *dynamic_tools; /* tools provided by the client; NULL: none */
 	struct exec_rules rules;
@@ -138,6 +139,13 @@ void session_record_decision(struct session *session, const struct tool_call *ca
 /* Drops the requests of a call without an answer; NULL: all. */
 void session_drop_requests(struct session *session, const struct tool_call *call);
 
+/* ---- calls that wait for the sink (rollout_sink.h) ---- */
+
+/* Gives calls that have begun to wait their number. All events must have left the queue. */
+void session_number_waits(struct session *session);
+/* Starts the effects of the calls whose number was reached. */
+void session_settle(struct session *session, uint64_t number);
+
 /* ---- the host of its tool calls (tool_host.h) ---- */
 
 void session_host_init(struct session *session);
@@ -152,6 +160,8 @@ void session_host_finish(struct session *session);
 void session_record(struct session *session, enum rollout_line_type type, struct str payload);
 /* Warns that a line of this kind was too long. */
 void session_warn_line(struct session *session, enum rollout_line_type type);
+/* Creates the journal, unless it exists. There must be a rollout. */
+void session_open_journal(struct session *session);
 /* Adds the lines of an event, if its kind is recorded (rollout_journal.h). */
 void session_record_event(struct session *session, struct str turn_id, enum event_tag tag, const void *body);
 /* Writes pending lines; called before events are delivered. Lines that could not be written stay pending. */

@@ -17,7 +17,9 @@ struct http_client;
 struct loop;
 struct mcp_pool;
 struct patch_plan;
+struct rollout_sink;
 struct session;
+struct unfinished;
 
 struct session_ops {
 	/* Puts an event on the event queue; copies id and body. */
@@ -33,6 +35,8 @@ struct session_ops {
 	void (*on_patched)(void *self, const struct patch_plan *plan);
 	/* The user has answered a request with "abort": the task must be interrupted. Runs on the loop. */
 	void (*on_abort)(void *self);
+	/* Requests a number of the sink for calls that wait (session_number_waits), after all events in the queue. */
+	void (*settle)(void *self);
 };
 
 /* Folders with skills in addition to the configured ones, shared by all Sessions of the process. */
@@ -52,16 +56,21 @@ struct session_env {
 	const struct skill_roots *skill_roots;
 	struct agent *agent; /* this session's place in its tree; NULL while there is no tree */
 	enum session_source source;
-	char *cwd;                     /* default folder; absolute */
-	struct str originator;         /* the program that drives the engine */
-	char *client, *client_version; /* name and version of the program that drives this Codex, or NULL */
-	bool ephemeral;                /* see struct codex_options for this and the following flags */
-	bool mutes_output;             /* emit no exec_command_output_delta */
-	bool begins_once_allowed;      /* emit exec_command_begin after the approval */
-	bool is_interactive;           /* a user can answer requests */
-	bool is_unattended;            /* no user can answer, and the model is informed of it */
-	bool serves_tools;             /* the client carries out calls of its dynamic tools */
-	bool runs_unasked;             /* input without items and goals start turns */
+	char *cwd;                           /* default folder; absolute */
+	struct str originator;               /* the program that drives the engine */
+	char *client, *client_version;       /* name and version of the program that drives this Codex, or NULL */
+	const struct rollout_sink *sink;     /* where rollouts are stored; NULL: in files of CODEX_HOME */
+	const struct unfinished *unfinished; /* the task that the resumed session continues, or NULL */
+	bool ephemeral;                      /* see struct codex_options for this and the following flags */
+	bool mutes_output;                   /* emit no exec_command_output_delta */
+	bool begins_once_allowed;            /* emit exec_command_begin after the approval */
+	bool is_interactive;                 /* a user can answer requests */
+	bool is_unattended;                  /* no user can answer, and the model is informed of it */
+	bool serves_tools;                   /* the client carries out calls of its dynamic tools */
+	bool runs_unasked;                   /* input without items and goals start turns */
 };
+
+/* Returns the folder that has the rollouts. */
+const char *session_env_rollouts(const struct session_env *env);
 
 #endif

@@ -36,6 +36,7 @@ void exec_command_init(struct exec_command *command, struct tool_call *call, con
 {
 	*command = (struct exec_command){.host = call->host, .source = source, .started_ns = clock_now_ns()};
 	list_init(&command->link);
+	list_init(&command->wait.link);
 	command->call_id = arena_str(&command->arena, call->call_id);
 	command->turn_id = arena_str(&command->arena, call->turn_id);
 	while (argv[command->argc])
@@ -50,6 +51,7 @@ void exec_command_init(struct exec_command *command, struct tool_call *call, con
 void exec_command_finish(struct exec_command *command)
 {
 	list_remove(&command->link);
+	list_remove(&command->wait.link);
 	command_run_destroy(command->run);
 	exec_deltas_finish(&command->deltas);
 	arena_finish(&command->arena);
@@ -62,16 +64,31 @@ static bool leaves_sandbox(const struct exec_command *command)
 	return command->is_escalated || command->is_allowed || command->is_freed;
 }
 
-void exec_command_start(struct exec_command *command, const struct command_run_handler *handler, void *self)
+static void launch(struct exec_command *command)
 {
 	static const struct sandbox_policy bare = {.mode = sandbox_mode_danger_full_access};
 	struct tool_host *host = command->host;
 	bool is_bare = command->source == exec_source_user_shell || leaves_sandbox(command);
 	command->policy = is_bare ? bare : *host->sandbox;
-	command->run = command_run_start(host->loop, &command->policy, handler, self);
+	command->run = command_run_start(host->loop, &command->policy, command->handler, command->self);
 	list_append(&host->commands, &command->link);
 	if (host->is_held)
 		command_run_pause(command->run);
+}
+
+static void on_stored(struct tool_wait *wait)
+{
+	launch(container_of(wait, struct exec_command, wait));
+}
+
+void exec_command_start(struct exec_command *command, const struct command_run_handler *handler, void *self)
+{
+	struct tool_host *host = command->host;
+	command->handler = handler;
+	command->self = self;
+	command->wait.then = on_stored;
+	if (!host->settle(host, &command->wait, command->call_id))
+		launch(command);
 }
 
 void exec_command_prepare(struct exec_command *command, struct command_run_spec *spec)

@@ -31,6 +31,9 @@ struct exec_command {
 	uint64_t started_ns;
 	/* private */
 	struct arena arena;
+	const struct command_run_handler *handler; /* of the start, and the self that is passed to it */
+	void *self;
+	struct tool_wait wait;        /* until the begin event is stored */
 	struct list link;             /* a node of the host's commands, from the start on */
 	struct command_run *run;      /* NULL before the start */
 	struct sandbox_policy policy; /* the policy of the run; its texts belong to the host */
@@ -57,8 +60,8 @@ void exec_command_rewind(struct exec_command *command);
 struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count);
 /* ---- its start ---- */
 
-/* Starts the command in the host's sandbox, unless it was allowed to leave it. handler->prepare sets process options
- * and then calls exec_command_prepare. */
+/* Starts the command in the host's sandbox, unless it was allowed to leave it; the start may wait until the begin event
+ * is stored. handler->prepare sets process options and then calls exec_command_prepare. */
 void exec_command_start(struct exec_command *command, const struct command_run_handler *handler, void *self);
 void exec_command_prepare(struct exec_command *command, struct command_run_spec *spec);
 

@@ -22,6 +22,7 @@ struct mcp_run {
 	struct mcp_request *request;       /* NULL: not made, or answered */
 	const struct json *arguments;      /* NULL: none */
 	struct mcp_elicits elicits;
+	struct tool_wait wait;
 };
 
 static struct mcp_invocation invocation_of(const struct mcp_run *run)
@@ -37,6 +38,7 @@ static struct mcp_invocation invocation_of(const struct mcp_run *run)
 
 static void run_destroy(struct mcp_run *run)
 {
+	list_remove(&run->wait.link);
 	mcp_elicits_finish(&run->elicits);
 	mcp_request_cancel(run->request, "the user has interrupted the turn");
 	mcp_client_unref(run->client);
@@ -169,6 +171,19 @@ static void call_server(struct mcp_run *run)
 		fail_call(run, err.text);
 }
 
+static void on_stored(struct tool_wait *wait)
+{
+	call_server(container_of(wait, struct mcp_run, wait));
+}
+
+static void settle(struct mcp_run *run)
+{
+	struct tool_host *host = run->call->host;
+	run->wait.then = on_stored;
+	if (!host->settle(host, &run->wait, run->call->call_id))
+		call_server(run);
+}
+
 /* ---- approval ---- */
 
 /* Returns the key under which an approval for the session is remembered. */
@@ -195,7 +210,7 @@ static void on_approval(struct tool_call *call, const void *body)
 	struct mcp_run *run = call->state;
 	if (answer->decision == elicitation_action_accept) {
 		remember(run, answer->_meta);
-		call_server(run);
+		settle(run);
 	} else {
 		fail(run, answer->decision == elicitation_action_decline ? "user rejected MCP tool call"
 		                                                         : "user cancelled MCP tool call");
@@ -208,7 +223,7 @@ static void decide(struct mcp_run *run)
 	const char *refusal = NULL;
 	bool needs_approval = mcp_approval_is_needed(host, run->offered, &refusal);
 	if (!needs_approval || host->is_approved(host, approval_key(run)))
-		call_server(run);
+		settle(run);
 	else if (refusal)
 		fail(run, refusal);
 	else
@@ -237,6 +252,7 @@ static void start(struct tool_call *call)
 	struct mcp_run *run = xnew(struct mcp_run);
 	*run = (struct mcp_run){.call = call, .offered = call->mcp.offered, .arguments = arguments};
 	run->client = mcp_client_ref(run->offered->client);
+	list_init(&run->wait.link);
 	mcp_elicits_init(&run->elicits);
 	call->state = run;
 	call->stop = stop;
