@@ -233,3 +233,20 @@ struct str response_item_text(struct buf *spare, const struct json *message)
 		buf_append_str(spare, part_text(part));
 	return buf_str(spare);
 }
+
+struct str web_search_words(const struct json *action, struct arena *arena)
+{
+	struct str type = json_get_str(action, "type"), query = json_get_str(action, "query");
+	struct str url = json_get_str(action, "url"), pattern = json_get_str(action, "pattern");
+	const struct json *queries = json_get(action, "queries");
+	if (str_is(type, "open_page"))
+		return url.ptr ? url : STR("");
+	if (str_is(type, "find_in_page") && pattern.ptr && url.ptr)
+		return str_of(arena_printf(arena, "'%.*s' in %.*s", STR_ARG(pattern), STR_ARG(url)));
+	if (str_is(type, "find_in_page"))
+		return pattern.ptr ? pattern : url;
+	if (query.len || !json_is(queries, JSON_array) || !json_is(queries->child, JSON_string))
+		return query.ptr ? query : STR("");
+	struct str first = queries->child->text;
+	return queries->count > 1 && first.len ? str_of(arena_printf(arena, "%.*s ...", STR_ARG(first))) : first;
+}

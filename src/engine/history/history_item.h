@@ -23,5 +23,8 @@ void response_item_write(struct buf *out, const struct json *item);
 /* Returns the text of a message's parts, concatenated: borrowed from the message if it has one part, else from
  * `spare`. */
 struct str response_item_text(struct buf *spare, const struct json *message);
+/* Returns the words of a search for people: what was searched, the page, or 'PATTERN' in PAGE. action: of a
+ * web_search_call, or NULL. Allocated in the arena, or borrowed from the action. */
+struct str web_search_words(const struct json *action, struct arena *arena);
 
 #endif

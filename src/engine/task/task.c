@@ -34,6 +34,30 @@ void task_emit_item(struct task *task, enum event_tag tag, struct turn_item *ite
 	session_emit_item(task->session, task->id, tag, item);
 }
 
+void task_emit_message(struct task *task, const struct task_input *input)
+{
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
+	struct user_message_item message = {.id = str_of(id),
+	                                    .client_id = input->client_id,
+	                                    .content = (struct user_input *)(uintptr_t)input->items,
+	                                    .content_count = input->count};
+	struct turn_item item = {.tag = turn_item_user_message, .body = &message};
+	task_emit_item(task, EV_item_started, &item);
+	task_emit_item(task, EV_item_completed, &item);
+}
+
+struct task_input task_input_copy(const struct task_input *input, struct arena *arena)
+{
+	struct user_input *items = arena_array(arena, struct user_input, input->count);
+	for (size_t i = 0; i < input->count; i++)
+		union_copy(&union_user_input, &input->items[i], arena, &items[i]);
+	return (struct task_input){.items = items,
+	                           .count = input->count,
+	                           .output_schema = arena_str(arena, input->output_schema),
+	                           .client_id = arena_str(arena, input->client_id)};
+}
+
 static void emit_started(struct task *task)
 {
 	struct ev_task_started event = {
@@ -214,7 +238,8 @@ struct task *task_create_under(const struct task_kind *kind, const struct task_o
 	session_mcp_begin_task(session);
 	session->task = task;
 	session_lend_host(session, task->id, task->settings);
-	emit_started(task);
+	if (!owner->is_continued)
+		emit_started(task);
 	return task;
 }
 

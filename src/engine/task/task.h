@@ -21,6 +21,7 @@ struct patch_plan;
 struct session;
 struct task;
 struct turn;
+struct unfinished;
 
 struct task_input {
 	const struct user_input *items;
@@ -62,7 +63,8 @@ struct task_owner {
 	struct session *session;
 	const struct task_events *events;
 	const struct inbox_ops *inbox;
-	void *self; /* passed to the functions of events and inbox */
+	bool is_continued; /* the next task was started by another process, so it emits no task_started */
+	void *self;        /* passed to the functions of events and inbox */
 };
 
 struct task {
@@ -105,6 +107,10 @@ void task_start_shell(const struct task_owner *owner, struct str id, const struc
  * model that cannot be used; there is no task then. */
 must_check int task_start_review(const struct task_owner *owner, struct str id, const struct review_request *request,
                                  struct error *err);
+
+/* Continues the task that another process has left, and emits a warning that names that process. A call that had begun
+ * and not ended is reported as interrupted, also to the model, and is never repeated. Everything else is done again. */
+void task_continue(struct task_owner *owner, const struct unfinished *unfinished);
 
 /* ---- a running Task ---- */
 
@@ -163,6 +169,13 @@ void task_end_waiting(struct task *task);
 
 /* Emits the input as a user_message item, both started and completed. */
 void task_emit_message(struct task *task, const struct task_input *input);
+struct task_input task_input_copy(const struct task_input *input, struct arena *arena);
+
+/* A Task of user input that another process has begun. */
+struct task *task_start_continued(const struct task_owner *owner, struct str id);
+/* Adds input for the next Turn without events. */
+void task_add_input(struct task *task, const struct task_input *input);
+void task_next_turn(struct task *task);
 
 /* ---- task_hooks.c: a task waits for one batch of hooks at a time; an abort cancels it ----
  *

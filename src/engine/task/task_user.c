@@ -243,17 +243,6 @@ static void on_cut_short(struct task *task, bool by_user)
 
 /* ---- input ---- */
 
-static struct task_input copy_input(const struct task_input *input, struct arena *arena)
-{
-	struct user_input *items = arena_array(arena, struct user_input, input->count);
-	for (size_t i = 0; i < input->count; i++)
-		union_copy(&union_user_input, &input->items[i], arena, &items[i]);
-	return (struct task_input){.items = items,
-	                           .count = input->count,
-	                           .output_schema = arena_str(arena, input->output_schema),
-	                           .client_id = arena_str(arena, input->client_id)};
-}
-
 static void add_contexts(const struct hook_result *result, struct buf *lines)
 {
 	vec_for_each(text, &result->contexts) {
@@ -304,7 +293,7 @@ static void steer(struct task *task, const struct task_input *input)
 		join(task, input);
 		return;
 	}
-	it->input = copy_input(input, &it->arena);
+	it->input = task_input_copy(input, &it->arena);
 	list_append(&user->steers, &it->link);
 }
 
@@ -330,7 +319,7 @@ static const struct task_kind kind = {
 
 static void keep_input(struct task_user *user, const struct task_input *input, struct buf *lines)
 {
-	user->input = copy_input(input, &user->task.arena);
+	user->input = task_input_copy(input, &user->task.arena);
 	user->first = *lines;
 	buf_init(lines, 0);
 }
@@ -495,4 +484,22 @@ void task_end_waiting(struct task *task)
 	}
 	session_check_window(task->session, task->id, task->settings);
 	task_run_start_hooks(task, on_start_hooks);
+}
+
+/* ---- after the loss of the process that began it ---- */
+
+struct task *task_start_continued(const struct task_owner *owner, struct str id)
+{
+	return &create(owner, id)->task;
+}
+
+void task_add_input(struct task *task, const struct task_input *input)
+{
+	if (!add_input(user_of(task), input, &user_of(task)->pending))
+		emit_too_large(task);
+}
+
+void task_next_turn(struct task *task)
+{
+	next_turn(task);
 }

@@ -186,6 +186,12 @@ static void run_tools(struct turn *turn)
 	start_ready(turn);
 }
 
+void turn_run_calls(struct turn *turn)
+{
+	turn->runs_tools = turn->is_complete = true;
+	loop_defer(&turn->next);
+}
+
 static void record_cut_short(struct turn *turn, const struct tool_call *call, bool by_user)
 {
 	char text[64] = "aborted";
@@ -426,7 +432,7 @@ static void send_request(struct turn *turn)
 		model_call_pause(turn->call);
 }
 
-struct turn *turn_ask(struct turn_env *env, const struct turn_question *question)
+struct turn *turn_create(struct turn_env *env, const struct turn_question *question)
 {
 	struct turn *turn = xnew(struct turn);
 	struct loop *loop = env->session->env->loop;
@@ -435,6 +441,12 @@ struct turn *turn_ask(struct turn_env *env, const struct turn_question *question
 	turn->retry = loop_timer_create(loop, on_retry, turn);
 	loop_deferred_init(&turn->next, loop, on_next, turn);
 	turn_hooks_init(&turn->hooks);
+	return turn;
+}
+
+struct turn *turn_ask(struct turn_env *env, const struct turn_question *question)
+{
+	struct turn *turn = turn_create(env, question);
 	bool needs_tools = !question->item.ptr && !env->conversation->voice;
 	if (!needs_tools || !session_mcp_wait(env->session->mcp, begin_request, turn))
 		begin_request(turn);

@@ -210,7 +210,14 @@ void turn_hooks_end_call(struct turn *turn, struct tool_call *call, void (*then)
 /* Adds the contexts to the history, after the outputs of the calls. */
 void turn_hooks_record(struct turn *turn);
 
-/* ---- turn.c: the calls of the response ---- */
+/* ---- the calls of the response ---- */
+
+/* Creates a turn that has not made a request. */
+struct turn *turn_create(struct turn_env *env, const struct turn_question *question);
+/* Adds the call that an item of the history describes. */
+void turn_add_call(struct turn *turn, const struct json *item);
+/* Starts the calls that were added to a turn without a request. */
+void turn_run_calls(struct turn *turn);
 
 /* Adds a call, which starts when the response is complete. */
 void turn_add_tool(struct turn *turn, const struct tool_call_words *words);

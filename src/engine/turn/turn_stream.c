@@ -286,31 +286,13 @@ static void on_reasoning(struct turn *turn, const struct json *json)
 	turn_emit_whole_item(turn, &item);
 }
 
-/* Returns the words of a search for people: what was searched, the page, or 'PATTERN' in PAGE. */
-static struct str search_words(const struct json *action, struct arena *arena)
-{
-	struct str type = json_get_str(action, "type"), query = json_get_str(action, "query");
-	struct str url = json_get_str(action, "url"), pattern = json_get_str(action, "pattern");
-	const struct json *queries = json_get(action, "queries");
-	if (str_is(type, "open_page"))
-		return url.ptr ? url : STR("");
-	if (str_is(type, "find_in_page") && pattern.ptr && url.ptr)
-		return str_of(arena_printf(arena, "'%.*s' in %.*s", STR_ARG(pattern), STR_ARG(url)));
-	if (str_is(type, "find_in_page"))
-		return pattern.ptr ? pattern : url;
-	if (query.len || !json_is(queries, JSON_array) || !json_is(queries->child, JSON_string))
-		return query.ptr ? query : STR("");
-	struct str first = queries->child->text;
-	return queries->count > 1 && first.len ? str_of(arena_printf(arena, "%.*s ...", STR_ARG(first))) : first;
-}
-
 static void on_web_search(struct turn *turn, const struct json *json)
 {
 	auto_arena struct arena arena = {0};
 	const struct json *action = json_get(json, "action");
 	struct web_search_item search = {
 		.id = json_get_str(json, "id"),
-		.query = search_words(action, &arena),
+		.query = web_search_words(action, &arena),
 		.action = action ? action->span : STR_NONE,
 	};
 	struct turn_item item = {.tag = turn_item_web_search, .web_search = &search};
@@ -359,6 +341,14 @@ static const struct {
 	{"web_search_call", on_web_search, false},  {"function_call", on_function_call, true},
 	{"custom_tool_call", on_custom_call, true}, {"tool_search_call", on_search_call, true},
 };
+
+void turn_add_call(struct turn *turn, const struct json *item)
+{
+	for (size_t i = 0; i < countof(item_rows); i++) {
+		if (item_rows[i].is_call && str_is(json_get_str(item, "type"), item_rows[i].type))
+			item_rows[i].handle(turn, item);
+	}
+}
 
 /* Items of other types are recorded, but not emitted. */
 static void on_item_done(struct turn *turn, const struct json *json)
