@@ -1,0 +1,259 @@
+/* Work and leases: blocking reads of `work` and of w:NAME:in, the renewal of leases, the search for lost workers. */
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "fleet/fleet_store_priv.h"
+#include "fleet/resp.h"
+
+enum { BLOCK_MS = 1000, AGAIN_MS = 200 };
+
+static bool is_error(const struct resp *reply, const char *prefix)
+{
+	return reply && reply->type == RESP_error && str_has_prefix(reply->text, prefix);
+}
+
+struct str fleet_field(const struct resp *entry, const char *name)
+{
+	const struct resp *fields = resp_at(entry, 1);
+	for (size_t i = 0; i + 1 < fields->count; i += 2) {
+		if (str_is(resp_text(resp_at(fields, i)), name))
+			return resp_text(resp_at(fields, i + 1));
+	}
+	return STR_NONE;
+}
+
+/* Passes entries of `work` on. One that names no session is removed: nothing can be done with it. */
+static void take_entries(struct fleet_store *store, const struct resp *entries, bool is_claimed)
+{
+	for (size_t i = 0; i < entries->count; i++) {
+		const struct resp *entry = resp_at(entries, i);
+		struct str id = resp_text(resp_at(entry, 0)), sid = fleet_field(entry, "sid");
+		if (!id.ptr) /* before Redis 7 a deleted entry is nil here */
+			continue;
+		if (fleet_name_is_valid(sid, false))
+			store->events->on_work(sid, id, is_claimed, store->self);
+		else
+			fleet_store_discard(store, id, STR_NONE);
+	}
+}
+
+/* ---- the group ---- */
+
+static void on_group_made(const struct resp *reply, void *self)
+{
+	(void)reply;
+	fleet_store_read_work(self);
+}
+
+/* The stream was deleted, so the group has to be made again. */
+static void make_group_again(struct fleet_store *store)
+{
+	auto_buf struct buf out;
+	buf_init(&out, 4 * KIB);
+	resp_begin(&out, 6);
+	resp_word(&out, STR("XGROUP"));
+	resp_word(&out, STR("CREATE"));
+	fleet_store_key(store, &out, "work", STR(""), "");
+	resp_word(&out, STR("workers"));
+	resp_word(&out, STR("0"));
+	resp_word(&out, STR("MKSTREAM"));
+	if (!redis_link_send(store->link, buf_str(&out), 1, on_group_made, store))
+		loop_timer_start(store->again, AGAIN_MS);
+}
+
+/* ---- reading work ---- */
+
+static void begin_read(const struct fleet_store *store, struct buf *out, uint64_t count, uint64_t block_ms)
+{
+	resp_begin(out, block_ms ? 11 : 9);
+	resp_word(out, STR("XREADGROUP"));
+	resp_word(out, STR("GROUP"));
+	resp_word(out, STR("workers"));
+	resp_word(out, str_of(store->options.name));
+	resp_word(out, STR("COUNT"));
+	resp_number(out, count);
+	if (block_ms) {
+		resp_word(out, STR("BLOCK"));
+		resp_number(out, block_ms);
+	}
+	resp_word(out, STR("STREAMS"));
+	fleet_store_key(store, out, "work", STR(""), "");
+}
+
+static void on_work(const struct resp *reply, void *self)
+{
+	struct fleet_store *store = self;
+	store->work.is_reading = false;
+	if (!reply)
+		return;
+	if (is_error(reply, "NOGROUP")) {
+		make_group_again(store);
+		return;
+	}
+	if (reply->type == RESP_error) {
+		loop_timer_start(store->again, AGAIN_MS);
+		return;
+	}
+	uint64_t before = store->room;
+	const struct resp *entries = resp_at(resp_at(reply, 0), 1);
+	take_entries(store, entries, false);
+	if (store->room == before) /* the owner counts what it was given when it takes it */
+		store->room -= entries->count < store->room ? entries->count : store->room;
+	fleet_store_read_work(store);
+}
+
+void fleet_store_read_work(struct fleet_store *store)
+{
+	auto_buf struct buf out;
+	uint64_t count = store->room < LIMIT_FLEET_READ ? store->room : LIMIT_FLEET_READ;
+	buf_init(&out, 4 * KIB);
+	if (!store->is_up || store->work.is_reading || !count)
+		return;
+	begin_read(store, &out, count, BLOCK_MS);
+	resp_word(&out, STR(">"));
+	store->work.is_reading = redis_link_send(store->work.link, buf_str(&out), 1, on_work, store);
+}
+
+void fleet_store_want(struct fleet_store *store, uint64_t room)
+{
+	store->room = room;
+	fleet_store_read_work(store);
+}
+
+static void on_recovered(const struct resp *reply, void *self)
+{
+	struct fleet_store *store = self;
+	if (reply)
+		take_entries(store, resp_at(resp_at(reply, 0), 1), false);
+}
+
+void fleet_store_recover(struct fleet_store *store)
+{
+	auto_buf struct buf out;
+	buf_init(&out, 4 * KIB);
+	begin_read(store, &out, LIMIT_FLEET_SESSIONS, 0);
+	resp_word(&out, STR("0"));
+	redis_link_send(store->link, buf_str(&out), 1, on_recovered, store);
+}
+
+/* ---- messages to this worker ---- */
+
+static void take_call(struct fleet_store *store, const struct resp *entry)
+{
+	struct str id = resp_text(resp_at(entry, 0)), sid = fleet_field(entry, "sid");
+	if (!id.ptr)
+		return;
+	str_free(&store->call_id);
+	store->call_id = str_copy(id);
+	if (sid.ptr)
+		store->events->on_look(sid, store->self);
+	else if (str_is(fleet_field(entry, "cmd"), "drain"))
+		store->events->on_drain(store->self);
+}
+
+static void on_calls(const struct resp *reply, void *self)
+{
+	struct fleet_store *store = self;
+	store->calls.is_reading = false;
+	if (!reply)
+		return;
+	if (reply->type == RESP_error) {
+		loop_timer_start(store->again, AGAIN_MS);
+		return;
+	}
+	const struct resp *entries = resp_at(resp_at(reply, 0), 1);
+	for (size_t i = 0; i < entries->count; i++)
+		take_call(store, resp_at(entries, i));
+	fleet_store_read_calls(store);
+}
+
+void fleet_store_read_calls(struct fleet_store *store)
+{
+	auto_buf struct buf out;
+	buf_init(&out, 4 * KIB);
+	if (!store->is_up || store->calls.is_reading)
+		return;
+	resp_begin(&out, 8);
+	resp_word(&out, STR("XREAD"));
+	resp_word(&out, STR("COUNT"));
+	resp_number(&out, LIMIT_FLEET_READ);
+	resp_word(&out, STR("BLOCK"));
+	resp_number(&out, BLOCK_MS);
+	resp_word(&out, STR("STREAMS"));
+	fleet_store_key(store, &out, "w:", str_of(store->options.name), ":in");
+	resp_word(&out, store->call_id);
+	store->calls.is_reading = redis_link_send(store->calls.link, buf_str(&out), 1, on_calls, store);
+}
+
+/* ---- leases ---- */
+
+bool fleet_store_renew(struct fleet_store *store, const struct fleet_lease *leases, size_t count, uint64_t sessions,
+                       bool is_draining, redis_reply_fn fn, void *self)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_REDIS_REPLY);
+	fleet_store_script(store, &out, SCRIPT_renew, 8 + 2 * count);
+	resp_word(&out, str_of(store->options.name));
+	resp_number(&out, store->options.lease_ms);
+	resp_word(&out, str_of(store->options.host));
+	resp_number(&out, (uint64_t)store->options.pid);
+	resp_number(&out, sessions);
+	resp_number(&out, store->options.most_sessions);
+	resp_number(&out, is_draining);
+	resp_number(&out, (uint64_t)clock_unix_ms());
+	for (size_t i = 0; i < count; i++) {
+		resp_word(&out, leases[i].sid);
+		resp_number(&out, leases[i].epoch);
+	}
+	return store->is_up && redis_link_send(store->link, buf_str(&out), 1, fn, self);
+}
+
+static void on_claimed(const struct resp *reply, void *self)
+{
+	struct fleet_store *store = self;
+	if (!reply || reply->type != RESP_list)
+		return;
+	str_free(&store->cursor);
+	store->cursor = str_copy(resp_text(resp_at(reply, 0)).ptr ? resp_text(resp_at(reply, 0)) : STR("0-0"));
+	take_entries(store, resp_at(reply, 1), true);
+}
+
+static void claim(struct fleet_store *store, uint64_t room)
+{
+	auto_buf struct buf out;
+	buf_init(&out, 4 * KIB);
+	resp_begin(&out, 8);
+	resp_word(&out, STR("XAUTOCLAIM"));
+	fleet_store_key(store, &out, "work", STR(""), "");
+	resp_word(&out, STR("workers"));
+	resp_word(&out, str_of(store->options.name));
+	resp_number(&out, store->options.lease_ms);
+	resp_word(&out, store->cursor);
+	resp_word(&out, STR("COUNT"));
+	resp_number(&out, room < LIMIT_FLEET_READ ? room : LIMIT_FLEET_READ);
+	redis_link_send(store->link, buf_str(&out), 1, on_claimed, store);
+}
+
+void fleet_store_reap(struct fleet_store *store, uint64_t room)
+{
+	if (store->is_up && room)
+		claim(store, room);
+}
+
+void fleet_store_leave(struct fleet_store *store)
+{
+	auto_buf struct buf out;
+	struct str name = str_of(store->options.name);
+	buf_init(&out, 4 * KIB);
+	resp_begin(&out, 3);
+	resp_word(&out, STR("DEL"));
+	fleet_store_key(store, &out, "w:", name, "");
+	fleet_store_key(store, &out, "w:", name, ":in");
+	resp_begin(&out, 3);
+	resp_word(&out, STR("ZREM"));
+	fleet_store_key(store, &out, "workers", STR(""), "");
+	resp_word(&out, name);
+	redis_link_send(store->link, buf_str(&out), 2, NULL, NULL);
+}
