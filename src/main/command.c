@@ -12,6 +12,7 @@
 #include "ui/exec/exec.h"
 #include "ui/exec/exec_options.h"
 #include "ui/cli/features_command.h"
+#include "ui/fleet/fleet_options.h"
 #include "ui/mcp/mcp_command.h"
 #include "ui/serve/acp_command.h"
 #include "ui/serve/app_server_command.h"

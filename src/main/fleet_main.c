@@ -1,0 +1,94 @@
+/* The program codex-fleet: `codex worker` and `codex fleet`, which the program codex executes. The engine starts this
+ * program again for sandboxes and patches, like codex itself. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+#include <uv.h>
+
+#include "base/error.h"
+#include "base/host.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "config/config_env.h"
+#include "patch/patch_main.h"
+#include "sandbox/sandbox_entry.h"
+#include "ui/fleet/fleet_call.h"
+
+static const struct {
+	const char *word;
+	int (*run)(struct fleet_call *call);
+} rows[] = {
+	{"submit", fleet_submit_run}, {"watch", fleet_watch_run}, {"ls", fleet_ls_run},
+	{"workers", fleet_workers_run}, {"dead", fleet_dead_run}, {"drain", fleet_drain_run},
+	{"requeue", fleet_requeue_run},
+};
+
+static int run_word(const struct cli_word *word, int argc, char **argv)
+{
+	struct fleet_options options = {0};
+	struct cli_result result;
+	int status = cli_read(word->command, argc, argv, &options, &result);
+	struct fleet_call call = {.options = &options};
+	if (status < 0)
+		call.argument = result.positionals.count ? result.positionals.items[0] : NULL;
+	for (size_t i = 0; status < 0 && i < countof(rows); i++) {
+		if (strcmp(rows[i].word, word->word) == 0)
+			status = rows[i].run(&call);
+	}
+	cli_finish(word->command, &options, &result);
+	return status;
+}
+
+/* Options before the word belong to the command and are moved after it. */
+static int fleet_main(int argc, char **argv)
+{
+	struct cli_result result;
+	struct error err;
+	int at;
+	if (cli_find_positional(&fleet_command, argc, argv, &at, &result, &err) != 0)
+		return cli_print_error(&fleet_command, &err);
+	const struct cli_word *word = at < argc ? cli_find_word(&fleet_command, argv[at]) : NULL;
+	if (word) {
+		char *text = argv[at];
+		memmove(&argv[2], &argv[1], sizeof(*argv) * (size_t)(at - 1));
+		argv[1] = text;
+		return run_word(word, argc - 1, argv + 1);
+	}
+	if (at < argc)
+		best_effort(cli_unknown_word(&fleet_command, argv[at], &err));
+	else if (result.wants_help)
+		return cli_print_help(&fleet_command, 1), 0;
+	else if (result.wants_version)
+		return cli_print_version(&fleet_command), 0;
+	else
+		error_set(&err, ERR_usage, "a command is missing");
+	return cli_print_error(&fleet_command, &err);
+}
+
+static int run(int argc, char **argv)
+{
+	if (argc > 1 && strcmp(argv[1], "worker") == 0)
+		return worker_main(argc - 1, argv + 1);
+	if (argc > 1 && strcmp(argv[1], "fleet") == 0)
+		return fleet_main(argc - 1, argv + 1);
+	fprintf(stderr, "codex-fleet: start it as `codex worker` or `codex fleet`\n");
+	return 2;
+}
+
+int main(int argc, char **argv)
+{
+	host_keep_standard_streams();
+	if (sandbox_entry_wants(argc, argv))
+		sandbox_entry_main(argc, argv);
+	sandbox_entry_offer();
+	if (patch_main_wants(argc, argv))
+		return patch_main(argc, argv);
+	host_configure_memory();
+	log_configure(config_env("CODEX_LOG"));
+	signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes an error of write */
+	signal(SIGXFSZ, SIG_IGN); /* and so does an exceeded file size limit */
+	int status = run(argc, argv);
+	uv_library_shutdown();
+	return status;
+}

@@ -1,0 +1,119 @@
+/* Numbers are texts here: the program that uses them checks them. */
+#include "ui/fleet/fleet_options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/host.h"
+#include "base/mem.h"
+
+#define ROW(field, text, letter_, kind_, value_, doc_)                                                           \
+	{                                                                                                        \
+		.name = text, .letter = letter_, .kind = kind_, .offset = offsetof(struct fleet_options, field), \
+		.value = value_, .doc = doc_                                                                     \
+	}
+#define COMMON                                                                               \
+	ROW(redis, "redis", 0, CLI_TEXT, "URL", "The Redis server; or set CODEX_REDIS_URL"), \
+		ROW(namespace, "namespace", 0, CLI_TEXT, "NS", "The tenant [default]")
+
+static const struct cli_option worker_rows[] = {
+	COMMON,
+	ROW(name, "name", 0, CLI_TEXT, "NAME", "The worker's name [host-pid]"),
+	ROW(max_sessions, "max-sessions", 0, CLI_TEXT, "N", "Sessions at the same time [64]"),
+	ROW(lease_ms, "lease-ms", 0, CLI_TEXT, "MS", "Silence after which a worker counts as lost [15000]"),
+	ROW(idle_ms, "idle-ms", 0, CLI_TEXT, "MS", "Let a session go after this time without a task [60000]"),
+	ROW(drain_ms, "drain-ms", 0, CLI_TEXT, "MS", "Time for running tasks to end while draining [30000]"),
+	ROW(max_crashes, "max-crashes", 0, CLI_TEXT, "N", "Put a session aside that was lost more often [3]"),
+	ROW(events_kept, "events-kept", 0, CLI_TEXT, "N", "Events to keep of each session [10000]"),
+	ROW(admin, "admin", 0, CLI_TEXT, "IP:PORT", "Serve /healthz, /readyz and /metrics"),
+	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", "With --admin: requests must show the token in FILE"),
+	ROW(overrides, "config", 'c', CLI_LIST, "key=value", "Set a configuration value (TOML); repeatable"),
+	{.name = "wire-profile",
+         .kind = CLI_TEXT,
+         .offset = offsetof(struct fleet_options, wire_profile),
+         .value = "NAME",
+         .choices = "v1-2026-01|v1-2025-10|legacy2025|doc",
+         .doc = "Generation of the events"},
+};
+
+const struct cli_command worker_command = {
+	.name = "codex worker",
+	.about = "Run sessions of a fleet: submissions and events are in Redis.",
+	.usage = "Usage: codex worker --redis URL [OPTIONS]",
+	.details = "URL: redis://[user[:password]@]host[:port][/db], rediss://… (TLS), unix:///path.\n"
+		   "SIGTERM drains: running tasks end, or another worker continues them.\n"
+		   "docs/fleet.md describes keys, guarantees and operation.\n",
+	.options = worker_rows,
+	.option_count = countof(worker_rows),
+};
+
+static const struct cli_option common_rows[] = {COMMON};
+static const struct cli_option submit_rows[] = {
+	COMMON,
+	ROW(session, "session", 0, CLI_TEXT, "SID", "The session [a new one]"),
+	ROW(id, "id", 0, CLI_TEXT, "ID", "The submission's id [a new one]"),
+	ROW(op, "op", 0, CLI_TEXT, "JSON", "Submit this operation instead of TEXT"),
+};
+static const struct cli_option watch_rows[] = {
+	COMMON,
+	ROW(after, "after", 0, CLI_TEXT, "N", "Begin with event N+1 [0]"),
+	ROW(task, "task", 0, CLI_TEXT, "ID", "Exit when this task ends: 0, or 1 if it was aborted"),
+};
+
+#define SUB(name_, args_, about_, rows_, positionals_)                    \
+	static const struct cli_command name_##_command = {               \
+		.name = "codex fleet " #name_,                            \
+		.about = about_ ".",                                      \
+		.usage = "Usage: codex fleet " #name_ " [OPTIONS]" args_, \
+		.options = rows_,                                         \
+		.option_count = countof(rows_),                           \
+		.most_positionals = positionals_,                         \
+	};
+#include "ui/fleet/fleet_command.def"
+#undef SUB
+
+static const struct cli_word fleet_words[] = {
+#define SUB(name_, args_, about_, rows_, positionals_) \
+	{.word = #name_, .doc = about_, .command = &name_##_command, .run = fleet_exec},
+#include "ui/fleet/fleet_command.def"
+#undef SUB
+};
+
+const struct cli_command fleet_command = {
+	.name = "codex fleet",
+	.about = "Use and watch the sessions of a fleet of workers.",
+	.usage = "Usage: codex fleet <COMMAND> [OPTIONS]",
+	.words = fleet_words,
+	.word_count = countof(fleet_words),
+	.options = common_rows,
+	.option_count = countof(common_rows),
+};
+
+/* ---- execution ---- */
+
+static void try_exec(const char *folder, const char *below, char **argv)
+{
+	auto_free char *path = xasprintf("%s/%scodex-fleet", folder, below);
+	execv(path, argv);
+}
+
+int fleet_exec(int argc, char **argv)
+{
+	char own[PATH_MAX];
+	char **words = xcalloc((size_t)argc + 2, sizeof(*words));
+	words[0] = (char *)(uintptr_t) "codex-fleet";
+	memcpy(words + 1, argv, (size_t)argc * sizeof(*argv));
+	char *slash = host_program_path(own, sizeof(own)) ? strrchr(own, '/') : NULL;
+	if (slash) {
+		*slash = '\0';
+		try_exec(own, "", words);
+		try_exec(own, "../libexec/codex/", words);
+	}
+	fprintf(stderr, "codex %s: cannot start codex-fleet (%s): install the package codex-c-fleet\n", argv[0],
+	        strerror(errno));
+	free(words);
+	return 1;
+}

@@ -1,0 +1,23 @@
+/* fleet_options.h — the command lines of `codex worker` and `codex fleet`. The program codex has the tables, for help
+ * and completion, and executes codex-fleet, which has the rest. */
+#ifndef UI_FLEET_OPTIONS_H
+#define UI_FLEET_OPTIONS_H
+
+#include "ui/cli/cli.h"
+
+struct fleet_options {
+	const char *redis, *namespace;
+	/* of a worker */
+	struct cli_list overrides;
+	const char *wire_profile, *name, *max_sessions, *lease_ms, *idle_ms, *drain_ms, *max_crashes, *events_kept,
+		*admin, *token_file;
+	/* of a client */
+	const char *session, *id, *op, *after, *task;
+};
+
+extern const struct cli_command worker_command, fleet_command;
+
+/* Executes codex-fleet with these words; returns an exit status if it cannot be executed. */
+int fleet_exec(int argc, char **argv);
+
+#endif
