@@ -1,0 +1,129 @@
+// `codex fleet …`, the command line of `codex worker`, and its administration.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { codexBin, launch, say, startModel, tempDir, cleanEnv, waitFor } from './lib/codex.mjs';
+import { fleet, needsRedis, startRedis, startWorker } from './lib/fleet.mjs';
+
+const only = needsRedis();
+const lines = (text) => text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
+
+async function worker(t, args, env) {
+	const home = tempDir(t, 'home');
+	const program = launch(t, codexBin, ['worker', ...args], { env: cleanEnv(home, env) });
+	return program.done;
+}
+
+test('submit, watch, ls, workers', only, async (t) => {
+	const model = await startModel(t, [say('Hello.')]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: ['--max-sessions', '7'] });
+	const submitted = await fleet(t, redis, ['submit', '--session', 's1', '--id', 't1', 'hi']);
+	assert.equal(submitted.stdout, '{"session":"s1","id":"t1"}\n');
+	const watched = await fleet(t, redis, ['watch', 's1', '--task', 't1']);
+	assert.equal(watched.code, 0);
+	const events = lines(watched.stdout);
+	assert.deepEqual(Object.keys(events[0]), ['seq', 'id', 'msg']);
+	assert.deepEqual(events.map(({ seq }) => seq), events.map((_, i) => i + 1));
+	const rest = await fleet(t, redis, ['watch', 's1', '--after', '2', '--task', 't1']);
+	assert.equal(lines(rest.stdout)[0].seq, 3);
+	assert.deepEqual(lines((await fleet(t, redis, ['ls'])).stdout), [
+		{ session: 's1', state: 'active', owner: 'a', seq: events.length, epoch: 1 }]);
+	const [row] = lines((await fleet(t, redis, ['workers'])).stdout);
+	assert.deepEqual(Object.keys(row), ['worker', 'host', 'pid', 'sessions', 'max', 'draining']);
+	assert.deepEqual([row.worker, row.max, row.draining], ['a', 7, false]);
+	assert.equal(row.pid, a.child.pid);
+});
+
+test('submit chooses ids, takes an operation, and the options may precede the word', only, async (t) => {
+	const redis = await startRedis(t);
+	const made = JSON.parse((await fleet(t, redis, ['submit', 'hi'])).stdout);
+	assert.match(made.session, /^[0-9a-f-]{36}$/);
+	assert.match(made.id, /^[0-9a-f-]{36}$/);
+	await fleet(t, redis, ['--namespace', redis.ns, 'submit', '--session', 's1', '--op', '{"type":"interrupt"}']);
+	const [[, [, sub]]] = await redis.call('XRANGE', redis.key('s:s1:sq'), '-', '+');
+	assert.deepEqual(JSON.parse(sub).op, { type: 'interrupt' });
+	assert.equal((await fleet(t, redis, ['submit'])).code, 2);
+	assert.equal((await fleet(t, redis, ['submit', '--session', 'a:b', 'hi'])).code, 2);
+	assert.equal((await fleet(t, redis, ['no-such'])).code, 2);
+});
+
+test('watch: 1 after turn_aborted, 3 if the events are not kept', only, async (t) => {
+	const redis = await startRedis(t);
+	const add = (id, event) => redis.call('XADD', redis.key('s:s1:eq'), id, 'ev', JSON.stringify(event));
+	await add('5-0', { id: 't1', msg: { type: 'task_started' } });
+	await add('6-0', { id: 't1', msg: { type: 'turn_aborted', reason: 'interrupted' } });
+	assert.equal((await fleet(t, redis, ['watch', 's1', '--after', '4', '--task', 't1'])).code, 1);
+	const late = await fleet(t, redis, ['watch', 's1', '--task', 't1']);
+	assert.equal(late.code, 3);
+	assert.match(late.stderr, /\b5\b/);
+	assert.equal((await fleet(t, redis, ['watch', 's1', '--after', 'x'])).code, 2);
+	await add('7-0', { id: 'e', msg: { type: 'shutdown_complete' } });
+	assert.equal((await fleet(t, redis, ['watch', 's1', '--after', '4'])).code, 0);
+});
+
+test('drain and requeue: 1 without such a worker or session', only, async (t) => {
+	const redis = await startRedis(t);
+	assert.equal((await fleet(t, redis, ['drain', 'nobody'])).code, 1);
+	assert.equal((await fleet(t, redis, ['requeue', 'nothing'])).code, 1);
+});
+
+test('no address, a bad namespace, a bad number: exit status 2', only, async (t) => {
+	assert.equal((await worker(t, [])).code, 2);
+	assert.equal((await worker(t, ['--redis', 'http://x'])).code, 2);
+	assert.equal((await worker(t, ['--redis', 'redis://x', '--namespace', 'a b'])).code, 2);
+	assert.equal((await worker(t, ['--redis', 'redis://x', '--lease-ms', '499'])).code, 2);
+	assert.equal((await worker(t, ['--redis', 'redis://x', '--admin', '0.0.0.0:0'])).code, 2);
+});
+
+test('the wrong password ends a worker at once, and no message has it', only, async (t) => {
+	const redis = await startRedis(t, { args: ['--port', '0', '--requirepass', 'right-secret'] }).catch(() => null);
+	const server = redis ?? await startRedis(t);
+	const port = 20000 + Math.floor(Math.random() * 20000);
+	await server.call('AUTH', 'right-secret').catch(() => {});
+	await server.call('CONFIG', 'SET', 'port', port);
+	const { code, stderr } = await worker(t, ['--redis', `redis://:wrong-secret@127.0.0.1:${port}`]);
+	assert.equal(code, 1);
+	assert.match(stderr, new RegExp(`127.0.0.1:${port}`));
+	assert.ok(!stderr.includes('wrong-secret'));
+});
+
+test('an ACL user with the documented rights is enough', only, async (t) => {
+	const model = await startModel(t, [say('Hello.')]);
+	const redis = await startRedis(t, { ns: 'tenant.1' });
+	await redis.call('ACL', 'SETUSER', 'tenant', 'on', '>p@ss', '~codex:{tenant.1}:*', '&*', '-@all', '+@read', '+@write',
+		'+@scripting', '+@connection', '+@transaction', '+@blocking', '-@dangerous', '+info');
+	const port = 20000 + Math.floor(Math.random() * 20000);
+	await redis.call('CONFIG', 'SET', 'port', port);
+	const url = `redis://tenant:p%40ss@127.0.0.1:${port}/0`;
+	await startWorker(t, { ...redis, url }, model, { name: 'a' });
+	const limited = { ...redis, url };
+	assert.equal((await fleet(t, limited, ['submit', '--session', 's1', '--id', 't1', 'hi'])).code, 0);
+	assert.equal((await fleet(t, limited, ['watch', 's1', '--task', 't1'])).code, 0);
+	assert.equal((await fleet(t, limited, ['ls'])).code, 0);
+	const keys = await redis.call('KEYS', '*');
+	assert.ok(keys.every((key) => key.startsWith('codex:{tenant.1}:')), keys.join(' '));
+});
+
+test('--admin serves health, readiness and metrics', only, async (t) => {
+	const model = await startModel(t, [say('Hello.')]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: ['--admin', '127.0.0.1:0'] });
+	const url = await waitFor(a.child.stderr, () => a.result.stderr, (text) => /admin on (\S+)/.exec(text)?.[1]);
+	const get = async (target) => {
+		const answer = await fetch(url + target);
+		return [answer.status, await answer.text()];
+	};
+	await redis.submit('s1', 't1', 'hi');
+	await redis.untilEnd('s1', 't1');
+	assert.equal((await get('/healthz'))[0], 200);
+	assert.equal((await get('/readyz'))[0], 200);
+	assert.equal((await get('/other'))[0], 404);
+	const [, text] = await get('/metrics');
+	assert.match(text, /codex_worker_sessions\{namespace="default",worker="a"\} 1\n/);
+	assert.match(text, /codex_worker_tasks_total\{namespace="default",worker="a"\} 1\n/);
+	redis.child.kill('SIGKILL');
+	await redis.server.done;
+	while ((await get('/readyz'))[0] !== 503) await new Promise((resolve) => setTimeout(resolve, 20));
+});
