@@ -19,8 +19,8 @@ static const struct {
 	const char *word;
 	int (*run)(struct fleet_call *call);
 } rows[] = {
-	{"submit", fleet_submit_run}, {"watch", fleet_watch_run}, {"ls", fleet_ls_run},
-	{"workers", fleet_workers_run}, {"dead", fleet_dead_run}, {"drain", fleet_drain_run},
+	{"submit", fleet_submit_run},   {"watch", fleet_watch_run}, {"ls", fleet_ls_run},
+	{"workers", fleet_workers_run}, {"dead", fleet_dead_run},   {"drain", fleet_drain_run},
 	{"requeue", fleet_requeue_run},
 };
 

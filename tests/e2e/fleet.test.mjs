@@ -112,7 +112,7 @@ test('after SIGKILL another worker, with another home, continues the task: same 
 	assert.equal(warning.id, 't1');
 	assert.match(warning.msg.message, /\ba\b/);
 	assert.equal(events.at(-1).msg.last_agent_message, 'Whole.');
-	assert.match(JSON.stringify(model.requests()[1].body.input), /work/);
+	assert.match(JSON.stringify(model.requests()[1].body.input), /text":"work"/);
 	assert.equal((await redis.hash('s1')).epoch, '2');
 	const pending = await redis.call('XPENDING', redis.key('work'), 'workers', '-', '+', 10);
 	assert.deepEqual(pending.map(([, consumer, , deliveries]) => [consumer, deliveries]), [['b', 2]]);

@@ -134,7 +134,7 @@ test('TLS: the certificate is verified, and the session runs', only, async (t) =
 
 // --- failover -------------------------------------------------------------------------------------------------------
 
-/** A proxy on one address to whatever `target()` is; cut() ends its connections. */
+/** A proxy from one address to the one that `target()` returns; cut() ends its connections. */
 async function startProxy(t, target) {
 	const sockets = new Set();
 	const server = net.createServer((near) => {

@@ -3,6 +3,8 @@
  * belongs to the compaction, for every kind. */
 #include "engine/task/task.h"
 
+#include <stdio.h>
+
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -34,19 +36,6 @@ void task_emit_item(struct task *task, enum event_tag tag, struct turn_item *ite
 	session_emit_item(task->session, task->id, tag, item);
 }
 
-void task_emit_message(struct task *task, const struct task_input *input)
-{
-	char id[UUID_TEXT_SIZE];
-	uuid_v7(id);
-	struct user_message_item message = {.id = str_of(id),
-	                                    .client_id = input->client_id,
-	                                    .content = (struct user_input *)(uintptr_t)input->items,
-	                                    .content_count = input->count};
-	struct turn_item item = {.tag = turn_item_user_message, .body = &message};
-	task_emit_item(task, EV_item_started, &item);
-	task_emit_item(task, EV_item_completed, &item);
-}
-
 struct task_input task_input_copy(const struct task_input *input, struct arena *arena)
 {
 	struct user_input *items = arena_array(arena, struct user_input, input->count);
@@ -56,6 +45,16 @@ struct task_input task_input_copy(const struct task_input *input, struct arena *
 	                           .count = input->count,
 	                           .output_schema = arena_str(arena, input->output_schema),
 	                           .client_id = arena_str(arena, input->client_id)};
+}
+
+/* Reports that the input was discarded: a truncated item would be invalid JSON and break every later request. */
+void task_emit_too_large(struct task *task)
+{
+	char text[160];
+	snprintf(text, sizeof(text), "This input has more than %d MB as JSON, images included, and was discarded.",
+	         LIMIT_USER_ITEM / MIB);
+	struct ev_error event = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
+	task_emit(task, EV_error, &event);
 }
 
 static void emit_started(struct task *task)

@@ -169,6 +169,8 @@ void task_end_waiting(struct task *task);
 
 /* Emits the input as a user_message item, both started and completed. */
 void task_emit_message(struct task *task, const struct task_input *input);
+/* Reports that the input exceeds LIMIT_USER_ITEM. */
+void task_emit_too_large(struct task *task);
 struct task_input task_input_copy(const struct task_input *input, struct arena *arena);
 
 /* A Task of user input that another process has begun. */

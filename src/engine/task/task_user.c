@@ -92,16 +92,6 @@ static bool add_input(struct task_user *user, const struct task_input *input, st
 	return true;
 }
 
-/* Reports that the input was discarded: a truncated item would be invalid JSON and break every later request. */
-static void emit_too_large(struct task *task)
-{
-	char text[160];
-	snprintf(text, sizeof(text), "This input has more than %d MB as JSON, images included, and was discarded.",
-	         LIMIT_USER_ITEM / MIB);
-	struct ev_error event = {.message = str_of(text), .codex_error_info = STR("\"bad_request\"")};
-	task_emit(task, EV_error, &event);
-}
-
 /* ---- the Turns ---- */
 
 static void steer_destroy(struct steer *it)
@@ -257,7 +247,7 @@ static void join(struct task *task, const struct task_input *input)
 {
 	struct task_user *user = user_of(task);
 	if (!add_input(user, input, &user->pending)) {
-		emit_too_large(task);
+		task_emit_too_large(task);
 		return;
 	}
 	if (user->waits)
@@ -412,7 +402,7 @@ void task_start_user(const struct task_owner *owner, struct str id, const struct
 	task->turn_env.output_schema = arena_str(&task->arena, input->output_schema);
 	session_check_window(session, task->id, task->settings);
 	if (input->count && !add_input(user, input, &lines)) {
-		emit_too_large(task);
+		task_emit_too_large(task);
 		task_complete(task);
 	} else if (!has_checks(session) && !task_needs_compact(task)) {
 		begin(task, buf_str(&lines), input);
@@ -496,7 +486,7 @@ struct task *task_start_continued(const struct task_owner *owner, struct str id)
 void task_add_input(struct task *task, const struct task_input *input)
 {
 	if (!add_input(user_of(task), input, &user_of(task)->pending))
-		emit_too_large(task);
+		task_emit_too_large(task);
 }
 
 void task_next_turn(struct task *task)
