@@ -42,6 +42,15 @@ bool str_equal_fold(struct str a, struct str b)
 	return a.len == b.len && (a.len == 0 || strncasecmp(a.ptr, b.ptr, a.len) == 0);
 }
 
+bool str_contains_fold(struct str text, struct str part)
+{
+	for (size_t i = 0; i + part.len <= text.len; i++) {
+		if (str_equal_fold(str_n(text.ptr + i, part.len), part))
+			return true;
+	}
+	return false;
+}
+
 int str_compare(struct str a, struct str b)
 {
 	size_t shorter = a.len < b.len ? a.len : b.len;

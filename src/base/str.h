@@ -51,7 +51,8 @@ bool str_cut_prefix(struct str *s, const char *prefix);
 /* Compares in a time that depends on the lengths alone: for secrets. */
 bool str_eq_secret(struct str a, struct str b);
 bool str_equal_fold(struct str a, struct str b); /* ASCII case-insensitive equality */
-int str_compare(struct str a, struct str b);     /* bytewise, as memcmp then length */
+bool str_contains_fold(struct str text, struct str part);
+int str_compare(struct str a, struct str b); /* bytewise, as memcmp then length */
 
 /* Returns the index of the first needle, or -1. */
 ptrdiff_t str_find(struct str s, struct str needle);

@@ -145,11 +145,8 @@ static void add_header(struct model_secrets *secrets, struct str line)
 static bool is_secret_name(struct str name)
 {
 	for (size_t i = 0; i < countof(secret_names); i++) {
-		struct str part = str_of(secret_names[i]);
-		for (size_t at = 0; at + part.len <= name.len; at++) {
-			if (str_equal_fold(str_n(name.ptr + at, part.len), part))
-				return true;
-		}
+		if (str_contains_fold(name, str_of(secret_names[i])))
+			return true;
 	}
 	return false;
 }

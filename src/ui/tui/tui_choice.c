@@ -60,23 +60,14 @@ static void report(struct tui_panel *panel)
 
 /* ---- the search ---- */
 
-static bool contains_fold(struct str text, struct str part)
-{
-	for (size_t i = 0; i + part.len <= text.len; i++) {
-		if (str_equal_fold(str_n(text.ptr + i, part.len), part))
-			return true;
-	}
-	return false;
-}
-
 static void search(struct choice_panel *choice)
 {
 	struct str part = buf_str(&choice->search);
 	choice->found.count = choice->at = 0;
 	for (size_t i = 0; i < choice->what.count; i++) {
 		const struct tui_choice *item = &choice->items[i];
-		if (contains_fold(str_of(item->label), part) ||
-		    (item->about && contains_fold(str_of(item->about), part)))
+		if (str_contains_fold(str_of(item->label), part) ||
+		    (item->about && str_contains_fold(str_of(item->about), part)))
 			vec_push(&choice->found, i);
 	}
 }
@@ -206,6 +197,7 @@ struct tui_panel *tui_choice_create(const struct tui_choices *what, struct str i
 {
 	struct choice_panel *choice = xnew(struct choice_panel);
 	choice->panel = (struct tui_panel){.class = &class, .id = id.ptr ? str_dup(id) : NULL, .is_request = id.ptr};
+	choice->panel.letters = what->denies ? LETTERS_approval : what->is_searched ? LETTERS_text : LETTERS_list;
 	choice->what = *what;
 	choice->what.count = what->count < CHOICES_MAX ? what->count : CHOICES_MAX;
 	choice->title = str_dup(what->title);

@@ -69,12 +69,7 @@ void composer_search_begin(struct composer *composer)
 
 static bool matches(const struct composer *composer, size_t at)
 {
-	struct str text = str_of(composer->history.items[at]), part = buf_str(&composer->search);
-	for (size_t i = 0; i + part.len <= text.len; i++) {
-		if (str_equal_fold(str_n(text.ptr + i, part.len), part))
-			return true;
-	}
-	return false;
+	return str_contains_fold(str_of(composer->history.items[at]), buf_str(&composer->search));
 }
 
 static void show(struct composer *composer, size_t at)
