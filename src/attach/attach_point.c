@@ -270,6 +270,17 @@ static void forget_requests(struct attach_point *point)
 		drop_pending(point, point->pending.count - 1);
 }
 
+/* Requests of subagents, which have other turns, stay. */
+static void end_turn(struct attach_point *point, struct str turn)
+{
+	keep(&point->started, NULL);
+	for (size_t i = point->pending.count; i-- > 0;) {
+		struct str id = point->pending.items[i]->id;
+		if (!id.len || str_eq(id, turn))
+			drop_pending(point, i);
+	}
+}
+
 static void expire(struct attach_point *point, struct str call_id)
 {
 	for (size_t i = point->pending.count; i-- > 0;) {
@@ -303,8 +314,7 @@ static void remember(struct attach_point *point, const struct event *event)
 		break;
 	case EV_task_complete:
 	case EV_turn_aborted:
-		keep(&point->started, NULL);
-		forget_requests(point);
+		end_turn(point, event->id);
 		break;
 	case EV_request_user_input_expired:
 		expire(point, event->msg.request_user_input_expired->call_id);

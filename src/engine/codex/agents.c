@@ -278,7 +278,7 @@ void agents_join(struct codex *child, struct agent *agent)
 {
 	const struct codex *root = agent->tree->root->session;
 	child->env.agent = agent;
-	child->holds = root->on_child ? 0 : root->holds;
+	child->holds = root->asks_for_children ? root->holds : 0;
 	agent->session = child;
 	loop_deferred_init(&child->hear, child->env.loop, on_hear, child);
 }
@@ -305,11 +305,11 @@ void agents_close(struct codex *root)
 		agent_tree_clear(root->agents);
 }
 
-/* With on_child set, the front end holds each subagent for its own subscribers. */
+/* Otherwise the front end holds each subagent for its own subscribers. */
 void agents_hold(struct codex *root, bool is_held)
 {
 	struct agent *agent;
-	if (!root->agents || root->on_child)
+	if (!root->agents || !root->asks_for_children)
 		return;
 	list_for_each(agent, &root->agents->agents, link) {
 		if (agent->parent && agent->session)
@@ -413,16 +413,18 @@ void agents_take_event(struct codex *child, struct event *event)
 		wake_waiting(root);
 	if (child->on_event)
 		child->on_event(event, child->self);
-	else if (is_question(event->msg.tag)) /* the request needs an answer */
+	bool is_heard = child->on_event && !root->asks_for_children;
+	if (!is_heard && is_question(event->msg.tag)) /* the request needs an answer */
 		eq_push(&root->eq, event->id, event->msg.tag, event->msg.body);
 	agent_log_add(&child->env.agent->log, event);
 }
 
-/* Returns the session of a subagent whose requests the root emits; NULL if its Codex has its own receiver. */
+/* Returns the session of a subagent whose requests the root emits; NULL if its own receiver answers them. */
 static struct session *asks_through_root(const struct agent *agent)
 {
 	struct codex *child = agent->parent ? agent->session : NULL;
-	return child && !child->on_event ? child->session : NULL;
+	bool asks = child && (!child->on_event || root_of(child)->asks_for_children);
+	return asks ? child->session : NULL;
 }
 
 size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct str id)

@@ -228,6 +228,7 @@ struct codex *codex_open(const struct codex_options *options)
 	codex->steers = options->steers;
 	codex->on_event = options->on_event;
 	codex->on_child = options->on_child;
+	codex->asks_for_children = options->asks_for_children || !options->on_child;
 	codex->on_room = options->on_room;
 	codex->self = options->self;
 	samples_init(&codex->samples);

@@ -69,6 +69,7 @@ struct codex {
 	bool steers;            /* input joins a running task by default */
 	codex_event_fn on_event;
 	codex_child_fn on_child;
+	bool asks_for_children; /* requests of subagents are events of this Codex */
 	codex_room_fn on_room;
 	void *self; /* passed to on_event, on_child and on_room */
 	struct submission_queue sq;

@@ -57,6 +57,7 @@ struct codex_options {
 	bool runs_unasked;
 	codex_event_fn on_event;
 	codex_child_fn on_child; /* NULL: requests of subagents become events of this Codex */
+	bool asks_for_children;  /* they do so with on_child, too, and subagents are held with this Codex */
 	codex_room_fn on_room;   /* NULL: a submission that was refused is not submitted again */
 	void *self;              /* passed to on_event, on_child and on_room */
 };
