@@ -73,9 +73,9 @@ enum rollout_wants {
 };
 
 /* A part of a file: its first `most` bytes; of more than twice `tail` bytes (unless that is 0) the first line and the
- * last `tail` bytes. */
+ * last `tail` bytes. from: the first line and those that begin at this byte or later; 0: all. */
 struct rollout_part {
-	uint64_t most, tail;
+	uint64_t most, tail, from;
 };
 
 struct rollout_reader {

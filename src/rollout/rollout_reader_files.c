@@ -92,10 +92,15 @@ static bool read_ends(const char *path, struct rollout_part part, struct rollout
 	struct stat info;
 	buf_init(&text, LIMIT_ROLLOUT_FILE);
 	buf_init(&tail, LIMIT_ROLLOUT_FILE);
-	if (fd < 0 || !part.tail || fstat(fd, &info) != 0 || !str_has_suffix(str_of(path), ".jsonl"))
+	bool is_part = part.tail || part.from;
+	if (fd < 0 || !is_part || fstat(fd, &info) != 0 || !str_has_suffix(str_of(path), ".jsonl"))
 		return false;
 	uint64_t size = (uint64_t)info.st_size < part.most ? (uint64_t)info.st_size : part.most;
-	if (size / 2 <= part.tail || !read_first_line(fd, part.tail, &text) ||
+	if (part.from && part.from <= size) /* with the end of the line before */
+		part.tail = size - part.from + 1;
+	else if (size / 2 <= part.tail)
+		return false;
+	if (!read_first_line(fd, part.from ? part.from : part.tail, &text) ||
 	    !read_at(fd, size - part.tail, (size_t)part.tail, &tail))
 		return false;
 	ptrdiff_t begin = str_find_char(buf_str(&tail), '\n');
