@@ -150,8 +150,8 @@ static void end_csi(struct term_keys *keys, char final)
 {
 	unsigned params[PARAMS_MAX] = {0};
 	keys->state = KEYS_ground;
-	if (keys->seq_len > sizeof(keys->seq) || (keys->seq_len && strchr("<=>?", keys->seq[0])))
-		return; /* an answer to a query */
+	if (keys->seq_len > sizeof(keys->seq) || final == 'R' || (keys->seq_len && strchr("<=>?", keys->seq[0])))
+		return; /* an answer to a query; CSI R is the place of the cursor, and F3 is SS3 R or CSI 13 ~ */
 	read_params(keys, params);
 	if (final == '~' && params[0] == PASTE_BEGIN)
 		keys->state = KEYS_paste;

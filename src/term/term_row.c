@@ -3,17 +3,10 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "term/term_theme.h"
 #include "term/term_width.h"
 
 enum { ROW_MAX = 256 * KIB }; /* bytes of one row */
-
-static const struct {
-	const char *color, *flat;
-} styles[] = {
-#define TERM_STYLE(name, sgr, flat) {sgr, flat},
-#include "term/term_style.def"
-#undef TERM_STYLE
-};
 
 void term_row_init(struct term_row *row, size_t width, bool has_color)
 {
@@ -34,7 +27,7 @@ void term_row_clear(struct term_row *row)
 
 void term_row_add(struct term_row *row, enum term_style style, struct str text)
 {
-	const char *sgr = row->has_color ? styles[style].color : styles[style].flat;
+	const char *sgr = term_theme_sgr(style, row->has_color);
 	if (*sgr && text.len)
 		buf_printf(&row->text, "\x1b[%sm", sgr);
 	while (text.len) {
@@ -43,7 +36,7 @@ void term_row_add(struct term_row *row, enum term_style style, struct str text)
 			break;
 		term_cluster_append(&row->text, &cluster);
 		row->columns += cluster.width;
-		if (cluster.bytes.ptr[0] & 0x80 || cluster.bytes.len > 1)
+		if (row->width != SIZE_MAX && (cluster.bytes.ptr[0] & 0x80 || cluster.bytes.len > 1))
 			buf_printf(&row->text, "\x1b[%zuG", row->columns + 1);
 		text = str_skip(text, cluster.bytes.len);
 	}

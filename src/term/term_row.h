@@ -9,12 +9,7 @@
 
 #include "base/buf.h"
 #include "base/str.h"
-
-enum term_style {
-#define TERM_STYLE(name, sgr, flat) TERM_##name,
-#include "term/term_style.def"
-#undef TERM_STYLE
-};
+#include "term/term_style.h"
 
 struct term_row {
 	struct buf text; /* begins and ends in the plain style */
@@ -24,6 +19,7 @@ struct term_row {
 	bool has_color;
 };
 
+/* width: SIZE_MAX if the terminal is to wrap the row. */
 void term_row_init(struct term_row *row, size_t width, bool has_color);
 void term_row_finish(struct term_row *row);
 void term_row_clear(struct term_row *row);

@@ -137,6 +137,8 @@ test('/diff: changes and new files; outside git it says so', options, async (t) 
 	const term = await startReady(t, model, [], { cwd: repository(t) });
 	await enter(term, '/diff');
 	await term.until(/-two[^]*\+TWO[^]*new file\.txt[^]*\+fresh/);
+	term.type('q');
+	await term.untilGone(/\+fresh/);
 	await leave(term);
 	const plain = await startReady(t, model);
 	await enter(plain, '/diff');

@@ -151,10 +151,7 @@ test('/subagents lists them, and shows what the chosen one did', options, async 
 	term.type('\r');
 	await term.until(/^Subagents\n\n?› 1\. Main \[default\] \(current\)\n {2}2\. \S+ .*[0-9a-f-]{36}/m);
 	term.type('2');
-	await term.until(/S U B A G E N T[^]*› count pears/);
-	term.type('q');
-	await term.untilGone(/S U B A G E N T/);
-	await term.until(/^• Asked\.[^]*^›$/m);
+	await term.until(/• Watching \S+ [^]*› count pears\n\n• Seven pears\./);
 	await leave(term);
 });
 

@@ -81,26 +81,6 @@ struct target {
 	char id[UUID_TEXT_SIZE];
 };
 
-typedef int (*work_fn)(const struct target *target, struct error *err);
-
-static int move_to_archive(const struct target *target, struct error *err)
-{
-	return rollout_move(target->home, str_of(target->id), true, err);
-}
-
-static int move_back(const struct target *target, struct error *err)
-{
-	return rollout_move(target->home, str_of(target->id), false, err);
-}
-
-static int remove_files(const struct target *target, struct error *err)
-{
-	int status = rollout_remove(target->home, str_of(target->id), err);
-	if (status == 0)
-		thread_note_remove(target->home, str_of(target->id));
-	return status;
-}
-
 static int find(struct target *target, const char *word, struct error *err)
 {
 	struct rollout_file_name name;
@@ -114,10 +94,20 @@ static int find(struct target *target, const char *word, struct error *err)
 	return 0;
 }
 
-static int run_locked(const struct target *target, work_fn work, struct error *err)
+static int do_locked(enum session_work work, const char *home, struct str id, struct error *err)
 {
-	struct rollout_lock *lock = rollout_lock_create(target->home, str_of(target->id), err);
-	int status = lock ? work(target, err) : -(int)err->code;
+	if (work != SESSION_DELETE)
+		return rollout_move(home, id, work == SESSION_ARCHIVE, err);
+	int status = rollout_remove(home, id, err);
+	if (status == 0)
+		thread_note_remove(home, id);
+	return status;
+}
+
+int session_do(enum session_work work, const char *home, const char *id, struct error *err)
+{
+	struct rollout_lock *lock = rollout_lock_create(home, str_of(id), err);
+	int status = lock ? do_locked(work, home, str_of(id), err) : -(int)err->code;
 	rollout_lock_destroy(lock);
 	return status;
 }
@@ -136,8 +126,9 @@ static bool is_confirmed(const char *word, const struct target *target)
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static int run(const struct cli_command *command, const char *word, bool must_ask, work_fn work, const char *done)
+static int run(const struct cli_command *command, const char *word, bool must_ask, enum session_work work)
 {
+	static const char *const done[] = {"Archived", "Unarchived", "Deleted"};
 	struct error err;
 	auto_free char *home = config_env_home(&err);
 	struct target target = {.home = home};
@@ -150,13 +141,13 @@ static int run(const struct cli_command *command, const char *word, bool must_as
 	}
 	if (must_ask && !is_confirmed(word, &target))
 		return EXIT_FAILED;
-	if (run_locked(&target, work, &err) != 0)
+	if (session_do(work, home, target.id, &err) != 0)
 		return fail(command, &err);
-	printf("%s session %s.\n", done, target.id);
+	printf("%s session %s.\n", done[work], target.id);
 	return 0;
 }
 
-static int read_and_run(const struct cli_command *command, int argc, char **argv, work_fn work, const char *done)
+static int read_and_run(const struct cli_command *command, int argc, char **argv, enum session_work work)
 {
 	struct archive_options options = {0};
 	struct cli_result result;
@@ -167,23 +158,22 @@ static int read_and_run(const struct cli_command *command, int argc, char **argv
 		status = cli_print_error(command, &err);
 	}
 	if (status < 0)
-		status = run(command, result.positionals.items[0], work == remove_files && !options.is_forced, work,
-		             done);
+		status = run(command, result.positionals.items[0], work == SESSION_DELETE && !options.is_forced, work);
 	cli_finish(command, &options, &result);
 	return status;
 }
 
 int archive_main(int argc, char **argv)
 {
-	return read_and_run(&archive_command, argc, argv, move_to_archive, "Archived");
+	return read_and_run(&archive_command, argc, argv, SESSION_ARCHIVE);
 }
 
 int unarchive_main(int argc, char **argv)
 {
-	return read_and_run(&unarchive_command, argc, argv, move_back, "Unarchived");
+	return read_and_run(&unarchive_command, argc, argv, SESSION_UNARCHIVE);
 }
 
 int delete_main(int argc, char **argv)
 {
-	return read_and_run(&delete_command, argc, argv, remove_files, "Deleted");
+	return read_and_run(&delete_command, argc, argv, SESSION_DELETE);
 }

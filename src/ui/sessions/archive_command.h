@@ -11,4 +11,9 @@ int archive_main(int argc, char **argv);
 int unarchive_main(int argc, char **argv);
 int delete_main(int argc, char **argv);
 
+enum session_work { SESSION_ARCHIVE, SESSION_UNARCHIVE, SESSION_DELETE };
+
+/* Does this to the session with this id, under its lock. Blocks; any thread. */
+must_check int session_do(enum session_work work, const char *home, const char *id, struct error *err);
+
 #endif

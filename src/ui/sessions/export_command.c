@@ -88,8 +88,7 @@ static void write_json(const struct rollout_meta *meta, struct str name, const s
 	out->over |= compact.over;
 }
 
-static int write_session(const struct export_options *options, const char *home, const char *path, struct buf *out,
-                         struct error *err)
+int export_write(const char *home, const char *path, bool is_json, struct buf *out, struct error *err)
 {
 	auto_arena struct arena arena = {0};
 	struct thread_history history;
@@ -100,7 +99,7 @@ static int write_session(const struct export_options *options, const char *home,
 	thread_history_read(reader, &arena, &history);
 	rollout_names_read(home, &names);
 	struct str name = rollout_names_find(&names, reader->meta.thread_id);
-	if (options->format && strcmp(options->format, "json") == 0)
+	if (is_json)
 		write_json(&reader->meta, name, &history, out);
 	else if (options->format && strcmp(options->format, "html") == 0)
 		transcript_html_write(&reader->meta, name, &history, out);
@@ -130,7 +129,8 @@ static int export(const struct export_options *options, const char *word, struct
 	auto_free char *path = home ? find(options, home, word, err) : NULL;
 	auto_buf struct buf out;
 	buf_init(&out, LIMIT_ROLLOUT_FILE);
-	int status = path ? write_session(options, home, path, &out, err) : -(int)err->code;
+	bool is_json = options->format && strcmp(options->format, "json") == 0;
+	int status = path ? export_write(home, path, is_json, &out, err) : -(int)err->code;
 	if (status == 0)
 		status = options->output ? file_write_atomic(options->output, buf_str(&out), 0600, false, err)
 		                         : print(&out, err);

@@ -15,8 +15,6 @@
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_priv.h"
 
-enum { TICK_MS = 1000 };
-
 /* ---- events ---- */
 
 static void on_configured(struct tui *tui, const struct event *event)
@@ -46,15 +44,15 @@ static void on_started(struct tui *tui, const struct event *event)
 	(void)event;
 	tui->is_running = tui->has_turn = true;
 	tui->started_ms = clock_now_ms();
-	if (!tui->is_calm)
-		loop_timer_start(tui->tick, TICK_MS);
+	tui_tick_start(tui);
 }
 
 static void stop_working(struct tui *tui)
 {
 	tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
-	loop_timer_stop(tui->tick);
-	tui_ask_withdraw(tui->ask, STR_NONE);
+	if (!tui->watched)
+		loop_timer_stop(tui->tick);
+	tui_ask_withdraw_unless(tui->ask, tui_agents_await, tui);
 }
 
 /* A turn that failed has not answered what joined it late: the history has these messages, and another turn reads
@@ -155,7 +153,9 @@ static void on_item(struct tui *tui, const struct event *event)
 void tui_on_event(const struct event *event, void *self)
 {
 	struct tui *tui = self;
-	tui_cells_event(tui->cells, event);
+	/* while a subagent is shown, the rollout keeps what happens; a patch belongs to the question about it */
+	if (!tui->watched || event->msg.tag == EV_apply_patch_approval_request)
+		tui_cells_event(tui->cells, event);
 	switch (event->msg.tag) {
 	case EV_session_configured:
 		on_configured(tui, event);
@@ -177,6 +177,9 @@ void tui_on_event(const struct event *event, void *self)
 		break;
 	case EV_error:
 		on_error(tui);
+		break;
+	case EV_warning:
+		tui_warning_add(tui, event->msg.warning->message);
 		break;
 	case EV_exec_approval_request:
 		tui_notify(tui, "approval-requested", STR("Approval requested: a command"));

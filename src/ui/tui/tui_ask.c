@@ -97,9 +97,23 @@ void tui_ask_withdraw(struct tui_ask *ask, struct str id)
 	}
 }
 
+void tui_ask_withdraw_unless(struct tui_ask *ask, bool (*keeps)(const char *id, void *self), void *self)
+{
+	for (size_t i = ask->panels.count; i-- > 0;) {
+		const struct tui_panel *panel = ask->panels.items[i];
+		if (panel->is_request && !(panel->id && keeps(panel->id, self)))
+			panel_destroy(take_at(ask, i));
+	}
+}
+
 bool tui_ask_is_shown(const struct tui_ask *ask)
 {
 	return ask->is_shown;
+}
+
+enum tui_letters tui_ask_letters(const struct tui_ask *ask)
+{
+	return ask->panels.count ? ask->panels.items[0]->letters : LETTERS_text;
 }
 
 bool tui_ask_has_request(const struct tui_ask *ask)

@@ -27,11 +27,15 @@ struct tui_panel_class {
 	void (*destroy)(struct tui_panel *panel);
 };
 
+/* The meaning of letters for a panel. */
+enum tui_letters { LETTERS_text, LETTERS_list, LETTERS_approval };
+
 /* The first member of each kind of panel. */
 struct tui_panel {
 	const struct tui_panel_class *class;
 	char *id;        /* of the request; owned by the queue once added */
 	bool is_request; /* of the engine, so that typing ahead must not answer it */
+	enum tui_letters letters;
 };
 
 /* on_change: the live rows are others now. */
@@ -42,8 +46,11 @@ void tui_ask_destroy(struct tui_ask *ask); /* NULL is fine */
 void tui_ask_add(struct tui_ask *ask, struct tui_panel *panel);
 /* Removes the requests with this id without an answer; STR_NONE: all requests. */
 void tui_ask_withdraw(struct tui_ask *ask, struct str id);
+/* Removes all requests except those with an id that `keeps` accepts. */
+void tui_ask_withdraw_unless(struct tui_ask *ask, bool (*keeps)(const char *id, void *self), void *self);
 
 bool tui_ask_is_shown(const struct tui_ask *ask);
+enum tui_letters tui_ask_letters(const struct tui_ask *ask);
 /* True if a request of the engine waits, shown or not. */
 bool tui_ask_has_request(const struct tui_ask *ask);
 /* To be called for each key: postpones a request that is not shown. */

@@ -87,6 +87,11 @@ void tui_cells_resize(struct tui_cells *cells, size_t columns)
 	tui_page_resize(&cells->page, columns);
 }
 
+void tui_cells_set_raw(struct tui_cells *cells, bool is_raw)
+{
+	tui_cells_begin(cells)->is_raw = is_raw;
+}
+
 void tui_cells_set_folder(struct tui_cells *cells, const char *cwd)
 {
 	cells->page.cwd = cwd;
@@ -419,6 +424,12 @@ static void end_turn(struct tui_cells *cells)
 	end_open(cells);
 	drop_running(cells);
 	buf_clear(&cells->thinking);
+}
+
+void tui_cells_leave(struct tui_cells *cells)
+{
+	end_turn(cells);
+	cells->is_reviewing = cells->has_report = false;
 }
 
 static void on_aborted(struct tui_cells *cells, const struct event *event)

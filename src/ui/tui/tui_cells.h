@@ -19,16 +19,20 @@ struct tui_page;
 struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color, const char *cwd);
 void tui_cells_destroy(struct tui_cells *cells); /* NULL is fine */
 
-/* The rows are at most this wide from now on. */
 /* Sets the folder to which paths are relative; borrowed. */
 void tui_cells_set_folder(struct tui_cells *cells, const char *cwd);
+/* The rows are at most this wide from now on. */
 void tui_cells_resize(struct tui_cells *cells, size_t columns);
+/* Finished lines are not wrapped, and messages are shown as they came. */
+void tui_cells_set_raw(struct tui_cells *cells, bool is_raw);
 /* Adds what the event says to the conversation. */
 void tui_cells_event(struct tui_cells *cells, const struct event *event);
 /* Adds the live rows, at most `most` (at least 1): the end of a message that arrives, and running commands. */
 void tui_cells_draw(struct tui_cells *cells, size_t most);
 /* Ends open text and returns the page, for cells that follow. */
 struct tui_page *tui_cells_begin(struct tui_cells *cells);
+/* Ends all that is open, because another thread takes the place of this one. */
+void tui_cells_leave(struct tui_cells *cells);
 /* Adds a line of the program itself. */
 void tui_cells_note(struct tui_cells *cells, struct str text);
 void tui_cells_fail(struct tui_cells *cells, struct str text);

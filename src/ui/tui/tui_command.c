@@ -45,6 +45,12 @@ void on_slash_init(struct tui *tui, struct str text)
 		tui_say(tui, str_of(init_prompt));
 }
 
+void on_slash_collab(struct tui *tui, struct str text)
+{
+	(void)text;
+	tui_set_plan_mode(tui, !tui->is_plan_mode);
+}
+
 void on_slash_mention(struct tui *tui, struct str text)
 {
 	(void)text;
@@ -174,6 +180,11 @@ static void run(struct tui *tui, const struct slash *command, struct str rest)
 	buf_init(&text, LIMIT_LINE);
 	if (tui->is_running && !command->is_free) {
 		buf_printf(&text, "'/%s' is disabled while a task is in progress.", command->name);
+		tui_cells_fail(tui->cells, buf_str(&text));
+		return;
+	}
+	if (tui->watched && !command->is_free) {
+		buf_printf(&text, "'/%s' works in the main thread; esc goes back to it.", command->name);
 		tui_cells_fail(tui->cells, buf_str(&text));
 		return;
 	}

@@ -1,30 +1,20 @@
 /* Questions before a session can start: whether the folder is trusted, and a missing key. The session is opened
  * after the last answer. */
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/auth.h"
 #include "config/config.h"
-#include "config/config_file.h"
 #include "config/model_provider.h"
 #include "config/toml/toml.h"
-#include "config/toml/toml_edit.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_choice.h"
 #include "ui/tui/tui_form.h"
-#include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_priv.h"
 #include "workspace/git_info.h"
-
-struct trusting {
-	struct tui *tui; /* NULL: the terminal was left meanwhile */
-	char *home, *folder;
-	struct error err;
-	int status;
-};
 
 /* ---- the key ---- */
 
@@ -59,6 +49,12 @@ static void check_key(struct tui *tui)
 		tui_begin(tui);
 }
 
+static void on_trust_saved(struct tui *tui, bool is_saved)
+{
+	(void)is_saved; /* else the folder is not trusted */
+	check_key(tui);
+}
+
 static void on_key_given(struct tui_form *form, enum form_end end, void *self)
 {
 	struct tui *tui = self;
@@ -74,52 +70,6 @@ static void on_key_given(struct tui_form *form, enum form_end end, void *self)
 
 /* ---- trust ---- */
 
-static int write_trust(struct toml_edit *edit, void *self, struct error *err)
-{
-	const struct trusting *trusting = self;
-	auto_arena struct arena arena = {0};
-	struct str path[] = {STR("projects"), str_of(trusting->folder), STR("trust_level")};
-	struct toml *value = toml_new(&arena, TOML_string, "config.toml", 1);
-	value->text = STR("trusted");
-	return toml_edit_set(edit, path, countof(path), value, err);
-}
-
-static void on_work(void *self)
-{
-	struct trusting *trusting = self;
-	trusting->status = config_file_change(trusting->home, write_trust, trusting, &trusting->err);
-}
-
-static void reload(struct tui *tui)
-{
-	struct error err;
-	struct config *config;
-	if (exec_config_load(&tui->options.run, tui->cwd, &config, &err) != 0) {
-		tui_cells_fail(tui->cells, str_of(err.text));
-		return;
-	}
-	config_unref(tui->config);
-	tui->config = config;
-}
-
-static void on_written(void *self)
-{
-	struct trusting *trusting = self;
-	struct tui *tui = trusting->tui;
-	if (tui) {
-		tui->trusting = NULL;
-		if (trusting->status != 0)
-			tui_cells_fail(tui->cells, str_of(trusting->err.text));
-		else
-			reload(tui);
-		check_key(tui);
-		tui_frame_change(tui->frame);
-	}
-	free(trusting->home);
-	free(trusting->folder);
-	free(trusting);
-}
-
 /* Trust covers a repository as a whole. */
 static char *trusted_folder(const struct tui *tui)
 {
@@ -134,12 +84,14 @@ static void on_trust_chosen(const struct tui_chosen *chosen, void *self)
 		check_key(tui);
 		return;
 	}
-	struct trusting *trusting = xnew(struct trusting);
-	trusting->tui = tui;
-	trusting->home = xstrdup(config_home(tui->config));
-	trusting->folder = trusted_folder(tui);
-	tui->trusting = trusting;
-	worker_run(tui->loop, on_work, on_written, trusting);
+	auto_free char *folder = trusted_folder(tui);
+	auto_buf struct buf key;
+	buf_init(&key, LIMIT_LINE);
+	buf_append_c(&key, "projects.");
+	json_quote(&key, str_of(folder)); /* JSON's escapes are a part of TOML's */
+	buf_append_c(&key, ".trust_level");
+	const char *words[] = {buf_str(&key).ptr, "\"trusted\""};
+	tui_save(tui, words, countof(words), on_trust_saved);
 }
 
 /* True if [projects] says something about the folder, or about one around it. */
@@ -179,11 +131,4 @@ void tui_first_run(struct tui *tui)
 		check_key(tui);
 	else
 		tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
-}
-
-void tui_first_leave(struct tui *tui)
-{
-	if (tui->trusting)
-		tui->trusting->tui = NULL;
-	tui->trusting = NULL;
 }

@@ -11,6 +11,8 @@
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_keymap.h"
+#include "ui/tui/tui_pager.h"
 #include "ui/tui/tui_priv.h"
 
 /* ---- sending ---- */
@@ -41,7 +43,7 @@ static void send_input(struct tui *tui, bool is_queued)
 	if (str_is_blank(composer_text(&tui->composer)) || tui_command(tui, composer_text(&tui->composer)))
 		return;
 	composer_take(&tui->composer, &text, &images);
-	if (is_queued && tui->is_running)
+	if (is_queued && tui->is_running && !tui->watched)
 		tui_queue(tui, buf_str(&text), images);
 	else
 		tui_send(tui, buf_str(&text), images);
@@ -62,7 +64,7 @@ static bool edit_queued(struct tui *tui)
 
 static void on_ctrl_c(struct tui *tui)
 {
-	if (tui->is_running)
+	if (tui_shows_running(tui))
 		tui_interrupt(tui);
 	else if (composer_is_empty(&tui->composer))
 		tui_quit(tui);
@@ -98,7 +100,7 @@ static bool on_ctrl(struct tui *tui, char c)
 		tui_copy(tui);
 		return true;
 	case 't':
-		tui_transcript_open(tui);
+		tui_transcript_open(tui, false);
 		return true;
 	case 'z':
 		tui_frame_leave(tui->frame);
@@ -126,8 +128,10 @@ static bool on_named(struct tui *tui, const struct term_key *key)
 		tui_set_plan_mode(tui, !tui->is_plan_mode);
 	else if (key->name == KEY_tab)
 		send_input(tui, true);
-	else if (key->name == KEY_escape && tui->is_running)
+	else if (key->name == KEY_escape && tui_shows_running(tui))
 		tui_interrupt(tui);
+	else if (key->name == KEY_escape && tui->watched)
+		tui_agents_show_main(tui);
 	else if ((key->name == KEY_up && key->mods == TERM_ALT) || (key->name == KEY_left && key->mods == TERM_SHIFT))
 		return edit_queued(tui);
 	else
@@ -135,16 +139,33 @@ static bool on_named(struct tui *tui, const struct term_key *key)
 	return true;
 }
 
+/* Left lists the subagents, with Alt it shows the previous one, and Alt-Right the next one. True: taken. */
+static bool on_thread_key(struct tui *tui, const struct term_key *key)
+{
+	bool is_left = key->name == KEY_left, is_arrow = is_left || key->name == KEY_right;
+	if (key->kind != TERM_NAMED || !is_arrow || !tui->agents.count || (key->mods && key->mods != TERM_ALT))
+		return false;
+	if (key->mods)
+		return tui_agents_step(tui, is_left ? -1 : 1);
+	if (is_left)
+		on_slash_subagents(tui, STR(""));
+	return is_left;
+}
+
 /* Keys that mean something else on an empty composer. True: taken. */
 static bool on_empty(struct tui *tui, const struct term_key *key, bool was_armed)
 {
-	if (!composer_is_empty(&tui->composer) || tui->composer.is_shell || key->mods)
+	if (!composer_is_empty(&tui->composer) || tui->composer.is_shell)
+		return false;
+	if (on_thread_key(tui, key))
+		return true;
+	if (key->mods)
 		return false;
 	if (key->kind == TERM_CHAR && str_is(key->text, "?")) {
 		tui_shortcuts_open(tui);
 		return true;
 	}
-	if (key->kind != TERM_NAMED || key->name != KEY_escape || tui->is_running)
+	if (key->kind != TERM_NAMED || key->name != KEY_escape || tui->is_running || tui->watched)
 		return false;
 	tui->is_armed = !was_armed;
 	if (was_armed)
@@ -152,13 +173,20 @@ static bool on_empty(struct tui *tui, const struct term_key *key, bool was_armed
 	return true;
 }
 
-/* Alt-comma and Alt-period. True: taken. */
-static bool on_effort(struct tui *tui, const struct term_key *key)
+/* Keys with Alt, and function keys. True: taken. */
+static bool on_other(struct tui *tui, const struct term_key *key)
 {
-	bool is_less = str_is(key->text, ","), is_one = is_less || str_is(key->text, ".");
-	if (key->kind != TERM_CHAR || key->mods != TERM_ALT || !is_one)
+	char alt = key->kind == TERM_CHAR && key->mods == TERM_ALT ? key->text.ptr[0] : 0;
+	if (alt == ',' || alt == '.')
+		tui_settings_step_effort(tui, alt == ',' ? -1 : 1);
+	else if (alt == 'r')
+		tui_raw_set(tui, !tui->is_raw);
+	else if (key->kind == TERM_NAMED && key->name == KEY_f2)
+		on_slash_warnings(tui, STR(""));
+	else if (key->kind == TERM_NAMED && key->name == KEY_f3)
+		tui_transcript_open(tui, true);
+	else
 		return false;
-	tui_settings_step_effort(tui, is_less ? -1 : 1);
 	return true;
 }
 
@@ -225,7 +253,7 @@ static void to_composer(struct tui *tui, const struct term_key *key)
 	tui->is_armed = false;
 	if (tui->composer.is_searching && composer_key(&tui->composer, key))
 		return;
-	if (tui_complete_key(tui, key) || on_empty(tui, key, was_armed) || on_effort(tui, key))
+	if (tui_complete_key(tui, key) || on_empty(tui, key, was_armed) || on_other(tui, key))
 		return;
 	if (key->kind == TERM_PASTE)
 		on_paste(tui, key->text);
@@ -236,15 +264,35 @@ static void to_composer(struct tui *tui, const struct term_key *key)
 	tui_complete_update(tui);
 }
 
-void tui_on_key(const struct term_key *key, void *self)
+/* Returns where the key counts, for the user's map of keys; 0: it is text, or a key of the list above the composer. */
+static unsigned contexts_of(const struct tui *tui, const struct term_key *key)
+{
+	bool is_letter = key->kind == TERM_CHAR && !key->mods;
+	if (tui->pager)
+		return tui_pager_is_asking(tui->pager) ? 0 : KEYMAP_PAGER;
+	if (tui_ask_is_shown(tui->ask)) {
+		enum tui_letters letters = tui_ask_letters(tui->ask);
+		return letters == LETTERS_approval            ? KEYMAP_LIST | KEYMAP_APPROVAL
+		       : is_letter && letters == LETTERS_text ? 0
+		                                              : KEYMAP_LIST;
+	}
+	if (is_letter ? !composer_is_empty(&tui->composer) : tui->popup.kind != POPUP_none && !key->mods)
+		return 0;
+	return KEYMAP_GLOBAL | KEYMAP_CHAT | KEYMAP_COMPOSER | KEYMAP_EDITOR;
+}
+
+void tui_on_key(const struct term_key *typed, void *self)
 {
 	struct tui *tui = self;
+	struct term_key bound = *typed, *key = &bound;
 	if (key->kind == TERM_FOCUSED || key->kind == TERM_BLURRED) {
 		tui->is_blurred = key->kind == TERM_BLURRED;
 		return;
 	}
 	tui_frame_echo(tui->frame);
-	if (tui_transcript_key(tui, key)) {
+	if (!tui_keymap_apply(&tui->keymap, contexts_of(tui, key), key))
+		return;
+	if (tui_text_key(tui, key)) {
 		tui_ask_typed(tui->ask);
 		return;
 	}

@@ -154,11 +154,20 @@ static void on_signal(int number, void *self)
 	tui_quit(tui);
 }
 
+void tui_tick_start(struct tui *tui)
+{
+	if (!tui->is_calm)
+		loop_timer_start(tui->tick, TICK_MS);
+}
+
+/* Stops when the working line is gone. */
 static void on_tick(void *self)
 {
 	struct tui *tui = self;
+	if (!tui_shows_running(tui))
+		return;
 	tui_frame_change(tui->frame);
-	loop_timer_start(tui->tick, TICK_MS);
+	tui_tick_start(tui);
 }
 
 static void on_ask_change(void *self)
@@ -178,8 +187,10 @@ static void greet(struct tui *tui)
 	buf_printf(&text, ">_ Codex in C (v" CODEX_VERSION ")\n%s", tui->cwd);
 	tui_cells_note(tui->cells, buf_str(&text));
 	const char *const *warnings = config_warnings(tui->config, &count);
-	for (size_t i = 0; i < count; i++)
+	for (size_t i = 0; i < count; i++) {
 		tui_cells_note(tui->cells, str_of(warnings[i]));
+		tui_warning_add(tui, str_of(warnings[i]));
+	}
 }
 
 static bool is_set(const struct tui *tui, const char *key, bool value)
@@ -199,8 +210,14 @@ static void open_view(struct tui *tui)
 	term_keys_init(&tui->keys, tui_on_key, tui);
 	tui->keeps_bursts = is_set(tui, "disable_paste_burst", true);
 	tui->is_calm = is_set(tui, "tui.animations", false);
+	buf_init(&tui->shown, GIT_OUTPUT_MAX + 1 * KIB);
+	buf_init(&tui->warnings, MIB);
 	tui_view_measure(tui);
+	tui_theme_apply(tui);
 	greet(tui);
+	tui_keys_apply(tui);
+	if (is_set(tui, "tui.raw_output_mode", true))
+		tui_raw_set(tui, true);
 	tui_session_replay(tui);
 	tui_frame_echo(tui->frame);
 }
@@ -273,10 +290,10 @@ static int run(struct tui *tui, struct error *err)
 		services_destroy(tui->services);
 		process_reaper_stop();
 		loop_deferred_finish(&tui->restart);
-		tui_first_leave(tui);
 		tui_title_clear(tui);
 		tui_git_cancel(tui->git);
-		tui_settings_leave(tui);
+		tui_save_leave(tui);
+		tui_manage_leave(tui);
 		tui_pick_leave(tui);
 		tui_history_leave(tui);
 		tui_complete_finish(tui);
@@ -341,6 +358,10 @@ static void tui_finish(struct tui *tui)
 	free(tui->next_path);
 	free(tui->next_prompt);
 	free(tui->plan);
+	free(tui->doomed);
+	buf_finish(&tui->shown);
+	buf_finish(&tui->warnings);
+	tui_keymap_finish(&tui->keymap);
 	tui_terminal_ended(tui, STR_NONE);
 	vec_finish(&tui->terminals);
 	tui_agents_forget(tui);

@@ -7,7 +7,7 @@
 #include "term/term_width.h"
 #include "ui/cli/terminal.h"
 
-enum { TEXT_MAX = 64 * MIB, TAB_STOP = 8, LINE_MAX_FULL = 64 * KIB };
+enum { TEXT_MAX = 64 * MIB, TAB_STOP = 8, LINE_MAX_FULL = 64 * KIB, RAW_PIECE = 16 * KIB };
 
 void tui_page_init(struct tui_page *page, bool has_color, term_row_fn on_row, void *self)
 {
@@ -62,6 +62,23 @@ static void expand(struct buf *out, struct str line)
 	}
 }
 
+void tui_page_write_raw(struct tui_page *page, struct str line)
+{
+	size_t width = page->row.width;
+	page->row.width = SIZE_MAX;
+	do {
+		struct str piece = str_n(line.ptr, text_floor_boundary(line, RAW_PIECE));
+		auto_buf struct buf flat;
+		buf_init(&flat, RAW_PIECE * TAB_STOP);
+		expand(&flat, piece);
+		term_row_clear(&page->row);
+		term_row_add(&page->row, TERM_plain, buf_str(&flat));
+		page->sink.on_row(&page->row, page->sink.self);
+		line = str_skip(line, piece.len);
+	} while (line.len);
+	page->row.width = width;
+}
+
 static void add_line(struct term_text *text, enum term_style style, struct str line)
 {
 	auto_buf struct buf flat;
@@ -75,6 +92,8 @@ void tui_page_write(struct tui_page *page, const struct tui_look *look, struct s
 	struct term_text lines;
 	struct str line;
 	bool is_begun = false;
+	while (page->is_raw && str_next_line(&text, &line))
+		tui_page_write_raw(page, line);
 	term_text_init(&lines);
 	for (; str_next_line(&text, &line); is_begun = true) {
 		add_line(&lines, look->style, line);

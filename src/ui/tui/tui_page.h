@@ -21,6 +21,7 @@ struct tui_page {
 	struct term_row row;
 	const char *cwd; /* borrowed; paths in it are shown relative to it; NULL: none */
 	bool is_full;    /* nothing is shortened: for a pager */
+	bool is_raw;     /* text is written as it came, and the terminal wraps it */
 	bool has_rows;   /* so the next cell follows an empty row */
 };
 
@@ -36,6 +37,8 @@ void tui_page_write(struct tui_page *page, const struct tui_look *look, struct s
 void tui_page_write_line(struct tui_page *page, const struct tui_look *look, struct str line, size_t most);
 /* Writes styled lines. */
 void tui_page_write_text(struct tui_page *page, const struct tui_look *look, const struct term_text *text);
+/* Writes a line as it came. */
+void tui_page_write_raw(struct tui_page *page, struct str line);
 /* Begins a cell with complete text. */
 void tui_page_cell(struct tui_page *page, const struct tui_look *look, struct str text);
 

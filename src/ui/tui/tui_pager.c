@@ -8,8 +8,9 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "term/term_keys.h"
+#include "term/term_width.h"
 
-enum { FRAME_ROWS = 3, BYTES_MAX = 256 * MIB }; /* FRAME_ROWS: title, rule, footer */
+enum { FRAME_ROWS = 3, BYTES_MAX = 256 * MIB, FIND_MAX = 200, NOT_FOUND = -1 }; /* FRAME_ROWS: title, rule, footer */
 
 struct span {
 	size_t from, len; /* in bytes */
@@ -25,6 +26,9 @@ struct tui_pager {
 	size_t top;           /* the first row on the screen */
 	size_t dropped;       /* rows that are not kept */
 	size_t height, width; /* of the window */
+	struct buf find;      /* the text that is looked for */
+	bool is_asking;       /* the user is typing it */
+	ptrdiff_t found;      /* the row that contains it, or NOT_FOUND */
 };
 
 static void on_row(const struct term_row *row, void *self)
@@ -40,7 +44,8 @@ static void on_row(const struct term_row *row, void *self)
 	buf_append_str(&pager->bytes, buf_str(&row->text));
 }
 
-struct tui_pager *tui_pager_create(const char *title, bool has_color, tui_pager_fill_fn fill, void *self)
+struct tui_pager *tui_pager_create(const char *title, bool has_color, bool is_at_end, tui_pager_fill_fn fill,
+                                   void *self)
 {
 	struct tui_pager *pager = xnew(struct tui_pager);
 	pager->title = title;
@@ -49,7 +54,9 @@ struct tui_pager *tui_pager_create(const char *title, bool has_color, tui_pager_
 	buf_init(&pager->bytes, BYTES_MAX);
 	tui_page_init(&pager->page, has_color, on_row, pager);
 	pager->page.is_full = true;
-	pager->top = SIZE_MAX; /* the end, once the size is known */
+	pager->top = is_at_end ? SIZE_MAX : 0; /* the end, once the size is known */
+	pager->found = NOT_FOUND;
+	buf_init(&pager->find, FIND_MAX);
 	return pager;
 }
 
@@ -60,6 +67,7 @@ void tui_pager_destroy(struct tui_pager *pager)
 	tui_page_finish(&pager->page);
 	vec_finish(&pager->rows);
 	buf_finish(&pager->bytes);
+	buf_finish(&pager->find);
 	free(pager);
 }
 
@@ -75,12 +83,13 @@ static size_t last_top(const struct tui_pager *pager)
 
 void tui_pager_resize(struct tui_pager *pager, size_t rows, size_t columns)
 {
-	bool is_at_end = pager->top >= last_top(pager);
+	bool is_at_end = pager->top && pager->top >= last_top(pager);
 	double place = pager->rows.count ? (double)pager->top / (double)pager->rows.count : 0;
 	pager->height = rows;
 	if (columns != pager->width) {
 		pager->width = columns;
 		pager->rows.count = pager->dropped = 0;
+		pager->found = NOT_FOUND;
 		pager->page.has_rows = false;
 		buf_clear(&pager->bytes);
 		tui_page_resize(&pager->page, columns);
@@ -89,6 +98,77 @@ void tui_pager_resize(struct tui_pager *pager, size_t rows, size_t columns)
 	}
 	if (is_at_end || pager->top > last_top(pager))
 		pager->top = last_top(pager);
+}
+
+static struct str row_bytes(const struct tui_pager *pager, size_t at)
+{
+	const struct span *span = &pager->rows.items[at];
+	return str_n(pager->bytes.data + span->from, span->len);
+}
+
+/* ---- finding ---- */
+
+/* Appends the text of a row, without its escape sequences. */
+static void append_plain(struct buf *out, struct str bytes)
+{
+	for (size_t i = 0; i < bytes.len; i++) {
+		if (bytes.ptr[i] != '\x1b') {
+			buf_append_char(out, bytes.ptr[i]);
+			continue;
+		}
+		for (i += 2; i < bytes.len && bytes.ptr[i] < '@'; i++)
+			continue;
+	}
+}
+
+/* Goes to the next row with the text, from `from` on; by: 1 or -1. */
+static void find(struct tui_pager *pager, ptrdiff_t from, ptrdiff_t by)
+{
+	ptrdiff_t count = (ptrdiff_t)pager->rows.count;
+	auto_buf struct buf plain;
+	buf_init(&plain, BYTES_MAX);
+	pager->found = NOT_FOUND;
+	for (ptrdiff_t i = 0; i < count && pager->find.len && pager->found < 0; i++) {
+		ptrdiff_t at = (from + by * i % count + count) % count;
+		buf_clear(&plain);
+		append_plain(&plain, row_bytes(pager, (size_t)at));
+		if (str_contains_fold(buf_str(&plain), buf_str(&pager->find)))
+			pager->found = at;
+	}
+	if (pager->found >= 0)
+		pager->top = (size_t)pager->found < last_top(pager) ? (size_t)pager->found : last_top(pager);
+}
+
+void tui_pager_ask(struct tui_pager *pager)
+{
+	buf_clear(&pager->find);
+	pager->found = NOT_FOUND;
+	pager->is_asking = true;
+}
+
+bool tui_pager_is_asking(const struct tui_pager *pager)
+{
+	return pager->is_asking;
+}
+
+/* Goes to the next match after the last one, or before it. */
+static void find_again(struct tui_pager *pager, ptrdiff_t by)
+{
+	ptrdiff_t from = pager->found >= 0 ? pager->found + by : (ptrdiff_t)pager->top;
+	if (pager->rows.count)
+		find(pager, from, by);
+}
+
+static void ask_key(struct tui_pager *pager, const struct term_key *key)
+{
+	if (key->kind == TERM_CHAR && !key->mods)
+		buf_append_str(&pager->find, key->text);
+	else if (key->kind == TERM_NAMED && key->name == KEY_backspace)
+		buf_truncate(&pager->find, pager->find.len - term_cluster_last(buf_str(&pager->find)));
+	else if (key->kind != TERM_PASTE)
+		pager->is_asking = false;
+	if (key->kind == TERM_NAMED && key->name == KEY_enter)
+		find_again(pager, 1);
 }
 
 /* ---- keys ---- */
@@ -119,12 +199,20 @@ static bool on_character(struct tui_pager *pager, const struct term_key *key)
 		move(pager, c == ' ' ? page : -page);
 	else if (c == 'g' || c == 'G')
 		pager->top = c == 'g' ? 0 : last_top(pager);
+	else if (c == 'n' || c == 'N')
+		find_again(pager, c == 'n' ? 1 : -1);
+	else if (c == '/')
+		tui_pager_ask(pager);
 	return true;
 }
 
 bool tui_pager_key(struct tui_pager *pager, const struct term_key *key)
 {
 	ptrdiff_t page = (ptrdiff_t)room(pager);
+	if (pager->is_asking) {
+		ask_key(pager, key);
+		return true;
+	}
 	if (key->kind == TERM_CHAR)
 		return on_character(pager, key);
 	if (key->kind != TERM_NAMED)
@@ -146,6 +234,9 @@ bool tui_pager_key(struct tui_pager *pager, const struct term_key *key)
 	case KEY_end:
 		pager->top = last_top(pager);
 		break;
+	case KEY_f3:
+		tui_pager_ask(pager);
+		break;
 	default:
 		break;
 	}
@@ -161,10 +252,26 @@ static void draw_row(struct buf *out, size_t at, struct str bytes)
 	buf_append_c(out, "\x1b[K");
 }
 
-static void draw_frame(const struct tui_pager *pager, struct term_row *row, struct buf *out)
+static void draw_footer(const struct tui_pager *pager, struct term_row *row)
 {
 	char text[160];
 	size_t last = last_top(pager), percent = last ? pager->top * 100 / last : 100;
+	if (pager->find.len || pager->is_asking) {
+		term_row_add_c(row, TERM_plain, "  / ");
+		term_row_add(row, TERM_plain, buf_str(&pager->find));
+		term_row_add_c(row, TERM_dim,
+		               pager->is_asking    ? "  enter to find"
+		               : pager->found >= 0 ? "  n N next and previous   q to close"
+		                                   : "  not found   q to close");
+		return;
+	}
+	snprintf(text, sizeof(text), "  ↑↓ PgUp PgDn Home End to scroll   / to find   q to close   %zu%%", percent);
+	term_row_add_c(row, TERM_dim, text);
+}
+
+static void draw_frame(const struct tui_pager *pager, struct term_row *row, struct buf *out)
+{
+	char text[160];
 	term_row_clear(row);
 	snprintf(text, sizeof(text), "/ %s ", pager->title);
 	term_row_add_c(row, TERM_dim, text);
@@ -174,9 +281,24 @@ static void draw_frame(const struct tui_pager *pager, struct term_row *row, stru
 		term_row_add_c(row, TERM_dim, "/");
 	draw_row(out, 1, buf_str(&row->text));
 	term_row_clear(row);
-	snprintf(text, sizeof(text), "  ↑↓ PgUp PgDn Home End to scroll   q to close   %zu%%", percent);
-	term_row_add_c(row, TERM_dim, text);
+	draw_footer(pager, row);
 	draw_row(out, pager->height, buf_str(&row->text));
+}
+
+/* The row that was found is drawn in reverse, as plain text. */
+static void draw_text(const struct tui_pager *pager, size_t at, struct term_row *row, struct buf *out, size_t place)
+{
+	auto_buf struct buf plain;
+	bool is_found = (ptrdiff_t)at == pager->found;
+	buf_init(&plain, BYTES_MAX);
+	if (at >= pager->rows.count || !is_found) {
+		draw_row(out, place, at < pager->rows.count ? row_bytes(pager, at) : STR(""));
+		return;
+	}
+	append_plain(&plain, row_bytes(pager, at));
+	term_row_clear(row);
+	term_row_add(row, TERM_reverse, buf_str(&plain));
+	draw_row(out, place, buf_str(&row->text));
 }
 
 void tui_pager_draw(const struct tui_pager *pager, struct buf *out)
@@ -186,11 +308,8 @@ void tui_pager_draw(const struct tui_pager *pager, struct buf *out)
 	buf_append_c(out, "\x1b[?2026h\x1b[?25l");
 	draw_frame(pager, &row, out);
 	draw_row(out, pager->height - 1, STR(""));
-	for (size_t i = 0; i < room(pager); i++) {
-		const struct span *span = &pager->rows.items[pager->top + i];
-		bool is_there = pager->top + i < pager->rows.count;
-		draw_row(out, i + 2, is_there ? str_n(pager->bytes.data + span->from, span->len) : STR(""));
-	}
+	for (size_t i = 0; i < room(pager); i++)
+		draw_text(pager, pager->top + i, &row, out, i + 2);
 	buf_append_c(out, "\x1b[?2026l");
 	term_row_finish(&row);
 }

@@ -18,12 +18,16 @@ struct tui_pager;
 /* Writes the text to the page; called again when the width has changed. */
 typedef void (*tui_pager_fill_fn)(struct tui_page *page, void *self);
 
-/* title: constant text. The last rows are shown first. */
-struct tui_pager *tui_pager_create(const char *title, bool has_color, tui_pager_fill_fn fill, void *self);
+/* title: constant text. is_at_end: the last rows are shown first. */
+struct tui_pager *tui_pager_create(const char *title, bool has_color, bool is_at_end, tui_pager_fill_fn fill,
+                                   void *self);
 void tui_pager_destroy(struct tui_pager *pager); /* NULL is fine */
 void tui_pager_resize(struct tui_pager *pager, size_t rows, size_t columns);
 /* Returns false when the key closes the pager. */
 bool tui_pager_key(struct tui_pager *pager, const struct term_key *key);
+/* Asks for a text to find. */
+void tui_pager_ask(struct tui_pager *pager);
+bool tui_pager_is_asking(const struct tui_pager *pager);
 /* Appends the bytes that draw the whole screen. */
 void tui_pager_draw(const struct tui_pager *pager, struct buf *out);
 

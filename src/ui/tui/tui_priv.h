@@ -14,6 +14,7 @@
 #include "term/term_row.h"
 #include "ui/exec/exec_prompt.h"
 #include "ui/tui/tui_composer.h"
+#include "ui/tui/tui_keymap.h"
 #include "ui/tui/tui_popup.h"
 #include "ui/exec/exec_options.h"
 
@@ -35,10 +36,17 @@ struct tui_terminal {
 };
 
 struct tui_agent {
-	char *thread_id, *name, *prompt;
+	struct tui *tui;
+	struct codex *codex;    /* NULL: it is not loaded, or belongs to another process */
+	char *thread_id, *name; /* name: NULL if unknown */
+	char *asks;             /* the id of its last request, or NULL */
+	bool is_running;
+	uint64_t started_ms, seen; /* of its turn; bytes of its rollout when it was shown last */
 };
 
 enum tui_tools { TOOLS_unwanted, TOOLS_by_count, TOOLS_by_name };
+
+enum tui_fate { FATE_exported, FATE_archived, FATE_deleted };
 
 struct tui_skill {
 	char *name, *about;
@@ -73,6 +81,7 @@ struct tui {
 	char *guest_end;            /* why the guest was disconnected, or NULL */
 	struct term_tty *tty;
 	struct term_keys keys;
+	struct tui_keymap keymap;
 	struct loop_timer *escape; /* decides about a lone ESC */
 	struct loop_timer *tick;   /* the seconds of the working line */
 	struct tui_frame *frame;
@@ -80,12 +89,15 @@ struct tui {
 	struct tui_ask *ask;
 	struct composer composer;
 	struct tui_pager *pager; /* on the alternate screen; NULL: none */
+	struct buf shown;        /* a text in it */
+	struct buf warnings;     /* lines */
 	struct tui_popup popup;
 	struct tui_files *files; /* the search of the open list; NULL: none */
 	VEC(struct tui_skill) skills;
 	struct tui_history *loading; /* earlier prompts; NULL once they are read */
 	struct tui_editor *editor;   /* NULL: none runs */
 	bool keeps_bursts;           /* disable_paste_burst */
+	bool is_raw;                 /* text is shown as it came */
 	bool is_calm;                /* tui.animations = false: nothing changes by itself */
 	struct term_row row;
 	size_t rows, columns; /* the window, without its last column */
@@ -95,22 +107,25 @@ struct tui {
 	char *session_id, *model, *effort, *thread_name, *rollout_path;
 	const char *permissions; /* static; NULL: none of those that the user can choose */
 	VEC(struct tui_terminal) terminals;
-	VEC(struct tui_agent) agents; /* subagents of this session */
-	size_t watched;               /* the one whose transcript is shown */
-	struct loop_deferred restart; /* another session replaces this one */
-	char *next_path;              /* the rollout of that session; NULL: a new one */
-	char *next_prompt;            /* its first message, or NULL */
-	bool replays_next;            /* its conversation is to be shown */
-	struct tui_picking *picking;  /* the list of sessions, or a copy that is being made; NULL: none */
+	VEC(struct tui_agent *) agents; /* subagents of this session */
+	struct tui_agent *watched;      /* the one that is shown; NULL: the main thread */
+	uint64_t seen;                  /* bytes of the main thread's rollout when it was shown last */
+	struct loop_deferred restart;   /* another session replaces this one */
+	char *next_path;                /* the rollout of that session; NULL: a new one */
+	char *next_prompt;              /* its first message, or NULL */
+	bool replays_next;              /* its conversation is to be shown */
+	enum tui_fate fate;             /* of the session whose id is `doomed`, once it is replaced */
+	char *doomed;                   /* NULL: none */
+	struct managing *managing;      /* a session is being exported, archived or deleted */
+	struct tui_picking *picking;    /* the list of sessions, or a copy that is being made; NULL: none */
 
-	struct trusting *trusting; /* the trust is being written to config.toml */
-	char *title;               /* of the window, as it was sent; NULL: none yet */
-	bool is_blurred;           /* the window does not have the focus */
+	char *title;     /* of the window, as it was sent; NULL: none yet */
+	bool is_blurred; /* the window does not have the focus */
 
 	/* commands in progress */
 	enum tui_tools wants_tools; /* the list of tools was asked for */
 	char *wished_model;         /* chosen, before its effort */
-	struct saving *saving;      /* the model is being written to config.toml */
+	struct saving *saving;      /* a choice is being written to config.toml */
 	struct tui_git *git;        /* for a list or the changes; NULL: none runs */
 
 	struct token_usage usage;
@@ -214,9 +229,10 @@ void tui_shortcuts_open(struct tui *tui);
 void tui_backtrack_open(struct tui *tui);
 
 /* ---- tui_main.c, tui_first.c ---- */
+/* Counts the seconds of the working line. */
+void tui_tick_start(struct tui *tui);
 /* Asks what has to be known first, then opens the session. */
 void tui_first_run(struct tui *tui);
-void tui_first_leave(struct tui *tui);
 /* Opens the session, or first lets the user choose it. */
 void tui_begin(struct tui *tui);
 void tui_open_session(struct tui *tui);
@@ -235,7 +251,6 @@ void tui_notify(struct tui *tui, const char *kind, struct str text);
 void tui_settings_step_effort(struct tui *tui, int by);
 /* Takes over which permissions a session has. */
 void tui_settings_show(struct tui *tui, const struct ev_session_configured *session);
-void tui_settings_leave(struct tui *tui);
 void tui_show_tools(struct tui *tui, const struct ev_mcp_list_tools *list);
 void tui_terminal_begun(struct tui *tui, const struct ev_exec_begin *begun);
 void tui_terminal_ended(struct tui *tui, struct str call_id); /* STR_NONE: all */
@@ -259,11 +274,25 @@ must_check int tui_session_find(struct tui *tui, struct error *err);
 void tui_session_replay(struct tui *tui);
 /* Prepares what a crash says: how the session is resumed. */
 void tui_session_note_crash(const struct tui *tui);
-void tui_transcript_open(struct tui *tui);
-/* Shows a text on the alternate screen; fill gets the tui. */
-void tui_pager_open(struct tui *tui, const char *title, void (*fill)(struct tui_page *page, void *self));
-/* Handles a key while the transcript is shown. False: it is not. */
-bool tui_transcript_key(struct tui *tui, const struct term_key *key);
+
+/* ---- tui_text.c: long texts on the alternate screen ---- */
+
+/* finds: asks at once for a text to find. */
+void tui_transcript_open(struct tui *tui, bool finds);
+/* Shows the output of git diff; copied. */
+void tui_diff_open(struct tui *tui, struct str diff);
+/* Adds a line to the warnings, which /warnings shows. */
+void tui_warning_add(struct tui *tui, struct str text);
+/* Handles a key while a text is shown. False: none is. */
+bool tui_text_key(struct tui *tui, const struct term_key *key);
+
+/* ---- tui_save.c ---- */
+
+/* Writes values to config.toml and reads the configuration again, soon. words: keys, as in "tui.theme", and values in
+ * TOML, in turn; copied. on_saved: called afterwards, also after a failure, which is shown; may be NULL. */
+void tui_save(struct tui *tui, const char *const *words, size_t count,
+              void (*on_saved)(struct tui *tui, bool is_saved));
+void tui_save_leave(struct tui *tui);
 
 /* ---- tui_attach.c: the engine, which belongs to this terminal, or, for a guest (`codex attach`, `codex --remote`), to
  * another process; both ---- */
@@ -297,11 +326,53 @@ bool tui_attach_refuses(struct tui *tui);
 /* Prints the running sessions. */
 int tui_attach_print(const char *home);
 
-/* ---- tui_agents.c ---- */
+/* ---- tui_manage.c ---- */
+/* Archives or deletes the session that was replaced, if the user has chosen so. */
+void tui_manage_old(struct tui *tui);
+void tui_manage_leave(struct tui *tui);
+
+/* ---- tui_look.c ---- */
+void tui_raw_set(struct tui *tui, bool is_raw);
+/* Apply tui.theme and tui.keymap. */
+void tui_theme_apply(struct tui *tui);
+void tui_keys_apply(struct tui *tui);
+
+/* ---- tui_agents.c: subagents, of which one can be shown in place of the main thread ---- */
+
 void tui_agent_spawned(struct tui *tui, const struct ev_collab_spawn_end *spawn);
+/* A codex_child_fn. */
+void tui_agents_on_child(struct codex *child, const struct codex_child *about, void *self);
+/* Forgets all; they are not heard any more. */
 void tui_agents_forget(struct tui *tui);
+/* Returns the name of the subagent that has made the request; NULL: the main thread, or unknown. */
+const char *tui_agents_asking(const struct tui *tui, struct str request);
+/* True if a subagent still waits for the answer to this request; self: the tui. */
+bool tui_agents_await(const char *request, void *self);
+/* Shows the next or previous thread. False: there is only one. */
+bool tui_agents_step(struct tui *tui, int by);
+void tui_agents_show_main(struct tui *tui);
+/* Return whether the thread that is shown runs a turn, and since when. */
+bool tui_shows_running(const struct tui *tui);
+uint64_t tui_shows_since(const struct tui *tui);
+/* Returns the path of its rollout, or NULL. Owned by the caller. */
+char *tui_shown_path(const struct tui *tui);
+/* Appends its name for the footer, if it is a subagent. */
+void tui_agents_append(const struct tui *tui, struct buf *out);
+/* Send input to the subagent that is shown, or interrupt it. */
+void tui_agents_send(struct tui *tui, struct op_user_input *input);
+void tui_agents_interrupt(struct tui *tui);
 
 /* ---- tui_status.c ---- */
+
+enum {
+	TUI_STATUS_ITEMS = 0
+#define ITEM(word, function) +1
+#include "ui/tui/tui_status.def"
+#undef ITEM
+};
+
+/* Returns the word of an item. */
+const char *tui_status_word(size_t index);
 /* Appends the items that the configuration lists at this key. False: it has no such list. */
 bool tui_status_append(const struct tui *tui, const char *key, struct buf *out);
 /* Appends the items of a footer without configuration. */

@@ -244,7 +244,7 @@ static int write_part(const char *path, struct rollout_part part, struct tui_pag
 		return -(int)err->code;
 	tui_explored_init(&replay.explored);
 	thread_history_read(reader, &arena, &history);
-	write_turns(&replay, &history, most, reader->is_cut);
+	write_turns(&replay, &history, most, reader->is_cut && !part.from);
 	tui_explored_finish(&replay.explored);
 	rollout_reader_destroy(reader);
 	return 0;
@@ -258,4 +258,10 @@ int tui_replay(const char *path, struct tui_page *page, struct error *err)
 int tui_replay_end(const char *path, uint64_t bytes, struct tui_page *page, struct error *err)
 {
 	return write_part(path, (struct rollout_part){.most = bytes, .tail = REPLAY_BYTES}, page, REPLAY_ITEMS, err);
+}
+
+int tui_replay_since(const char *path, uint64_t from, struct tui_page *page, struct error *err)
+{
+	return write_part(path, (struct rollout_part){.most = LIMIT_ROLLOUT_FILE, .from = from}, page, REPLAY_ITEMS,
+	                  err);
 }

@@ -17,5 +17,7 @@ must_check int tui_replay(const char *path, struct tui_page *page, struct error 
 /* Writes the end of the first `bytes` of a rollout: the last REPLAY_ITEMS items, of a large file those in its last
  * REPLAY_BYTES. A line says that there are items before, and how many. */
 must_check int tui_replay_end(const char *path, uint64_t bytes, struct tui_page *page, struct error *err);
+/* Writes the items of the lines that begin at this byte or later. */
+must_check int tui_replay_since(const char *path, uint64_t from, struct tui_page *page, struct error *err);
 
 #endif

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/hook_config.h"
 #include "protocol/message/approval.h"
 #include "protocol/message/message.h"
 #include "ui/tui/tui_cell_exec.h"
@@ -12,8 +13,6 @@
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_git.h"
 #include "ui/tui/tui_priv.h"
-
-enum { DIFF_SHOWN = 256 * KIB };
 
 /* ---- status ---- */
 
@@ -65,6 +64,72 @@ void on_slash_status(struct tui *tui, struct str text)
 	tui_attach_describe(tui, &out);
 	append_usage(&out, tui);
 	tui_cells_note(tui->cells, buf_str(&out));
+}
+
+/* ---- the configuration ---- */
+
+void on_slash_config(struct tui *tui, struct str text)
+{
+	size_t count;
+	const struct config_layer *layers = config_layers(tui->config, &count);
+	auto_buf struct buf out;
+	(void)text;
+	buf_init(&out, LIMIT_LINE);
+	buf_append_c(&out, "Settings; of two places the later one counts\n");
+	for (size_t i = 0; i < count; i++) {
+		const char *separator = ": ";
+		buf_printf(&out, "  %s", layers[i].root->source);
+		toml_for_each(it, layers[i].root) {
+			buf_printf(&out, "%s%.*s", separator, STR_ARG(it->key));
+			separator = ", ";
+		}
+		buf_append_char(&out, '\n');
+	}
+	tui_cells_note(tui->cells, buf_str(&out));
+}
+
+void on_slash_hooks(struct tui *tui, struct str text)
+{
+	struct hook_config hooks;
+	auto_buf struct buf out;
+	(void)text;
+	buf_init(&out, LIMIT_LINE);
+	hook_config_init(&hooks, tui->config);
+	buf_append_c(&out, "Hooks\n");
+	vec_for_each(hook, &hooks.list.hooks)
+		buf_printf(&out, "  %s%s%s: %s%s\n", hook_events[hook->event].name, hook->matcher ? " " : "",
+		           hook->matcher ? hook->matcher : "", hook->command,
+		           hook->is_usable ? "" : " (does not run; see codex hooks)");
+	if (!hooks.list.hooks.count)
+		buf_append_c(&out, "  No hooks apply in this folder.\n");
+	hook_config_finish(&hooks);
+	tui_cells_note(tui->cells, buf_str(&out));
+}
+
+/* ---- the folder ---- */
+
+void on_slash_pwd(struct tui *tui, struct str text)
+{
+	(void)text;
+	tui_cells_note(tui->cells, str_of(tui->cwd));
+}
+
+void on_slash_cd(struct tui *tui, struct str text)
+{
+	auto_free char *name = str_dup(text.len ? text : STR(".")), *joined = path_join(tui->cwd, name);
+	auto_free char *path = realpath(joined, NULL);
+	if (!path || !dir_exists(path)) {
+		tui_cells_fail(tui->cells, STR("/cd: there is no such folder"));
+		return;
+	}
+	struct op_override_turn_context op = {.cwd = str_of(path)};
+	tui_submit(tui, OP_override_turn_context, &op);
+	tui_complete_finish(tui); /* its files are those of the old folder */
+	tui_cells_set_folder(tui->cells, path);
+	free(tui->cwd);
+	tui->cwd = steal(path);
+	tui_ask_skills(tui, true);
+	on_slash_pwd(tui, STR(""));
 }
 
 /* ---- MCP servers ---- */
@@ -192,18 +257,6 @@ static const char diff_script[] =
 	"$GIT diff --no-ext-diff --no-textconv --no-color; "
 	"export GIT; $GIT ls-files -z --others --exclude-standard | xargs -0 -r -n1 sh -c '" SHOW_NEW "'; exit 0";
 
-static void show_diff(struct tui *tui, struct str diff)
-{
-	auto_buf struct buf out;
-	bool is_cut = diff.len > DIFF_SHOWN;
-	buf_init(&out, DIFF_SHOWN + 1 * KIB);
-	buf_append_c(&out, "Changes in the work tree\n");
-	buf_append(&out, diff.ptr, is_cut ? DIFF_SHOWN : diff.len);
-	if (is_cut)
-		buf_append_c(&out, "\n… (more changes: see git diff)\n");
-	tui_cells_note(tui->cells, buf_str(&out));
-}
-
 static void on_diff(struct str output, bool is_ok, void *self)
 {
 	struct tui *tui = self;
@@ -213,7 +266,7 @@ static void on_diff(struct str output, bool is_ok, void *self)
 	else if (!output.len)
 		tui_cells_note(tui->cells, STR("No changes in the work tree"));
 	else
-		show_diff(tui, output);
+		tui_diff_open(tui, output);
 	tui_frame_change(tui->frame);
 }
 

@@ -1,4 +1,5 @@
 /* Approvals, and the question about a proposed plan. The first choice is preselected; Esc denies. */
+#include "attach/attach_frame.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "ui/cli/terminal.h"
@@ -60,6 +61,14 @@ static void on_command_chosen(const struct tui_chosen *chosen, void *self)
 		                                                                     : " and all commands like it");
 }
 
+/* Names the subagent that asks. */
+static void add_asker(const struct tui *tui, const struct event *event, struct buf *title)
+{
+	const char *name = tui_agents_asking(tui, attach_request_id(event));
+	if (name)
+		buf_printf(title, "%s asks: ", name);
+}
+
 static void add_title(struct buf *title, const struct ev_exec_approval *asked)
 {
 	buf_append_c(title, "Would you like to run the following command?\n\n");
@@ -78,6 +87,7 @@ void tui_request_command(struct tui *tui, const struct event *event)
 	auto_buf struct buf title, prefix;
 	buf_init(&title, LIMIT_LINE);
 	buf_init(&prefix, LIMIT_LINE);
+	add_asker(tui, event, &title);
 	add_title(&title, asked);
 	buf_append_c(&prefix, "Yes, and don't ask again for commands that start with `");
 	terminal_command_append(&prefix, asked->proposed_execpolicy_amendment,
@@ -118,6 +128,7 @@ void tui_request_patch(struct tui *tui, const struct event *event)
 	const struct ev_patch_approval *asked = event->msg.apply_patch_approval_request;
 	auto_buf struct buf title;
 	buf_init(&title, LIMIT_LINE);
+	add_asker(tui, event, &title);
 	buf_append_c(&title, "Would you like to make the following edits?\n\n");
 	if (asked->reason.len)
 		buf_printf(&title, "Reason: %.*s\n", STR_ARG(asked->reason));

@@ -31,6 +31,8 @@ void tui_restart_open(struct tui *tui)
 		.steers = true,
 		.runs_unasked = true,
 		.on_event = tui_on_engine_event,
+		.on_child = tui_agents_on_child,
+		.asks_for_children = true,
 		.self = tui,
 	};
 	tui_attach_offer(tui);
@@ -64,6 +66,7 @@ static void forget(struct tui *tui)
 	free(steal(tui->plan));
 	tui_terminal_ended(tui, STR_NONE);
 	tui_agents_forget(tui);
+	tui->seen = 0;
 	free(tui->thread_name);
 	tui->thread_name = NULL;
 }
@@ -74,6 +77,7 @@ static void begin(struct tui *tui)
 	auto_free char *prompt = steal(tui->next_prompt);
 	bool is_first = !tui->codex;
 	codex_close(steal(tui->codex));
+	tui_manage_old(tui);
 	if (is_first)
 		tui_open_session(tui);
 	else

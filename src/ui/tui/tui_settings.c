@@ -1,13 +1,9 @@
 /* Commands that change the settings of the session: model, effort, permissions, personality. A model is also the choice
- * for new sessions, so it is written to config.toml, by a worker. */
-#include "base/arena.h"
+ * for new sessions. */
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "config/config_file.h"
-#include "config/toml/toml.h"
-#include "config/toml/toml_edit.h"
-#include "loop/loop.h"
 #include "model/model_catalog.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
@@ -32,71 +28,20 @@ static void note_two(struct tui *tui, const char *what, const char *value, const
 	tui_cells_note(tui->cells, buf_str(&text));
 }
 
-/* ---- config.toml ---- */
-
-struct saving {
-	struct tui *tui; /* NULL: the terminal was left meanwhile */
-	char *home, *model, *effort;
-	struct error err;
-	int status;
-};
-
-static int set_text(struct toml_edit *edit, const char *key, const char *text, struct error *err)
+/* Appends a TOML string: JSON's escapes are a part of TOML's. */
+static char *quoted(const char *text)
 {
-	auto_arena struct arena arena = {0};
-	struct str path[] = {str_of(key)};
-	struct toml *value = toml_new(&arena, TOML_string, "config.toml", 1);
-	value->text = str_of(text);
-	return toml_edit_set(edit, path, 1, value, err);
-}
-
-static int change_file(struct toml_edit *edit, void *self, struct error *err)
-{
-	struct saving *saving = self;
-	int status = set_text(edit, "model", saving->model, err);
-	return status == 0 && saving->effort ? set_text(edit, "model_reasoning_effort", saving->effort, err) : status;
-}
-
-static void on_save(void *self)
-{
-	struct saving *saving = self;
-	saving->status = config_file_change(saving->home, change_file, saving, &saving->err);
-}
-
-static void on_saved(void *self)
-{
-	struct saving *saving = self;
-	struct tui *tui = saving->tui;
-	if (tui) {
-		tui->saving = NULL;
-		if (saving->status != 0)
-			tui_cells_fail(tui->cells, str_of(saving->err.text));
-		tui_frame_change(tui->frame);
-	}
-	free(saving->home);
-	free(saving->model);
-	free(saving->effort);
-	free(saving);
+	struct buf out;
+	buf_init(&out, LIMIT_LINE);
+	json_quote(&out, str_of(text));
+	return buf_take(&out);
 }
 
 static void save_model(struct tui *tui)
 {
-	struct saving *saving = xnew(struct saving);
-	if (tui->saving)
-		tui->saving->tui = NULL;
-	saving->tui = tui;
-	saving->home = xstrdup(config_home(tui->config));
-	saving->model = xstrdup(tui->model);
-	saving->effort = tui->effort ? xstrdup(tui->effort) : NULL;
-	tui->saving = saving;
-	worker_run(tui->loop, on_save, on_saved, saving);
-}
-
-void tui_settings_leave(struct tui *tui)
-{
-	if (tui->saving)
-		tui->saving->tui = NULL;
-	tui->saving = NULL;
+	auto_free char *model = quoted(tui->model), *effort = tui->effort ? quoted(tui->effort) : NULL;
+	const char *words[] = {"model", model, "model_reasoning_effort", effort};
+	tui_save(tui, words, effort ? 4 : 2, NULL);
 }
 
 /* ---- the model ---- */

@@ -67,6 +67,11 @@ static const struct {
 #undef ITEM
 };
 
+const char *tui_status_word(size_t index)
+{
+	return items[index].word;
+}
+
 static void add_item(const struct tui *tui, struct str word, struct buf *out)
 {
 	size_t before = out->len;

@@ -35,6 +35,30 @@ void tui_stream_add(struct tui_stream *stream, struct str text)
 	buf_append_str(&stream->added, text);
 }
 
+/* Writes the complete lines as they came. */
+static void commit_raw(struct tui_stream *stream, struct tui_page *page, bool is_end)
+{
+	struct str rest = buf_str(&stream->added), line;
+	ptrdiff_t end;
+	while ((end = str_find_char(rest, '\n')) >= 0) {
+		line = str_n(rest.ptr, (size_t)end);
+		tui_page_write_raw(page, line);
+		rest = str_skip(rest, line.len + 1);
+	}
+	if (is_end && rest.len)
+		tui_page_write_raw(page, rest);
+	buf_consume(&stream->added, is_end ? stream->added.len : stream->added.len - rest.len);
+}
+
+static void draw_raw(struct tui_stream *stream, struct tui_page *page, struct term_paint *paint)
+{
+	commit_raw(stream, page, false);
+	term_row_clear(&page->row);
+	term_row_add(&page->row, TERM_plain, buf_str(&stream->added));
+	if (stream->added.len)
+		term_paint_live(paint, &page->row);
+}
+
 static void commit(struct tui_stream *stream, struct tui_page *page, bool is_end)
 {
 	struct str rest = buf_str(&stream->added);
@@ -67,6 +91,10 @@ static void on_open_row(const struct term_row *row, void *self)
 
 void tui_stream_draw(struct tui_stream *stream, struct tui_page *page, struct term_paint *paint, size_t most)
 {
+	if (page->is_raw) {
+		draw_raw(stream, page, paint);
+		return;
+	}
 	commit(stream, page, false);
 	if (stream->drawn != stream->flow.changes || stream->columns != page->row.width) {
 		struct term_sink sink = {.row = &page->row, .on_row = on_open_row, .self = stream};
@@ -81,7 +109,10 @@ void tui_stream_draw(struct tui_stream *stream, struct tui_page *page, struct te
 
 void tui_stream_end(struct tui_stream *stream, struct tui_page *page)
 {
-	commit(stream, page, true);
+	if (page->is_raw)
+		commit_raw(stream, page, true);
+	else
+		commit(stream, page, true);
 }
 
 void tui_stream_write(struct tui_page *page, const struct tui_look *look, struct str text)

@@ -28,7 +28,10 @@ static void submit_text(struct tui *tui, struct str text, const struct exec_imag
 		vec_push(&items, (struct user_input){.tag = user_input_local_image, .local_image = image});
 	vec_push(&items, (struct user_input){.tag = user_input_text, .text = &part});
 	struct op_user_input input = {.items = items.items, .items_count = items.count};
-	tui_submit(tui, OP_user_input, &input);
+	if (tui->watched)
+		tui_agents_send(tui, &input);
+	else
+		tui_submit(tui, OP_user_input, &input);
 	tui_history_add(tui, text);
 	vec_finish(&items);
 }
@@ -67,6 +70,11 @@ void tui_send(struct tui *tui, struct str text, struct exec_images images)
 		exec_images_finish(&images);
 		return;
 	}
+	if (tui->watched) {
+		submit_text(tui, text, &images);
+		exec_images_finish(&images);
+		return;
+	}
 	if (!tui->is_configured || (tui->is_running && tui->is_exclusive)) {
 		add_waiting(tui, text, images, true);
 		return;
@@ -102,9 +110,11 @@ void tui_send_queued(struct tui *tui)
 
 void tui_interrupt(struct tui *tui)
 {
-	if (!tui->is_interrupted)
+	if (tui->watched)
+		tui_agents_interrupt(tui);
+	else if (!tui->is_interrupted)
 		tui_submit(tui, OP_interrupt, NULL);
-	tui->is_interrupted = true;
+	tui->is_interrupted |= !tui->watched;
 }
 
 void tui_ask_skills(struct tui *tui, bool is_forced)

@@ -39,7 +39,7 @@ static void draw_working(struct tui *tui, struct term_paint *paint)
 		snprintf(time, sizeof(time), " (esc to interrupt)");
 	else
 		snprintf(time, sizeof(time), " (%llus • esc to interrupt)",
-		         (unsigned long long)(clock_now_ms() - tui->started_ms) / 1000);
+		         (unsigned long long)(clock_now_ms() - tui_shows_since(tui)) / 1000);
 	term_row_clear(&tui->row);
 	term_row_add_c(&tui->row, TERM_dim, "• ");
 	term_row_add(&tui->row, TERM_bold, thought.len ? thought : STR("Working"));
@@ -103,6 +103,7 @@ static void draw_footer(struct tui *tui, struct term_paint *paint)
 	term_row_add_c(&tui->row, TERM_dim, "  ");
 	if (!tui_status_append(tui, "tui.status_line", &text))
 		tui_status_append_usual(tui, &text);
+	tui_agents_append(tui, &text);
 	term_row_add(&tui->row, TERM_dim, buf_str(&text));
 	if (tui->is_plan_mode)
 		term_row_add_c(&tui->row, TERM_cyan, " · Plan mode (shift+tab to cycle)");
@@ -134,7 +135,7 @@ void tui_view_draw(struct term_paint *paint, void *self)
 	tui_cells_draw(tui->cells, tui->rows > 3 * LIVE_LEAST ? tui->rows / 3 : LIVE_LEAST);
 	if (!is_small)
 		draw_text(tui, paint, TERM_plain, "");
-	if (tui->is_running) {
+	if (tui_shows_running(tui)) {
 		draw_working(tui, paint);
 		if (!is_small)
 			draw_text(tui, paint, TERM_plain, "");

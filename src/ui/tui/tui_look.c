@@ -1,0 +1,323 @@
+/* Choices of the user about the terminal itself: colours, keys, the items of the footer and of the title, and raw
+ * output. All but the last are written to config.toml. */
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "config/config_env.h"
+#include "config/toml/toml.h"
+#include "term/term_theme.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_choice.h"
+#include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_priv.h"
+#include "ui/tui/tui_sheet.h"
+
+static void open_list(struct tui *tui, struct tui_choices *what)
+{
+	what->self = tui;
+	tui_ask_add(tui->ask, tui_choice_create(what, STR_NONE, NULL));
+}
+
+/* ---- raw output ---- */
+
+void tui_raw_set(struct tui *tui, bool is_raw)
+{
+	tui->is_raw = is_raw;
+	tui_cells_set_raw(tui->cells, is_raw);
+	tui_cells_note(tui->cells, is_raw ? STR("Raw output mode on: text is shown as it came, without wraps and "
+	                                        "marks, for selecting")
+	                                  : STR("Raw output mode off"));
+}
+
+void on_slash_raw(struct tui *tui, struct str text)
+{
+	if (text.len && !str_is(text, "on") && !str_is(text, "off"))
+		tui_cells_fail(tui->cells, STR("/raw takes on or off"));
+	else
+		tui_raw_set(tui, text.len ? str_is(text, "on") : !tui->is_raw);
+}
+
+/* ---- colours ---- */
+
+void tui_theme_apply(struct tui *tui)
+{
+	const struct toml *theme = config_find(tui->config, "tui.theme");
+	term_theme_use(toml_is(theme, TOML_string) ? theme->text : STR(""), config_env("COLORTERM"),
+	               config_env("TERM"));
+}
+
+/* Applies what the configuration says now. */
+static void on_saved(struct tui *tui, bool is_saved)
+{
+	tui_theme_apply(tui);
+	tui_title_update(tui);
+	if (is_saved)
+		tui_cells_note(tui->cells, STR("Saved in config.toml"));
+}
+
+static void on_theme_chosen(const struct tui_chosen *chosen, void *self)
+{
+	auto_buf struct buf value;
+	buf_init(&value, LIMIT_LINE);
+	json_quote(&value, chosen->label);
+	const char *words[] = {"tui.theme", buf_str(&value).ptr};
+	if (chosen->at >= 0)
+		tui_save(self, words, countof(words), on_saved);
+}
+
+void on_slash_theme(struct tui *tui, struct str text)
+{
+	struct tui_choice items[TERM_THEMES];
+	const struct toml *theme = config_find(tui->config, "tui.theme");
+	struct tui_choices what = {.title = STR("Select the colours\n"),
+	                           .items = items,
+	                           .count = TERM_THEMES,
+	                           .hint = "  enter select · esc back",
+	                           .on_chosen = on_theme_chosen};
+	(void)text;
+	for (size_t i = 0; i < TERM_THEMES; i++) {
+		items[i] = (struct tui_choice){.label = term_theme_name(i)};
+		if (toml_is(theme, TOML_string) && str_is(theme->text, items[i].label))
+			what.current = i;
+	}
+	open_list(tui, &what);
+}
+
+/* ---- the items of a line ---- */
+
+struct arranging {
+	struct tui_panel panel; /* first */
+	struct tui *tui;
+	const char *key; /* in config.toml */
+	size_t order[TUI_STATUS_ITEMS];
+	bool is_on[TUI_STATUS_ITEMS]; /* by item */
+	size_t at;
+	bool is_saved;
+};
+
+static struct arranging *of(struct tui_panel *panel)
+{
+	return (struct arranging *)panel;
+}
+
+static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
+{
+	struct arranging *arranging = of(panel);
+	size_t room = sheet->most > 2 ? sheet->most - 2 : 1;
+	size_t from = sheet_window(TUI_STATUS_ITEMS, arranging->at, room);
+	sheet_line(sheet, TERM_bold, "Select the items and their order");
+	for (size_t i = from; i < TUI_STATUS_ITEMS && i < from + room; i++) {
+		size_t item = arranging->order[i];
+		sheet_item(sheet,
+		           &(struct sheet_item){.label = tui_status_word(item),
+		                                .mark = arranging->is_on[item] ? "[x] " : "[ ] ",
+		                                .is_chosen = i == arranging->at},
+		           0);
+	}
+	sheet_line(sheet, TERM_dim, "  space on, off · ← → order · enter save · esc back");
+}
+
+/* Exchanges the item with its neighbour. */
+static void shift(struct arranging *arranging, size_t to)
+{
+	size_t item = arranging->order[arranging->at];
+	if (to >= TUI_STATUS_ITEMS)
+		return;
+	arranging->order[arranging->at] = arranging->order[to];
+	arranging->order[to] = item;
+	arranging->at = to;
+}
+
+static bool named_key(struct arranging *arranging, enum term_key_name name)
+{
+	size_t at = arranging->at;
+	if (name == KEY_up)
+		arranging->at = at ? at - 1 : TUI_STATUS_ITEMS - 1;
+	else if (name == KEY_down)
+		arranging->at = (at + 1) % TUI_STATUS_ITEMS;
+	else if (name == KEY_left || name == KEY_right)
+		shift(arranging, name == KEY_left ? at - 1 : at + 1);
+	arranging->is_saved = name == KEY_enter;
+	return name == KEY_enter || name == KEY_escape;
+}
+
+static bool key(struct tui_panel *panel, const struct term_key *key)
+{
+	struct arranging *arranging = of(panel);
+	size_t item = arranging->order[arranging->at];
+	if (key->kind == TERM_NAMED)
+		return named_key(arranging, key->name);
+	if (key->kind == TERM_CHAR && !key->mods && str_is(key->text, " "))
+		arranging->is_on[item] = !arranging->is_on[item];
+	return key->kind == TERM_CHAR && key->mods == TERM_CTRL && str_is(key->text, "c");
+}
+
+static void report(struct tui_panel *panel)
+{
+	struct arranging *arranging = of(panel);
+	auto_buf struct buf value;
+	buf_init(&value, LIMIT_LINE);
+	buf_append_char(&value, '[');
+	for (size_t i = 0; i < TUI_STATUS_ITEMS; i++) {
+		size_t item = arranging->order[i];
+		if (arranging->is_on[item])
+			buf_printf(&value, "%s\"%s\"", value.len > 1 ? ", " : "", tui_status_word(item));
+	}
+	buf_append_char(&value, ']');
+	const char *words[] = {arranging->key, buf_str(&value).ptr};
+	if (arranging->is_saved)
+		tui_save(arranging->tui, words, countof(words), on_saved);
+}
+
+static void destroy(struct tui_panel *panel)
+{
+	free(of(panel));
+}
+
+/* The chosen items come first, in their order. */
+static void fill(struct arranging *arranging, const struct toml *list)
+{
+	size_t count = 0;
+	toml_for_each(it, toml_is(list, TOML_array) ? list : NULL) {
+		for (size_t i = 0; toml_is(it, TOML_string) && i < TUI_STATUS_ITEMS; i++) {
+			if (arranging->is_on[i] || !str_is(it->text, tui_status_word(i)))
+				continue;
+			arranging->is_on[i] = true;
+			arranging->order[count++] = i;
+		}
+	}
+	for (size_t i = 0; i < TUI_STATUS_ITEMS; i++) {
+		if (!arranging->is_on[i])
+			arranging->order[count++] = i;
+	}
+}
+
+static void arrange(struct tui *tui, const char *key_in_config)
+{
+	static const struct tui_panel_class class = {.draw = draw, .key = key, .report = report, .destroy = destroy};
+	struct arranging *arranging = xnew(struct arranging);
+	arranging->panel = (struct tui_panel){.class = &class, .letters = LETTERS_list};
+	arranging->tui = tui;
+	arranging->key = key_in_config;
+	fill(arranging, config_find(tui->config, key_in_config));
+	tui_ask_add(tui->ask, &arranging->panel);
+}
+
+void on_slash_statusline(struct tui *tui, struct str text)
+{
+	(void)text;
+	arrange(tui, "tui.status_line");
+}
+
+void on_slash_title(struct tui *tui, struct str text)
+{
+	(void)text;
+	arrange(tui, "tui.terminal_title");
+}
+
+/* ---- keys ---- */
+
+struct binding {
+	struct tui_panel panel; /* first */
+	struct tui *tui;
+	char *action; /* "context.action" */
+	struct buf chord;
+};
+
+void tui_keys_apply(struct tui *tui)
+{
+	auto_buf struct buf problems;
+	struct str rest, line;
+	buf_init(&problems, LIMIT_LINE);
+	tui_keymap_read(&tui->keymap, config_find(tui->config, "tui.keymap"), &problems);
+	rest = buf_str(&problems);
+	while (str_next_line(&rest, &line)) {
+		tui_warning_add(tui, line);
+		tui_cells_fail(tui->cells, line);
+	}
+}
+
+static void on_keys_saved(struct tui *tui, bool is_saved)
+{
+	tui_keys_apply(tui);
+	on_saved(tui, is_saved);
+}
+
+static void binding_draw(struct tui_panel *panel, struct tui_sheet *sheet)
+{
+	auto_buf struct buf title;
+	buf_init(&title, LIMIT_LINE);
+	buf_printf(&title, "Press the key for %s", ((struct binding *)panel)->action);
+	sheet_line(sheet, TERM_bold, buf_str(&title).ptr);
+	sheet_line(sheet, TERM_dim, "  esc back");
+}
+
+static bool binding_key(struct tui_panel *panel, const struct term_key *key)
+{
+	struct binding *binding = (struct binding *)panel;
+	bool is_escape = key->kind == TERM_NAMED && key->name == KEY_escape;
+	return is_escape || tui_keymap_describe(key, &binding->chord);
+}
+
+static void binding_report(struct tui_panel *panel)
+{
+	struct binding *binding = (struct binding *)panel;
+	auto_buf struct buf value;
+	auto_free char *name = xasprintf("tui.keymap.%s", binding->action);
+	buf_init(&value, LIMIT_LINE);
+	json_quote(&value, buf_str(&binding->chord));
+	const char *words[] = {name, buf_str(&value).ptr};
+	if (binding->chord.len)
+		tui_save(binding->tui, words, countof(words), on_keys_saved);
+}
+
+static void binding_destroy(struct tui_panel *panel)
+{
+	free(((struct binding *)panel)->action);
+	buf_finish(&((struct binding *)panel)->chord);
+	free(panel);
+}
+
+static void on_action_chosen(const struct tui_chosen *chosen, void *self)
+{
+	static const struct tui_panel_class class = {
+		.draw = binding_draw, .key = binding_key, .report = binding_report, .destroy = binding_destroy};
+	struct tui *tui = self;
+	if (chosen->at < 0)
+		return;
+	struct binding *binding = xnew(struct binding);
+	binding->panel = (struct tui_panel){.class = &class};
+	binding->tui = tui;
+	binding->action = str_dup(chosen->label);
+	buf_init(&binding->chord, LIMIT_LINE);
+	tui_ask_add(tui->ask, &binding->panel);
+}
+
+void on_slash_keymap(struct tui *tui, struct str text)
+{
+	VEC(struct tui_choice) items = {0};
+	const struct toml *table = config_find(tui->config, "tui.keymap");
+	struct buf name, keys;
+	(void)text;
+	for (size_t i = 0;; i++) {
+		buf_init(&name, LIMIT_LINE);
+		buf_init(&keys, LIMIT_LINE);
+		if (!tui_keymap_at(i, table, &name, &keys))
+			break;
+		vec_push(&items, (struct tui_choice){.label = buf_take(&name), .about = buf_take(&keys)});
+	}
+	struct tui_choices what = {.title = STR("Keys\n"),
+	                           .items = items.items,
+	                           .count = items.count,
+	                           .hint = "  type to search · enter binds another key · esc back",
+	                           .is_searched = true,
+	                           .on_chosen = on_action_chosen};
+	open_list(tui, &what);
+	vec_for_each(item, &items) {
+		free((char *)item->label);
+		free((char *)item->about);
+	}
+	vec_finish(&items);
+}

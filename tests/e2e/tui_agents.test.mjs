@@ -1,0 +1,105 @@
+// The terminal shows subagents: one takes the place of the main thread, live, and gets messages there.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { needs, reply, say, startModel, textsOf } from './lib/codex.mjs';
+import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+
+const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
+const config = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n[features]\nmulti_agent = true\n';
+const idle = (term) => term.untilGone(/esc to interrupt/);
+const LEFT = '\x1b[D', ALT_LEFT = '\x1b[1;3D', ALT_RIGHT = '\x1b[1;3C';
+const child = (contains, ...steps) => ({ when: { contains, lacks: 'rootword' }, reply: steps });
+const spawns = reply({ call: 'spawn_agent', arguments: { message: 'count pears' } });
+
+/** A terminal in whose session a subagent has begun. */
+async function spawned(t, script, more = {}) {
+	const model = await startModel(t, script);
+	const term = await startReady(t, model, more.args ?? [], { config, ...more });
+	await enter(term, 'rootword');
+	await term.until(/^• Spawned /m);
+	return { model, term };
+}
+
+test('a subagent is watched live: what it did, what streams, and the way back', options, async (t) => {
+	const { model, term } = await spawned(t, [
+		child('count pears', { delta: 'Three and ' }, { gate: 'a' }, { delta: 'four.' }, { message: 'Three and four.' }),
+		spawns, say('Asked.')]);
+	await term.until(/^• Asked\.$/m);
+	term.type(LEFT);
+	await term.until(/^Subagents\n\n?› 1\. Main \[default\] \(current\)\n {2}2\. \S+ .*[0-9a-f-]{36}/m);
+	term.type('2');
+	await term.until(/• Watching \S+ \([0-9a-f-]{36}\)[^]*› count pears[^]*esc to interrupt[^]*Watching \S+ \(alt\+left/);
+	await model.openGate('a');
+	await term.until(/Watching[^]*four\.[^]*^›$/m);
+	await idle(term);
+	term.type(ALT_RIGHT);
+	await term.until(/• Main thread/);
+	await term.untilGone(/Watching \S+ \(alt/);
+	assert.equal(term.lines().filter((line) => line === '• Asked.').length, 1);
+	term.type(ALT_LEFT);
+	await term.until(/Watching \S+ \(alt/);
+	term.type('\x1b');
+	await term.untilGone(/Watching \S+ \(alt/);
+	assert.equal(term.lines().filter((line) => line === '› count pears').length, 1);
+	await leave(term);
+});
+
+test('a message to the subagent that is shown; commands of the main thread wait', options, async (t) => {
+	const { model, term } = await spawned(t, [
+		child('and plums', { message: 'Nine plums.' }), child('count pears', { message: 'Seven pears.' }),
+		spawns, say('Asked.'), say('Noted.')]);
+	await term.until(/^• Asked\.$/m);
+	await idle(term);
+	term.type(ALT_RIGHT);
+	await term.until(/Watching[^]*• Seven pears\.[^]*^›$/m);
+	await enter(term, 'and plums');
+	await term.until(/› and plums\n\n• Nine plums\./);
+	await idle(term);
+	assert.ok(model.requests().some((request) => textsOf(request, 'user').includes('and plums')));
+	await enter(term, '/compact');
+	await term.until(/'\/compact' works in the main thread/);
+	term.type('\x15');
+	await term.until(/^›$/m);
+	term.type('\x14');
+	await term.until(/T R A N S C R I P T[^]*Nine plums\./);
+	term.type('q');
+	await term.untilGone(/T R A N S C R I P T/);
+	await leave(term);
+});
+
+test('Esc interrupts the subagent that is shown, and not the main thread', options, async (t) => {
+	const { model, term } = await spawned(t, [
+		child('count pears', { delta: 'Slowly' }, { gate: 'a' }), spawns, reply({ delta: 'I wait' }, { gate: 'b' }, { message: 'I wait. Done.' })]);
+	await term.until(/• I wait/);
+	term.type(ALT_RIGHT);
+	await term.until(/Watching[^]*esc to interrupt/);
+	term.type('\x1b');
+	await term.until(/■ Conversation interrupted[^]*Watching \S+ \(alt/);
+	term.type('\x1b');
+	await term.untilGone(/Watching \S+ \(alt/);
+	await term.until(/esc to interrupt/);
+	await model.openGate('b');
+	await idle(term);
+	await term.until(/Done\./);
+	await leave(term);
+});
+
+test('a request of a subagent names it, and outlives the turn of the main thread', options, async (t) => {
+	const asking = 'sandbox_mode = "read-only"\napproval_policy = "untrusted"\n[features]\nmulti_agent = true\n';
+	const { term, model } = await spawned(t, [
+		child('function_call_output', { message: 'It ran.' }),
+		child('count pears', { call: 'exec_command', arguments: { cmd: 'touch made' } }),
+		spawns, reply({ gate: 'a' }, { message: 'Asked.' }), say('Noted.')], { config: asking });
+	await term.until(/^\S+ asks: Would you like to run the following command\?\n\n\$ touch made/m);
+	await model.openGate('a');
+	await term.until(/^• Asked\./m);
+	await idle(term);
+	await answer(term, 'y');
+	await term.until(/You approved codex to run touch made/);
+	await term.untilGone(/Would you like to run/);
+	term.type(ALT_RIGHT);
+	await term.until(/Watching[^]*touch made[^]*• It ran\./);
+	await leave(term);
+});

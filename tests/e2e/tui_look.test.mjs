@@ -1,0 +1,245 @@
+// The terminal: what the user chooses about it (colours, keys, footer, title, raw output), long texts on the alternate
+// screen, and what happens to the recorded session.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { forever, makeHome, needs, rollouts, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+
+const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
+const idle = (term) => term.untilGone(/esc to interrupt/);
+const config = (term) => fs.readFileSync(path.join(term.home, 'config.toml'), 'utf8');
+const ESC = '\x1b', F2 = '\x1bOQ', F3 = '\x1bOR';
+
+async function talk(term, prompt, answer) {
+	await enter(term, prompt);
+	await term.until(new RegExp(`• ${answer}`));
+	await idle(term);
+}
+
+test('/theme: colours of a theme, exact ones where the terminal has them, and kept for new sessions', options, async (t) => {
+	const model = await startModel(t, [forever(say('`x`'))]);
+	const term = await startReady(t, model, [], { env: { COLORTERM: 'truecolor' } });
+	await talk(term, 'go', 'x');
+	assert.match(term.raw(), /\x1b\[36mx/);
+	await enter(term, '/theme');
+	await term.until(/Select the colours\n\n?› 1\. terminal\n[^]*dracula/);
+	term.type('4');
+	await term.until(/Saved in config\.toml/);
+	assert.match(config(term), /^\[tui\]\ntheme = "dracula"$/m);
+	await talk(term, 'more', 'x[^]*• x');
+	assert.match(term.raw(), /\x1b\[38;2;139;233;253mx/);
+	await leave(term);
+	const again = await startReady(t, model, [], { home: term.home, cwd: term.cwd, env: { COLORTERM: '' } });
+	await talk(again, 'go', 'x');
+	assert.match(again.raw(), /\x1b\[38;5;\d+mx/);
+	await leave(again);
+	const plain = await startReady(t, model, [], { home: term.home, cwd: term.cwd, env: { COLORTERM: 'truecolor', NO_COLOR: '1' } });
+	await talk(plain, 'go', 'x');
+	assert.doesNotMatch(plain.raw(), /\x1b\[(3\d|38;[0-9;]*)m/);
+	await leave(plain);
+});
+
+test('tui.keymap: bound keys, released ones, and a wrong name', options, async (t) => {
+	const keymap = '[tui.keymap.composer]\nsubmit = "ctrl-x"\n[tui.keymap.editor]\ninsert_newline = ["enter", "alt-enter"]\n' +
+		'[tui.keymap.global]\nopen_transcript = "f12"\n[tui.keymap.pager]\nclose = "x"\nscroll_up = "no-such-key"\n';
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model, [], { config: keymap });
+	await term.until(/tui\.keymap\.pager\.scroll_up: not the name of a key/);
+	term.type('one');
+	await term.until(/^› one$/m);
+	term.type('\r');
+	await term.until(/^› one\n {2}$|^› one\n\n\n/m);
+	term.type('two');
+	await term.until(/^› one\n {2}two$/m);
+	term.type('\x18');
+	await term.until(/• ok/);
+	await idle(term);
+	term.type('\x14'); // Ctrl-T is free now
+	term.type('\x1b[24~');
+	await term.until(/T R A N S C R I P T[^]*ok/);
+	term.type('q');
+	term.type('x');
+	await term.untilGone(/T R A N S C R I P T/);
+	await leave(term);
+});
+
+test('/keymap lists the keys and binds another one, for a request, too', options, async (t) => {
+	const model = await startModel(t, [run('touch made'), say('Finished.')]);
+	const term = await startReady(t, model, ['-a', 'untrusted']);
+	await enter(term, '/keymap');
+	await term.until(/^Keys$[^]*global\.open_transcript +ctrl-t/m);
+	term.type('approval.approve');
+	await term.until(/› approval\.approve +y/);
+	term.type('\r');
+	await term.until(/Press the key for approval\.approve/);
+	term.type('\x07');
+	await term.until(/Saved in config\.toml/);
+	assert.match(config(term), /^\[tui\.keymap\.approval\]\napprove = "ctrl-g"$/m);
+	await enter(term, 'go');
+	await term.until(/Would you like to run/);
+	await new Promise((wake) => setTimeout(wake, 250)); // typing ahead answers nothing
+	term.type('y');
+	term.type('\x07');
+	await term.until(/You approved codex to run[^]*Finished\./);
+	await idle(term);
+	await leave(term);
+});
+
+test('/statusline and /title: items, their order, and Esc', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model);
+	await enter(term, '/statusline');
+	await term.until(/^Select the items and their order\n› \[ \] model-with-reasoning\n {2}\[ \] model$/m);
+	term.type(`${ESC}[B `);
+	await term.until(/^› \[x\] model$/m);
+	term.type(`${ESC}[D`);
+	await term.until(/^› \[x\] model\n {2}\[ \] model-with-reasoning$/m);
+	term.type(`${ESC}[A`);
+	await term.until(/^› \[ \] used-tokens$/m);
+	term.type(' \r');
+	await term.until(/Saved in config\.toml[^]*^ {2}gpt-\S+( · 0 tokens used)?$/m);
+	assert.match(config(term), /status_line = \["model", "used-tokens"\]/);
+	await enter(term, '/title');
+	await term.until(/^› \[ \] model-with-reasoning$/m);
+	term.type(ESC);
+	await term.until(/^›$/m);
+	assert.doesNotMatch(config(term), /terminal_title/);
+	await enter(term, '/title');
+	await term.until(/^› \[ \] model-with-reasoning$/m);
+	term.type(`${ESC}[B \r`);
+	await term.until(/Saved in config\.toml[^]*Saved in config\.toml/);
+	assert.match(config(term), /terminal_title = \["model"\]/);
+	await leave(term);
+});
+
+test('/raw and Alt-R: text as it came, in one piece', options, async (t) => {
+	const long = `${'word '.repeat(40)}**end**`;
+	const model = await startModel(t, [forever(say(`- one\n${long}`))]);
+	const term = await startReady(t, model, [], { columns: 60 });
+	await enter(term, '/raw on');
+	await term.until(/Raw output mode on/);
+	await enter(term, 'go');
+	await term.until(/\*\*end\*\*/);
+	await idle(term);
+	assert.ok(term.raw().includes(`- one\r\n${long}\r\n`));
+	term.type(`${ESC}r`);
+	await term.until(/Raw output mode off/);
+	await talk(term, 'more', 'one');
+	assert.ok(!term.lines().slice(-12).join('\n').includes('**end**'));
+	await enter(term, '/raw sideways');
+	await term.until(/\/raw takes on or off/);
+	await leave(term);
+	const set = await startReady(t, model, [], { config: '[tui]\nraw_output_mode = true\n' });
+	await set.until(/Raw output mode on/);
+	await leave(set);
+});
+
+test('/warnings and F2 show the warnings; F3 and / find a text in the transcript', options, async (t) => {
+	const model = await startModel(t, [forever(say(Array.from({ length: 60 }, (_, i) => `- line ${i}`).join('\n')))]);
+	const term = await startReady(t, model, [], { config: 'no_such_key = 1\n' });
+	for (const open of [() => enter(term, '/warnings'), () => term.type(F2)]) {
+		await open();
+		await term.until(/W A R N I N G S[^]*⚠ [^]*no_such_key/);
+		term.type('q');
+		await term.untilGone(/W A R N I N G S/);
+	}
+	await talk(term, 'go', 'line');
+	term.type(F3);
+	await term.until(/T R A N S C R I P T[^]*enter to find/);
+	term.type('LINE 1');
+	await term.until(/\/ LINE 1/);
+	term.type('\r');
+	await term.until(/T R A N S C R I P T.*\n[^\n]*line 1$[^]*n N next/m);
+	term.type('n');
+	await term.until(/T R A N S C R I P T.*\n[^\n]*line 10$/m);
+	term.type('N');
+	await term.until(/T R A N S C R I P T.*\n[^\n]*line 1$/m);
+	term.type('/nothing like it\r');
+	await term.until(/not found/);
+	term.type('/abc');
+	await term.until(/\/ abc/);
+	term.type('\x7f');
+	await term.until(/\/ ab +enter/);
+	term.type(ESC);
+	await term.until(/\/ ab +not found/);
+	term.type(ESC);
+	await term.untilGone(/T R A N S C R I P T/);
+	await leave(term);
+});
+
+test('/diff is a pager: it begins at the top, and what a file says cannot drive the terminal', options, async (t) => {
+	const cwd = tempDir(t, 'cwd');
+	const git = (...args) => assert.equal(spawnSync('git', ['-C', cwd, '-c', 'user.name=A', '-c', 'user.email=a@b', ...args]).status, 0);
+	git('init', '-q');
+	fs.writeFileSync(path.join(cwd, 'old.txt'), 'one\n');
+	git('add', '.');
+	git('commit', '-qm', 'first');
+	fs.writeFileSync(path.join(cwd, 'old.txt'), `\x1b[31mred\u202e\n${'x\n'.repeat(100)}`);
+	const term = await startReady(t, await startModel(t, [forever(say('ok'))]), [], { cwd });
+	await enter(term, '/diff');
+	await term.until(/D I F F[^]*diff --git a\/old\.txt[^]*-one[^]*\+\^\[\[31mred\\u\{202e\}/);
+	term.type('G');
+	await term.until(/100%/);
+	term.type('g');
+	await term.until(/D I F F.*\ndiff --git/);
+	term.type('q');
+	await term.untilGone(/D I F F/);
+	await term.until(/^›$/m);
+	await leave(term);
+});
+
+test('/archive and /delete put a new session in its place; /export writes it', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model);
+	await enter(term, '/archive');
+	await term.until(/nothing of this session is recorded yet/);
+	term.type('\x15');
+	await talk(term, 'first words', 'ok');
+	await enter(term, '/export out.md');
+	await term.until(/Exported to \S+\/out\.md/);
+	assert.match(fs.readFileSync(path.join(term.cwd, 'out.md'), 'utf8'), /first words[^]*ok/);
+	await enter(term, '/archive');
+	await term.until(/Archived [0-9a-f-]{36}/);
+	const archived = fs.readdirSync(path.join(term.home, 'archived_sessions'), { recursive: true }).filter((name) => name.endsWith('.jsonl'));
+	assert.equal(archived.length, 1);
+	assert.equal(rollouts(term.home).filter((file) => !file.includes('archived')).length, 0);
+	await talk(term, 'second words', 'ok[^]*› second words[^]*• ok');
+	assert.doesNotMatch(JSON.stringify(model.requests().at(-1).body.input), /first words/);
+	await enter(term, '/delete');
+	await term.until(/Delete this session\?[^]*› 2\. Cancel/);
+	term.type('\r');
+	await term.until(/^›$/m);
+	await enter(term, '/delete');
+	await term.until(/Delete this session\?/);
+	term.type('1');
+	await term.until(/Deleted [0-9a-f-]{36}/);
+	assert.equal(rollouts(term.home).filter((file) => !file.includes('archived')).length, 0);
+	await leave(term);
+});
+
+test('/cd, /pwd, /hooks, /config, /collab', options, async (t) => {
+	const model = await startModel(t, [run('pwd'), say('ok')]);
+	const home = makeHome(t, model, '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "true"\n');
+	const term = await startReady(t, model, [], { home });
+	fs.mkdirSync(path.join(term.cwd, 'below'));
+	await enter(term, '/cd nowhere');
+	await term.until(/there is no such folder/);
+	await enter(term, '/cd below');
+	await term.until(/• \S+\/below$/m);
+	await talk(term, 'go', 'ok');
+	assert.match(JSON.stringify(model.requests().at(-1).body.input), /\/below/);
+	await enter(term, '/pwd');
+	await term.until(/\/below[^]*• \S+\/below$/m);
+	await enter(term, '/hooks');
+	await term.until(/• Hooks\n {4}\S+: true/);
+	await enter(term, '/config');
+	await term.until(/• Settings[^]*config\.toml: .*hooks/);
+	await enter(term, '/collab');
+	await term.until(/Plan mode/);
+	await leave(term);
+});
