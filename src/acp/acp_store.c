@@ -9,6 +9,7 @@
 #include "acp/acp_session.h"
 #include "app_server/store/stored_list.h"
 #include "app_server/threads/thread_note.h"
+#include "app_server/threads/thread_queue.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -145,8 +146,10 @@ static void on_delete_work(struct acp_job *self)
 	int status = lock ? rollout_remove(job->home, str_of(job->id), &job->err) : -(int)job->err.code;
 	if (status == -ERR_not_found)
 		job->err.code = ERR_none;
-	if (job->err.code == ERR_none)
+	if (job->err.code == ERR_none) {
 		thread_note_remove(job->home, str_of(job->id));
+		thread_queue_remove(job->home, str_of(job->id));
+	}
 	rollout_lock_destroy(lock);
 }
 

@@ -13,6 +13,7 @@
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "app_server/threads/thread_unload.h"
+#include "app_server/threads/thread_queue.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -111,8 +112,10 @@ enum rpc_verdict on_rpc_thread_unarchive(struct rpc_request *request, const stru
 static int remove_all(struct store_job *job, struct error *err)
 {
 	int status = rollout_remove(job->home, job->thread_id, err);
-	if (status == 0)
-		thread_note_remove(job->home, job->thread_id);
+	if (status != 0)
+		return status;
+	thread_note_remove(job->home, job->thread_id);
+	thread_queue_remove(job->home, job->thread_id);
 	return status;
 }
 

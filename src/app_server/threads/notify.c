@@ -10,6 +10,7 @@
 #include "app_server/settings/process_settings.h"
 #include "app_server/threads/notify_handlers.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/thread_queue_send.h"
 #include "app_server/threads/thread_turn.h"
 #include "app_server/threads/thread_unload.h"
 #include "base/json.h"
@@ -61,6 +62,8 @@ void on_event_task_started(struct thread *thread, const struct event *event)
 static void end_turn(struct thread *thread, enum app_turn_status status)
 {
 	thread_turn_end(thread->turn, status);
+	if (status == app_turn_status_completed)
+		thread_queue_send_next(thread);
 	thread_unload_when_idle(thread);
 }
 

@@ -16,6 +16,7 @@
 #include "app_server/threads/thread_items.h"
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_open.h"
+#include "app_server/threads/thread_queue_send.h"
 #include "app_server/threads/thread_restore.h"
 #include "app_server/threads/threads.h"
 #include "rollout/rollout_reader.h"
@@ -96,6 +97,7 @@ static void answer_opened(struct thread *thread, struct rpc_request *request)
 	thread_restore_origin(thread->opening.load, thread);
 	thread_notify_status(thread);
 	answer(thread, request, thread->opening.load);
+	thread_queue_send_next(thread);
 }
 
 static void open_stored(struct rpc_request *request, struct thread_load *load)

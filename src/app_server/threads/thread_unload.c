@@ -12,6 +12,7 @@
 #include "app_server/threads/thread_ask.h"
 #include "app_server/threads/thread_items.h"
 #include "app_server/threads/thread_load.h"
+#include "app_server/threads/thread_queue.h"
 #include "app_server/threads/thread_read_state.h"
 #include "app_server/threads/thread_turn.h"
 #include "app_server/threads/threads.h"
@@ -32,6 +33,8 @@ void thread_destroy(struct thread *thread)
 	thread_turn_destroy(thread->turn);
 	thread_items_finish(thread);
 	thread_read_state_save(thread);
+	if (thread->is_ephemeral && !thread->root && thread->id[0])
+		thread_queue_remove(config_home(thread->server->config), str_of(thread->id));
 	thread_free(thread);
 }
 

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "app_server/threads/thread_note.h"
+#include "app_server/threads/thread_queue.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -99,9 +100,11 @@ static int do_locked(enum session_work work, const char *home, struct str id, st
 	if (work != SESSION_DELETE)
 		return rollout_move(home, id, work == SESSION_ARCHIVE, err);
 	int status = rollout_remove(home, id, err);
-	if (status == 0)
-		thread_note_remove(home, id);
-	return status;
+	if (status != 0)
+		return status;
+	thread_note_remove(home, id);
+	thread_queue_remove(home, id);
+	return 0;
 }
 
 int session_do(enum session_work work, const char *home, const char *id, struct error *err)

@@ -1,0 +1,102 @@
+/* The message is added to the file that the app-server reads when a turn ends or a thread is resumed. */
+#include "ui/sessions/queue_command.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "app_server/threads/thread_queue.h"
+#include "base/error.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "base/str.h"
+#include "base/uuid.h"
+#include "config/config_env.h"
+#include "rollout/rollout_path.h"
+#include "ui/sessions/session_pick.h"
+
+enum { EXIT_FAILED = 1 };
+
+struct queue_options {
+	struct cli_list overrides;
+	const char *thread, *message;
+};
+
+static const struct cli_option rows[] = {
+	{"thread", 0, CLI_TEXT, offsetof(struct queue_options, thread), "SESSION", NULL,
+         "An id, a unique prefix of one, or a name"},
+	{"message", 0, CLI_TEXT, offsetof(struct queue_options, message), "TEXT", NULL, "The message"},
+	{"config", 'c', CLI_LIST, offsetof(struct queue_options, overrides), "key=value", NULL, NULL},
+};
+
+const struct cli_command queue_command = {
+	.name = "codex queue",
+	.about = "Add a message to the queue of a recorded session.",
+	.usage = "Usage: codex queue --thread SESSION --message TEXT",
+	.details = "A client of the app-server that has the session loaded sends the message when\n"
+		   "the turn ends; otherwise it is sent when such a client resumes the session.\n"
+		   "`codex exec resume SESSION TEXT` sends a message at once.\n",
+	.options = rows,
+	.option_count = countof(rows),
+};
+
+static int find_id(const char *home, const char *word, char ret[UUID_TEXT_SIZE], struct error *err)
+{
+	struct rollout_file_name name;
+	auto_free char *path = session_find(home, word, err);
+	if (!path)
+		return -(int)err->code;
+	if (!rollout_path_parse(path_name(path), &name) || name.thread_id.len >= UUID_TEXT_SIZE)
+		return error_set(err, ERR_invalid, "%s is not the file of a session", path);
+	snprintf(ret, UUID_TEXT_SIZE, "%.*s", STR_ARG(name.thread_id));
+	return 0;
+}
+
+static int add(const char *home, const char *id, const char *text, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	char client_id[UUID_TEXT_SIZE];
+	struct app_queued_submission added;
+	struct app_input_text words = {.text = str_of(text)};
+	struct app_user_input input = {.tag = app_user_input_text, .text = &words};
+	uuid_v7(client_id);
+	struct app_queued_submission message = {
+		.client_user_message_id = str_of(client_id), .input = &input, .input_count = 1};
+	return thread_queue_add(home, str_of(id), &message, &arena, &added, err);
+}
+
+static int run(const struct queue_options *options)
+{
+	struct error err;
+	char id[UUID_TEXT_SIZE];
+	auto_free char *home = config_env_home(&err);
+	if (!home || find_id(home, options->thread, id, &err) != 0 || add(home, id, options->message, &err) < 0) {
+		fprintf(stderr, "codex queue: %s\n", err.text);
+		return EXIT_FAILED;
+	}
+	printf("Queued a message for session %s.\n", id);
+	return 0;
+}
+
+static int check(const struct queue_options *options, struct error *err)
+{
+	if (!options->thread || !options->message)
+		return error_set(err, ERR_usage, "the following required arguments were not provided: %s",
+		                 options->thread ? "--message <TEXT>" : "--thread <SESSION>");
+	if (str_is_blank(str_of(options->message)))
+		return error_set(err, ERR_invalid, "--message must not be empty");
+	return 0;
+}
+
+int queue_main(int argc, char **argv)
+{
+	struct queue_options options = {0};
+	struct cli_result result;
+	struct error err;
+	int status = cli_read(&queue_command, argc, argv, &options, &result);
+	if (status < 0 && check(&options, &err) != 0)
+		status = cli_print_error(&queue_command, &err);
+	if (status < 0)
+		status = run(&options);
+	cli_finish(&queue_command, &options, &result);
+	return status;
+}

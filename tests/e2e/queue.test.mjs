@@ -1,0 +1,116 @@
+// Messages that wait for the end of a turn: thread/queue/* and `codex queue`.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { startAppServer, text } from './lib/app_server.mjs';
+import { codexExec, forever, httpError, needs, reply, rollouts, runCodex, say, startModel, textsOf } from './lib/codex.mjs';
+
+const options = needs('queue');
+const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
+const gated = (name, message) => reply({ start: true }, { gate: name }, { message });
+
+async function begin(t, script, more) {
+	const model = await startModel(t, script);
+	const server = await startAppServer(t, model, more);
+	const { thread } = await server.request('thread/start', FREE);
+	const ask = (method, params) => server.request(`thread/queue/${method}`, { threadId: thread.id, ...params });
+	const add = async (words) => (await ask('add', { clientUserMessageId: `c-${words}`, input: [text(words)] })).queuedSubmission;
+	const turn = (words) => server.request('turn/start', { threadId: thread.id, input: [text(words)] });
+	return { model, server, thread, ask, add, turn };
+}
+
+test('messages are listed, changed, sorted and removed while a turn runs, and sent after it in order', options, async (t) => {
+	const { model, server, ask, add, turn } = await begin(t, [gated('first', 'one'), say('two'), say('three')]);
+	assert.deepEqual(await ask('list'), { data: [], nextCursor: null });
+	await assert.rejects(ask('start'), { message: 'queue is empty' });
+	await turn('hello');
+	const [a, b, c] = [await add('a'), await add('b'), await add('c')];
+	await assert.rejects(ask('add', { clientUserMessageId: 'x', input: [] }),
+		{ message: 'only user input can be added to the user-message queue' });
+	const page = await ask('list', { limit: 2 });
+	assert.deepEqual([page.data.map(({ id }) => id), page.nextCursor], [[a.id, b.id], '2']);
+	assert.deepEqual((await ask('list', { cursor: '2' })).data.map(({ id }) => id), [c.id]);
+	await assert.rejects(ask('list', { cursor: 'zz' }), { message: /^invalid queue pagination cursor/ });
+	const { queuedSubmission } = await ask('update', { queuedSubmissionId: b.id, input: [text('b changed')] });
+	assert.equal(queuedSubmission.input[0].text, 'b changed');
+	for (const method of ['update', 'start'])
+		await assert.rejects(ask(method, { queuedSubmissionId: 'nope', input: [text('x')] }), { message: 'queued submission not found: nope' });
+	assert.deepEqual(await ask('delete', { queuedSubmissionId: 'nope' }), { deleted: false });
+	await assert.rejects(ask('reorder', { queuedSubmissionIds: [b.id, b.id, a.id] }), { message: /exactly once/ });
+	await ask('reorder', { queuedSubmissionIds: [b.id, c.id, a.id] });
+	assert.deepEqual(await ask('delete', { queuedSubmissionId: c.id }), { deleted: true });
+	await assert.rejects(ask('start'), { message: 'thread already has an active or pending turn' });
+	assert.equal(model.requests().length, 1);
+	await model.openGate('first');
+	for (let turns = 0; turns < 3; turns++) await server.next('turn/completed');
+	const said = model.requests().map((request) => textsOf(request, 'user').at(-1));
+	assert.deepEqual(said, ['hello', 'b changed', 'a']);
+	assert.deepEqual(await ask('list'), { data: [], nextCursor: null });
+	assert.deepEqual(fs.readdirSync(path.join(server.home, 'thread_queues')), ['lock'], 'no file is left');
+	const items = server.all('item/started').filter(({ params }) => params.item.type === 'userMessage');
+	assert.deepEqual(items.map(({ params }) => params.item.clientId), [null, 'c-b', 'c-a']);
+});
+
+test('a message for an idle thread is sent at once', options, async (t) => {
+	const { model, server, add } = await begin(t, [say('one')]);
+	await add('now');
+	await server.next('turn/completed');
+	assert.equal(textsOf(model.requests()[0], 'user').at(-1), 'now');
+});
+
+test('after an interrupted or failed turn the queue waits for the user', options, async (t) => {
+	const { model, server, thread, ask, add, turn } = await begin(t, [gated('never', 'x'), httpError(400, { error: { message: 'no' } }), say('sent')]);
+	await turn('hello');
+	const { params } = await server.next('turn/started');
+	const message = await add('later');
+	await server.request('turn/interrupt', { threadId: thread.id, turnId: params.turn.id });
+	await server.next('turn/completed');
+	await turn('fails');
+	await server.next('turn/completed');
+	assert.deepEqual((await ask('list')).data.map(({ id }) => id), [message.id]);
+	assert.equal((await ask('start', { queuedSubmissionId: message.id })).turn.status, 'inProgress');
+	await server.next('turn/completed');
+	assert.equal(textsOf(model.requests()[2], 'user').at(-1), 'later');
+});
+
+test('codex queue adds a message, which a resume sends', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two')]);
+	const { home } = await codexExec(t, model, ['begin']);
+	const id = /([0-9a-f-]{36})\.jsonl$/.exec(rollouts(home)[0])[1];
+	const queue = (...args) => runCodex(t, ['queue', ...args], { home });
+	assert.equal((await queue('--thread', id)).code, 2);
+	assert.equal((await queue('--thread', id, '--message', ' ')).code, 2);
+	const unknown = await queue('--thread', 'nobody', '--message', 'hi');
+	assert.deepEqual([unknown.code, /nobody/.test(unknown.stderr)], [1, true]);
+	const queued = await queue('--thread', id, '--message', 'from outside');
+	assert.deepEqual([queued.code, queued.stdout], [0, `Queued a message for session ${id}.\n`]);
+	const server = await startAppServer(t, model, { home });
+	await server.request('thread/resume', { threadId: id, excludeTurns: true });
+	await server.next('turn/completed');
+	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'from outside');
+});
+
+test('a queue has at most 100 messages, and a damaged file is an error that names it', options, async (t) => {
+	const { server, thread, ask, add, turn } = await begin(t, [gated('never', 'x'), forever(say('more'))]);
+	await turn('hello');
+	for (let count = 0; count < 100; count++) await add(`m${count}`);
+	await assert.rejects(add('one more'), { message: /at most 100 messages/ });
+	fs.writeFileSync(path.join(server.home, 'thread_queues', `${thread.id}.json`), '{"data":5}');
+	await assert.rejects(ask('list'), { message: /thread_queues/ });
+	await assert.rejects(add('x'), { message: /thread_queues/ });
+});
+
+test('deleting a thread removes its queue', options, async (t) => {
+	const { server, thread, add, turn } = await begin(t, [say('one'), gated('never', 'x')]);
+	await turn('hello');
+	await server.next('turn/completed');
+	await turn('again');
+	const { params } = await server.take(({ method, params: p }) => method === 'turn/started' && p.turn, 'second turn');
+	await add('later');
+	await server.request('turn/interrupt', { threadId: thread.id, turnId: params.turn.id });
+	await server.request('thread/delete', { threadId: thread.id });
+	assert.deepEqual(fs.readdirSync(path.join(server.home, 'thread_queues')), ['lock']);
+});
