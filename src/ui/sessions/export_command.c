@@ -20,19 +20,26 @@
 #include "rollout/rollout_reader.h"
 #include "ui/sessions/session_pick.h"
 #include "ui/cli/terminal.h"
+#include "ui/sessions/script.h"
 #include "ui/sessions/transcript.h"
 #include "ui/sessions/transcript_html.h"
 
 struct export_options {
-	const char *format, *output;
-	bool last, all;
+	const char *format, *output, *answer;
+	bool last, all, mask;
 };
 
+#define EXPORT_FORMATS "md|json|html|script" /* the rows of `formats` */
+
 static const struct cli_option rows[] = {
-	{"format", 'f', CLI_TEXT, offsetof(struct export_options, format), "FORMAT", "md|json|html",
+	{"format", 'f', CLI_TEXT, offsetof(struct export_options, format), "FORMAT", EXPORT_FORMATS,
          "Format of the output; default: md"},
 	{"output", 'o', CLI_TEXT, offsetof(struct export_options, output), "FILE", NULL,
          "Write to FILE instead of standard output"},
+	{"answer", 0, CLI_TEXT, offsetof(struct export_options, answer), "HOW", "run|record",
+         "With a script: tools run again (the default), or their recorded output is printed instead"},
+	{"mask", 0, CLI_FLAG, offsetof(struct export_options, mask), NULL, NULL,
+         "With a script: replace secrets, the session's folder and the home folder"},
 	{"last", 0, CLI_FLAG, offsetof(struct export_options, last), NULL, NULL,
          "Export the newest session of this folder"},
 	{"all", 0, CLI_FLAG, offsetof(struct export_options, all), NULL, NULL,
@@ -45,9 +52,14 @@ static const struct cli_argument arguments[] = {
 
 const struct cli_command export_command = {
 	.name = "codex export",
-	.about = "Write a recorded session: messages, commands with their output, patches.",
+	.about = "Write a recorded session: as text, as JSON, or as a script that replays it.",
 	.usage = "Usage: codex export [OPTIONS] <SESSION | --last>",
-	.details = "Of each command's output a session stores at most 64 KiB: its start and its end.\n",
+	.details = "Of each command's output a session stores at most 64 KiB: its start and its end.\n"
+		   "\n"
+		   "A script plays the model's part again, without a model:\n"
+		   "  $ codex export --last --format script -o session.jsonl\n"
+		   "  $ codex mock-model --script session.jsonl\n"
+		   "Its comments have the prompts.\n",
 	.arguments = arguments,
 	.argument_count = countof(arguments),
 	.options = rows,
@@ -88,26 +100,87 @@ static void write_json(const struct rollout_meta *meta, struct str name, const s
 	out->over |= compact.over;
 }
 
+/* A session that is being written. */
+struct session_export {
+	const struct export_options *options;
+	struct rollout_reader *reader;
+	struct arena arena;
+	struct thread_history history; /* of the formats that show turns */
+	struct str name;
+};
+
+typedef void (*write_fn)(struct session_export *self, struct buf *out);
+
+static void write_markdown(struct session_export *self, struct buf *out)
+{
+	transcript_write(&self->reader->meta, self->name, &self->history, out);
+}
+
+static void write_turns(struct session_export *self, struct buf *out)
+{
+	write_json(&self->reader->meta, self->name, &self->history, out);
+}
+
+static void write_page(struct session_export *self, struct buf *out)
+{
+	transcript_html_write(&self->reader->meta, self->name, &self->history, out);
+}
+
+static void write_script(struct session_export *self, struct buf *out)
+{
+	const struct export_options *options = self->options;
+	const struct script_options script = {
+		.answers = options->answer && strcmp(options->answer, "record") == 0,
+		.is_masked = options->mask,
+		.home = config_env("HOME"),
+	};
+	script_write(self->reader, &script, out);
+}
+
+static const struct {
+	const char *name;
+	enum rollout_wants wants;
+	write_fn write;
+} formats[] = {
+	{"md", ROLLOUT_EVENTS, write_markdown},
+	{"json", ROLLOUT_EVENTS, write_turns},
+	{"html", ROLLOUT_EVENTS, write_page},
+	{"script", ROLLOUT_ALL, write_script},
+};
+
+static size_t format_of(const struct export_options *options)
+{
+	for (size_t i = 0; options->format && i < countof(formats); i++) {
+		if (strcmp(options->format, formats[i].name) == 0)
+			return i;
+	}
+	return 0;
+}
+
+static int write_session(const struct export_options *options, const char *home, const char *path, struct buf *out,
+                         struct error *err)
+{
+	struct rollout_names names = {0};
+	struct session_export self = {.options = options};
+	size_t format = format_of(options);
+	self.reader = rollout_reader_create_for(path, formats[format].wants, err);
+	if (!self.reader)
+		return -(int)err->code;
+	if (formats[format].wants == ROLLOUT_EVENTS)
+		thread_history_read(self.reader, &self.arena, &self.history);
+	rollout_names_read(home, &names);
+	self.name = rollout_names_find(&names, self.reader->meta.thread_id);
+	formats[format].write(&self, out);
+	rollout_names_finish(&names);
+	rollout_reader_destroy(self.reader);
+	arena_finish(&self.arena);
+	return out->over ? error_set(err, ERR_limit, "the session is too large to be exported") : 0;
+}
+
 int export_write(const char *home, const char *path, bool is_json, struct buf *out, struct error *err)
 {
-	auto_arena struct arena arena = {0};
-	struct thread_history history;
-	struct rollout_names names = {0};
-	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_EVENTS, err);
-	if (!reader)
-		return -(int)err->code;
-	thread_history_read(reader, &arena, &history);
-	rollout_names_read(home, &names);
-	struct str name = rollout_names_find(&names, reader->meta.thread_id);
-	if (is_json)
-		write_json(&reader->meta, name, &history, out);
-	else if (options->format && strcmp(options->format, "html") == 0)
-		transcript_html_write(&reader->meta, name, &history, out);
-	else
-		transcript_write(&reader->meta, name, &history, out);
-	rollout_names_finish(&names);
-	rollout_reader_destroy(reader);
-	return out->over ? error_set(err, ERR_limit, "the session is too large to be exported") : 0;
+	const struct export_options options = {.format = is_json ? "json" : "md"};
+	return write_session(&options, home, path, out, err);
 }
 
 /* Prints the text; on a terminal control characters are made visible, a file or pipe gets the bytes unchanged. */
@@ -123,14 +196,13 @@ static int print(struct buf *text, struct error *err)
 	return status != 0 && err->sys == EPIPE ? 0 : status;
 }
 
-static int export(const struct export_options *options, const char *word, struct error *err)
+static int export_session(const struct export_options *options, const char *word, struct error *err)
 {
 	auto_free char *home = config_env_home(err);
 	auto_free char *path = home ? find(options, home, word, err) : NULL;
 	auto_buf struct buf out;
 	buf_init(&out, LIMIT_ROLLOUT_FILE);
-	bool is_json = options->format && strcmp(options->format, "json") == 0;
-	int status = path ? export_write(home, path, is_json, &out, err) : -(int)err->code;
+	int status = path ? write_session(options, home, path, &out, err) : -(int)err->code;
 	if (status == 0)
 		status = options->output ? file_write_atomic(options->output, buf_str(&out), 0600, false, err)
 		                         : print(&out, err);
@@ -145,6 +217,9 @@ static int check(const struct export_options *options, const struct cli_result *
 		                               : "export needs a session's id or name, or --last");
 	if (options->all && !options->last)
 		return error_set(err, ERR_usage, "'--all' requires --last");
+	bool is_script = options->format && strcmp(options->format, "script") == 0;
+	if (!is_script && (options->answer || options->mask))
+		return error_set(err, ERR_usage, "'--%s' requires --format script", options->mask ? "mask" : "answer");
 	return 0;
 }
 
@@ -157,7 +232,7 @@ int export_main(int argc, char **argv)
 	if (status < 0 && check(&options, &words, &err) != 0) {
 		status = cli_print_error(&export_command, &err);
 	} else if (status < 0) {
-		status = export(&options, words.positionals.count ? words.positionals.items[0] : NULL, &err);
+		status = export_session(&options, words.positionals.count ? words.positionals.items[0] : NULL, &err);
 		if (status != 0)
 			fprintf(stderr, "codex export: %s\n", err.text);
 		status = status != 0 ? error_exit_status(err.code) : 0;
