@@ -252,7 +252,7 @@ test('features are listed, and switched for this process', options, async (t) =>
 });
 
 test('permissions, modes, skills and requirements are listed', options, async (t) => {
-	const server = await startAppServer(t, null, { home: homeOf(t, '[permissions.mine]\ndescription = "hi"\n') });
+	const server = await startAppServer(t, null, { home: homeOf(t, '[permissions.mine]\ndescription = "hi"\nfilesystem = { "/etc" = "deny" }\n') });
 	const all = await server.request('permissionProfile/list', {});
 	assert.deepEqual(all.data.map(({ id, allowed }) => [id, allowed]),
 		[[':read-only', true], [':workspace', true], [':danger-full-access', true], ['mine', false]]);

@@ -17,6 +17,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
+#include "config/config_permission.h"
 
 /* ---- pages ---- */
 
@@ -176,7 +177,7 @@ enum rpc_verdict on_rpc_collaboration_mode_list(struct rpc_request *request,
 	return rpc_reply(request, &response);
 }
 
-/* Lists the profiles. Those of config.toml are listed as not allowed, because this version cannot apply them. */
+/* Lists the profiles. One that the sandbox cannot keep is listed as not allowed. */
 enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
                                                 const struct app_permission_profile_list_params *params)
 {
@@ -187,13 +188,16 @@ enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
 	struct config *config = config_view_load(request->server, cwd, NULL, &err);
 	if (!config)
 		return rpc_fail(request, APP_INTERNAL_ERROR, "failed to load configuration: %s", err.text);
+	struct config_permission permission;
+	struct config_binder binder = config_binder(config, &request->arena);
 	for (size_t i = 0; permission_profile_at(i); i++)
 		vec_push(&profiles,
 		         (struct app_permission_profile_summary){str_of(permission_profile_at(i)), STR_NONE, true});
 	toml_for_each(it, toml_get(config_tree(config), "permissions")) {
 		const struct toml *about = toml_get(it, "description");
 		struct str text = toml_is(about, TOML_string) ? about->text : STR_NONE;
-		vec_push(&profiles, (struct app_permission_profile_summary){it->key, text, false});
+		bool is_kept = config_permission_find(config_tree(config), it->key, &binder, &permission, &err) == 0;
+		vec_push(&profiles, (struct app_permission_profile_summary){it->key, text, is_kept});
 	}
 	const struct rpc_error *error = find_page(&request->arena, params->cursor, params->has_limit, params->limit,
 	                                          profiles.count, "permission profiles", &page);

@@ -12,6 +12,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "config/config.h"
+#include "config/config_permission.h"
 #include "config/config_required.h"
 #include "config/toml/toml_text.h"
 
@@ -85,13 +86,9 @@ static int add_config(struct options *options, struct str json, struct error *er
 static int add_sandbox(struct options *options, const struct app_thread_start_params *params, struct error *err)
 {
 	const char *mode = NULL;
-	enum sandbox_mode profile;
 	if (params->permissions.ptr && params->has_sandbox)
 		return error_set(err, ERR_invalid, "`permissions` cannot be combined with `sandbox`");
-	if (params->permissions.ptr && permission_profile_find(params->permissions, &profile, err) != 0)
-		return -(int)err->code;
-	if (params->permissions.ptr)
-		mode = enum_wire(&enum_sandbox_mode, (int)profile);
+	add_text(options, "default_permissions", params->permissions);
 	if (params->has_sandbox)
 		mode = enum_wire(&enum_app_sandbox_mode, (int)params->sandbox);
 	add_text(options, "sandbox_mode", str_of(mode));
@@ -120,8 +117,14 @@ static int check_sandbox(const struct config *config, const struct app_thread_st
 {
 	enum sandbox_mode mode = config->sandbox_mode;
 	int value;
-	if (params->permissions.ptr && permission_profile_find(params->permissions, &mode, err) != 0)
-		return -(int)err->code;
+	struct config_permission asked;
+	auto_arena struct arena arena = {0};
+	struct config_binder binder = config_binder(config, &arena);
+	if (params->permissions.ptr) {
+		if (config_permission_find(config_tree(config), params->permissions, &binder, &asked, err) != 0)
+			return -(int)err->code;
+		mode = asked.mode;
+	}
 	const char *word = enum_wire(&enum_app_sandbox_mode, (int)params->sandbox);
 	if (params->has_sandbox && enum_parse(&enum_sandbox_mode, str_of(word), &value))
 		mode = (enum sandbox_mode)value;

@@ -138,9 +138,10 @@ struct app_sandbox_policy *sandbox_from_engine(const struct sandbox *sandbox, st
 
 struct app_active_permission_profile *policy_default_profile(const struct config *config, struct arena *arena)
 {
-	if (config->is_set.sandbox_mode)
+	if (config->is_set.sandbox_mode && !config->is_set.default_permissions)
 		return NULL;
 	struct app_active_permission_profile *ret = arena_new(arena, struct app_active_permission_profile);
-	ret->id = str_of(permission_profile_of(config->sandbox_mode));
+	ret->id = config->is_set.default_permissions ? str_of(config->default_permissions)
+	                                             : str_of(permission_profile_of(config->sandbox_mode));
 	return ret;
 }

@@ -43,10 +43,9 @@ static const struct cli_option rows[] = {
 	{"profile", 'p', CLI_TEXT, COMMON(profile), "NAME", NULL, "Use the configuration profile NAME"},
 	{"sandbox", 's', CLI_TEXT, COMMON(sandbox), "MODE", "read-only|workspace-write|danger-full-access",
          "Limits on what the command can read, write and connect to; default: sandbox_mode of config.toml"},
-	{"permissions", 'P', CLI_TEXT, offsetof(struct sandbox_options, permissions), "NAME",
-         ":read-only|:workspace|:danger-full-access", "The same limits, by the name of a permission profile"},
-	{"permission-profile", 0, CLI_TEXT, offsetof(struct sandbox_options, permissions), "NAME",
-         ":read-only|:workspace|:danger-full-access", NULL},
+	{"permissions", 'P', CLI_TEXT, offsetof(struct sandbox_options, permissions), "NAME", NULL,
+         "A permission profile: :read-only, :workspace, :danger-full-access, or one of [permissions]"},
+	{"permission-profile", 0, CLI_TEXT, offsetof(struct sandbox_options, permissions), "NAME", NULL, NULL},
 	{"full-auto", 0, CLI_FLAG, COMMON(full_auto), NULL, NULL, "Same as --sandbox workspace-write"},
 	{"cd", 'C', CLI_TEXT, COMMON(cwd), "DIR", NULL, "Folder to work in"},
 	{"add-dir", 0, CLI_LIST, COMMON(add_dirs), "DIR", NULL, "Another writable folder; repeatable"},
@@ -70,14 +69,6 @@ const struct cli_command sandbox_command = {
 	.argument_count = countof(arguments),
 	.options = rows,
 	.option_count = countof(rows),
-};
-
-static const struct {
-	const char *name, *mode;
-} profiles[] = {
-	{":read-only", "read-only"},
-	{":workspace", "workspace-write"},
-	{":danger-full-access", "danger-full-access"},
 };
 
 struct run {
@@ -139,10 +130,7 @@ static int configure(struct run *run)
 	auto_free char *real = realpath(want, NULL);
 	if (!real || chdir(real) != 0)
 		return error_sys(&run->err, errno, "cannot work in %s", want);
-	for (size_t i = 0; run->options.permissions && i < countof(profiles); i++) {
-		if (strcmp(profiles[i].name, run->options.permissions) == 0)
-			run->options.exec.sandbox = profiles[i].mode;
-	}
+	run->options.exec.permissions = run->options.permissions;
 	int status = exec_config_load(&run->options.exec, real, &run->config, &run->err);
 	if (status == 0)
 		take_policy(run, arena_cstr(&run->arena, str_of(real)));
