@@ -1,0 +1,110 @@
+// [otel]: log records for an OpenTelemetry collector.
+
+import assert from 'node:assert/strict';
+import http from 'node:http';
+import test from 'node:test';
+
+import { codexExec, failed, makeHome, needs, run, runCodex, say, startModel } from './lib/codex.mjs';
+
+const options = needs('exec');
+const SECRET = 'sk-proj-0123456789abcdef';
+
+/** A collector that keeps the requests; answer(response) ends each. */
+async function startCollector(t, answer = (response) => response.end('{}')) {
+	const received = [];
+	const server = http.createServer((request, response) => {
+		let text = '';
+		request.on('data', (bytes) => (text += bytes));
+		request.on('end', () => {
+			received.push({ url: request.url, headers: request.headers, text, body: JSON.parse(text) });
+			answer(response);
+		});
+	});
+	await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+	t.after(() => server.closeAllConnections() ?? server.close());
+	const url = `http://127.0.0.1:${server.address().port}/v1/logs`;
+	const exporter = (more = '') => `otel = { environment = "test", ${more} exporter = { otlp-http = { endpoint = "${url}", ` +
+		'protocol = "json", headers = { "x-team" = "tools" } } } }';
+	return { received, url, exporter };
+}
+
+const plain = (attributes) => Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
+const recordsOf = (received) => received.flatMap(({ body }) => body.resourceLogs[0].scopeLogs[0].logRecords)
+	.map(({ attributes, body, timeUnixNano }) => ({ name: body.stringValue, time: timeUnixNano, ...plain(attributes) }));
+
+const script = [run(`echo ${SECRET}; false`), say('done')];
+
+test('a run sends its records by its end, without prompts, outputs and keys', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const model = await startModel(t, script);
+	const { code } = await codexExec(t, model, ['the private prompt'], { config: exporter() });
+	assert.equal(code, 0);
+	assert.ok(received.length >= 1);
+	assert.equal(received[0].url, '/v1/logs');
+	assert.equal(received[0].headers['x-team'], 'tools');
+	assert.equal(received[0].headers['content-type'], 'application/json');
+	const resource = plain(received[0].body.resourceLogs[0].resource.attributes);
+	assert.deepEqual([resource['service.name'], resource.env], ['codex_exec', 'test']);
+	const records = recordsOf(received);
+	const names = records.map(({ name }) => name);
+	for (const name of ['codex.conversation_starts', 'codex.user_prompt', 'codex.turn_ttft', 'codex.sse_event', 'codex.tool_result'])
+		assert.ok(names.includes(name), `${name} in ${names}`);
+	const prompt = records.find(({ name }) => name === 'codex.user_prompt');
+	assert.deepEqual([prompt.prompt, prompt.prompt_length], ['[REDACTED]', '18']);
+	const tool = records.find(({ name }) => name === 'codex.tool_result');
+	assert.deepEqual([tool.tool_name, tool.success, 'output' in tool], ['exec_command', false, false]);
+	for (const record of records) {
+		assert.equal(record['event.name'], record.name);
+		assert.match(record['conversation.id'], /^[0-9a-f-]{36}$/);
+		assert.match(record.time, /^\d{19}$/);
+	}
+	assert.ok(!received.some(({ text }) => text.includes(SECRET) || text.includes('private')));
+});
+
+test('log_user_prompt = true sends prompts and outputs', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	await codexExec(t, await startModel(t, script), ['shown'], { config: exporter('log_user_prompt = true,') });
+	const records = recordsOf(received);
+	assert.equal(records.find(({ name }) => name === 'codex.user_prompt').prompt, 'shown');
+	assert.match(records.find(({ name }) => name === 'codex.tool_result').output, new RegExp(SECRET));
+});
+
+test('nothing is sent by default, and a collector that fails changes nothing', options, async (t) => {
+	const { received } = await startCollector(t);
+	await codexExec(t, await startModel(t, [say('ok')]), ['hi']);
+	assert.equal(received.length, 0);
+	const broken = await startCollector(t, (response) => response.socket.destroy());
+	const silent = await startCollector(t, () => {});
+	for (const { exporter } of [broken, silent]) {
+		const { code, stdout } = await codexExec(t, await startModel(t, [say('ok')]), ['hi'], { config: exporter() });
+		assert.deepEqual([code, stdout], [0, 'ok\n']);
+	}
+});
+
+test('a failed request is a record', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const { code } = await codexExec(t, await startModel(t, [failed('invalid_prompt', 'no')]), ['hi'], { config: exporter() });
+	assert.equal(code, 1);
+	assert.equal(recordsOf(received).find(({ name }) => name === 'codex.api_request').success, false);
+});
+
+test('exporters that this version lacks are errors before the model is asked', options, async (t) => {
+	const model = await startModel(t, [say('unused')]);
+	const refused = async (otel, message) => {
+		const { code, stderr } = await runCodex(t, ['exec', '--skip-git-repo-check', 'hi'], { home: makeHome(t, model, `otel = ${otel}`) });
+		assert.equal(code, 1);
+		assert.match(stderr, message);
+	};
+	await refused('{ exporter = { otlp-grpc = { endpoint = "http://127.0.0.1:1" } } }', /config\.toml:\d+: `otlp-grpc` .*use otlp-http/);
+	await refused('{ exporter = { otlp-http = { endpoint = "http://127.0.0.1:1", protocol = "binary" } } }', /protocol = "json"/);
+	await refused('{ exporter = { otlp-http = { protocol = "json" } } }', /needs an endpoint/);
+	await refused('{ exporter = { otlp-http = { endpoint = "http://h/", protocol = "json", tls = {} } } }', /`tls` .*SSL_CERT_FILE/);
+	await refused('{ exporter = { otlp-http = { endpoint = "http://h/", protocol = "json", headers = { a = "x\\ny" } } } }', /`a` .*line ends/);
+	await refused('{ exporter = 5 }', /`exporter`/);
+	await refused('{ environment = 5 }', /`environment` .*string/);
+	await refused('{ log_user_prompt = "yes" }', /`log_user_prompt` .*true or false/);
+	assert.equal(model.requests().length, 0);
+	const { code, stderr } = await codexExec(t, await startModel(t, [say('ok')]), ['hi'],
+		{ config: 'otel = { trace_exporter = { otlp-http = {} }, exporter = "none" }' });
+	assert.deepEqual([code, /traces and metrics are not sent/.test(stderr)], [0, true]);
+});
