@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "config/config.h"
 #include "config/config_required.h"
+#include "config/plugin.h"
 #include "config/toml/toml.h"
 
 /* ---- the sources ---- */
@@ -163,6 +164,23 @@ static void judge(struct hook *hook, const struct config *config, bool is_on, bo
 	                                       config_bypasses_hook_trust(config));
 }
 
+/* The hooks of plugins are as little trusted as those of a project: each needs its hash. */
+static void read_plugins(struct hook_config *to, const struct config *config)
+{
+	struct error err;
+	const struct plugin *list;
+	const struct toml *root;
+	static const char file[] = "hooks/hooks.json";
+	size_t count = plugin_list(config_home(config), config_tree(config), &to->list.arena, &list);
+	for (size_t i = 0; i < count; i++) {
+		const char *path = arena_printf(&to->list.arena, "%s/%s", list[i].root, file);
+		if (list[i].is_enabled && plugin_read(&list[i], file, &to->list.arena, &root, &err) != 0)
+			add_problem(to, path, &err);
+		else if (list[i].is_enabled)
+			read_tree(to, toml_get(root, "hooks"), path, hook_source_plugin);
+	}
+}
+
 void hook_config_init(struct hook_config *hooks, const struct config *config)
 {
 	size_t count, own;
@@ -178,6 +196,7 @@ void hook_config_init(struct hook_config *hooks, const struct config *config)
 		            i >= own       ? CONFIG_LAYER_project
 		            : i + 1 == own ? CONFIG_LAYER_user
 		                           : CONFIG_LAYER_system);
+	read_plugins(hooks, config);
 	read_layers(hooks, config, CONFIG_LAYER_profile, NULL);
 	read_layers(hooks, config, CONFIG_LAYER_option, NULL);
 	bool is_on = are_on(config);

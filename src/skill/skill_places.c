@@ -11,6 +11,7 @@
 #include "base/vec.h"
 #include "config/config.h"
 #include "config/config_env.h"
+#include "config/plugin.h"
 
 /* ---- configuration ---- */
 
@@ -58,14 +59,21 @@ static void take_markers(struct skill_places *places, const struct config *confi
 	places->markers = copy_paths(&places->arena, is_set ? markers->items : &git, places->marker_count);
 }
 
-static void take_roots(struct skill_places *places, const struct config_strings *extra, const struct str *more,
+static void take_roots(struct skill_places *places, const struct config *config, const struct str *more,
                        size_t more_count)
 {
-	const char **roots = arena_array(&places->arena, const char *, extra->count + more_count + 1);
+	const struct plugin *plugins;
+	const struct config_strings *extra = &config->skills.extra_roots;
+	size_t count = plugin_list(config_home(config), config_tree(config), &places->arena, &plugins);
+	const char **roots = arena_array(&places->arena, const char *, extra->count + more_count + count + 1);
 	for (size_t i = 0; i < extra->count + more_count; i++)
 		roots[i] = arena_cstr(&places->arena, i < extra->count ? extra->items[i] : more[i - extra->count]);
 	places->extra_roots = roots;
 	places->extra_root_count = extra->count + more_count;
+	for (size_t i = 0; i < count; i++) {
+		if (plugins[i].is_enabled)
+			roots[places->extra_root_count++] = arena_printf(&places->arena, "%s/skills", plugins[i].root);
+	}
 }
 
 struct skill_places *skill_places_create(const struct config *config, const struct str *more, size_t more_count)
@@ -74,7 +82,7 @@ struct skill_places *skill_places_create(const struct config *config, const stru
 	const char *user_home = config_env("HOME");
 	places->home = resolve(&places->arena, config_home(config));
 	places->user_home = user_home ? arena_cstr(&places->arena, str_of(user_home)) : NULL;
-	take_roots(places, &config->skills.extra_roots, more, more_count);
+	take_roots(places, config, more, more_count);
 	take_markers(places, config);
 	take_rules(places, config);
 	return places;
