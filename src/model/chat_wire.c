@@ -328,7 +328,9 @@ static void write_schema(struct json_writer *w, struct str schema)
 
 static void write_options(struct json_writer *w, const struct model_prompt *prompt)
 {
-	if (prompt->effort != reasoning_effort_unset && prompt->effort != reasoning_effort_none)
+	if (prompt->effort_word)
+		jw_member_cstr(w, "reasoning_effort", prompt->effort_word);
+	else if (prompt->effort != reasoning_effort_unset && prompt->effort != reasoning_effort_none)
 		jw_member_cstr(w, "reasoning_effort", enum_wire(&enum_reasoning_effort, (int)prompt->effort));
 	if (prompt->output_schema.len)
 		write_schema(w, prompt->output_schema);

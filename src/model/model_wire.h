@@ -36,7 +36,9 @@ struct model_prompt {
 	struct str fresh_after;
 	struct str tools;               /* a JSON array; may be absent */
 	enum reasoning_effort effort;   /* unset: the model's default */
+	const char *effort_word;        /* a word that the enum lacks; NULL: unset */
 	enum reasoning_summary summary; /* none: not requested */
+	bool has_summary;               /* the user has chosen it: sent to unknown models as well */
 	enum verbosity verbosity;       /* unset: the model's default */
 	bool is_serial;                 /* disables parallel tool calls */
 	/* The lite form of Responses: tools and instructions are items of the history, and a header says so. Other

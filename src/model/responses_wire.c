@@ -17,13 +17,16 @@
 static void write_reasoning(struct json_writer *w, const struct model_prompt *prompt)
 {
 	enum reasoning_effort effort = prompt->effort ? prompt->effort : prompt->info->default_effort;
-	bool has_summary = prompt->info->has_reasoning && prompt->summary != reasoning_summary_none;
-	if (effort == reasoning_effort_unset && !has_summary)
+	bool has_word = prompt->effort_word || effort != reasoning_effort_unset;
+	bool has_summary =
+		(prompt->info->has_reasoning || prompt->has_summary) && prompt->summary != reasoning_summary_none;
+	if (!has_word && !has_summary)
 		return;
 	jw_key(w, "reasoning");
 	jw_object(w);
-	if (effort != reasoning_effort_unset)
-		jw_member_cstr(w, "effort", enum_wire(&enum_reasoning_effort, effort));
+	if (has_word)
+		jw_member_cstr(w, "effort",
+		               prompt->effort_word ? prompt->effort_word : enum_wire(&enum_reasoning_effort, effort));
 	if (has_summary)
 		jw_member_cstr(w, "summary", enum_wire(&enum_reasoning_summary, prompt->summary));
 	if (prompt->is_lite)
@@ -61,7 +64,7 @@ static void write_include(struct json_writer *w, const struct model_prompt *prom
 {
 	jw_key(w, "include");
 	jw_array(w);
-	if (prompt->info->has_reasoning || prompt->effort != reasoning_effort_unset)
+	if (prompt->info->has_reasoning || prompt->effort != reasoning_effort_unset || prompt->effort_word)
 		jw_cstr(w, "reasoning.encrypted_content");
 	jw_array_end(w);
 }

@@ -121,14 +121,28 @@ static void sandbox_of_config(struct settings *settings, const struct config *co
 	set_sandbox(settings, &sandbox);
 }
 
+/* Takes a word of the configuration; the provider decides what an unknown one means. */
+static void set_effort(struct settings *settings, const char *word)
+{
+	int effort = reasoning_effort_unset;
+	bool is_known = enum_parse(&enum_reasoning_effort, str_of(word), &effort);
+	settings->effort = (enum reasoning_effort)effort;
+	settings->effort_word = is_known ? NULL : arena_cstr(&settings->arena, str_of(word));
+}
+
+static bool has_effort(const struct settings *settings)
+{
+	return settings->effort != reasoning_effort_unset || settings->effort_word;
+}
+
 /* In plan mode without a chosen effort, uses the configured one, else medium, which current clients preselect. */
 static void fill_plan_effort(struct settings *settings, const struct config *config, bool has_preset)
 {
 	if (settings->mode != mode_kind_plan)
 		return;
-	if (config->plan_mode_reasoning_effort != reasoning_effort_unset)
-		settings->effort = config->plan_mode_reasoning_effort;
-	else if (has_preset && settings->effort == reasoning_effort_unset)
+	if (config->plan_mode_reasoning_effort)
+		set_effort(settings, config->plan_mode_reasoning_effort);
+	else if (has_preset && !has_effort(settings))
 		settings->effort = reasoning_effort_medium;
 }
 
@@ -139,7 +153,8 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 	settings->model = arena_cstr(&settings->arena, config->model ? str_of(config->model) : fallback);
 	settings->cwd = arena_cstr(&settings->arena, str_of(cwd));
 	settings->approval_policy = approval_copy(config->approval_policy, &settings->arena);
-	settings->effort = config->model_reasoning_effort;
+	if (config->model_reasoning_effort)
+		set_effort(settings, config->model_reasoning_effort);
 	settings->has_summary = config->is_set.model_reasoning_summary;
 	settings->summary = config->model_reasoning_summary;
 	settings->verbosity = config->model_verbosity;
@@ -174,6 +189,8 @@ static void set_mode(struct settings *settings, const struct collaboration_mode 
 	settings->model = arena_cstr(&settings->arena, mode->settings->model);
 	settings->effort =
 		mode->settings->has_reasoning_effort ? mode->settings->reasoning_effort : reasoning_effort_unset;
+	if (settings->effort != reasoning_effort_unset)
+		settings->effort_word = NULL;
 	if (settings->effort == reasoning_effort_unset)
 		fill_plan_effort(settings, config, false);
 	struct str text = mode->settings->developer_instructions;
@@ -202,6 +219,8 @@ static struct settings *settings_copy(const struct settings *base)
 	settings->model = arena_cstr(&settings->arena, str_of(base->model));
 	settings->cwd = arena_cstr(&settings->arena, str_of(base->cwd));
 	settings->sandbox_policy.home = arena_cstr(&settings->arena, str_of(base->sandbox_policy.home));
+	if (base->effort_word)
+		settings->effort_word = arena_cstr(&settings->arena, str_of(base->effort_word));
 	if (base->mode_instructions)
 		settings->mode_instructions = arena_cstr(&settings->arena, str_of(base->mode_instructions));
 	settings->approval_policy = approval_copy(base->approval_policy, &settings->arena);
@@ -227,8 +246,10 @@ struct settings *settings_with(const struct settings *base, const struct config 
 		settings->model = arena_cstr(&settings->arena, change->model);
 	if (change->approval_policy)
 		settings->approval_policy = approval_copy(change->approval_policy, &settings->arena);
-	if (change->has_effort)
+	if (change->has_effort) {
 		settings->effort = change->effort;
+		settings->effort_word = NULL;
+	}
 	if (change->has_summary) {
 		settings->has_summary = true;
 		settings->summary = change->summary;

@@ -21,7 +21,8 @@ struct settings {
 	const struct ask_for_approval *approval_policy; /* never `reject` */
 	const struct sandbox *sandbox;                  /* as on the wire */
 	struct sandbox_policy sandbox_policy;           /* the same policy for sandbox/ */
-	enum reasoning_effort effort;                   /* unset: the model's default */
+	enum reasoning_effort effort;                   /* unset: the model's default, or effort_word */
+	const char *effort_word; /* a word of the configuration that the enum lacks; NULL: unset */
 	/* the summary was chosen; otherwise it is the model's default */
 	bool has_summary;
 	enum reasoning_summary summary;
