@@ -27,6 +27,7 @@
 #include "ui/exec/exec_printer.h"
 #include "ui/exec/exec_prompt.h"
 #include "ui/exec/exec_resume.h"
+#include "ui/exec/exec_worktree.h"
 #include "ui/cli/terminal.h"
 #include "workspace/git_info.h"
 
@@ -119,7 +120,7 @@ static int find_cwd(struct exec *exec, struct error *err)
 		return error_sys(err, errno, "cannot work in %s", want);
 	if (!dir_exists(exec->cwd))
 		return error_set(err, ERR_invalid, "cannot work in %s: it is not a folder", exec->cwd);
-	return 0;
+	return exec->options.worktree ? exec_worktree_enter(&exec->cwd, err) : 0;
 }
 
 static int check_repository(const struct exec *exec, struct error *err)

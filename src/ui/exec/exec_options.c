@@ -19,6 +19,16 @@
 #include "ui/cli/features_command.h"
 #include "ui/exec/exec_oss.h"
 
+/* Options of the terminal, which command lines put before the command: no approval is asked for. */
+#define ROOT_OPTIONS                                    \
+	{"ask-for-approval",                            \
+	 'a',                                           \
+	 CLI_TEXT,                                      \
+	 offsetof(struct exec_options, asked_approval), \
+	 "WHEN",                                        \
+	 "untrusted|on-failure|on-request|never",       \
+	 NULL},
+
 static const struct cli_option exec_rows[] = {
 #define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
 	OPTION(kind, field, name, letter, value, choices, doc)
@@ -31,7 +41,7 @@ static const struct cli_option exec_rows[] = {
 #undef EXEC_OPTION
 #undef REVIEW_OPTION
 #undef SESSION_OPTION
-};
+	ROOT_OPTIONS};
 
 static const struct cli_option review_rows[] = {
 #define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
@@ -46,7 +56,7 @@ static const struct cli_option review_rows[] = {
 #undef SESSION_OPTION
 #define SESSION_OPTION(kind, field, name, letter, value, choices, doc, session_doc) \
 	OPTION(kind, field, name, letter, value, choices, session_doc)
-};
+	ROOT_OPTIONS};
 
 /* Options of `codex resume` and `codex fork`. */
 static const struct cli_option session_rows[] = {
@@ -243,7 +253,7 @@ void exec_options_finish(struct exec_options *options, struct cli_result *result
 
 /* ---- the configuration ---- */
 
-enum { FLAGS_MAX = 9 };
+enum { FLAGS_MAX = 10 };
 
 /* Lists the settings that the run's flags set; an error names the flag that caused it. */
 static size_t list_flags(const struct exec_options *options, struct config_flag flags[FLAGS_MAX])
@@ -256,8 +266,13 @@ static size_t list_flags(const struct exec_options *options, struct config_flag 
 		                                      STR("danger-full-access")};
 	else if (options->sandbox)
 		flags[count++] = (struct config_flag){"--sandbox", "sandbox_mode", str_of(options->sandbox)};
+	else if (options->permissions)
+		flags[count++] =
+			(struct config_flag){"--permissions", "default_permissions", str_of(options->permissions)};
 	else if (options->full_auto)
 		flags[count++] = (struct config_flag){"--full-auto", "sandbox_mode", STR("workspace-write")};
+	if (options->search)
+		flags[count++] = (struct config_flag){"--search", "web_search", STR("live")};
 	if (options->plan)
 		flags[count++] = (struct config_flag){"--plan", "collaboration_mode", STR("plan")};
 	if (options->local_provider)
@@ -412,7 +427,9 @@ static void warn(const char *option, const char *because)
  * causes no warning. */
 static bool requests_approvals(const struct exec_options *options, const struct config *config)
 {
-	bool is_set = false;
+	bool is_set = options->asked_approval && strcmp(options->asked_approval, "never") != 0;
+	if (is_set)
+		return true;
 	for (size_t i = 0; i < options->overrides.count; i++) {
 		struct str key, rest = str_of(options->overrides.items[i]);
 		str_next_part(&rest, '=', &key);

@@ -15,9 +15,9 @@ struct config;
 struct exec_options {
 	struct cli_list overrides, enable, disable, images, add_dirs;
 	const char *model, *local_provider, *profile, *sandbox, *cwd, *output_schema, *color, *last_message_file,
-		*thread_source;
+		*thread_source, *program, *asked_approval, *permissions; /* permissions: of `codex sandbox` */
 	bool oss, full_auto, bypass, skip_git_check, ephemeral, ignore_user_config, strict_config, trust, ignore_rules,
-		bypass_hook_trust, json, last, all, plan;
+		bypass_hook_trust, json, last, all, plan, worktree, search;
 	struct {
 		bool uncommitted;
 		const char *base, *commit, *title;

@@ -17,6 +17,7 @@
 #include "process/process_reaper.h"
 #include "term/term_tty.h"
 #include "ui/cli/terminal.h"
+#include "ui/exec/exec_worktree.h"
 #include "ui/exec/exec.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
@@ -96,6 +97,8 @@ static int prepare(struct tui *tui, struct error *err)
 		return error_sys(err, errno, "cannot work in %s", want);
 	if (!dir_exists(tui->cwd))
 		return error_set(err, ERR_invalid, "cannot work in %s: it is not a folder", tui->cwd);
+	if (run->worktree && exec_worktree_enter(&tui->cwd, err) != 0)
+		return -(int)err->code;
 	status = exec_config_load(run, tui->cwd, &tui->config, err);
 	if (status == 0)
 		status = find_session(tui, err);
