@@ -2,6 +2,7 @@
 #include "ui/doctor/doctor.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -72,12 +73,24 @@ static void load_config(struct doctor *doctor)
 		error_set(&doctor->config_error, ERR_not_found, "the current folder does not exist any more");
 }
 
+static bool is_of_network(const char *category)
+{
+	static const char *const categories[] = {"config", "auth", "reachability"};
+	for (size_t i = 0; i < countof(categories); i++) {
+		if (strcmp(category, categories[i]) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void run_checks(struct doctor *doctor)
 {
 	load_config(doctor);
 	doctor->loop = loop_create(NULL);
 	for (size_t i = 0; i < doctor_check_count; i++) {
 		uint64_t started = clock_now_ms();
+		if (doctor->is_network_only && !is_of_network(doctor_checks[i].category))
+			continue;
 		vec_push(&doctor->findings, (struct doctor_finding){.id = doctor_checks[i].id,
 		                                                    .category = doctor_checks[i].category,
 		                                                    .summary = ""});
@@ -108,17 +121,42 @@ static enum doctor_status worst_status(const struct doctor *doctor)
 	return worst;
 }
 
-static void print_text(const struct doctor *doctor, bool has_color, struct buf *out)
+static void print_counts(const struct doctor *doctor, struct buf *out)
+{
+	size_t counts[countof(statuses)] = {0};
+	vec_for_each(it, &doctor->findings)
+		counts[it->status]++;
+	buf_printf(out, "%zu ok, %zu warnings, %zu failed\n", counts[DOCTOR_ok], counts[DOCTOR_warning],
+	           counts[DOCTOR_fail]);
+}
+
+/* Replaces each character outside of ASCII by one question mark. */
+static void make_ascii(struct buf *text)
+{
+	size_t kept = 0;
+	for (size_t i = 0; i < text->len; i++) {
+		unsigned char c = (unsigned char)text->data[i];
+		if ((c & 0xc0) != 0x80)
+			text->data[kept++] = c < 0x80 ? (char)c : '?';
+	}
+	buf_truncate(text, kept);
+}
+
+static void print_text(const struct doctor *doctor, bool is_summary, bool has_color, struct buf *out)
 {
 	const char *plain = terminal_style(has_color, STYLE_plain), *dim = terminal_style(has_color, STYLE_dim);
 	vec_for_each(it, &doctor->findings) {
 		buf_printf(out, "%s%s%s %s: %s\n", terminal_style(has_color, statuses[it->status].style),
 		           statuses[it->status].mark, plain, it->id, it->summary);
+		if (is_summary)
+			continue;
 		vec_for_each(detail, &it->details)
 			buf_printf(out, "%s       %s: %s%s\n", dim, detail->name, detail->value, plain);
 		if (it->advice)
 			buf_printf(out, "       -> %s\n", it->advice);
 	}
+	if (is_summary)
+		print_counts(doctor, out);
 }
 
 static void write_finding(struct json_writer *w, const struct doctor_finding *it)
@@ -168,7 +206,7 @@ static void print_json(const struct doctor *doctor, struct buf *out)
 
 struct doctor_options {
 	struct exec_options exec;
-	bool is_json, asks_network, has_no_color, rebuilds_index;
+	bool is_json, asks_network, has_no_color, rebuilds_index, is_summary, shows_all, is_ascii, is_network_only;
 };
 
 #define COMMON(field) (offsetof(struct doctor_options, exec) + offsetof(struct exec_options, field))
@@ -180,6 +218,13 @@ static const struct cli_option rows[] = {
 	{"profile", 'p', CLI_TEXT, COMMON(profile), "NAME", NULL, "Use the configuration profile NAME"},
 	{"cd", 'C', CLI_TEXT, COMMON(cwd), "DIR", NULL, "Check the settings for this folder"},
 	{"json", 0, CLI_FLAG, offsetof(struct doctor_options, is_json), NULL, NULL, "Print JSON"},
+	{"summary", 0, CLI_FLAG, offsetof(struct doctor_options, is_summary), NULL, NULL,
+         "Print one line for each check and the number of results, without details"},
+	{"all", 0, CLI_FLAG, offsetof(struct doctor_options, shows_all), NULL, NULL, NULL},
+	{"ascii", 0, CLI_FLAG, offsetof(struct doctor_options, is_ascii), NULL, NULL,
+         "Print ASCII only: other characters as ?"},
+	{"network-only", 0, CLI_FLAG, offsetof(struct doctor_options, is_network_only), NULL, NULL,
+         "Check the configuration, the credentials and the provider only, and connect to it"},
 	{"network", 0, CLI_FLAG, offsetof(struct doctor_options, asks_network), NULL, NULL,
          "Also connect to the provider"},
 	{"rebuild-index", 0, CLI_FLAG, offsetof(struct doctor_options, rebuilds_index), NULL, NULL,
@@ -200,7 +245,8 @@ const struct cli_command doctor_command = {
 static int examine(const struct doctor_options *options)
 {
 	struct doctor doctor = {.options = &options->exec,
-	                        .asks_network = options->asks_network,
+	                        .asks_network = options->asks_network || options->is_network_only,
+	                        .is_network_only = options->is_network_only,
 	                        .rebuilds_index = options->rebuilds_index};
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
@@ -208,7 +254,10 @@ static int examine(const struct doctor_options *options)
 	if (options->is_json)
 		print_json(&doctor, &text);
 	else
-		print_text(&doctor, terminal_has_color(options->has_no_color ? "never" : NULL, STDOUT_FILENO), &text);
+		print_text(&doctor, options->is_summary,
+		           terminal_has_color(options->has_no_color ? "never" : NULL, STDOUT_FILENO), &text);
+	if (options->is_ascii && !options->is_json)
+		make_ascii(&text);
 	int status = worst_status(&doctor) == DOCTOR_fail;
 	finish(&doctor);
 	return fd_write_all(STDOUT_FILENO, buf_str(&text).ptr, text.len, NULL) == 0 ? status : 1;

@@ -37,7 +37,8 @@ struct doctor_finding {
 struct doctor {
 	const struct exec_options *options;
 	bool asks_network;
-	bool rebuilds_index; /* rebuild the index before it is checked */
+	bool is_network_only; /* only the checks that a connection depends on */
+	bool rebuilds_index;  /* rebuild the index before it is checked */
 	struct arena arena;
 	struct config *config; /* NULL: loading it failed */
 	struct error config_error;
