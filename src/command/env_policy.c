@@ -156,8 +156,11 @@ void env_engine_apply(const struct env_engine *engine, struct env *env)
 		env_set(env, plain_terminal[i].name, plain_terminal[i].value);
 	if (engine->network_disabled)
 		env_set(env, STR("CODEX_SANDBOX_NETWORK_DISABLED"), STR("1"));
-	if (engine->thread_id)
-		env_set(env, STR("CODEX_THREAD_ID"), str_of(engine->thread_id));
+	if (!engine->thread_id)
+		return;
+	env_set(env, STR("CODEX_THREAD_ID"), str_of(engine->thread_id));
+	env_set(env, STR("CODEX_SESSION_ID"), str_of(engine->thread_id));
+	env_set(env, STR("CODEX_VERSION"), STR(CODEX_VERSION));
 }
 
 const char *env_own(const char *name)

@@ -101,7 +101,8 @@ static void the_engine_adds_its_own(void **state)
 	env_init(&env);
 	env_set(&env, STR("LANG"), STR("de_DE"));
 	env_engine_apply(&(struct env_engine){.thread_id = "t-1", .network_disabled = true}, &env);
-	expect_vars(&env, "LANG=de_DE|CODEX_SANDBOX_NETWORK_DISABLED=1|CODEX_THREAD_ID=t-1|");
+	expect_vars(&env, "LANG=de_DE|CODEX_SANDBOX_NETWORK_DISABLED=1|CODEX_THREAD_ID=t-1|CODEX_SESSION_ID=t-1|CODEX_"
+	                  "VERSION=" CODEX_VERSION "|");
 	env_engine_apply(&(struct env_engine){.plain_terminal = true}, &env);
 	assert_string_equal(env_find(&env, "LANG"), "C.UTF-8");
 	assert_string_equal(env_find(&env, "TERM"), "dumb");
