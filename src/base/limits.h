@@ -54,6 +54,15 @@ enum {
 	LIMIT_FAREWELL_MS = 1000,            /* for the last requests of a program that exits */
 	LIMIT_ZIP = 2047 * MIB,              /* a ZIP archive */
 	LIMIT_FEEDBACK_FILES = 1000,         /* files in one feedback report */
+	LIMIT_THREAD_QUEUE = 100,            /* messages that wait for the end of a thread's turn */
+	LIMIT_THREAD_QUEUE_FILE = 4 * MIB,   /* bytes of their file */
+	LIMIT_PERMISSION_DEPTH = 16,         /* permission profiles that extend each other */
+	LIMIT_TELEMETRY_BATCH = 256 * KIB,   /* log records that wait to be sent */
+	LIMIT_TELEMETRY_TEXT = 16 * KIB,     /* bytes of one attribute of a record */
+	LIMIT_TELEMETRY_ANSWER = 64 * KIB,   /* bytes of a collector's answer */
+	LIMIT_TELEMETRY_SENDS = 4,           /* requests of a session to its collector at once */
+	LIMIT_PLUGINS = 64,                  /* plugins that are used */
+	LIMIT_PLUGIN_NAME = 64,              /* bytes of the name of a plugin */
 	LIMIT_GOAL_OBJECTIVE = 16 * KIB,     /* bytes of the objective of a goal */
 	LIMIT_GOAL_TURNS = 1000,             /* turns that a goal starts before it is paused */
 	LIMIT_SAMPLES = 64,                  /* pending samples of one history */

@@ -17,11 +17,14 @@
 #include "base/str.h"
 #include "config/config_env.h"
 #include "config/config_narrow.h"
+#include "config/config_permission.h"
 #include "config/config_project.h"
 #include "config/config_required.h"
 #include "config/feature.h"
 #include "config/hook_table.h"
 #include "config/mcp_server.h"
+#include "config/otel.h"
+#include "config/plugin.h"
 #include "config/web_search.h"
 
 struct loaded {
@@ -35,7 +38,7 @@ struct loaded {
 	const struct config_required *required; /* NULL: no requirements.toml */
 	const char *home;
 	const char *profile;
-	bool ignores_rules, bypasses_hook_trust;
+	bool ignores_user, ignores_rules, bypasses_hook_trust;
 	size_t own_folders;  /* number of layers.folders that belong to the system and the user; they come first */
 	struct config *base; /* of config_with_servers: holds all but mcp_servers; else NULL */
 };
@@ -130,6 +133,10 @@ static int load_profile(struct loaded *l, const struct config_source *source, st
 	                                                : STR("");
 	if (name.len == 0)
 		return 0;
+	if (source->profile && (str_find_char(name, '/') >= 0 || str_has_prefix(name, "..")))
+		return error_set(err, ERR_usage,
+		                 "invalid profile name '%.*s': it must not contain a slash or begin with ..",
+		                 STR_ARG(name));
 	bool is_found = push_profile_table(l, name);
 	struct toml *root = NULL;
 	l->profile = arena_cstr(&l->arena, name);
@@ -250,12 +257,19 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 	binder.is_quiet = false;
 	struct toml *tree = config_layer_merge(&l->layers);
 	l->tree = tree;
+	plugin_limit(&l->layers, l->home, l->required ? toml_get(l->required->root, "plugins") : NULL, tree);
+	if (!l->ignores_user)
+		plugin_add_servers(&l->layers, l->home, tree);
 	config_required_limit_servers(l->required, &l->layers, tree);
 	int status = config_bind(&binder, &config_keys, l->tree, "", &l->config, err);
 	if (status == 0)
 		status = mcp_servers_check(l->config.mcp_servers, err);
 	if (status == 0)
 		status = web_search_check(toml_get(toml_get(tree, "tools"), "web_search"), err);
+	if (status == 0 && l->config.model && !l->config.model[0])
+		status = error_set(err, ERR_config, "`model` must not be empty");
+	if (status == 0)
+		status = otel_check(&l->layers, toml_get(tree, "otel"), err);
 	if (status == 0)
 		status = hook_table_check(toml_get(tree, "hooks"), false, err);
 	drop_known_features(&binder);
@@ -264,6 +278,9 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 	if (status == 0) {
 		warn_unknown(l, &binder);
 		set_trust_defaults(l);
+		status = config_permission_apply(&l->layers, l->tree, &binder, &l->config, err);
+	}
+	if (status == 0) {
 		status = config_required_apply(l->required, &l->layers, l->tree, &l->config, err);
 	}
 	vec_finish(&binder.unknown);
@@ -290,6 +307,7 @@ struct config *config_load(const struct config_source *source, struct error *err
 {
 	struct loaded *l = xnew(struct loaded);
 	l->refs = 1;
+	l->ignores_user = source->ignore_user_config;
 	l->ignores_rules = source->ignore_rules;
 	l->bypasses_hook_trust = source->bypass_hook_trust;
 	config_layers_init(&l->layers, &l->arena);
@@ -467,6 +485,7 @@ uint64_t config_stamp(const char *home, const char *cwd)
 	add_file(&stamp, "/etc/codex", "managed_config.toml");
 	add_file(&stamp, "/etc/codex", "requirements.toml");
 	add_file(&stamp, home, "config.toml");
+	add_file(&stamp, home, "plugins");
 	for (char *end = dir + strlen(dir); end; end = strrchr(dir, '/')) {
 		*end = '\0';
 		add_file(&stamp, dir[0] ? dir : "/", ".codex/config.toml");

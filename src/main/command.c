@@ -1,6 +1,8 @@
 /* The commands of the program, from command.def, and the two that show this table itself: help and completion. */
 #include "main/command.h"
 
+#include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -23,16 +25,19 @@
 #include "ui/sessions/agents_command.h"
 #include "ui/sessions/archive_command.h"
 #include "ui/sessions/export_command.h"
-#include "ui/tools/absent_command.h"
+#include "ui/sessions/queue_command.h"
 #include "ui/tools/execpolicy_command.h"
+#include "ui/tools/explain.h"
 #include "ui/tools/hooks_command.h"
 #include "ui/tools/login.h"
+#include "ui/tools/plugin_command.h"
 #include "ui/tools/sandbox_command.h"
 #include "ui/tools/update_command.h"
 #include "ui/tui/tui.h"
 
 static int run_help(int argc, char **argv);
 static int run_completion(int argc, char **argv);
+static int absent_main(int argc, char **argv);
 static const struct cli_command help_command;
 
 #ifdef CODEX_WITHOUT_MOCK
@@ -40,6 +45,59 @@ static const struct cli_command help_command;
 #else
 #define MOCK_MODEL_DOC "Serve a scripted model, for tests and demos"
 #endif
+
+/* ---- commands of codex 0.169 that this version does not have ----
+ *
+ * They are known, so that a script that uses them learns why they fail instead of starting a session with their name as
+ * the prompt. */
+
+enum { EXIT_FAILED = 1, ARGUMENTS_MAX = 64 };
+
+#define ABSENT(name_, word, about_, reason)                   \
+	static const struct cli_command name_##_command = {   \
+		.name = "codex " word,                        \
+		.about = "Not available: " about_ ".",        \
+		.usage = "Usage: codex " word " [ARGUMENTS]", \
+		.most_positionals = ARGUMENTS_MAX,            \
+	};
+#include "main/absent.def"
+#undef ABSENT
+
+static const struct {
+	const struct cli_command *command;
+	const char *word, *reason;
+} absent[] = {
+#define ABSENT(name, word, about, reason) {&name##_command, word, reason},
+#include "main/absent.def"
+#undef ABSENT
+};
+
+/* True for --help, also beside options that this program does not know. */
+static bool wants_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
+}
+
+static int absent_main(int argc, char **argv)
+{
+	size_t at = 0; /* `a` is the short word of apply, the first row */
+	for (size_t i = 0; i < countof(absent); i++) {
+		if (strcmp(argv[0], absent[i].word) == 0)
+			at = i;
+	}
+	if (wants_help(argc, argv)) {
+		cli_print_help(absent[at].command, 1);
+		printf("\n%s\n", absent[at].reason);
+		return 0;
+	}
+	fprintf(stderr, "Error: `codex %s` is not available: %s\n", absent[at].word, absent[at].reason);
+	return EXIT_FAILED;
+}
+
+/* ---- all commands ---- */
 
 static const struct cli_word words[] = {
 #define COMMAND(word_, other_, function, command_, doc_) \
@@ -51,9 +109,13 @@ static const struct cli_word words[] = {
 static const struct cli_command help_command = {
 	.name = "codex help",
 	.about = "Print the help of codex or of one command.",
-	.usage = "Usage: codex help [COMMAND]",
+	.usage = "Usage: codex help [COMMAND | KEY]",
+	.details = "KEY is a key of config.toml, for example sandbox_mode or\n"
+		   "model_providers.NAME.base_url: its meaning, its value in this folder, and the\n"
+		   "files and options that set it.\n",
 	.words = words,
 	.word_count = countof(words),
+	.most_positionals = 1,
 };
 
 /* Parsed before everything else (ui/cli/version.h): the options before a command are those of `codex exec`. */
@@ -81,11 +143,23 @@ const struct cli_command codex_command = {
 	.option_count = countof(codex_options),
 };
 
+static int refuse_help(const char *text)
+{
+	struct error err;
+	best_effort(cli_unknown_word(&help_command, text, &err));
+	return cli_print_error(&help_command, &err);
+}
+
 static int run_help(int argc, char **argv)
 {
 	struct cli_result result;
 	int status = cli_read(&help_command, argc, argv, NULL, &result);
-	if (status < 0) {
+	const char *key = status < 0 && !result.word && result.positionals.count ? result.positionals.items[0] : NULL;
+	if (key && explain_knows(key)) {
+		status = explain_print(key);
+	} else if (key) {
+		status = refuse_help(key);
+	} else if (status < 0) {
 		cli_print_help(result.word ? result.word->command : &codex_command, STDOUT_FILENO);
 		status = 0;
 	}

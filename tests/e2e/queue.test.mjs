@@ -62,7 +62,9 @@ test('a message for an idle thread is sent at once', options, async (t) => {
 });
 
 test('after an interrupted or failed turn the queue waits for the user', options, async (t) => {
-	const { model, server, thread, ask, add, turn } = await begin(t, [gated('never', 'x'), httpError(400, { error: { message: 'no' } }), say('sent')]);
+	const { model, server, thread, ask, add, turn } = await begin(t, [
+		{ when: { contains: 'hello', lacks: 'fails' }, ...gated('never', 'x') },
+		{ when: { contains: 'fails', lacks: 'later' }, ...httpError(400, { error: { message: 'no' } }) }, say('sent')]);
 	await turn('hello');
 	const { params } = await server.next('turn/started');
 	const message = await add('later');
@@ -73,7 +75,7 @@ test('after an interrupted or failed turn the queue waits for the user', options
 	assert.deepEqual((await ask('list')).data.map(({ id }) => id), [message.id]);
 	assert.equal((await ask('start', { queuedSubmissionId: message.id })).turn.status, 'inProgress');
 	await server.next('turn/completed');
-	assert.equal(textsOf(model.requests()[2], 'user').at(-1), 'later');
+	assert.equal(textsOf(model.requests().at(-1), 'user').at(-1), 'later');
 });
 
 test('codex queue adds a message, which a resume sends', options, async (t) => {

@@ -330,7 +330,7 @@ static void profiles_come_from_tables_files_and_both(void **state)
 	assert_non_null(strstr(failure(&source), "config profile `q` not found: there is neither [profiles.q] in "));
 	source.override_count = 0;
 	source.profile = "../p";
-	assert_non_null(strstr(failure(&source), "config profile `../p` not found"));
+	assert_non_null(strstr(failure(&source), "invalid profile name '../p'"));
 }
 
 /* Returns the trust level, derived from its effects. */
@@ -630,7 +630,7 @@ static void options_are_toml_or_text(void **state)
 	check_option(p, "model = \"gpt 5\" ", "model", "gpt 5");
 	check_option(p, "model='gpt 5", "model", "gpt 5");
 	check_option(p, "model=a=b", "model", "a=b");
-	check_option(p, "model=", "model", "");
+	check_option(p, "review_model=", "review_model", "");
 	check_option(p, "model_providers.x.base_url=http://h/v1", "model_providers.x.base_url", "http://h/v1");
 	check_option(p, "model_providers.x.query_params={a=\"b\"}", "model_providers.x.query_params.a", "b");
 	check_option(p, "projects./p q.trust_level=trusted", "projects./p q.trust_level", "trusted");
@@ -641,6 +641,7 @@ static void options_are_toml_or_text(void **state)
 		{"foo", "-c: expected key=value, but `foo` has no `=`"},
 		{"=foo", "-c: expected key=value, but there is no key before the `=`"},
 		{"a..b=1", "-c: `a..b` is not a key of the form a.b.c"},
+		{"model=", "`model` must not be empty"},
 		{"model=3", "-c: `model` must be a string, not an integer"},
 		{"hide_agent_reasoning=maybe", "-c: `hide_agent_reasoning` must be true or false, not a string"},
 	};

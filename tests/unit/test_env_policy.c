@@ -108,7 +108,7 @@ static void the_engine_adds_its_own(void **state)
 	assert_string_equal(env_find(&env, "TERM"), "dumb");
 	assert_string_equal(env_find(&env, "COLORTERM"), "");
 	assert_string_equal(env_find(&env, "CODEX_CI"), "1");
-	assert_int_equal(env.count, 12);
+	assert_int_equal(env.count, 14);
 }
 
 static void many_variables_fit(void **state)

@@ -17,6 +17,7 @@
 #include "engine/session/session_goal.h"
 #include "engine/session/session_model.h"
 #include "rollout/rollout_writer.h"
+#include "telemetry/telemetry.h"
 #include "tool/exec/exec_session.h"
 
 /* ---- the queues ---- */
@@ -61,6 +62,7 @@ static void on_resume_ready(void *self, const struct submission *submission)
 /* Takes ownership of the event. */
 static void deliver(struct codex *codex, struct event *event)
 {
+	telemetry_event(codex->telemetry, event);
 	if (codex->env.agent && codex->env.agent->parent) {
 		agents_take_event(codex, event);
 		return;
@@ -235,6 +237,7 @@ struct codex *codex_open(const struct codex_options *options)
 	resume_wait_init(&codex->resume_wait, &codex->env, on_resume_ready, codex);
 	mcp_wait_init(&codex->mcp_wait, &codex->env, on_resume_ready, codex);
 	codex_init_goal(codex);
+	codex->telemetry = telemetry_create(codex->env.config, services_http(codex->services), codex->env.originator);
 	rollout_stall_init(&codex->stall, loop, &stall_ops, codex);
 	sq_init(&codex->sq, loop, on_submissions, on_room, codex);
 	eq_init(&codex->eq, loop, on_events, codex);
@@ -416,6 +419,7 @@ void codex_close(struct codex *codex)
 	rollout_stall_finish(&codex->stall);
 	resume_wait_finish(&codex->resume_wait);
 	mcp_wait_finish(&codex->mcp_wait);
+	telemetry_destroy(codex->telemetry);
 	sq_finish(&codex->sq);
 	eq_finish(&codex->eq);
 	config_unref(codex->env.config);

@@ -23,6 +23,7 @@ struct hook_batch;
 struct http_client;
 struct mcp_pool;
 struct settle_job;
+struct telemetry;
 
 /* Shared by all Codexes of a process. */
 struct services {
@@ -80,7 +81,8 @@ struct codex {
 	struct task_owner tasks; /* lent to the session's tasks */
 	struct samples samples;
 	struct rollout_stall stall;
-	unsigned holds; /* number of holds that were not released */
+	struct telemetry *telemetry; /* NULL: off */
+	unsigned holds;              /* number of holds that were not released */
 	bool is_shut_down;
 	bool has_succeeded;        /* the last Task did, or a goal was set: the goal may start the next one */
 	struct loop_deferred goal; /* starts it */

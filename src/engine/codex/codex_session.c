@@ -305,7 +305,11 @@ static void start_goal_turn(void *self)
 {
 	struct codex *codex = self;
 	char id[UUID_TEXT_SIZE];
-	bool is_free = codex->session && !codex->session->task && !codex->sq.count && !codex->is_shut_down;
+	bool is_free = codex->session && !codex->session->task && !codex->is_shut_down;
+	if (is_free && codex->sq.count) { /* submissions come first; they are carried out in this round of the loop */
+		loop_defer(&codex->goal);
+		return;
+	}
 	if (!is_free || !codex->has_succeeded || !session_goal_takes_turn(codex->session))
 		return;
 	codex->has_succeeded = false;

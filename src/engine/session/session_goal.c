@@ -135,13 +135,13 @@ void session_goal_restore(struct session *session, struct str json)
 	struct thread_goal goal = {0};
 	const struct json *value = json.ptr ? json_parse(&arena, json, NULL) : NULL;
 	if (!json_is(value, JSON_object) || record_decode(&record_thread_goal, value, &arena, &goal, NULL) != 0 ||
-	    !str_is(goal.threadId, session->id))
+	    !str_is(goal.threadId, session->id) || !goal.objective.len || goal.objective.len > LIMIT_GOAL_OBJECTIVE)
 		return;
 	create(session);
 	session->goal->objective = str_dup(goal.objective);
 	session->goal->status = goal.status;
 	session->goal->budget = goal.has_tokenBudget && goal.tokenBudget > 0 ? goal.tokenBudget : 0;
-	session->goal->tokens_used = goal.tokensUsed;
+	session->goal->tokens_used = goal.tokensUsed > 0 ? goal.tokensUsed : 0;
 	session->goal->used_ms = goal.timeUsedSeconds > 0 ? (uint64_t)goal.timeUsedSeconds * 1000 : 0;
 	session->goal->created_at = goal.createdAt;
 	session->goal->updated_at = goal.updatedAt;

@@ -1,0 +1,144 @@
+// Options and commands that users of codex 0.169 know: work trees, options before a command, help of keys, refusals.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { startAppServer } from './lib/app_server.mjs';
+import { codexExec, makeHome, needs, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+
+const options = needs('exec');
+
+function repository(t, name = 'project') {
+	const dir = path.join(tempDir(t, 'repo'), name);
+	fs.mkdirSync(path.join(dir, 'inner'), { recursive: true });
+	const git = (...args) => execFileSync('git', ['-C', dir, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { stdio: 'pipe' });
+	fs.writeFileSync(path.join(dir, 'inner/file'), 'committed\n');
+	git('init', '-q', '-b', 'main');
+	git('add', '.');
+	git('commit', '-qm', 'one');
+	return { dir, git };
+}
+
+test('--worktree works in a checkout of its own; the user\'s files do not change', options, async (t) => {
+	const { dir, git } = repository(t);
+	fs.writeFileSync(path.join(dir, 'inner/file'), 'edited\n');
+	const model = await startModel(t, [run('cat file; echo new >made'), say('done')]);
+	const home = makeHome(t, model);
+	const { code, stderr } = await runCodex(t, ['exec', '-s', 'danger-full-access', '--worktree', 'hi'], { home, cwd: path.join(dir, 'inner') });
+	assert.equal(code, 0, stderr);
+	const place = /^workdir: (.*)$/m.exec(stderr)[1];
+	assert.match(place, new RegExp(`^${home}/worktrees/[0-9a-f]{8}/project/inner$`));
+	assert.equal(fs.readFileSync(path.join(place, 'file'), 'utf8'), 'committed\n');
+	assert.deepEqual(fs.readdirSync(path.join(dir, 'inner')), ['file']);
+	assert.equal(fs.readFileSync(path.join(dir, 'inner/file'), 'utf8'), 'edited\n');
+	assert.deepEqual(fs.readdirSync(place).sort(), ['file', 'made']);
+	assert.match(String(git('worktree', 'list')), /\(detached HEAD\)/);
+});
+
+test('--worktree is refused outside a repository and where git would run programs; the model is not asked', options, async (t) => {
+	const model = await startModel(t, [say('unused')]);
+	const home = makeHome(t, model);
+	const outside = await runCodex(t, ['exec', '--skip-git-repo-check', '--worktree', 'hi'], { home });
+	assert.deepEqual([outside.code, /needs a git repository/.test(outside.stderr)], [1, true]);
+	const { dir, git } = repository(t);
+	git('config', 'filter.x.smudge', 'touch ran');
+	const filter = await runCodex(t, ['exec', '--worktree', 'hi'], { home, cwd: dir });
+	assert.deepEqual([filter.code, /git configuration names/.test(filter.stderr)], [1, true]);
+	assert.equal(model.requests().length, 0);
+});
+
+test('options of the terminal may precede exec', options, async (t) => {
+	const model = await startModel(t, [say('ok'), say('ok')]);
+	const home = makeHome(t, model);
+	const flags = ['--skip-git-repo-check', 'hi'];
+	const plain = await runCodex(t, ['-a', 'never', '--search', 'exec', '--cyber-access-program', 'standard', ...flags], { home });
+	assert.equal(plain.code, 0, plain.stderr);
+	assert.ok(model.requests()[0].body.tools.some(({ type, external_web_access: live }) => type === 'web_search' && live));
+	const asks = await runCodex(t, ['-a', 'on-request', 'exec', ...flags], { home });
+	assert.match(asks.stderr, /approval_policy is ignored/);
+	assert.equal((await runCodex(t, ['exec', '--cyber-access-program', 'other', 'hi'], { home })).code, 2);
+});
+
+test('any word is an effort, and a summary is asked of unknown models if it was chosen', options, async (t) => {
+	const asked = async (...settings) => {
+		const model = await startModel(t, [say('ok')]);
+		await codexExec(t, model, ['-m', 'unheard-of', ...settings.flatMap((text) => ['-c', text]), 'hi']);
+		return model.requests()[0].body.reasoning;
+	};
+	assert.equal(await asked(), undefined);
+	assert.deepEqual(await asked('model_reasoning_effort=colossal'), { effort: 'colossal' });
+	assert.deepEqual(await asked('model_reasoning_effort=high'), { effort: 'high' });
+	assert.deepEqual(await asked('model_reasoning_summary=detailed'), { summary: 'detailed' });
+});
+
+test('an empty model and a profile name with a slash are refused before a request', options, async (t) => {
+	const model = await startModel(t, [say('unused')]);
+	const empty = await codexExec(t, model, ['-c', 'model=', 'hi']);
+	assert.deepEqual([empty.code, /`model` must not be empty/.test(empty.stderr)], [1, true]);
+	for (const name of ['a/b', '..']) {
+		const { code, stderr } = await codexExec(t, model, ['-p', name, 'hi']);
+		assert.deepEqual([code, /invalid profile name/.test(stderr)], [2, true]);
+	}
+	assert.equal(model.requests().length, 0);
+});
+
+test('codex help KEY explains a key, its value and where it is set', options, async (t) => {
+	const home = tempDir(t, 'home');
+	fs.writeFileSync(path.join(home, 'config.toml'), `sandbox_mode = "read-only"
+[model_providers.x]
+name = "X"
+experimental_bearer_token = "hidden-token"
+`);
+	const help = async (key) => runCodex(t, ['help', key], { home });
+	const mode = await help('sandbox_mode');
+	assert.equal(mode.code, 0);
+	assert.match(mode.stdout, /^sandbox_mode \(one of some words; default: "read-only"\)\n/);
+	assert.match(mode.stdout, new RegExp(`Set by ${home}/config.toml:1: "read-only"\n`));
+	assert.match((await help('history.persistence')).stdout, /Not set here: the default applies/);
+	const token = await help('model_providers.x.experimental_bearer_token');
+	assert.match(token.stdout, /config\.toml:4: \(not shown\)/);
+	assert.match((await help('model_providers.x')).stdout, /a table with name, experimental_bearer_token/);
+	assert.match((await help('memories')).stdout, /accepted without effect/);
+	assert.match((await help('exec')).stdout, /^Run one task/);
+	const wrong = await help('sandbox_mod');
+	assert.deepEqual([wrong.code, /sandbox_mod/.test(wrong.stderr)], [2, true]);
+});
+
+test('commands that are absent say why, and what to do instead', options, async (t) => {
+	const cases = { apply: /git apply/, a: /git apply/, cloud: /codex exec/, 'remote-control': /app-server --listen/,
+		'exec-server': /app-server --listen/, 'migrate-rollouts': /all formats/, 'migrate-nfs-db': /CODEX_HOME/,
+		'responses-api-proxy': /auth/, 'stdio-to-uds': /app-server proxy/ };
+	for (const [word, hint] of Object.entries(cases)) {
+		const { code, stdout, stderr } = await runCodex(t, [word, 'x'], {});
+		assert.deepEqual([word, code, stdout], [word, 1, '']);
+		assert.match(stderr, /^Error: `codex \S+` is not available: /);
+		assert.match(stderr, hint);
+		assert.equal((await runCodex(t, [word, '--help'], {})).code, 0);
+	}
+});
+
+test('codex doctor: --summary, --ascii, --network-only', options, async (t) => {
+	const home = makeHome(t, null);
+	const doctor = (...args) => runCodex(t, ['doctor', '--no-color', ...args], { home });
+	const { stdout } = await doctor('--summary', '--all');
+	assert.match(stdout, /\n\d+ ok, \d+ warnings, \d+ failed\n$/);
+	assert.ok(!/^ {7}/m.test(stdout), 'no details');
+	assert.match((await doctor('--ascii')).stdout, /^[\x00-\x7f]+$/);
+	const { checks } = JSON.parse((await doctor('--network-only', '--json')).stdout);
+	assert.deepEqual(Object.keys(checks), ['config.load', 'auth.credentials', 'network.provider_reachability']);
+});
+
+test('lists of what this version lacks are empty', needs('app-server'), async (t) => {
+	const server = await startAppServer(t, null);
+	const page = { data: [], nextCursor: null };
+	assert.deepEqual(await server.request('plugin/list', {}), { marketplaces: [], featuredPluginIds: [], marketplaceLoadErrors: [] });
+	assert.deepEqual(await server.request('plugin/installed', {}), { marketplaces: [], marketplaceLoadErrors: [] });
+	assert.deepEqual(await server.request('threadSection/list', {}), page);
+	assert.deepEqual(await server.request('project/list', {}), page);
+	assert.deepEqual(await server.request('memory/status', {}), { v2ConsolidatedThreads: 0, v2Ready: false });
+	assert.deepEqual((await server.request('hooks/list', {})).data.length, 1);
+	assert.deepEqual((await server.request('mcpServerStatus/list', {})).data, []);
+});
