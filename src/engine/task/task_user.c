@@ -443,7 +443,7 @@ void task_start_goal(const struct task_owner *owner, struct str id)
 	buf_init(&item, LIMIT_USER_ITEM);
 	session_goal_write_prompt(owner->session, &item);
 	add_line(&user->pending, MARK_SKILL, buf_str(&item));
-	session_warn_unknown_model(owner->session, user->task.id, user->task.settings);
+	session_check_window(owner->session, user->task.id, user->task.settings);
 	task_run_start_hooks(&user->task, on_start_hooks);
 }
 

@@ -1,5 +1,5 @@
-/* The table of keys has the meaning, and the layers of the configuration have the places. Values that may be secrets
- * are not shown. */
+/* The table of keys has the type, and the layers of the configuration have the places. Values that may be secrets are
+ * not shown. */
 #include "ui/tools/explain.h"
 
 #include <stdio.h>
@@ -52,14 +52,14 @@ static const struct config_row *find_row(const char *path)
 	struct str rest = str_of(path), part;
 	while (str_next_part(&rest, '.', &part)) {
 		if (row && row->kind == CONFIG_named && record) {
-			record = row->inner;
+			record = config_row_inner(row);
 			row = rest.ptr && str_next_part(&rest, '.', &part) ? find_in(record, part) : row;
 		} else {
 			row = find_in(record, part);
 		}
 		if (!row)
 			return NULL;
-		record = row->inner;
+		record = config_row_inner(row);
 	}
 	return row;
 }
@@ -128,13 +128,14 @@ static void write_places(struct buf *out, const struct config *config, const cha
 
 static void write_default(struct buf *out, const struct config_row *row)
 {
+	const char *word = row->kind == CONFIG_choice ? enum_wire(row->words, row->number) : "";
 	if (row->kind == CONFIG_bool || row->kind == CONFIG_switch)
 		buf_printf(out, "; default: %s", row->number ? "true" : "false");
-	else if (row->kind == CONFIG_int)
-		buf_printf(out, "; default: %lld", (long long)row->number);
-	else if (row->kind == CONFIG_choice && enum_wire(row->words, (int)row->number)[0])
-		buf_printf(out, "; default: \"%s\"", enum_wire(row->words, (int)row->number));
-	else if ((row->kind == CONFIG_string || row->kind == CONFIG_strings) && row->text)
+	else if (row->kind == CONFIG_int && row->integers->value >= row->integers->low)
+		buf_printf(out, "; default: %lld", (long long)row->integers->value);
+	else if (*word)
+		buf_printf(out, "; default: \"%s\"", word);
+	else if (config_row_text(row))
 		buf_printf(out, "; default: \"%s\"", row->text);
 }
 
@@ -150,13 +151,14 @@ int explain_print(const char *path)
 	buf_init(&shown, 2 * LIMIT_LINE);
 	buf_printf(&text, "%s (%s", path, kinds[row->kind]);
 	write_default(&text, row);
-	buf_printf(&text, ")\n  %s\n", config_row_doc(row));
+	buf_append_c(&text, ")\n");
 	if (row->kind == CONFIG_choice) {
 		enum_expected(row->words, words, sizeof(words));
 		buf_printf(&text, "  Values: %s\n", words);
 	}
 	if (config)
 		write_places(&text, config, path);
+	buf_append_c(&text, "codex-config(5) describes it.\n"); /* the program does not contain these texts */
 	terminal_text_append(&shown, buf_str(&text));
 	int status = fd_write_all(STDOUT_FILENO, shown.data, shown.len, NULL) == 0 ? 0 : EXIT_FAILED;
 	if (!config) {
