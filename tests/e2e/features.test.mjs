@@ -139,7 +139,7 @@ test('the include_ keys leave out or add parts of the context', options, async (
 
 test('commands that this version lacks name the alternative', options, async (t) => {
 	for (const [args, alternative] of [[['apply', 'task_1'], /git apply/], [['cloud', 'exec', '--env', 'x', 'do it'], /codex exec/],
-		[['plugin', 'list', '--json'], /codex mcp add/], [['remote-control'], /app-server --listen/]]) {
+		[['remote-control'], /app-server --listen/]]) {
 		const { code, stdout, stderr } = await runCodex(t, args);
 		assert.deepEqual([code, stdout], [1, '']);
 		assert.match(stderr, alternative);

@@ -1,5 +1,5 @@
-/* The table of keys has the type, and the layers of the configuration have the places. Values that may be secrets are
- * not shown. */
+/* The table of keys has types and defaults, the layers of the configuration have the places, and codex-config(5) has the
+ * meanings. Values that may be secrets are not shown. */
 #include "ui/tools/explain.h"
 
 #include <stdio.h>
@@ -128,15 +128,14 @@ static void write_places(struct buf *out, const struct config *config, const cha
 
 static void write_default(struct buf *out, const struct config_row *row)
 {
-	const char *word = row->kind == CONFIG_choice ? enum_wire(row->words, row->number) : "";
 	if (row->kind == CONFIG_bool || row->kind == CONFIG_switch)
 		buf_printf(out, "; default: %s", row->number ? "true" : "false");
-	else if (row->kind == CONFIG_int && row->integers->value >= row->integers->low)
+	else if (row->kind == CONFIG_int)
 		buf_printf(out, "; default: %lld", (long long)row->integers->value);
-	else if (*word)
-		buf_printf(out, "; default: \"%s\"", word);
+	else if (row->kind == CONFIG_choice && enum_wire(row->words, (int)row->number)[0])
+		buf_printf(out, "; default: \"%s\"", enum_wire(row->words, (int)row->number));
 	else if (config_row_text(row))
-		buf_printf(out, "; default: \"%s\"", row->text);
+		buf_printf(out, "; default: \"%s\"", config_row_text(row));
 }
 
 int explain_print(const char *path)
@@ -158,7 +157,7 @@ int explain_print(const char *path)
 	}
 	if (config)
 		write_places(&text, config, path);
-	buf_append_c(&text, "codex-config(5) describes it.\n"); /* the program does not contain these texts */
+	buf_append_c(&text, "Its meaning is in docs/config.md and codex-config(5).\n");
 	terminal_text_append(&shown, buf_str(&text));
 	int status = fd_write_all(STDOUT_FILENO, shown.data, shown.len, NULL) == 0 ? 0 : EXIT_FAILED;
 	if (!config) {

@@ -1,4 +1,4 @@
-/* explain.h — `codex help KEY`: what a key of config.toml means, its value in this folder, and where that is set. */
+/* explain.h — `codex help KEY`: the type of a key of config.toml, its value in this folder, and where that is set. */
 #ifndef UI_EXPLAIN_H
 #define UI_EXPLAIN_H
 
