@@ -63,19 +63,19 @@ test('a message for an idle thread is sent at once', options, async (t) => {
 
 test('after an interrupted or failed turn the queue waits for the user', options, async (t) => {
 	const { model, server, thread, ask, add, turn } = await begin(t, [
-		{ when: { contains: 'hello', lacks: 'fails' }, ...gated('never', 'x') },
-		{ when: { contains: 'fails', lacks: 'later' }, ...httpError(400, { error: { message: 'no' } }) }, say('sent')]);
-	await turn('hello');
+		{ when: { contains: 'q-hello', lacks: 'q-fails' }, ...gated('never', 'x') },
+		{ when: { contains: 'q-fails', lacks: 'q-later' }, ...httpError(400, { error: { message: 'no' } }) }, say('sent')]);
+	await turn('q-hello');
 	const { params } = await server.next('turn/started');
-	const message = await add('later');
+	const message = await add('q-later');
 	await server.request('turn/interrupt', { threadId: thread.id, turnId: params.turn.id });
 	await server.next('turn/completed');
-	await turn('fails');
+	await turn('q-fails');
 	await server.next('turn/completed');
 	assert.deepEqual((await ask('list')).data.map(({ id }) => id), [message.id]);
 	assert.equal((await ask('start', { queuedSubmissionId: message.id })).turn.status, 'inProgress');
 	await server.next('turn/completed');
-	assert.equal(textsOf(model.requests().at(-1), 'user').at(-1), 'later');
+	assert.equal(textsOf(model.requests().at(-1), 'user').at(-1), 'q-later');
 });
 
 test('codex queue adds a message, which a resume sends', options, async (t) => {
