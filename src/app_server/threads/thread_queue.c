@@ -61,7 +61,8 @@ static int write_queue(const char *path, const struct thread_queue *queue, struc
 	if (text.over)
 		return error_set(err, ERR_limit, "the queue of a thread may have at most %d MiB",
 		                 LIMIT_THREAD_QUEUE_FILE / MIB);
-	return file_write_atomic(path, buf_str(&text), 0600, false, err);
+	struct str bytes = buf_str(&text);
+	return file_write_atomic(path, bytes, 0600, false, err);
 }
 
 /* Opens the lock, which ends with the descriptor. It is not waited for: a stopped process may hold it. */
@@ -74,7 +75,8 @@ static int lock(const char *home, struct error *err)
 	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return error_sys(err, errno, "cannot open %s", path);
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+	bool is_taken = flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	if (is_taken) {
 		close(fd);
 		return error_set(err, ERR_busy, "another process is changing a queue; try again");
 	}

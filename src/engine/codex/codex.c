@@ -237,7 +237,7 @@ struct codex *codex_open(const struct codex_options *options)
 	resume_wait_init(&codex->resume_wait, &codex->env, on_resume_ready, codex);
 	mcp_wait_init(&codex->mcp_wait, &codex->env, on_resume_ready, codex);
 	codex_init_goal(codex);
-	codex->telemetry = telemetry_create(codex->env.config, services_http(codex->services), codex->env.originator);
+	codex->telemetry = telemetry_create(codex->env.config, codex->env.http, codex->env.originator);
 	rollout_stall_init(&codex->stall, loop, &stall_ops, codex);
 	sq_init(&codex->sq, loop, on_submissions, on_room, codex);
 	eq_init(&codex->eq, loop, on_events, codex);

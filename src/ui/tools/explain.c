@@ -1,5 +1,5 @@
-/* The table of keys has types and defaults, the layers of the configuration have the places, and codex-config(5) has the
- * meanings. Values that may be secrets are not shown. */
+/* The table of keys has types and defaults, the layers of the configuration have the places, and codex-config(5) has
+ * the meanings. Values that may be secrets are not shown. */
 #include "ui/tools/explain.h"
 
 #include <stdio.h>
