@@ -34,7 +34,7 @@ static struct review_decision read_decision(const struct acp_permission_result *
 	return ret;
 }
 
-/* ask->self: the offered prefix as a JSON list, or NULL. */
+/* ask->self: the offered prefix as a JSON list, or NULL if the approval for the session was offered. */
 static void on_command_answer(struct acp_ask *ask, const void *result, struct str error)
 {
 	auto_arena struct arena arena = {0};
@@ -42,6 +42,8 @@ static void on_command_answer(struct acp_ask *ask, const void *result, struct st
 	struct exec_amendment amendment = {0};
 	struct review_decision decision = read_decision(result);
 	(void)error;
+	if (decision.tag == review_decision_approved_for_session && ask->self) /* it was not offered */
+		decision.tag = review_decision_denied;
 	if (decision.tag == review_decision_approved_execpolicy_amendment) {
 		const struct json *prefix = ask->self ? json_parse(&arena, str_of(ask->self), NULL) : NULL;
 		amendment.proposed_execpolicy_amendment = arena_array(&arena, struct str, prefix ? prefix->count : 0);

@@ -199,7 +199,8 @@ void on_acp_session_cancel(struct acp_server *server, struct acp_request *reques
 		acp_session_cancel(session);
 }
 
-/* Only prompts can be withdrawn; other requests are about to be answered. */
+/* A prompt, or a session that is being opened and may wait for an MCP server, can be withdrawn; other requests are
+ * about to be answered. */
 void on_acp_cancel_request(struct acp_server *server, struct acp_request *request,
                            const struct acp_cancel_request_params *params)
 {
@@ -207,6 +208,8 @@ void on_acp_cancel_request(struct acp_server *server, struct acp_request *reques
 	if (target && target->method == &acp_methods[ACP_METHOD_session_prompt]) {
 		target->is_withdrawn = true;
 		acp_session_cancel(target->self);
+	} else if (target) {
+		acp_session_abandon(server, target);
 	}
 	acp_reply(request, NULL);
 }

@@ -61,6 +61,18 @@ static void free_data(struct acp_session *session)
 	free(session->failure_info);
 }
 
+void acp_session_abandon(struct acp_server *server, const struct acp_request *opening)
+{
+	struct acp_session *it;
+	list_for_each(it, &server->sessions, link) {
+		if (it->opening != opening)
+			continue;
+		acp_fail(steal(it->opening), ACP_CANCELLED, "Request cancelled");
+		acp_session_destroy(it);
+		return;
+	}
+}
+
 void acp_session_destroy(struct acp_session *session)
 {
 	struct acp_prompt *prompt;
@@ -185,7 +197,10 @@ void acp_prompt_end(struct acp_session *session, struct acp_prompt *prompt, enum
 void acp_prompt_fail(struct acp_session *session, struct acp_prompt *prompt, enum acp_error_code code,
                      struct str message)
 {
-	acp_fail_data(prompt->request, code, message, NULL, STR_NONE);
+	if (prompt->request->is_withdrawn)
+		acp_fail(prompt->request, ACP_CANCELLED, "Request cancelled");
+	else
+		acp_fail_data(prompt->request, code, message, NULL, STR_NONE);
 	prompt_free(session, prompt);
 }
 

@@ -105,6 +105,8 @@ struct acp_session {
 /* Returns NULL if no open session has this id. */
 struct acp_session *acp_session_find(const struct acp_server *server, struct str id);
 struct acp_session *acp_session_create(struct acp_server *server);
+/* Ends the session that this request opens, if the engine has not configured it yet. */
+void acp_session_abandon(struct acp_server *server, const struct acp_request *opening);
 /* Answers its prompts with `cancelled`, ends its Codex and frees it. */
 void acp_session_destroy(struct acp_session *session);
 

@@ -21,7 +21,7 @@ static void choose_input(struct acp_wire *wire)
 {
 	if (wire->has_ended)
 		return;
-	if (wire->unread_count > LIMIT_UNREAD_SUBMISSIONS || wire->request_count >= LIMIT_RPC_PENDING)
+	if (wire->unread_count > LIMIT_UNREAD_SUBMISSIONS)
 		transport_pause(wire->transport);
 	else
 		transport_resume(wire->transport);
@@ -62,10 +62,7 @@ static void request_destroy(struct acp_request *request)
 {
 	struct arena arena = request->arena;
 	list_remove(&request->link);
-	if (request->id.ptr) {
-		request->wire->request_count--;
-		choose_input(request->wire);
-	}
+	request->wire->request_count -= request->id.ptr != NULL;
 	arena_finish(&arena);
 }
 
@@ -176,29 +173,43 @@ void acp_asks_withdraw(struct acp_wire *wire, const void *owner, struct str key)
 	}
 }
 
-static void take_answer(struct acp_wire *wire, const struct rpc_message *message, struct arena *arena)
+/* id: JSON text. */
+static struct acp_ask *ask_find(struct acp_wire *wire, struct str text)
 {
 	int64_t id;
-	struct error err;
-	struct acp_ask *it, *ask = NULL;
+	struct acp_ask *it;
+	if (!str_to_i64(text, &id))
+		return NULL;
 	list_for_each(it, &wire->asks, link) {
-		if (str_to_i64(message->id, &id) && it->id == id)
-			ask = it;
+		if (it->id == id)
+			return it;
 	}
+	return NULL;
+}
+
+static void ask_end(struct acp_ask *ask, const void *result, struct str error)
+{
+	list_remove(&ask->link);
+	ask->on_answer(ask, result, error);
+	ask_destroy(ask);
+}
+
+static void take_answer(struct acp_wire *wire, const struct rpc_message *message, struct arena *arena)
+{
+	struct error err;
+	struct acp_ask *ask = ask_find(wire, message->id);
 	if (!ask)
 		return;
 	const struct record *type = acp_ask_types[ask->tag].result;
 	void *result = arena_alloc(arena, type->size);
 	/* methods without a result are also answered with null */
 	bool is_empty = type == &record_acp_nothing && json_is(message->body, JSON_null);
-	list_remove(&ask->link);
 	if (message->kind == RPC_ERROR)
-		ask->on_answer(ask, NULL, json_get_str(message->body, "message"));
+		ask_end(ask, NULL, json_get_str(message->body, "message"));
 	else if (!is_empty && record_decode(type, message->body, arena, result, &err) != 0)
-		ask->on_answer(ask, NULL, str_of(err.text));
+		ask_end(ask, NULL, str_of(err.text));
 	else
-		ask->on_answer(ask, result, STR_NONE);
-	ask_destroy(ask);
+		ask_end(ask, result, STR_NONE);
 }
 
 /* ---- in ---- */
@@ -231,7 +242,6 @@ static struct acp_request *request_create(struct acp_wire *wire, const struct ac
 		request->id = arena_str(&request->arena, message->id);
 		list_append(&wire->requests, &request->link);
 		wire->request_count++;
-		choose_input(wire);
 	}
 	return request;
 }
@@ -268,6 +278,9 @@ static void take_call(struct acp_wire *wire, const struct rpc_message *message)
 		refuse(wire, message->id, ACP_METHOD_NOT_FOUND, "Unknown method %.*s", STR_ARG(shown));
 	else if (!is_note && acp_request_find(wire, message->id))
 		refuse(wire, message->id, ACP_INVALID_REQUEST, "Invalid request: a request with this id is running");
+	else if (!is_note && wire->request_count >= LIMIT_RPC_PENDING)
+		refuse(wire, message->id, ACP_INTERNAL_ERROR, "%d requests have no response yet: wait for some of them",
+		       LIMIT_RPC_PENDING);
 	else if (!wire->is_initialized && !is_initialize && !is_note)
 		refuse(wire, message->id, ACP_INVALID_REQUEST, "Not initialized: send `initialize` first");
 	else
@@ -303,7 +316,10 @@ static void on_long_frame(struct str head, void *self)
 	bool is_answer = json_peek_has(head, "result") || json_peek_has(head, "error");
 	const struct json *json = json_peek_member(head, "id", &id) ? json_parse(&arena, id, NULL) : NULL;
 	bool has_id = json_is(json, JSON_string) || json_is(json, JSON_number);
+	struct acp_ask *ask = is_answer && has_id ? ask_find(wire, id) : NULL;
 	wire->unread_count += wire->is_slow;
+	if (ask)
+		ask_end(ask, NULL, STR("the answer is too long"));
 	refuse(wire, has_id && !is_answer ? id : STR_NONE, ACP_INVALID_REQUEST,
 	       "Invalid request: a line is longer than %d MiB and was skipped", LIMIT_LINE / MIB);
 	choose_input(wire);

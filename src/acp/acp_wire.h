@@ -2,7 +2,8 @@
  * answers.
  *
  * Owns: the transport, the unanswered requests of both sides. Borrows: the owner, the loop. Loop thread only.
- * At LIMIT_RPC_PENDING unanswered requests the client is not read. A client that does not read its output is slow: its
+ * More than LIMIT_RPC_PENDING unanswered requests are refused, and not left unread: they may wait for an answer of the
+ * client, or for its cancellation. A client that does not read its output is slow: its
  * owner is notified, and after LIMIT_UNREAD_SUBMISSIONS more messages it is not read until it has caught up. */
 #ifndef ACP_ACP_WIRE_H
 #define ACP_ACP_WIRE_H

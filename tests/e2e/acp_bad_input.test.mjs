@@ -194,6 +194,64 @@ test('a line over 16 MiB is skipped and refused with its id', options, async (t)
 	await acp.end();
 });
 
+test('an answer of the editor that is too long fails its call, and the prompt goes on', options, async (t) => {
+	const model = await startModel(t, [call('read_editor_file', { path: 'a.txt' }), say('Done.')]);
+	const acp = await startAcp(t, model, { capabilities: { fs: { readTextFile: true } },
+		handlers: { 'fs/read_text_file': () => ({ content: 'x'.repeat(17 * MIB) }) } });
+	const { sessionId } = await acp.newSession();
+	assert.equal((await acp.prompt(sessionId, 'go')).stopReason, 'end_turn');
+	assert.match(JSON.stringify(model.requests()[1].body.input), /could not read the file: the answer is too long/);
+	assert.deepEqual(acp.calls(sessionId).map((it) => it.status), ['failed']);
+	await acp.end();
+});
+
+test('an approval for the session is a denial where a rule was offered instead', options, async (t) => {
+	const model = await startModel(t, [call('exec_command', { cmd: 'touch denied', sandbox_permissions: 'require_escalated',
+		justification: 'Because.', prefix_rule: ['touch'] }), say('Well.')]);
+	const acp = await startAcp(t, model, { permission: () => selected('allow_session') });
+	const { sessionId } = await acp.newSession();
+	await acp.prompt(sessionId, 'go');
+	assert.deepEqual(acp.permissions[0].options.map((it) => it.optionId), ['allow_once', 'accept_execpolicy_amendment', 'cancel']);
+	assert.ok(!fs.existsSync(path.join(acp.cwd, 'denied')));
+	assert.equal(acp.calls(sessionId)[0].status, 'failed');
+	await acp.end();
+});
+
+test('a session that waits for a required server can be withdrawn, and the server ends', options, async (t) => {
+	const log = path.join(tempDir(t, 'log'), 'log');
+	const script = JSON.stringify({ gate: path.join(tempDir(t, 'gate'), 'never'), log });
+	const acp = await startAcp(t, await startModel(t, [say('unused')]), { config: `[mcp_servers.s]
+command = ${JSON.stringify(process.execPath)}
+args = [${JSON.stringify(SERVER)}, ${JSON.stringify(script)}]
+required = true
+startup_timeout_sec = 600
+` });
+	acp.write(line('opening', 'session/new', { cwd: acp.cwd, mcpServers: [] }));
+	while (!fs.existsSync(log) || !fs.readFileSync(log, 'utf8').includes('initialize')) await new Promise((wake) => setTimeout(wake, 5));
+	await acp.notify('$/cancel_request', { requestId: 'opening' });
+	const { error } = await acp.until(({ id }) => id === 'opening');
+	assert.equal(error.code, -32800);
+	await goesOn(acp);
+	const { started } = JSON.parse(fs.readFileSync(log, 'utf8').split('\n')[0]);
+	while (!isGone(started)) await new Promise((wake) => setTimeout(wake, 5));
+	await acp.end();
+});
+
+test('more than 1,024 requests without a response are refused, and cancellations are still read', options, async (t) => {
+	const model = await startModel(t, [{ ...reply({ delta: 'Half' }, { hang: true }), times: 'forever' }]);
+	const acp = await startAcp(t, model);
+	const ids = [], prompts = [];
+	for (let i = 0; i < 64; i++) ids.push((await acp.newSession()).sessionId);
+	for (const id of ids) for (let i = 0; i < 16; i++) prompts.push(acp.prompt(id, `prompt ${i}`));
+	const { code, message } = await failure(acp.request('session/list', {}));
+	assert.equal(code, -32603);
+	assert.match(message, /1024 requests have no response yet/);
+	for (const sessionId of ids) await acp.notify('session/cancel', { sessionId });
+	assert.ok((await Promise.all(prompts)).every((it) => it.stopReason === 'cancelled'));
+	await goesOn(acp);
+	await acp.end();
+});
+
 test('a prompt has at most 1048576 characters', options, async (t) => {
 	const model = await startModel(t, [say('Read.')]);
 	const acp = await startAcp(t, model, { config: 'model_context_window = 10000000' });
