@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "acp/acp_goal.h"
 #include "acp/acp_job.h"
 #include "acp/acp_slash.h"
 #include "acp/acp_session.h"
@@ -107,6 +108,7 @@ static void end_tools(struct acp_session *session)
 static void end_task(struct acp_session *session, bool is_aborted)
 {
 	struct acp_prompt *it;
+	bool goes_on = !is_aborted && !session->failure && acp_goal_is_active(session);
 	end_tools(session);
 	acp_asks_withdraw(&session->server->wire, session, STR_NONE);
 	forget_streamed(session);
@@ -118,7 +120,7 @@ static void end_task(struct acp_session *session, bool is_aborted)
 			acp_prompt_end(session, it, acp_stop_reason_cancelled);
 		else if (it->is_in && session->failure)
 			end_failed(session, it);
-		else if (it->is_in)
+		else if (it->is_in && !(it->is_goal && goes_on))
 			acp_prompt_end(session, it, acp_stop_reason_end_turn);
 	}
 	forget_failure(session);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "acp/acp_goal.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -213,6 +214,7 @@ void acp_session_cancel(struct acp_session *session)
 		if (it->is_aside)
 			acp_prompt_end(session, it, acp_stop_reason_cancelled);
 	}
+	acp_goal_pause(session);
 	if (list_empty(&session->prompts) || session->is_interrupted)
 		return;
 	session->is_interrupted = true;

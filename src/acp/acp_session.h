@@ -58,6 +58,7 @@ struct acp_prompt {
 	char id[ACP_PROMPT_ID_SIZE]; /* of its submission */
 	bool is_aside;               /* no task answers it: it may end at any time */
 	bool is_in;                  /* the running task has read it */
+	bool is_goal;                /* it waits for the end of a goal */
 	bool is_cancelled;           /* by session/cancel */
 	struct token_usage before;   /* the session's tokens when it arrived */
 };

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "acp/acp_account.h"
+#include "acp/acp_goal.h"
 #include "acp/acp_session.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -76,6 +77,15 @@ static enum acp_slash_outcome slash_logout(struct acp_session *session, struct a
 	(void)ret_text;
 	acp_logout_for(session, prompt);
 	return ACP_SLASH_taken;
+}
+
+static enum acp_slash_outcome slash_goal(struct acp_session *session, struct acp_prompt *prompt, struct str rest,
+                                         struct str *ret_text)
+{
+	auto_buf struct buf out;
+	(void)ret_text;
+	buf_init(&out, LIMIT_LINE);
+	return acp_goal_run(session, prompt, rest, &out) ? say(session, prompt, buf_str(&out)) : ACP_SLASH_taken;
 }
 
 /* ---- commands that an event answers; they are not tasks ---- */

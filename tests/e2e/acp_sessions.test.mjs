@@ -307,6 +307,41 @@ test('/rename sets the title, and /plan the collaboration mode', options, async 
 	await acp.end();
 });
 
+test('/goal works turn after turn, and its prompt is answered at the end', options, async (t) => {
+	const model = await startModel(t, [say('one'), call('update_goal', { status: 'complete' }), say('done')]);
+	const acp = await startAcp(t, model);
+	const { sessionId } = await acp.newSession();
+	const ask = async (words) => {
+		const before = acp.text(sessionId).length;
+		assert.equal((await acp.prompt(sessionId, words)).stopReason, 'end_turn');
+		return acp.text(sessionId).slice(before);
+	};
+	assert.match(await ask('/goal'), /No goal is set/);
+	assert.match(await ask('/goal pause'), /no goal exists/);
+	assert.match(await ask('/goal make it work'), /one[^]*done/);
+	assert.equal(model.requests().length, 3);
+	assert.match(await ask('/goal'), /- Goal: make it work\n- Status: complete\n- Tokens: \d+\n- Time: \d+ s/);
+	assert.match(await ask('/goal clear'), /The goal was removed/);
+	assert.match(await ask('/goal clear'), /No goal is set/);
+	await acp.end();
+});
+
+test('session/cancel pauses a goal, which /goal resume continues', options, async (t) => {
+	const model = await startModel(t, [say('one'), reply({ delta: 'two' }, { hang: true }), call('update_goal', { status: 'blocked' }), say('stuck')]);
+	const acp = await startAcp(t, model);
+	const { sessionId } = await acp.newSession();
+	const goal = acp.prompt(sessionId, '/goal never ends');
+	await acp.until(({ params }) => params?.update?.content?.text === 'two');
+	await acp.notify('session/cancel', { sessionId });
+	assert.equal((await goal).stopReason, 'cancelled');
+	await acp.prompt(sessionId, '/goal');
+	assert.match(acp.text(sessionId), /Status: paused/);
+	assert.equal((await acp.prompt(sessionId, '/goal resume')).stopReason, 'end_turn');
+	assert.match(acp.text(sessionId), /stuck$/);
+	await acp.end();
+	assert.equal(model.requests().length, 4);
+});
+
 // --- the client's files, questions ------------------------------------------------------------------------------------
 
 const FILES = { fs: { readTextFile: true, writeTextFile: true } };
