@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { expecting, needs, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+import { codexExec, expecting, needs, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
 const mock = needs('mock-model');
 
@@ -51,3 +51,24 @@ test('help shows an example', mock, async (t) => {
 	assert.equal(code, 0);
 	assert.match(stdout, /listening on http:/);
 });
+
+for (const api of ['chat', 'messages'])
+	test(`the same script is played on ${api}`, { ...mock, skip: mock.skip || needs('exec').skip }, async (t) => {
+		const patch = '*** Begin Patch\n*** Add File: made.txt\n+"made"\n*** End Patch\n';
+		const model = await startModel(t, [
+			{ reply: [{ reasoning: 'I think so.', chunks: 3 }, { message: 'I will look.', chunks: 2 },
+				{ call: 'exec_command', arguments: { cmd: 'echo hello' }, chunks: 4, call_id: 'c1' }, { custom: 'apply_patch', input: patch },
+				{ usage: { input_tokens: 100, cached_tokens: 60, output_tokens: 7, reasoning_tokens: 3 } }] },
+			{ reply: [{ delta: 'Do' }, { delta: 'ne.' }], expect: { contains: ['hello', 'I will look.'] } },
+		]);
+		const run = await codexExec(t, model, ['-c', `model_providers.mock.wire_api="${api}"`, 'go'], { json: true });
+		assert.equal(run.code, 0, run.stderr);
+		assert.equal(run.events.findLast(({ item }) => item?.type === 'agent_message').item.text, 'Done.');
+		assert.equal(fs.readFileSync(path.join(run.cwd, 'made.txt'), 'utf8'), '"made"\n');
+		const [first, second] = model.requests();
+		assert.match(first.path, api === 'chat' ? /chat\/completions$/ : /messages$/);
+		assert.ok(JSON.stringify(second.body).includes(api === 'chat' ? '"reasoning_content":"I think so."' : '"c1"'));
+		const { usage } = run.events.findLast(({ type }) => type === 'turn.completed');
+		assert.ok(usage.input_tokens > 100 && usage.cached_input_tokens === 60, JSON.stringify(usage));
+		assert.equal((await model.stop()).code, 0);
+	});

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 
 #include "base/json.h"
+#include "server/mock/mock_event_other.h"
 
 /* How items differ on the wire. */
 static const struct item_row {
@@ -47,8 +48,12 @@ static void write_response(struct json_writer *w, uint64_t request, const char *
 	jw_member_cstr(w, "status", status);
 }
 
-void mock_event_created(struct buf *out, uint64_t request)
+void mock_event_created(struct buf *out, enum mock_api api, uint64_t request)
 {
+	if (api != MOCK_RESPONSES) {
+		mock_other_created(out, api, request);
+		return;
+	}
 	struct json_writer w = event_begin(out, "response.created");
 	write_response(&w, request, "in_progress");
 	jw_object_end(&w);
@@ -63,20 +68,22 @@ static void write_details(struct json_writer *w, const char *details, const char
 	jw_object_end(w);
 }
 
-void mock_event_completed(struct buf *out, uint64_t request, const struct json *usage, uint64_t input_tokens,
-                          uint64_t output_tokens)
+void mock_event_completed(struct buf *out, enum mock_api api, uint64_t request, bool has_calls,
+                          const struct mock_counts *counts)
 {
-	int64_t input = usage ? json_get_i64(usage, "input_tokens", 0) : (int64_t)input_tokens;
-	int64_t output = usage ? json_get_i64(usage, "output_tokens", 0) : (int64_t)output_tokens;
+	if (api != MOCK_RESPONSES) {
+		mock_other_completed(out, api, request, has_calls, counts);
+		return;
+	}
 	struct json_writer w = event_begin(out, "response.completed");
 	write_response(&w, request, "completed");
 	jw_key(&w, "usage");
 	jw_object(&w);
-	jw_member_i64(&w, "input_tokens", input);
-	write_details(&w, "input_tokens_details", "cached_tokens", json_get_i64(usage, "cached_tokens", 0));
-	jw_member_i64(&w, "output_tokens", output);
-	write_details(&w, "output_tokens_details", "reasoning_tokens", json_get_i64(usage, "reasoning_tokens", 0));
-	jw_member_i64(&w, "total_tokens", input + output);
+	jw_member_i64(&w, "input_tokens", counts->input);
+	write_details(&w, "input_tokens_details", "cached_tokens", counts->cached);
+	jw_member_i64(&w, "output_tokens", counts->output);
+	write_details(&w, "output_tokens_details", "reasoning_tokens", counts->reasoning);
+	jw_member_i64(&w, "total_tokens", counts->input + counts->output);
 	jw_object_end(&w);
 	jw_object_end(&w);
 	event_end(&w);
@@ -171,6 +178,10 @@ static void write_summary_part(struct buf *out, const struct mock_item *item)
 
 void mock_event_item_added(struct buf *out, const struct mock_item *item)
 {
+	if (item->api != MOCK_RESPONSES) {
+		mock_other_item_added(out, item);
+		return;
+	}
 	struct json_writer w = event_begin(out, "response.output_item.added");
 	jw_member_i64(&w, "output_index", item->index);
 	write_item(&w, item, STR_NONE, STR_NONE);
@@ -193,6 +204,10 @@ static void write_delta(struct buf *out, const struct mock_item *item, const cha
 
 void mock_event_item_delta(struct buf *out, const struct mock_item *item, struct str delta)
 {
+	if (item->api != MOCK_RESPONSES) {
+		mock_other_item_delta(out, item, delta);
+		return;
+	}
 	enum mock_step_kind kind = item->step->kind;
 	const char *index = kind == MOCK_STEP_reasoning ? "summary_index" : "content_index";
 	bool is_call = kind == MOCK_STEP_call || kind == MOCK_STEP_custom;
@@ -201,11 +216,18 @@ void mock_event_item_delta(struct buf *out, const struct mock_item *item, struct
 
 void mock_event_content_delta(struct buf *out, const struct mock_item *item, struct str delta)
 {
-	write_delta(out, item, "response.reasoning_text.delta", "content_index", delta);
+	if (item->api != MOCK_RESPONSES)
+		mock_other_item_delta(out, item, delta);
+	else
+		write_delta(out, item, "response.reasoning_text.delta", "content_index", delta);
 }
 
 void mock_event_item_done(struct buf *out, const struct mock_item *item, struct str text, struct str content)
 {
+	if (item->api != MOCK_RESPONSES) {
+		mock_other_item_done(out, item, text);
+		return;
+	}
 	struct json_writer w = event_begin(out, "response.output_item.done");
 	jw_member_i64(&w, "output_index", item->index);
 	write_item(&w, item, text, content);

@@ -23,7 +23,10 @@ struct mock_match {
 };
 
 /* The request that a condition is applied to; borrowed. */
+enum mock_api { MOCK_RESPONSES, MOCK_CHAT, MOCK_MESSAGES };
+
 struct mock_request {
+	enum mock_api api;
 	const struct http_head *head;
 	struct str body;
 	const struct json *json; /* the parsed body */

@@ -281,8 +281,8 @@ static void record(struct mock_model *mock, uint64_t number, const struct mock_r
 		note(mock, "the record is not complete: %s", err.text);
 }
 
-static void on_responses(struct mock_model *mock, struct http_exchange *http, struct mock_request *request,
-                         const struct error *json_err)
+static void on_model(struct mock_model *mock, struct http_exchange *http, struct mock_request *request,
+                     const struct error *json_err)
 {
 	struct error err = {0};
 	record(mock, ++mock->requests, request);
@@ -322,6 +322,19 @@ static bool gate_name(struct str path, struct str *ret)
 	return true;
 }
 
+/* False if the path is that of no API. */
+static bool find_api(struct str path, enum mock_api *ret)
+{
+	static const char *const ends[] = {
+		[MOCK_RESPONSES] = "/responses", [MOCK_CHAT] = "/chat/completions", [MOCK_MESSAGES] = "/messages"};
+	for (size_t i = 0; i < countof(ends); i++) {
+		*ret = (enum mock_api)i;
+		if (str_has_suffix(path, ends[i]))
+			return true;
+	}
+	return false;
+}
+
 static void on_request(struct http_exchange *http, const struct http_head *head, struct str body, void *self)
 {
 	struct mock_model *mock = self;
@@ -331,15 +344,16 @@ static void on_request(struct http_exchange *http, const struct http_head *head,
 	struct str path, gate, target = head->target;
 	bool is_post = str_is(head->method, "POST");
 	str_next_part(&target, '?', &path);
-	if (is_post && str_has_suffix(path, "/responses")) {
-		on_responses(mock, http, &request, &err);
+	if (is_post && find_api(path, &request.api)) {
+		on_model(mock, http, &request, &err);
 	} else if (is_post && gate_name(path, &gate)) {
 		open_gate(mock, gate);
 		http_reply(http, 204, NULL, STR(""));
 	} else {
 		record(mock, 0, &request);
 		http_reply(http, 404, "application/json",
-		           STR("{\"error\":{\"message\":\"mock-model answers only POST .../responses\"}}"));
+		           STR("{\"error\":{\"message\":\"mock-model answers POST .../responses, .../chat/completions "
+		               "and .../messages\"}}"));
 	}
 }
 

@@ -18,7 +18,8 @@ typedef int (*step_play_fn)(struct mock_play *play, const struct mock_step *step
 int mock_play_init(struct mock_play *play, const struct mock_reply *reply, const struct mock_request *request,
                    uint64_t number, struct error *err)
 {
-	*play = (struct mock_play){.reply = reply, .number = number, .request_size = request->body.len};
+	*play = (struct mock_play){
+		.reply = reply, .api = request->api, .number = number, .request_size = request->body.len};
 	buf_init(&play->made, LIMIT_MOCK_TEXT);
 	buf_init(&play->open, LIMIT_MOCK_TEXT);
 	buf_init(&play->call_id, LIMIT_MOCK_TEXT);
@@ -52,13 +53,21 @@ static void begin_item(struct mock_play *play, const struct mock_step *step)
 {
 	buf_clear(&play->call_id);
 	mock_vars_append(&play->call_id, step->call_id, &play->vars);
-	play->item = (struct mock_item){step, buf_str(&play->call_id), play->number, play->item_count++};
+	play->item = (struct mock_item){
+		.api = play->api,
+		.step = step,
+		.call_id = buf_str(&play->call_id),
+		.request = play->number,
+		.index = play->item_count++,
+		.has_pieces = step->chunks || step->texts.count > 1,
+	};
+	play->has_calls |= step->kind == MOCK_STEP_call || step->kind == MOCK_STEP_custom;
 }
 
 static void start_stream(struct mock_play *play, struct buf *out)
 {
 	if (!play->has_started)
-		mock_event_created(out, play->number);
+		mock_event_created(out, play->api, play->number);
 	play->has_started = true;
 }
 
@@ -321,10 +330,16 @@ static void advance(struct mock_play *play)
 /* Completes a stream that began with response.created. */
 static enum mock_act finish_stream(struct mock_play *play, struct buf *out)
 {
+	const struct json *usage = play->usage;
+	struct mock_counts counts = {
+		.input = usage ? json_get_i64(usage, "input_tokens", 0) : (int64_t)text_tokens(play->request_size),
+		.cached = json_get_i64(usage, "cached_tokens", 0),
+		.output = usage ? json_get_i64(usage, "output_tokens", 0) : (int64_t)text_tokens(play->said),
+		.reasoning = json_get_i64(usage, "reasoning_tokens", 0),
+	};
 	close_open_message(play, out);
 	if (play->has_started && !play->has_completed)
-		mock_event_completed(out, play->number, play->usage, text_tokens(play->request_size),
-		                     text_tokens(play->said));
+		mock_event_completed(out, play->api, play->number, play->has_calls, &counts);
 	play->has_completed = true;
 	return MOCK_ACT_END;
 }

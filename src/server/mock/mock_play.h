@@ -40,6 +40,7 @@ struct mock_play {
 	struct str gate;
 	/* private */
 	const struct mock_reply *reply;
+	enum mock_api api;
 	uint64_t number; /* number of the request, from 1 */
 	size_t request_size;
 	struct mock_vars vars;
@@ -55,6 +56,7 @@ struct mock_play {
 	bool has_open;
 	bool has_started;
 	bool has_completed;
+	bool has_calls;
 	unsigned item_count; /* output items begun */
 	uint64_t said;       /* bytes of text so far, for the usage */
 	const struct json *usage;
