@@ -319,18 +319,23 @@ static void read_usage(struct chat_reading *reading, const struct json *usage)
 	reading->has_usage = true;
 }
 
+static void read_id(struct chat_reading *reading, struct str id)
+{
+	if (id.len && id.len <= LIMIT_CALL_ID)
+		reading->id = str_copy(id);
+}
+
 static void read_chunk(struct model_stream *stream, struct str name, const struct json *root)
 {
 	struct chat_reading *reading = stream->reading;
 	struct model_refusal refusal;
-	struct str id = json_get_str(root, "id");
 	(void)name;
 	if (model_error_read_refusal(root, &refusal)) {
 		model_stream_refuse(stream, &refusal);
 		return;
 	}
-	if (!reading->id.ptr && id.len && id.len <= LIMIT_CALL_ID)
-		reading->id = str_copy(id);
+	if (!reading->id.ptr)
+		read_id(reading, json_get_str(root, "id"));
 	read_usage(reading, json_get(root, "usage"));
 	json_for_each(choice, json_get(root, "choices")) {
 		read_usage(reading, json_get(choice, "usage")); /* where Moonshot puts it */
