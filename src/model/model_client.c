@@ -14,6 +14,7 @@
 #include "config/model_provider.h"
 #include "loop/loop.h"
 #include "model/model_backoff.h"
+#include "model/model_catalog.h"
 #include "model/model_client_priv.h"
 #include "model/model_secrets.h"
 #include "model/model_socket.h"
@@ -307,7 +308,7 @@ static int call_prepare(struct model_call *call, const struct model_prompt *prom
 		model_error_set(ret_error, MODEL_ERROR_setup, str_of(err.text));
 		return -(int)err.code;
 	}
-	model_call_add_headers(call);
+	model_call_add_headers(call, prompt->info->slug);
 	return 0;
 }
 

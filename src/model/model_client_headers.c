@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/auth.h"
 #include "config/aws_key.h"
 #include "config/model_provider.h"
 #include "loop/loop.h"
@@ -24,8 +25,9 @@ static struct str agent_header(struct model_client *client)
 	return client->agent_header;
 }
 
-void model_call_add_headers(struct model_call *call)
+void model_call_add_headers(struct model_call *call, struct str slug)
 {
+	struct str model;
 	struct model_client *client = call->client;
 	const struct model_provider *provider = client->provider;
 	model_request_add_header(&call->request, "originator", client->agent.originator);
@@ -34,6 +36,9 @@ void model_call_add_headers(struct model_call *call)
 		vec_push(&call->request.headers, provider->headers[i]);
 	if (provider->authorization)
 		vec_push(&call->request.headers, str_of(provider->authorization));
+	if (provider->is_openai && provider->uses_account && auth_check_key(slug, &model))
+		model_request_add_header(&call->request, "x-codex-routing-hint",
+		                         str_of(arena_printf(&call->request.arena, "model=%.*s", STR_ARG(model))));
 	call->header_count = call->request.headers.count;
 }
 

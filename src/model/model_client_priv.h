@@ -81,8 +81,8 @@ void model_call_settle(struct model_call *call, const struct error *cause);
 void model_call_fail(struct model_call *call, struct model_error *error);
 
 /* Defined in model_client_headers.c. */
-/* Adds the headers that all attempts share. */
-void model_call_add_headers(struct model_call *call);
+/* Adds the headers that all attempts of a request to this model share. */
+void model_call_add_headers(struct model_call *call, struct str slug);
 /* Obtains a token, another one if a server has refused it, and then sends the request. */
 void model_call_sign(struct model_call *call);
 void model_call_forget_token(struct model_call *call);

@@ -35,6 +35,7 @@ test('a request carries the token and the account, and goes to the back end', op
 	const { headers } = issuer.requests[0];
 	assert.equal(headers.authorization, `Bearer ${readAuth(home).tokens.access_token}`);
 	assert.equal(headers['chatgpt-account-id'], 'acc-1');
+	assert.equal(headers['x-codex-routing-hint'], 'model=gpt-5.5');
 	assert.equal(issuer.handshakes.length, 1); // OpenAI is asked for a WebSocket first
 	assert.equal(issuer.handshakes[0].authorization, headers.authorization);
 	assert.equal(issuer.handshakes[0]['chatgpt-account-id'], 'acc-1');
@@ -45,6 +46,7 @@ test('a key in CODEX_API_KEY is used instead of the login', options, async (t) =
 	await exec(t, issuer, home, { env: { CODEX_API_KEY: 'sk-env' }, args: ['-c', 'model_providers.openai.request_max_retries=0'] });
 	assert.equal(issuer.requests[0].headers.authorization, 'Bearer sk-env');
 	assert.equal(issuer.requests[0].headers['chatgpt-account-id'], undefined);
+	assert.equal(issuer.requests[0].headers['x-codex-routing-hint'], undefined);
 });
 
 test('nothing of the login leaves to another provider', options, async (t) => {
