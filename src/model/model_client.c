@@ -294,12 +294,20 @@ static void on_timer(void *self)
 
 /* ---- the start ---- */
 
+/* Most servers of Responses that are not OpenAI's know functions only, and so do models that are not. */
+static bool has_flat_tools(const struct model_provider *provider, const struct model_info *info)
+{
+	bool is_openai = provider->is_openai || provider->stores_responses;
+	return provider->wire == wire_api_responses && !is_openai && (provider->is_local || !info->is_known);
+}
+
 /* Prepares the request, which all attempts share. */
 static int call_prepare(struct model_call *call, const struct model_prompt *prompt, struct model_error *ret_error)
 {
 	struct error err;
 	struct model_prompt stored = *prompt;
 	stored.wire = call->client->provider->wire;
+	stored.has_flat_tools = has_flat_tools(call->client->provider, prompt->info);
 	stored.provider = str_of(call->client->provider->id);
 	stored.max_output_tokens = call->client->provider->max_output_tokens;
 	stored.service_tier = str_of(call->client->provider->service_tier);

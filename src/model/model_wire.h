@@ -55,7 +55,8 @@ struct model_prompt {
 	struct str subagent; /* the kind of subagent that sends the request; absent for the user's thread */
 	/* Set by the client from the provider's settings: */
 	enum wire_api wire;
-	struct str provider;       /* its id */
+	bool has_flat_tools; /* the server of Responses may not know namespaces: tools are sent under flat names */
+	struct str provider; /* its id */
 	int64_t max_output_tokens; /* 0: not configured */
 	struct str service_tier;   /* as it is sent; STR_NONE: not configured */
 	/* Identifies the history while items are only appended to it; 0: unknown. */
@@ -69,7 +70,7 @@ struct model_request {
 	VEC(struct str) headers; /* "name: value" */
 	enum wire_api wire;
 	struct str provider;
-	struct model_memo *memo; /* the converted history, a reference; NULL: the wire needs none */
+	struct model_memo *memo; /* the converted history and names, a reference; NULL: the wire needs none */
 	/* For the WebSocket of Responses: the slices after the first one that are the history, and what replaces them
 	 * if the server remembers the response `fresh_after`. */
 	size_t input_slices;
@@ -108,7 +109,7 @@ struct wire_tool {
  * flattened, and tools that the server would run are left out. Sets names of the request's memo; the result is in the
  * request's arena. */
 const struct wire_tool *wire_read_tools(struct model_request *request, struct str tools, size_t *ret_count);
-/* Returns the flat name of a call in the history; from the request's arena. */
+/* Returns the flat name of a call in the history; from the request's arena or memo. */
 struct str wire_call_name(struct model_request *request, const struct json *call);
 /* Returns the tool that the model calls by a flat name; NULL: it is not in the list. */
 const struct model_name *wire_find_name(const struct model_request *request, struct str flat);

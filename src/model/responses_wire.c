@@ -104,26 +104,39 @@ static void write_tail(struct buf *out, const struct model_prompt *prompt)
 	jw_object_end(&w);
 }
 
-/* True if an item of the history has a member that only another wire knows. Within strings the quotes are escaped. */
-static bool has_foreign(const struct model_prompt *prompt)
+static const struct str in_namespace = {"\"namespace\":\"", 13};
+
+/* True if the history has this text. Within strings the quotes are escaped. */
+static bool has_text(const struct model_prompt *prompt, struct str text)
 {
 	for (size_t i = 0; i < prompt->input_count; i++) {
-		if (str_find(prompt->input[i], STR("\"" HISTORY_WIRE "\":{\"name\":\"")) >= 0)
+		if (str_find(prompt->input[i], text) >= 0)
 			return true;
 	}
 	return false;
 }
 
-static void write_item(struct json_writer *w, const struct json *item)
+/* True if an item of the history has a member that only another wire knows, or a name that this server does not. */
+static bool has_foreign(const struct model_prompt *prompt)
 {
+	return has_text(prompt, STR("\"" HISTORY_WIRE "\":{\"name\":\"")) ||
+	       (prompt->has_flat_tools && has_text(prompt, in_namespace));
+}
+
+static void write_item(struct model_request *request, struct json_writer *w, const struct json *item)
+{
+	bool is_named = request->memo && history_kind_of(item) == HISTORY_call && json_get(item, "namespace");
 	if (json_get(item, HISTORY_WIRE) && str_is(json_get_str(item, "type"), "reasoning"))
 		return;
 	jw_object(w);
 	json_for_each(member, item) {
-		if (str_is(member->key, HISTORY_WIRE))
+		if (str_is(member->key, HISTORY_WIRE) || (is_named && str_is(member->key, "namespace")))
 			continue;
 		jw_key_str(w, member->key);
-		jw_value(w, member);
+		if (is_named && str_is(member->key, "name"))
+			jw_str(w, wire_call_name(request, item));
+		else
+			jw_value(w, member);
 	}
 	jw_object_end(w);
 }
@@ -139,7 +152,7 @@ static int write_own_input(struct model_request *request, const struct model_pro
 			const struct json *item = json_parse_next(&arena, &rest, err);
 			if (!item)
 				return error_wrap(err, "the history cannot be read");
-			write_item(&w, item);
+			write_item(request, &w, item);
 			arena_reset(&arena);
 		}
 	}
@@ -171,8 +184,41 @@ static int add_input(struct model_request *request, const struct model_prompt *p
 	return 0;
 }
 
+static void write_tool(struct json_writer *w, const struct wire_tool *tool)
+{
+	jw_object(w);
+	jw_member_cstr(w, "type", "function");
+	jw_member_str(w, "name", tool->name);
+	jw_member_str(w, "description", tool->description.ptr ? tool->description : STR(""));
+	jw_member_bool(w, "strict", tool->is_strict);
+	jw_member_raw(w, "parameters", tool->parameters);
+	jw_object_end(w);
+}
+
+/* Returns the tools as the server knows them, which requests with the same tools share. */
+static struct str convert_tools(struct model_request *request, const struct model_prompt *prompt)
+{
+	bool has_namespaces =
+		str_find(prompt->tools, STR("\"type\":\"namespace\"")) >= 0 || has_text(prompt, in_namespace);
+	if (!prompt->has_flat_tools || !has_namespaces)
+		return prompt->tools;
+	wire_attach_memo(request, prompt, false);
+	struct buf *out = &request->memo->tools;
+	struct json_writer w = json_writer(out);
+	size_t count;
+	if (out->len)
+		return buf_str(out);
+	const struct wire_tool *tools = wire_read_tools(request, prompt->tools, &count);
+	jw_array(&w);
+	for (size_t i = 0; i < count; i++)
+		write_tool(&w, &tools[i]);
+	jw_array_end(&w);
+	return buf_str(out);
+}
+
 static int write_body(struct model_request *request, const struct model_prompt *prompt, struct error *err)
 {
+	struct str tools = convert_tools(request, prompt);
 	write_head(&request->head, prompt);
 	write_tail(&request->tail, prompt);
 	if (request->head.over || request->tail.over)
@@ -187,7 +233,7 @@ static int write_body(struct model_request *request, const struct model_prompt *
 		vec_push(&request->body, STR("]"));
 	} else {
 		vec_push(&request->body, STR("],\"tools\":"));
-		vec_push(&request->body, prompt->tools.len ? prompt->tools : STR("[]"));
+		vec_push(&request->body, tools.len ? tools : STR("[]"));
 	}
 	vec_push(&request->body, buf_str(&request->tail));
 	return 0;
@@ -213,6 +259,43 @@ static void emit_response(struct model_stream *stream, enum response_event_type 
 		model_stream_complete(stream, event.id, event.usage);
 	else
 		model_stream_emit(stream, &event);
+}
+
+/* Emits a call whose name in the request was flat with its namespace. */
+static void emit_named(struct model_stream *stream, enum response_event_type type, const struct json *item,
+                       const struct model_name *name)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_RESPONSE_ITEM);
+	struct json_writer w = json_writer(&text);
+	jw_object(&w);
+	json_for_each(member, item) {
+		bool is_name = str_is(member->key, "name");
+		if (is_name && name->namespace.ptr)
+			jw_member_str(&w, "namespace", name->namespace);
+		jw_key_str(&w, member->key);
+		if (is_name)
+			jw_str(&w, name->name);
+		else
+			jw_value(&w, member);
+	}
+	jw_object_end(&w);
+	if (text.over)
+		model_stream_fail_long(stream);
+	else
+		model_stream_emit_item(stream, type, json_parse(&arena, buf_str(&text), NULL));
+}
+
+static void emit_item(struct model_stream *stream, enum response_event_type type, const struct json *item)
+{
+	bool is_plain = !json_get(item, "namespace") && str_is(json_get_str(item, "type"), "function_call");
+	const struct model_name *name =
+		stream->request && is_plain ? wire_find_name(stream->request, json_get_str(item, "name")) : NULL;
+	if (name)
+		emit_named(stream, type, item, name);
+	else
+		model_stream_emit_item(stream, type, item);
 }
 
 static void emit_delta(struct model_stream *stream, enum response_event_type type, const struct json *root,
@@ -288,7 +371,7 @@ static void read_event(struct model_stream *stream, struct str name, const struc
 		break;
 	case RESPONSE_item_added:
 	case RESPONSE_item_done:
-		model_stream_emit_item(stream, type, json_get(root, "item"));
+		emit_item(stream, type, json_get(root, "item"));
 		break;
 	case RESPONSE_created:
 	case RESPONSE_completed:

@@ -78,7 +78,7 @@ test('a server over HTTP gets its headers', options, async (t) => {
 });
 
 test('servers of the client join those of config.toml, for one session', options, async (t) => {
-	const own = `model = "plain"\n[mcp_servers.home]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(SERVER)}, ${
+	const own = `model = "gpt-5.2"\n[mcp_servers.home]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(SERVER)}, ${
 		JSON.stringify(JSON.stringify({ tools: [reader] }))}]`;
 	const model = await startModel(t, [{ ...say('Hello.'), times: 'forever' }]);
 	const acp = await startAcp(t, model, { config: own });

@@ -11,7 +11,7 @@ import { configOf, ECHO, itemCall, SERVER } from './lib/mcp.mjs';
 
 const exec = needs('exec');
 /** Longer than a test: a request that waits for a server fails the test. */
-const PATIENT = 'mcp_optional_startup_grace_ms = 600000\nmodel = "plain"\n';
+const PATIENT = 'mcp_optional_startup_grace_ms = 600000\nmodel = "gpt-5.2"\n';
 
 /** A home whose server `s` can be changed between processes: link is what its settings name. */
 function place(t, keys = '') {

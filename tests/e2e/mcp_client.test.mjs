@@ -18,7 +18,7 @@ const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
 async function callOnce(t, script, step, { keys, json = true } = {}) {
 	const model = await startModel(t, [reply(step), say('done')]);
 	const log = path.join(tempDir(t, 'log'), 'log');
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { json, config: configOf({ s: { log, ...script } }, keys) });
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { json, config: configOf({ s: { log, ...script } }, keys) });
 	return { result, requests: model.requests(), log: readLines(log) };
 }
 
@@ -65,7 +65,7 @@ test('each kind of result reaches the model in its form', exec, async (t) => {
 	answers.twice = { raw: ['first', 'second'].map((word) => `{"jsonrpc":"2.0","id":ID,"result":{"content":[{"type":"text",` +
 		`"text":"${word}"}]}}\n`).join('') };
 	const model = await startModel(t, [reply(...rows.map(([name]) => itemCall(name, {}, name))), say('done')]);
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { json: true, config: configOf({ s: { tools, answers } }) });
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { json: true, config: configOf({ s: { tools, answers } }) });
 	const outputs = model.requests()[1].body.input.filter(({ type }) => type === 'function_call_output');
 	const items = itemsOf(result.events, 'mcp_tool_call');
 	assert.deepEqual(outputs.map(({ call_id }) => call_id), rows.map(([name]) => name));
@@ -81,7 +81,7 @@ test('arguments that are no JSON or no object are not sent', exec, async (t) => 
 	const model = await startModel(t, [reply(itemCall('echo', '{"x":', 'a'), itemCall('echo', '[1]', 'b'),
 		itemCall('echo', '', 'c')), say('done')]);
 	const log = path.join(tempDir(t, 'log'), 'log');
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { json: true, config: configOf({ s: { log, tools: [ECHO] } }) });
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { json: true, config: configOf({ s: { log, tools: [ECHO] } }) });
 	const request = model.requests()[1];
 	assert.match(outputOf(request, 'a'), /\nOutput:\nerr: /);
 	assert.match(outputOf(request, 'b'), /MCP tool arguments must be a JSON object, got \[1\]$/);
@@ -96,7 +96,7 @@ test('names are made of letters, digits and _, and stay different', exec, async 
 	const named = (...names) => ({ tools: names.map((name) => ({ ...ECHO, name })) });
 	const long = 'x'.repeat(200);
 	const model = await startModel(t, [say('done')]);
-	await codexExec(t, model, ['-m', 'plain', 'go'], { config: configOf({ 'my-server': named('a-b', 'a.b', 'plain', long, 'plain', 'ünï'),
+	await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: configOf({ 'my-server': named('a-b', 'a.b', 'plain', long, 'plain', 'ünï'),
 		'my_server': named('t') }) });
 	const offered = model.requests()[0].body.tools.filter(({ type, name }) => type === 'namespace' && name.startsWith('mcp__'));
 	assert.equal(offered.length, 2);
@@ -114,7 +114,7 @@ test('names are made of letters, digits and _, and stay different', exec, async 
 test('enabled_tools and disabled_tools select by the names of the server', exec, async (t) => {
 	const tools = ['a-1', 'b-1', 'c-1'].map((name) => ({ ...ECHO, name }));
 	const model = await startModel(t, [say('done')]);
-	await codexExec(t, model, ['-m', 'plain', 'go'], { config: configOf({ s: { tools } },
+	await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: configOf({ s: { tools } },
 		'enabled_tools = ["a-1", "b-1"]\ndisabled_tools = ["b-1"]') });
 	const offered = model.requests()[0].body.tools.find(({ name }) => name === 'mcp__s');
 	assert.deepEqual(offered.tools.map(({ name }) => name), ['a_1']);
@@ -123,7 +123,7 @@ test('enabled_tools and disabled_tools select by the names of the server', exec,
 test('the server gets a small environment and the configured variables', exec, async (t) => {
 	const model = await startModel(t, [say('done')]);
 	const log = path.join(tempDir(t, 'log'), 'log');
-	await codexExec(t, model, ['-m', 'plain', 'go'], { env: { OPENAI_API_KEY: 'k', WANTED: 'w', ASAN_OPTIONS: process.env.ASAN_OPTIONS ?? '' },
+	await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { env: { OPENAI_API_KEY: 'k', WANTED: 'w', ASAN_OPTIONS: process.env.ASAN_OPTIONS ?? '' },
 		config: configOf({ s: { log, tools: [] } }, 'env_vars = ["WANTED", "ABSENT"]\nenv = { OWN = "o" }') });
 	const { env } = readLines(log)[0];
 	for (const name of ['WANTED', 'OWN', 'HOME', 'PATH']) assert.ok(env.includes(name), name);
@@ -145,7 +145,7 @@ test('failures of the start are reported with their reason, and the turn goes on
 	const model = await startModel(t, [say('done')]);
 	const servers = Object.fromEntries(Object.entries(rows).map(([name, [script]]) => [name, script]));
 	const config = configOf(servers, 'startup_timeout_sec = 1.0') + '[mcp_servers.absent]\ncommand = "/no/such/program"\n';
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config: `mcp_optional_startup_grace_ms = 30000\n${config}` });
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: `mcp_optional_startup_grace_ms = 30000\n${config}` });
 	assert.equal(result.code, 0, result.stderr);
 	for (const [name, [, reason]] of Object.entries(rows)) {
 		assert.match(result.stderr, reason, name);
@@ -175,7 +175,7 @@ test('a call has a time limit, of which the server is informed', exec, async (t)
 	const log = path.join(tempDir(t, 'log'), 'log');
 	const model = await startModel(t, [reply(itemCall('echo', {})), reply({ call: 'exec_command',
 		arguments: { cmd: `while ! grep -q cancelled ${log}; do sleep 0.05; done` } }), say('done')]);
-	await codexExec(t, model, ['-m', 'plain', 'go'], { config: configOf({ s: { log, tools: [ECHO], answers: { echo: { hang: true } } } },
+	await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: configOf({ s: { log, tools: [ECHO], answers: { echo: { hang: true } } } },
 		'tool_timeout_sec = 0.3') });
 	assert.match(outputOf(model.requests()[1], 'c1'), /timed out awaiting tools\/call after 0\.3s$/);
 	const sent = readLines(log).find(({ method }) => method === 'tools/call');
@@ -186,7 +186,7 @@ test('a server that dies during a call is started again for the next one', exec,
 	const model = await startModel(t, [reply(itemCall('echo', {}, 'a')), reply(itemCall('other', { say: 'back' }, 'b')), say('done')]);
 	const log = path.join(tempDir(t, 'log'), 'log');
 	const tools = [ECHO, { ...ECHO, name: 'other' }];
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config: configOf({ s: { log, tools, answers: { echo: { exit: 1 } } } }) });
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: configOf({ s: { log, tools, answers: { echo: { exit: 1 } } } }) });
 	assert.equal(result.code, 0);
 	assert.match(outputOf(model.requests()[1], 'a'), /Transport closed/);
 	assert.match(outputOf(model.requests()[2], 'b'), /\{"say":"back"\}/);
@@ -199,7 +199,7 @@ test('the first request does not wait for a slow server, whose tools come later'
 		say('done')]);
 	const cwd = tempDir(t, 'cwd');
 	const log = path.join(cwd, 'log');
-	await codexExec(t, model, ['-m', 'plain', 'go'], { cwd, config: `mcp_optional_startup_grace_ms = 100\n${configOf({ s: { tools, log, delay: 700 } })}`,
+	await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { cwd, config: `mcp_optional_startup_grace_ms = 100\n${configOf({ s: { tools, log, delay: 700 } })}`,
 		onStart: async () => {
 			while (!readLines(log).some(({ method }) => method === 'tools/list')) await new Promise((wake) => setTimeout(wake, 20));
 			setTimeout(() => fs.writeFileSync(path.join(cwd, 'go'), ''), 1500);
@@ -210,7 +210,7 @@ test('the first request does not wait for a slow server, whose tools come later'
 
 test('a changed list of tools is followed', exec, async (t) => {
 	const model = await startModel(t, [reply(itemCall('echo', {})), reply({ call: 'exec_command', arguments: { cmd: 'sleep 0.5' } }), say('done')]);
-	await codexExec(t, model, ['-m', 'plain', 'go'], { config: configOf({ s: { tools: [ECHO],
+	await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: configOf({ s: { tools: [ECHO],
 		answers: { echo: { tools: [{ ...ECHO, name: 'new_one' }], result: { content: [] } } } } }) });
 	const names = (request) => request.body.tools.find(({ name }) => name === 'mcp__s').tools.map(({ name }) => name);
 	assert.deepEqual(names(model.requests()[0]), ['echo']);
@@ -432,7 +432,7 @@ test('the raw protocol has events for the start, the call, and its approval', ne
 
 test('without a required server there is no session, and nothing is asked of the model', exec, async (t) => {
 	const model = await startModel(t, [say('never')]);
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config: configOf({ s: { initialize: { exit: 3 } } }, 'required = true') });
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: configOf({ s: { initialize: { exit: 3 } } }, 'required = true') });
 	assert.equal(result.code, 1);
 	assert.match(result.stderr, /required MCP servers failed to initialize: s: MCP client for `s` failed to start/);
 	assert.equal(model.requests().length, 0);
@@ -445,7 +445,7 @@ test('without a required server there is no session, and nothing is asked of the
 
 test('the first request waits for a required server beyond the grace', exec, async (t) => {
 	const model = await startModel(t, [say('done')]);
-	await codexExec(t, model, ['-m', 'plain', 'go'], { config: `mcp_optional_startup_grace_ms = 0\n${configOf({ s: { tools: [ECHO], delay: 300 } },
+	await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: `mcp_optional_startup_grace_ms = 0\n${configOf({ s: { tools: [ECHO], delay: 300 } },
 		'required = true')}` });
 	assert.ok(model.requests()[0].body.tools.some(({ name }) => name === 'mcp__s'));
 });
@@ -462,7 +462,7 @@ test('resources are listed and read', exec, async (t) => {
 	const config = configOf({ s: { initialize: { capabilities }, resources: [{ uri: 'x://a', name: 'a' }],
 		templates: [{ uriTemplate: 'x://{n}', name: 't' }], contents: { 'x://a': [{ uri: 'x://a', mimeType: 'text/plain', text: 'A' }] } },
 	without: { tools: [ECHO] } });
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { json: true, config });
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { json: true, config });
 	const [first, second] = model.requests();
 	const offered = first.body.tools.map(({ name }) => name);
 	for (const name of ['list_mcp_resources', 'list_mcp_resource_templates', 'read_mcp_resource']) assert.ok(offered.includes(name), name);
@@ -484,7 +484,7 @@ test('resources are listed and read', exec, async (t) => {
 
 test('without servers no tool for resources is offered', exec, async (t) => {
 	const model = await startModel(t, [say('done')]);
-	await codexExec(t, model, ['-m', 'plain', 'go'], { config: configOf({ s: { tools: [ECHO] } }, 'enabled = false') });
+	await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: configOf({ s: { tools: [ECHO] } }, 'enabled = false') });
 	assert.deepEqual(model.requests()[0].body.tools.filter(({ name }) => /mcp/.test(name)), []);
 });
 
@@ -584,7 +584,7 @@ test('servers are gone after interrupts and kills of the engine at any moment', 
 
 test('a result of 8 MB is cut for the model; one of 50 MB fails its call, and the next call works', exec, async (t) => {
 	const model = await startModel(t, [reply(itemCall('echo', {}, 'a')), reply(itemCall('echo', {}, 'b')), reply(itemCall('echo', {}, 'c')), say('done')]);
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { json: true, config: configOf({ s: { tools: [ECHO],
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { json: true, config: configOf({ s: { tools: [ECHO],
 		answers: { echo: [{ fill: 8000000 }, { fill: 50000000 }, { content: [{ type: 'text', text: 'small' }] }] } } }) });
 	assert.equal(result.code, 0, result.stderr);
 	const requests = model.requests();
@@ -609,7 +609,7 @@ test('10,000 tools are offered, and 70,000 up to the limit, with a warning', exe
 	for (const [many, offered] of [[10000, 10000], [70000, undefined]]) {
 		const model = await startModel(t, [reply(itemCall('tool9999', { say: 'x' })), say('done')]);
 		const config = `mcp_optional_startup_grace_ms = 30000\nmodel_context_window = 10000000\n${configOf({ s: { many, page: 1000 } })}`;
-		const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config });
+		const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config });
 		assert.equal(result.code, 0, result.stderr);
 		const { tools } = model.requests()[0].body.tools.find(({ name }) => name === 'mcp__s');
 		if (offered) assert.equal(tools.length, offered);

@@ -22,7 +22,7 @@ const step = (name, args, id) => ({ item: { type: 'function_call', name, namespa
 test('server-everything starts, its tools and resources can be used', exec, async (t) => {
 	const model = await startModel(t, [reply(step('echo', { message: 'hello' }, 'a'), step('get_sum', { a: 2, b: 3 }, 'b'),
 		step('get_tiny_image', {}, 'c'), { call: 'list_mcp_resources', arguments: {}, call_id: 'd' }), say('done')]);
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config: configOf(everything, 'stdio') });
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: configOf(everything, 'stdio') });
 	assert.equal(result.code, 0, result.stderr);
 	const [first, second] = model.requests();
 	const names = first.body.tools.find(({ name }) => name === 'mcp__s').tools.map(({ name }) => name);
@@ -44,7 +44,7 @@ server.registerTool('where', { description: 'd', annotations: { readOnlyHint: tr
 await server.connect(new StdioServerTransport());
 `);
 	const model = await startModel(t, [reply(step('where', {}, 'a')), say('done')]);
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config: configOf(file) });
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: configOf(file) });
 	assert.equal(result.code, 0, result.stderr);
 	const [first, second] = model.requests();
 	assert.equal(first.body.tools.find(({ name }) => name === 'mcp__s').description, 'From the SDK.');

@@ -26,7 +26,7 @@ test('servers of each revision with a handshake are used, and a stateless one is
 	const name = (version) => `v${version.replaceAll('-', '')}`;
 	const servers = Object.fromEntries([...SPOKEN, '2026-07-28'].map((version) => [name(version), server(version)]));
 	const model = await startModel(t, [reply(...SPOKEN.map((version) => itemCall('echo', { say: version }, version, name(version)))), say('done')]);
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config: PATIENT + configOf(servers) });
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: PATIENT + configOf(servers) });
 	assert.equal(result.code, 0, result.stderr);
 	for (const version of SPOKEN) assert.match(outputOf(model.requests()[1], version), new RegExp(`"say":"${version}"`));
 	assert.match(result.stderr, /the server speaks MCP 2026-07-28 only, which this version does not/);
@@ -38,7 +38,7 @@ test('an array of messages is taken from servers of the revisions that have them
 	const raw = '[{"jsonrpc":"2.0","method":"notifications/message","params":{}},{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}]\n';
 	const server = (version) => ({ tools: [ECHO], initialize: { protocolVersion: version }, answers: { echo: { raw } } });
 	const model = await startModel(t, [reply(itemCall('echo', {}, 'old', 'old'), itemCall('echo', {}, 'new', 'new')), say('done')]);
-	await codexExec(t, model, ['-m', 'plain', 'go'], { config: PATIENT +
+	await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: PATIENT +
 		configOf({ old: server('2025-03-26'), new: server('2025-06-18') }, 'tool_timeout_sec = 1.0') });
 	assert.match(outputOf(model.requests()[1], 'old'), /Output:$/);
 	assert.match(outputOf(model.requests()[1], 'new'), /timed out awaiting tools\/call after 1s$/);
@@ -52,7 +52,7 @@ test('a schema that refers to itself is passed on', exec, async (t) => {
 	let deep = { type: 'object' };
 	for (let i = 0; i < 60; i++) deep = { type: 'object', properties: { down: deep } };
 	const model = await startModel(t, [reply(itemCall('echo', { first: { next: {} } })), say('done')]);
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config: PATIENT +
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: PATIENT +
 		configOf({ s: { tools: [{ ...ECHO, inputSchema }, { ...ECHO, name: 'deep', inputSchema: deep }] } }) });
 	assert.equal(result.code, 0, result.stderr);
 	const offered = toolsOf(model.requests()[0], 'mcp__s');
@@ -73,7 +73,7 @@ for (const [name, tools, keys, both] of [
 		// The first call is answered after the second has arrived.
 		const script = { tools, answers: { [first.name]: { after: 'other' } } };
 		const config = PATIENT + configOf({ s: script }, `tool_timeout_sec = ${both ? 60 : 1}.0\n${keys}`);
-		const result = await codexExec(t, model, ['-m', 'plain', 'go'], { config });
+		const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config });
 		assert.equal(result.code, 0, result.stderr);
 		const request = model.requests()[1];
 		assert.match(outputOf(request, 'a'), both ? /after other$/ : /timed out awaiting tools\/call after 1s$/);
@@ -101,7 +101,7 @@ test('a question that the server withdraws is resolved without an answer, and th
 
 test('a server that is removed while it starts is cancelled', appServer, async (t) => {
 	const model = await startModel(t, [say('done')]);
-	const home = makeHome(t, model, 'model = "plain"\n');
+	const home = makeHome(t, model, 'model = "gpt-5.2"\n');
 	const file = path.join(home, 'config.toml');
 	const before = fs.readFileSync(file, 'utf8');
 	fs.writeFileSync(file, before + configOf({ s: { initialize: { hang: true } } }));
@@ -123,8 +123,8 @@ test('a resumed session has the calls in its history, and can call again', exec,
 		reply(itemCall('echo', { say: 'after' }, 'b')), say('second')]);
 	const home = makeHome(t, model, PATIENT);
 	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: { tools: [ECHO] } }));
-	assert.equal((await codexExec(t, model, ['-m', 'plain', 'go'], { home })).code, 0);
-	const result = await codexExec(t, model, ['resume', '--last', '--all', '-m', 'plain', 'more'], { home });
+	assert.equal((await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { home })).code, 0);
+	const result = await codexExec(t, model, ['resume', '--last', '--all', '-m', 'gpt-5.2', 'more'], { home });
 	assert.equal(result.code, 0, result.stderr);
 	const [, , third, fourth] = model.requests();
 	const call = third.body.input.find(({ type, call_id }) => type === 'function_call' && call_id === 'a');
@@ -143,7 +143,7 @@ test('a subagent calls tools, of the same server process', needs('proto'), async
 		{ reply: [{ message: 'ok' }], times: 'forever' },
 	]);
 	const log = path.join(tempDir(t, 'log'), 'log');
-	const proto = startProto(t, model, { config: `${PATIENT}model = "plain"\napproval_policy = "never"\nsandbox_mode = "danger-full-access"\n${
+	const proto = startProto(t, model, { config: `${PATIENT}model = "gpt-5.2"\napproval_policy = "never"\nsandbox_mode = "danger-full-access"\n${
 		configOf({ s: { tools: [ECHO], log } })}` });
 	proto.submit('1', userInput('ROOT go'));
 	await proto.next('task_complete');
@@ -156,7 +156,7 @@ test('a subagent calls tools, of the same server process', needs('proto'), async
 test('a failed result of a tool is a failed item that keeps its content', exec, async (t) => {
 	const model = await startModel(t, [reply(itemCall('echo', {})), say('done')]);
 	const content = [{ type: 'text', text: 'no such word' }];
-	const result = await codexExec(t, model, ['-m', 'plain', 'go'], { json: true,
+	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { json: true,
 		config: PATIENT + configOf({ s: { tools: [ECHO], answers: { echo: { result: { content, isError: true } } } } }) });
 	const [item] = itemsOf(result.events, 'mcp_tool_call');
 	assert.deepEqual([item.status, item.result.content, item.error], ['failed', content, null]);

@@ -80,7 +80,7 @@ test('the servers of a thread\'s own options stay, and a broken file changes not
 
 test('refresh_mcp_servers of the raw protocol replaces the servers, and refuses wrong ones', needs('proto'), async (t) => {
 	const model = await startModel(t, [say('one')]);
-	const home = makeHome(t, model, 'model = "plain"');
+	const home = makeHome(t, model, 'model = "gpt-5.2"');
 	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: { tools: [ECHO] } }));
 	const proto = startProto(t, model, { home });
 	await proto.next('mcp_startup_complete');

@@ -33,7 +33,7 @@ export async function startThread(t, script, replies, { keys, thread: more, conf
 	const model = await startModel(t, replies);
 	const log = path.join(tempDir(t, 'log'), 'log');
 	const home = makeHome(t, model, // a model that searches for no tools
-		`model = "plain"\nmcp_optional_startup_grace_ms = 60000\n${config}`);
+		`model = "gpt-5.2"\nmcp_optional_startup_grace_ms = 60000\n${config}`);
 	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ s: { log, ...script } }, keys));
 	const server = await startAppServer(t, model, { home });
 	const { thread } = await server.request('thread/start', { sandbox: 'workspace-write', approvalPolicy: 'on-request', ...more });
