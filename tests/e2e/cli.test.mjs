@@ -9,7 +9,8 @@ import { codexBin, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
 const COMMANDS = ['acp', 'agents', 'app-server', 'archive', 'attach', 'delete', 'features', 'hooks', 'unarchive',
 	'debug', 'debug-client', 'exec', 'execpolicy', 'export', 'fork', 'login', 'logout', 'mcp', 'mcp-server', 'mock-model',
-	'plugin', 'proto', 'queue', 'resume', 'review', 'doctor', 'sandbox', 'completion', 'update', 'help'];
+	'plugin', 'proto', 'queue', 'resume', 'review', 'doctor', 'sandbox', 'completion', 'update', 'help', 'worker', 'fleet',
+	'serve'];
 const KEY = 'sk-proj-abcdefghijklmnop1234';
 
 test('the version is one line', async (t) => {
