@@ -7,7 +7,12 @@
 
 void fleet_rows_init(struct fleet_rows *rows, uint64_t seq, uint64_t lines)
 {
-	*rows = (struct fleet_rows){.seq = seq, .lines = lines, .from_seq = seq, .from_lines = lines};
+	*rows = (struct fleet_rows){.seq = seq,
+	                            .lines = lines,
+	                            .from_seq = seq,
+	                            .from_lines = lines,
+	                            .stored_seq = seq,
+	                            .stored_lines = lines};
 }
 
 void fleet_rows_finish(struct fleet_rows *rows)
@@ -76,17 +81,6 @@ bool fleet_rows_is_stored(const struct fleet_rows *rows, uint64_t position)
 
 /* ---- batches ---- */
 
-/* Sets the numbers before the row at index. */
-static void numbers_at(const struct fleet_rows *rows, size_t index, uint64_t *ret_seq, uint64_t *ret_lines)
-{
-	*ret_seq = rows->from_seq;
-	*ret_lines = rows->from_lines;
-	for (size_t i = 0; i < index; i++) {
-		*ret_seq += rows->rows.items[i].kind == FLEET_EVENT;
-		*ret_lines += rows->rows.items[i].kind == FLEET_LINE;
-	}
-}
-
 /* Returns the index after the groups that make the next batch. */
 static size_t find_end(const struct fleet_rows *rows)
 {
@@ -107,7 +101,8 @@ bool fleet_rows_next(struct fleet_rows *rows, struct fleet_rows_batch *ret)
 	size_t end = find_end(rows);
 	if (end == rows->stored)
 		return false;
-	numbers_at(rows, rows->stored, &ret->seq, &ret->lines_before);
+	ret->seq = rows->stored_seq;
+	ret->lines_before = rows->stored_lines;
 	for (size_t i = rows->stored; i < end; i++) {
 		const struct fleet_row *row = &rows->rows.items[i];
 		if (row->kind == FLEET_EVENT)
@@ -162,8 +157,12 @@ static void count_waiting(struct fleet_rows *rows)
 
 void fleet_rows_on_stored(struct fleet_rows *rows)
 {
-	for (; rows->stored < rows->sent; rows->stored++)
-		rows->waiting -= rows->rows.items[rows->stored].text.len;
+	for (; rows->stored < rows->sent; rows->stored++) {
+		const struct fleet_row *row = &rows->rows.items[rows->stored];
+		rows->waiting -= row->text.len;
+		rows->stored_seq += row->kind == FLEET_EVENT;
+		rows->stored_lines += row->kind == FLEET_LINE;
+	}
 	trim(rows);
 }
 
@@ -175,6 +174,8 @@ bool fleet_rows_rewind(struct fleet_rows *rows, uint64_t seq, uint64_t lines)
 		bool is_next_applied = i < rows->rows.count && rows->rows.items[i].kind == FLEET_APPLIED;
 		if (is_border && !is_next_applied && at_seq == seq && at_lines == lines) {
 			rows->stored = rows->sent = i;
+			rows->stored_seq = seq;
+			rows->stored_lines = lines;
 			count_waiting(rows);
 			return true;
 		}
@@ -189,5 +190,7 @@ bool fleet_rows_rewind(struct fleet_rows *rows, uint64_t seq, uint64_t lines)
 void fleet_rows_restart(struct fleet_rows *rows)
 {
 	rows->stored = rows->sent = 0;
+	rows->stored_seq = rows->from_seq;
+	rows->stored_lines = rows->from_lines;
 	count_waiting(rows);
 }

@@ -27,10 +27,11 @@ struct fleet_rows {
 	size_t waiting;      /* bytes that are not stored */
 	/* private */
 	VEC(struct fleet_row) rows;
-	size_t stored, sent;           /* count of rows */
-	uint64_t dropped;              /* rows that are no longer kept */
-	uint64_t from_seq, from_lines; /* numbers before the first row */
-	size_t kept, events;           /* bytes and events in rows */
+	size_t stored, sent;               /* count of rows */
+	uint64_t stored_seq, stored_lines; /* numbers of the last ones stored */
+	uint64_t dropped;                  /* rows that are no longer kept */
+	uint64_t from_seq, from_lines;     /* numbers before the first row */
+	size_t kept, events;               /* bytes and events in rows */
 };
 
 struct fleet_rows_batch {

@@ -176,6 +176,7 @@ struct fleet_store *fleet_store_create(const struct fleet_store_options *options
 	*store = (struct fleet_store){.options = *options, .events = events, .self = self, .tls = tls};
 	store->prefix = xasprintf("codex:{%s}:", options->namespace);
 	store->call_id = str_copy(STR("0-0"));
+	store->peek_id = str_copy(STR("0-0"));
 	store->cursor = str_copy(STR("0-0"));
 	store->work.store = store->calls.store = store;
 	store->again = loop_timer_create(options->loop, read_again, store);
@@ -197,6 +198,7 @@ void fleet_store_destroy(struct fleet_store *store)
 	loop_timer_destroy(store->again);
 	tls_server_destroy(store->tls);
 	str_free(&store->call_id);
+	str_free(&store->peek_id);
 	str_free(&store->cursor);
 	free(store->prefix);
 	free(store);
@@ -304,12 +306,13 @@ bool fleet_store_release(struct fleet_store *store, const struct fleet_lease *le
 {
 	auto_buf struct buf out;
 	buf_init(&out, LIMIT_REDIS_REPLY);
-	fleet_store_script(store, &out, SCRIPT_release, 5);
+	fleet_store_script(store, &out, SCRIPT_release, 6);
 	resp_word(&out, lease->sid);
 	resp_number(&out, lease->epoch);
 	resp_word(&out, str_of(state));
 	resp_number(&out, store->options.events_kept);
 	resp_number(&out, requeues);
+	resp_word(&out, str_of(store->options.name));
 	return store->is_up && redis_link_send(store->link, buf_str(&out), 1, fn, self);
 }
 

@@ -30,6 +30,7 @@ struct fleet_store {
 	uint64_t room;
 	bool is_up, has_cleared;
 	struct str call_id; /* the last message of w:NAME:in */
+	struct str peek_id; /* the last entry of `work` that was looked at without taking it */
 	struct str cursor;  /* of XAUTOCLAIM */
 };
 

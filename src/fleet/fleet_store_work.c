@@ -138,7 +138,9 @@ void fleet_store_recover(struct fleet_store *store)
 	redis_link_send(store->link, buf_str(&out), 1, on_recovered, store);
 }
 
-/* ---- messages to this worker ---- */
+/* ---- messages to this worker ----
+ *
+ * A worker without room takes no work, so it also looks at what arrives for the sessions that it has. */
 
 static void take_call(struct fleet_store *store, const struct resp *entry)
 {
@@ -153,6 +155,18 @@ static void take_call(struct fleet_store *store, const struct resp *entry)
 		store->events->on_drain(store->self);
 }
 
+/* An entry that no worker has been given yet, while this one is full: it may be for a session that it has. */
+static void peek(struct fleet_store *store, const struct resp *entry)
+{
+	struct str id = resp_text(resp_at(entry, 0)), sid = fleet_field(entry, "sid");
+	if (!id.ptr)
+		return;
+	str_free(&store->peek_id);
+	store->peek_id = str_copy(id);
+	if (sid.ptr)
+		store->events->on_look(sid, store->self);
+}
+
 static void on_calls(const struct resp *reply, void *self)
 {
 	struct fleet_store *store = self;
@@ -163,9 +177,12 @@ static void on_calls(const struct resp *reply, void *self)
 		loop_timer_start(store->again, AGAIN_MS);
 		return;
 	}
-	const struct resp *entries = resp_at(resp_at(reply, 0), 1);
-	for (size_t i = 0; i < entries->count; i++)
-		take_call(store, resp_at(entries, i));
+	for (size_t k = 0; k < reply->count; k++) {
+		const struct resp *entries = resp_at(resp_at(reply, k), 1);
+		bool is_work = str_has_suffix(resp_text(resp_at(resp_at(reply, k), 0)), ":work");
+		for (size_t i = 0; i < entries->count; i++)
+			(is_work ? peek : take_call)(store, resp_at(entries, i));
+	}
 	fleet_store_read_calls(store);
 }
 
@@ -175,7 +192,8 @@ void fleet_store_read_calls(struct fleet_store *store)
 	buf_init(&out, 4 * KIB);
 	if (!store->is_up || store->calls.is_reading)
 		return;
-	resp_begin(&out, 8);
+	bool is_full = !store->room;
+	resp_begin(&out, is_full ? 10 : 8);
 	resp_word(&out, STR("XREAD"));
 	resp_word(&out, STR("COUNT"));
 	resp_number(&out, LIMIT_FLEET_READ);
@@ -183,7 +201,11 @@ void fleet_store_read_calls(struct fleet_store *store)
 	resp_number(&out, BLOCK_MS);
 	resp_word(&out, STR("STREAMS"));
 	fleet_store_key(store, &out, "w:", str_of(store->options.name), ":in");
+	if (is_full)
+		fleet_store_key(store, &out, "work", STR(""), "");
 	resp_word(&out, store->call_id);
+	if (is_full)
+		resp_word(&out, store->peek_id);
 	store->calls.is_reading = redis_link_send(store->calls.link, buf_str(&out), 1, on_calls, store);
 }
 

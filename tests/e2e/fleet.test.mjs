@@ -346,3 +346,17 @@ test('settings of a session last beyond its owner', only, async (t) => {
 	await redis.untilEnd('s1', 't2');
 	assert.deepEqual(model.requests().map(({ body }) => body.model), ['other-model', 'other-model']);
 });
+
+test('a worker without room sees the submissions of its own sessions', only, async (t) => {
+	const model = await startModel(t, [forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	await startWorker(t, redis, model, { name: 'a', args: ['--max-sessions', '1', '--lease-ms', '15000'] });
+	await redis.submit('s1', 't1', 'hi');
+	await redis.untilEnd('s1', 't1');
+	await redis.submit('s2', 'other', 'waits');
+	await redis.submit('s1', 't2', 'more');
+	await redis.untilEnd('s1', 't2');
+	assert.equal(await redis.call('EXISTS', redis.key('s:s2')), 0);
+	await redis.submitOp('s1', 'end', { type: 'shutdown' });
+	await redis.until('s2', ({ msg }) => msg.type === 'task_started');
+});

@@ -4,7 +4,7 @@
 -- then the events, then the lines.
 local p = KEYS[1]:sub(1, -5)
 local s = p .. 's:' .. ARGV[1]
-local h = redis.call('HMGET', s, 'epoch', 'seq', 'lines')
+local h = redis.call('HMGET', s, 'epoch', 'seq', 'lines', 'owner')
 local seq, lines, entry = tonumber(ARGV[3]), tonumber(ARGV[4]), false
 if not h[1] then
   if ARGV[8] ~= '1' then return {'gone'} end
@@ -12,7 +12,7 @@ if not h[1] then
   entry = redis.call('XADD', KEYS[1], '*', 'sid', ARGV[1])
   redis.call('XCLAIM', KEYS[1], 'workers', ARGV[7], 0, entry, 'FORCE', 'JUSTID')
   redis.call('HSET', s, 'epoch', ARGV[2], 'owner', ARGV[7], 'state', 'active', 'applied', '0-0', 'entry', entry)
-elseif h[1] ~= ARGV[2] then
+elseif h[1] ~= ARGV[2] or h[4] ~= ARGV[7] then -- epochs begin again in a store that was emptied
   return {'fenced', h[1]}
 elseif h[2] ~= ARGV[3] or (h[3] or '0') ~= ARGV[4] then
   return {'other', h[2], h[3] or '0'}

@@ -1,9 +1,10 @@
--- Lets a session go. KEYS: work. ARGV: sid, epoch, state, events to keep, 1 to enter it into `work` again.
+-- Lets a session go. KEYS: work. ARGV: sid, epoch, state, events to keep, 1 to enter it into `work` again,
+-- worker.
 local work, p = KEYS[1], KEYS[1]:sub(1, -5)
 local s = p .. 's:' .. ARGV[1]
-local h = redis.call('HMGET', s, 'epoch', 'applied', 'entry')
+local h = redis.call('HMGET', s, 'epoch', 'applied', 'entry', 'owner')
 if not h[1] then return 'gone' end
-if h[1] ~= ARGV[2] then return 'fenced' end
+if h[1] ~= ARGV[2] or h[4] ~= ARGV[6] then return 'fenced' end
 if ARGV[3] == 'idle' and ARGV[5] ~= '1' and #redis.call('XRANGE', s .. ':sq', '(' .. h[2], '+', 'COUNT', 1) > 0 then
   return 'busy'
 end

@@ -8,8 +8,8 @@ redis.call('PEXPIRE', w, ARGV[2])
 redis.call('ZADD', p .. 'workers', ARGV[8], me)
 for i = 9, #ARGV, 2 do
   local s = p .. 's:' .. ARGV[i]
-  local h = redis.call('HMGET', s, 'epoch', 'entry')
-  if h[1] ~= ARGV[i + 1] then
+  local h = redis.call('HMGET', s, 'epoch', 'entry', 'owner')
+  if h[1] ~= ARGV[i + 1] or h[3] ~= me then
     lost[#lost + 1] = ARGV[i]
     lost[#lost + 1] = h[1] and 'fenced' or 'gone'
   else
