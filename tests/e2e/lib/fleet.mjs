@@ -74,6 +74,7 @@ export function connect(address) {
 				...parts.flatMap((part) => [Buffer.from(`$${part.length}\r\n`), part, Buffer.from('\r\n')])]));
 		}),
 		end: () => socket.destroy(),
+		hasEnded: () => socket.destroyed,
 	};
 }
 
@@ -91,21 +92,25 @@ export async function startRedis(t, { args = [], dir = tempDir(t, 'redis'), ns =
 	const server = launch(t, 'redis-server', ['--port', '0', '--unixsocket', socket, '--dir', dir, '--save', '', ...args],
 		{ lifetime: 600_000 });
 	await waitFor(server.child.stdout, () => server.result.stdout, (text) => /ready to accept connections/i.test(text));
-	const link = connect(socket);
+	let link = connect(socket);
 	t.after(() => link.end());
+	const call = (...words) => { // Sentinel ends the connections of a replica that it promotes
+		if (link.hasEnded()) link = connect(socket);
+		return link.call(...words);
+	};
 	const key = (rest) => `codex:{${ns}}:${rest}`;
 	const redis = {
-		dir, socket, server, key, ns, url: `unix://${socket}`, call: link.call, child: server.child,
+		dir, socket, server, key, ns, url: `unix://${socket}`, call, child: server.child,
 		submitOp: async (sid, id, op) => {
-			await link.call('MULTI');
-			await link.call('XADD', key(`s:${sid}:sq`), '*', 'sub', JSON.stringify({ id, op }));
-			await link.call('XADD', key('work'), '*', 'sid', sid);
-			return link.call('EXEC');
+			await call('MULTI');
+			await call('XADD', key(`s:${sid}:sq`), '*', 'sub', JSON.stringify({ id, op }));
+			await call('XADD', key('work'), '*', 'sid', sid);
+			return call('EXEC');
 		},
 		submit: (sid, id, text) => redis.submitOp(sid, id, { type: 'user_input', items: [{ type: 'text', text }] }),
-		hash: async (sid) => fieldsOf(await link.call('HGETALL', key(`s:${sid}`))),
+		hash: async (sid) => fieldsOf(await call('HGETALL', key(`s:${sid}`))),
 		/** All events that are stored: {seq, id, msg}. */
-		events: async (sid) => (await link.call('XRANGE', key(`s:${sid}:eq`), '-', '+'))
+		events: async (sid) => (await call('XRANGE', key(`s:${sid}:eq`), '-', '+'))
 			.map(([id, [, text]]) => ({ seq: Number(id.split('-')[0]), ...JSON.parse(text) })),
 		/** Waits, without polling, until an event passes the test; returns all events up to it. */
 		until: async (sid, test, { after = 0 } = {}) => {
