@@ -1,0 +1,147 @@
+// What a worker leaves behind when it is killed, and the next one continues: questions, plan mode, steered input, compaction, reviews,
+// calls of MCP servers, subagents.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { call, forever, makeHome, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { isGapless, needsRedis, startRedis, startWorker, types } from './lib/fleet.mjs';
+import { configOf, itemCall, WRITE } from './lib/mcp.mjs';
+
+const only = needsRedis();
+const NEVER = ['-c', 'approval_policy="never"'];
+const PLAN = { type: 'override_turn_context', collaboration_mode: { mode: 'plan', settings: { model: 'gpt-5.5', reasoning_effort: null,
+	developer_instructions: null } } };
+const AGENTS = 'features.subagent_tools = true\n';
+const kill = async (worker) => {
+	worker.child.kill('SIGKILL');
+	await worker.done;
+};
+const input = (request) => JSON.stringify(request.body.input);
+
+test('a question in plan mode is asked again with the same call_id, and the mode lasts', only, async (t) => {
+	const questions = [{ id: 'size', header: 'Size', question: 'Which?', options: [
+		{ label: 'Small', description: 'few' }, { label: 'Large', description: 'many' }] }];
+	const model = await startModel(t, [reply({ call: 'request_user_input', arguments: { questions }, call_id: 'q1' }),
+		say('<proposed_plan>\nbuild\n</proposed_plan>')]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a' });
+	await redis.submitOp('s1', 'mode', PLAN);
+	await redis.submit('s1', 't1', 'plan it');
+	const first = await redis.until('s1', ({ msg }) => msg.type === 'request_user_input');
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b' });
+	const again = await redis.until('s1', ({ msg }) => msg.type === 'request_user_input', { after: first.length });
+	assert.equal(again.at(-1).msg.call_id, 'q1');
+	assert.equal(again.at(-1).id, 't1');
+	await redis.submitOp('s1', 'answer', { type: 'user_input_answer', id: 't1', response: { answers: { size: { answers: ['Large'] } } } });
+	const events = await redis.untilEnd('s1', 't1');
+	assert.match(input(model.requests()[1]), /Large/);
+	assert.equal(events.filter(({ msg }) => msg.type === 'item_completed' && msg.item.type === 'Plan').length, 1);
+});
+
+test('input that had joined the task reaches the model', only, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { hang: true }), say('Both.')]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a' });
+	await redis.submit('s1', 't1', 'first words');
+	await redis.until('s1', ({ msg }) => msg.type === 'agent_message_content_delta');
+	await redis.submitOp('s1', 't2', { type: 'user_input', mode: 'steer', items: [{ type: 'text', text: 'joined words' }] });
+	await redis.untilHash('s1', ({ applied }) => applied);
+	const [[last]] = await redis.call('XREVRANGE', redis.key('s:s1:sq'), '+', '-', 'COUNT', 1);
+	await redis.untilHash('s1', ({ applied }) => applied === last);
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b' });
+	await redis.untilEnd('s1', 't1');
+	const text = input(model.requests()[1]);
+	assert.equal(text.split('first words').length, 2);
+	assert.equal(text.split('joined words').length, 2);
+});
+
+test('a compaction that was cut off begins again', only, async (t) => {
+	const model = await startModel(t, [say('One.'), reply({ delta: 'SUM' }, { hang: true }), say('SUMMARY'), say('Two.')]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a' });
+	await redis.submit('s1', 't1', 'first');
+	await redis.untilEnd('s1', 't1');
+	await redis.submitOp('s1', 'c1', { type: 'compact' });
+	await redis.until('s1', ({ id, msg }) => id === 'c1' && msg.type === 'task_started');
+	while (model.requests().length < 2) await new Promise((resolve) => setTimeout(resolve, 10));
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b' });
+	await redis.untilEnd('s1', 'c1');
+	await redis.submit('s1', 't2', 'second');
+	await redis.untilEnd('s1', 't2');
+	assert.match(input(model.requests().at(-1)), /SUMMARY/);
+	const events = await redis.events('s1');
+	assert.ok(isGapless(events));
+	assert.equal(events.filter(({ id, msg }) => id === 'c1' && msg.type === 'task_complete').length, 1);
+});
+
+test('a call of an MCP server that was cut off is reported as interrupted and not made again', only, async (t) => {
+	const log = path.join(tempDir(t, 'log'), 'log');
+	const model = await startModel(t, [reply(itemCall('write', { say: 'x' })), say('Done.')]);
+	const home = makeHome(t, model, 'model = "plain"\nmcp_optional_startup_grace_ms = 60000\n');
+	fs.appendFileSync(path.join(home, 'config.toml'),
+		configOf({ s: { log, tools: [WRITE], answers: { write: { hang: true } } } }, 'default_tools_approval_mode = "approve"'));
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', home });
+	await redis.submit('s1', 't1', 'go');
+	await redis.until('s1', ({ msg }) => msg.type === 'mcp_tool_call_begin');
+	const made = () => (fs.existsSync(log) ? fs.readFileSync(log, 'utf8') : '').split('tools/call').length - 1;
+	while (!made()) await new Promise((resolve) => setTimeout(resolve, 10));
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b', home });
+	const events = await redis.untilEnd('s1', 't1');
+	const ends = events.filter(({ msg }) => msg.type === 'mcp_tool_call_end');
+	assert.equal(ends.length, 1);
+	assert.match(JSON.stringify(ends[0].msg.result), /interrupted/);
+	assert.equal(made(), 1);
+});
+
+test('a tree of subagents moves with its root: results that were there stay, one that worked counts as interrupted', only, async (t) => {
+	const model = await startModel(t, [
+		{ when: { contains: 'child work', lacks: 'You are agent 0' }, reply: [{ delta: 'busy' }, { hang: true }] },
+		call('subagent_spawn', { prompt: 'child work' }), call('subagent_await', {}), forever(say('Over.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER, config: AGENTS });
+	await redis.submit('s1', 't1', 'go');
+	while (model.requests().length < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b', args: NEVER, config: AGENTS });
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.equal(types(events).filter((type) => type === 'task_complete').length, 1);
+	assert.match(input(model.requests().at(-1)), /interrupted|canceled/);
+});
+
+test('a review that was cut off begins again under the same id', only, async (t) => {
+	const findings = JSON.stringify({ findings: [], overall_correctness: 'patch is correct', overall_explanation: 'Fine.', overall_confidence_score: 1 });
+	const model = await startModel(t, [reply({ delta: 'look' }, { hang: true }), say(findings)]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a' });
+	await redis.submitOp('s1', 'r1', { type: 'review', review_request: { prompt: 'look at it', user_facing_hint: 'it' } });
+	while (model.requests().length < 1) await new Promise((resolve) => setTimeout(resolve, 10));
+	await redis.until('s1', ({ msg }) => msg.type === 'entered_review_mode');
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b' });
+	const events = await redis.untilEnd('s1', 'r1');
+	assert.equal(types(events).filter((type) => type === 'exited_review_mode').length, 1);
+	assert.equal(types(events).filter((type) => type === 'task_started').length, 1);
+});
+
+test('the user\'s own command is not run again', only, async (t) => {
+	const model = await startModel(t, [forever(run('true'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a' });
+	const count = path.join(a.cwd, 'count');
+	await redis.submitOp('s1', 'u1', { type: 'run_user_shell_command', command: `echo x >> '${count}'; sleep 60` });
+	while (!fs.existsSync(count)) await new Promise((resolve) => setTimeout(resolve, 10));
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b' });
+	const events = await redis.untilEnd('s1', 'u1');
+	assert.equal(types(events).filter((type) => type === 'exec_command_end').length, 1);
+	assert.equal(fs.readFileSync(count, 'utf8'), 'x\n');
+});
