@@ -1,5 +1,5 @@
-// What a worker leaves behind when it is killed, and the next one continues: questions, plan mode, steered input, compaction, reviews,
-// calls of MCP servers, subagents.
+// The work of a killed worker that the next one continues: questions, plan mode, steered input, compaction, reviews, calls of
+// MCP servers, subagents.
 
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
