@@ -23,6 +23,10 @@ if h[1] == 'dead' then
   done(entry)
   return {'dead'}
 end
+if h[1] == 'ended' and #redis.call('XRANGE', s .. ':sq', '(' .. h[5], '+', 'COUNT', 1) == 0 then
+  done(entry) -- its submission was applied before the end
+  return {'dead'}
+end
 if has and not h[3] then -- the store has lost what this worker has
   done(entry)
   return {'gone'}
