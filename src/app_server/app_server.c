@@ -80,6 +80,7 @@ struct app_server *app_server_create(const struct app_server_options *options)
 	};
 	app_server_init(server, &setup);
 	server->config = config_ref(options->config);
+	server->is_attachable = options->is_attachable;
 	server->settings = process_settings_create(server);
 	server->threads = threads_create();
 	root->config_error = options->config_error ? xstrdup(options->config_error) : NULL;

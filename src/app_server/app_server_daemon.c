@@ -73,6 +73,11 @@ static int find(struct app_server_daemon *daemon)
 	return fd;
 }
 
+char *app_server_daemon_socket(const char *home)
+{
+	return path_join(home, "app-server-control/app-server-control.sock");
+}
+
 bool app_server_daemon_find(struct app_server_daemon *daemon)
 {
 	auto_close int fd = find(daemon);

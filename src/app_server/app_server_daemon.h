@@ -24,6 +24,8 @@ struct app_server_daemon {
 	char version[32]; /* empty if unknown */
 };
 
+/* Returns the path of the socket below a CODEX_HOME, owned by the caller. */
+char *app_server_daemon_socket(const char *home);
 /* Finds the running server; false if no server is running. */
 bool app_server_daemon_find(struct app_server_daemon *daemon);
 /* Starts a server unless one runs, and waits until it accepts clients. */

@@ -286,3 +286,85 @@ int app_server_proxy_run(const char *path, struct error *err)
 		return -(int)err->code;
 	return peek(STDIN_FILENO) == 'G' ? pass_bytes(fd, err) : pass_lines(&fd, err);
 }
+
+/* ---- a thread for a terminal ---- */
+
+enum { ID_INITIALIZE = 1, ID_START = 2 };
+
+struct beginning {
+	struct loop *loop;
+	struct transport *server;
+	struct str params;
+	struct buf *id; /* of the thread */
+	struct error failure;
+};
+
+static void send_request(struct beginning *beginning, int id, const char *method, struct str params)
+{
+	auto_buf struct buf line;
+	buf_init(&line, LIMIT_LINE);
+	buf_printf(&line, "{\"id\":%d,\"method\":\"%s\",\"params\":", id, method);
+	buf_append_str(&line, params);
+	buf_append_c(&line, "}\n");
+	transport_send(beginning->server, buf_str(&line));
+}
+
+static void on_begin_frame(struct str frame, void *self)
+{
+	struct beginning *beginning = self;
+	auto_arena struct arena arena = {0};
+	struct rpc_message message;
+	if (rpc_read(frame, &arena, &message, NULL) != 0 || (message.kind != RPC_RESULT && message.kind != RPC_ERROR))
+		return;
+	if (message.kind == RPC_RESULT && str_is(message.id, "1")) {
+		send_request(beginning, ID_START, "thread/start", beginning->params);
+		return;
+	}
+	struct str id = json_get_str(json_get(message.body, "thread"), "id");
+	if (id.len)
+		buf_append_str(beginning->id, id);
+	else
+		error_set(&beginning->failure, ERR_invalid, "the server refused the session: %.*s",
+		          STR_ARG(json_get_str(message.body, "message")));
+	loop_stop(beginning->loop);
+}
+
+static void on_begin_end(const struct error *err, void *self)
+{
+	struct beginning *beginning = self;
+	if (!beginning->id->len && !beginning->failure.code)
+		error_set(&beginning->failure, ERR_transport, "the server closed the connection%s%s", err ? ": " : "",
+		          err ? err->text : "");
+	loop_stop(beginning->loop);
+}
+
+static int run_beginning(struct beginning *beginning, int fd, struct str rest, struct error *err)
+{
+	static const struct transport_events events = {on_begin_frame, on_long_frame, on_begin_end, NULL};
+	beginning->server =
+		transport_websocket_open(beginning->loop, fd, rest, WEBSOCKET_CLIENT, &events, beginning, err);
+	if (!beginning->server)
+		return -(int)err->code;
+	send_request(beginning, ID_INITIALIZE, "initialize",
+	             STR("{\"clientInfo\":{\"name\":\"codex_cli_rs\",\"version\":\"" CODEX_VERSION "\"}}"));
+	loop_run(beginning->loop);
+	transport_destroy(beginning->server, true);
+	if (beginning->failure.code)
+		*err = beginning->failure;
+	return -(int)beginning->failure.code;
+}
+
+int app_server_begin_thread(const char *path, struct str params, struct buf *id, struct error *err)
+{
+	struct beginning beginning = {.params = params, .id = id};
+	struct buf rest = {0};
+	auto_close int fd = unix_socket_connect(path, err);
+	int status = fd < 0 ? -(int)err->code : shake_hands(fd, &rest, err);
+	if (status == 0 && !(beginning.loop = loop_create(err)))
+		status = -(int)err->code;
+	if (status == 0)
+		status = run_beginning(&beginning, steal_fd(&fd), buf_str(&rest), err);
+	buf_finish(&rest);
+	loop_destroy(beginning.loop);
+	return status;
+}

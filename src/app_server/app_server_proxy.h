@@ -7,8 +7,14 @@
 #define APP_SERVER_APP_SERVER_PROXY_H
 
 #include "base/error.h"
+#include "base/str.h"
+
+struct buf;
 
 /* path: the socket. ERR_connect if no server listens on it. */
 must_check int app_server_proxy_run(const char *path, struct error *err);
+
+/* Begins a thread with these parameters of thread/start, a JSON object, and appends its id. */
+must_check int app_server_begin_thread(const char *path, struct str params, struct buf *id, struct error *err);
 
 #endif

@@ -82,10 +82,25 @@ struct str attach_request_id(const struct event *event)
 	}
 }
 
+struct str attach_answer_id(const struct op *op)
+{
+	switch (op->tag) {
+	case OP_exec_approval:
+		return op->exec_approval->id;
+	case OP_patch_approval:
+		return op->patch_approval->id;
+	case OP_user_input_answer:
+		return op->user_input_answer->id;
+	case OP_resolve_elicitation:
+		return op->resolve_elicitation->request_id;
+	default:
+		return STR_NONE;
+	}
+}
+
 bool attach_is_answer(const struct op *op)
 {
-	return op->tag == OP_exec_approval || op->tag == OP_patch_approval || op->tag == OP_user_input_answer ||
-	       op->tag == OP_resolve_elicitation;
+	return attach_answer_id(op).ptr != NULL;
 }
 
 static bool is_any(struct str id, const struct event *request, struct str call_id, struct str turn_id)

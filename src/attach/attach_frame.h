@@ -39,6 +39,8 @@ bool attach_answered_read(struct str line, struct arena *arena, struct str *ret_
 struct str attach_request_id(const struct event *event);
 /* True if the Op answers this request. */
 bool attach_answers(const struct op *op, const struct event *request);
+/* Returns the id of the request that the Op answers, STR_NONE for an Op that answers none. */
+struct str attach_answer_id(const struct op *op);
 /* True for an Op that answers a request. */
 bool attach_is_answer(const struct op *op);
 

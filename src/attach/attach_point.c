@@ -117,6 +117,18 @@ static bool take_answer(struct attach_point *point, const struct op *op, const s
 	return false;
 }
 
+void attach_point_withdraw(struct attach_point *point, struct str request)
+{
+	for (size_t i = 0; i < point->pending.count; i++) {
+		if (!str_eq(attach_request_id(point->pending.items[i]), request))
+			continue;
+		attach_answered_write(request, &point->line);
+		send_line(point, NULL, NULL);
+		drop_pending(point, i);
+		return;
+	}
+}
+
 bool attach_point_answer(struct attach_point *point, const struct op *op)
 {
 	return !point || take_answer(point, op, NULL);

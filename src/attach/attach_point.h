@@ -37,6 +37,8 @@ void attach_point_event(struct attach_point *point, const struct event *event);
 /* To be called before the owner submits an Op. False: it answers a request that is pending no more, because another
  * terminal was first; the Op is to be dropped. NULL is fine: true. */
 bool attach_point_answer(struct attach_point *point, const struct op *op);
+/* The request was answered elsewhere, or has ended. */
+void attach_point_withdraw(struct attach_point *point, struct str request);
 size_t attach_point_count(const struct attach_point *point);
 /* Returns the number of requests that are pending, and the oldest one, borrowed. */
 size_t attach_point_pending(const struct attach_point *point, const struct event **ret);

@@ -94,26 +94,26 @@ test('/statusline and /title: items, their order, and Esc', options, async (t) =
 	const model = await startModel(t, [forever(say('ok'))]);
 	const term = await startReady(t, model);
 	await enter(term, '/statusline');
-	await term.until(/^Select the items and their order\n› \[ \] model-with-reasoning\n {2}\[ \] model$/m);
-	term.type(`${ESC}[B `);
+	await term.until(/^Select the items and their order\n› \[x\] model-with-reasoning\n {2}\[x\] current-dir\n {2}\[ \] model$/m);
+	term.type(`${ESC}[B${ESC}[B `);
 	await term.until(/^› \[x\] model$/m);
-	term.type(`${ESC}[D`);
-	await term.until(/^› \[x\] model\n {2}\[ \] model-with-reasoning$/m);
+	term.type(`${ESC}[D${ESC}[D`);
+	await term.until(/^› \[x\] model\n {2}\[x\] model-with-reasoning$/m);
 	term.type(`${ESC}[A`);
 	await term.until(/^› \[ \] used-tokens$/m);
 	term.type(' \r');
-	await term.until(/Saved in config\.toml[^]*^ {2}gpt-\S+( · 0 tokens used)?$/m);
-	assert.match(config(term), /status_line = \["model", "used-tokens"\]/);
+	await term.until(/Saved in config\.toml[^]*^ {2}(gpt-\S+) · \1 · \/tmp/m);
+	assert.match(config(term), /status_line = \["model", "model-with-reasoning", "current-dir", "used-tokens"\]/);
 	await enter(term, '/title');
-	await term.until(/^› \[ \] model-with-reasoning$/m);
+	await term.until(/^› \[x\] project-name$/m);
 	term.type(ESC);
 	await term.until(/^›$/m);
 	assert.doesNotMatch(config(term), /terminal_title/);
 	await enter(term, '/title');
-	await term.until(/^› \[ \] model-with-reasoning$/m);
+	await term.until(/^› \[x\] project-name$/m);
 	term.type(`${ESC}[B \r`);
 	await term.until(/Saved in config\.toml[^]*Saved in config\.toml/);
-	assert.match(config(term), /terminal_title = \["model"\]/);
+	assert.match(config(term), /terminal_title = \["project-name", "model-with-reasoning"\]/);
 	await leave(term);
 });
 
@@ -242,4 +242,25 @@ test('/cd, /pwd, /hooks, /config, /collab', options, async (t) => {
 	await enter(term, '/collab');
 	await term.until(/Plan mode/);
 	await leave(term);
+});
+
+test('Ctrl-V takes an image from the clipboard; without one it says so', options, async (t) => {
+	const bin = tempDir(t, 'bin'), model = await startModel(t, [forever(say('ok'))]);
+	const script = (text) => {
+		fs.writeFileSync(path.join(bin, 'wl-paste'), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+	};
+	const pixel = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
+	script('exit 1');
+	const term = await startReady(t, model, [], { env: { PATH: `${bin}:${process.env.PATH}`, TMPDIR: bin } });
+	term.type('\x16');
+	await term.until(/no image could be read from the clipboard/);
+	script(`echo ${pixel} | base64 -d`);
+	term.type('look \x16');
+	await term.until(/^› look \[Image #1\]/m);
+	term.type('\r');
+	await term.until(/• ok/);
+	await idle(term);
+	assert.match(JSON.stringify(model.requests()[0].body.input), /data:image\/png;base64,iVBOR/);
+	await leave(term);
+	assert.equal(fs.readdirSync(bin).filter((name) => name.startsWith('codex-clipboard')).length, 1);
 });

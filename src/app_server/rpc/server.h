@@ -49,6 +49,7 @@ struct app_server {
 	char *cwd;             /* absolute; relative paths of clients are resolved against it */
 	struct str *overrides; /* key=value texts of -c options, owned */
 	size_t override_count;
+	bool is_attachable; /* terminals can attach to threads */
 	const struct server_events *events;
 	const struct server_requests *requests;
 	struct list connections; /* struct connection, in the order of arrival */

@@ -4,7 +4,10 @@
 
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/server.h"
+#include "attach/attach_point.h"
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
 
@@ -23,6 +26,8 @@ struct thread *thread_create(struct app_server *server, const char *originator, 
 
 void thread_free(struct thread *thread)
 {
+	attach_point_destroy(thread->attach);
+	free(thread->asked);
 	config_unref(thread->config);
 	list_remove(&thread->link);
 	list_remove(&thread->bucket);
@@ -38,6 +43,25 @@ void thread_free(struct thread *thread)
 	free(thread->originator);
 	free(thread->client_version);
 	free(thread);
+}
+
+/* ---- attached terminals ---- */
+
+bool thread_is_attached(const struct thread *thread)
+{
+	return thread->attach && attach_point_count(thread->attach) > 0;
+}
+
+void thread_withdraw_attached(struct thread *thread, struct str request)
+{
+	struct thread *root = thread->root ? thread->root : thread;
+	auto_buf struct buf quoted; /* the id of an elicitation is a JSON text */
+	buf_init(&quoted, LIMIT_LINE);
+	if (!root->attach)
+		return;
+	json_quote(&quoted, request);
+	attach_point_withdraw(root->attach, request);
+	attach_point_withdraw(root->attach, buf_str(&quoted));
 }
 
 /* ---- views ---- */

@@ -15,6 +15,7 @@
 #include "protocol/message/app.h"
 
 struct app_server;
+struct attach_point;
 struct codex;
 struct config;
 struct connection;
@@ -91,6 +92,8 @@ struct thread {
 	struct thread_turn *turn; /* the turn that runs or is queued, or NULL */
 	struct list items;        /* struct thread_item: started, not completed */
 	VEC(struct thread_subscriber) subscribers;
+	struct attach_point *attach;  /* where terminals attach, or NULL */
+	char *asked;                  /* the id of its last request, if terminals can attach; or NULL */
 	struct rpc_request *starting; /* the request that waits for the session; NULL after it was configured */
 	/* private */
 	struct list link;   /* a node of the server's threads, in the order of creation */
@@ -114,6 +117,12 @@ void thread_free(struct thread *thread);
 void thread_view(const struct thread *thread, struct arena *arena, struct app_thread *ret);
 /* Returns the only environment, in which commands with these settings run. */
 struct app_thread_environment *thread_environment(const struct app_thread_settings *settings, struct arena *arena);
+
+/* ---- attached terminals (thread_attach.h) ---- */
+
+bool thread_is_attached(const struct thread *thread);
+/* A client has answered the request, or it has ended. */
+void thread_withdraw_attached(struct thread *thread, struct str request);
 
 /* ---- changes ---- */
 

@@ -8,6 +8,7 @@
 #include "app_server/threads/notify_handlers.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_items.h"
+#include "app_server/threads/thread_policy.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -50,6 +51,7 @@ static void notify_resolved(struct thread *thread, const struct rpc_ask *ask)
 	char id[24];
 	snprintf(id, sizeof(id), "%lld", (long long)ask->id);
 	struct app_server_request_resolved_notification event = {str_of(thread->id), str_of(id)};
+	thread_withdraw_attached(thread, ask->key);
 	if (app_server_requests[ask->tag].flags & RESOLVED)
 		thread_notify(thread, NOTIFY_server_request_resolved, &event);
 }
@@ -62,39 +64,6 @@ static void decline_item(struct thread *thread, const struct rpc_ask *ask)
 	struct thread_item *item = thread_item_find(thread, ask->key);
 	if (item)
 		item->is_declined = true;
-}
-
-/* True if the answer denies a host: a network amendment contains its own decision. */
-static bool denies_host(const struct app_command_execution_approval_decision *decision)
-{
-	auto_arena struct arena arena = {0};
-	if (decision->tag != app_command_execution_approval_decision_apply_network_policy_amendment)
-		return false;
-	struct str text = decision->apply_network_policy_amendment->network__policy__amendment;
-	return !str_is(json_get_str(json_parse(&arena, text, NULL), "action"), "allow");
-}
-
-static struct review_decision of_command(const struct app_command_execution_approval_decision *decision,
-                                         struct exec_amendment *amendment)
-{
-	static const enum review_decision_tag tags[] = {
-		[app_command_execution_approval_decision_accept] = review_decision_approved,
-		[app_command_execution_approval_decision_accept_for_session] = review_decision_approved_for_session,
-		[app_command_execution_approval_decision_accept_with_execpolicy_amendment] =
-			review_decision_approved_execpolicy_amendment,
-		[app_command_execution_approval_decision_apply_network_policy_amendment] = review_decision_approved,
-		[app_command_execution_approval_decision_decline] = review_decision_denied,
-		[app_command_execution_approval_decision_cancel] = review_decision_abort,
-	};
-	struct review_decision ret = {.tag = tags[decision->tag]};
-	if (denies_host(decision))
-		ret.tag = review_decision_denied;
-	if (ret.tag == review_decision_approved_execpolicy_amendment) {
-		const struct app_exec_policy_change *from = decision->accept_with_execpolicy_amendment;
-		*amendment = (struct exec_amendment){from->execpolicy__amendment, from->execpolicy__amendment_count};
-		ret.approved_execpolicy_amendment = amendment;
-	}
-	return ret;
 }
 
 static struct review_decision of_patch(enum app_file_change_approval_decision decision)
@@ -119,7 +88,7 @@ static struct review_decision read_answer(const struct rpc_ask *ask, const void 
 		return (struct review_decision){.tag = review_decision_denied};
 	switch (ask->tag) {
 	case ASK_item_command_execution_request_approval:
-		return of_command(command->decision, amendment);
+		return policy_decision(command->decision, amendment);
 	case ASK_item_file_change_request_approval:
 		return of_patch(patch->decision);
 	default:
@@ -259,26 +228,36 @@ void thread_asks_abandon(struct thread *thread)
 	}
 }
 
+/* Closes the requests with this id; STR_NONE: all. */
+static bool close_asks(struct thread *thread, struct str request)
+{
+	bool has_any = false;
+	for (struct rpc_ask *next = next_ask(thread, NULL), *ask; (ask = next);) {
+		next = next_ask(thread, ask);
+		if (request.ptr && (ask->tag == ASK_item_tool_call || !str_eq(ask->key, request)))
+			continue;
+		notify_resolved(thread, ask);
+		rpc_ask_withdraw(ask);
+		has_any = true;
+	}
+	return has_any;
+}
+
+void thread_asks_forget(struct thread *thread, struct str request)
+{
+	if (close_asks(thread, request) && thread->turn)
+		thread_notify_status(thread);
+}
+
 /* Called when the request has timed out in the engine. */
 void on_event_request_user_input_expired(struct thread *thread, const struct event *event)
 {
-	struct str call_id = event->msg.request_user_input_expired->call_id;
-	struct rpc_ask *ask = find_ask(thread, ASK_item_tool_request_user_input, call_id);
-	if (!ask)
-		return;
-	notify_resolved(thread, ask);
-	rpc_ask_withdraw(ask);
-	if (thread->turn)
-		thread_notify_status(thread);
+	thread_asks_forget(thread, event->msg.request_user_input_expired->call_id);
 }
 
 void thread_asks_withdraw(struct thread *thread)
 {
-	for (struct rpc_ask *next = next_ask(thread, NULL), *ask; (ask = next);) {
-		next = next_ask(thread, ask);
-		notify_resolved(thread, ask);
-		rpc_ask_withdraw(ask);
-	}
+	close_asks(thread, STR_NONE);
 }
 
 /* ---- requests ---- */

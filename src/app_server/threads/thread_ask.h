@@ -21,6 +21,8 @@ void thread_asks_forget_elicitations(struct thread *thread, struct str call_id);
 void thread_asks_abandon(struct thread *thread);
 /* Closes the request of a client's tool call that has ended. */
 void thread_asks_forget_call(struct thread *thread, struct str call_id);
+/* Closes a request that a terminal has answered. */
+void thread_asks_forget(struct thread *thread, struct str request);
 /* Closes all questions at the end of a turn. */
 void thread_asks_withdraw(struct thread *thread);
 

@@ -9,6 +9,7 @@
 #include "app_server/rpc/server.h"
 #include "app_server/threads/notify.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/thread_attach.h"
 #include "app_server/threads/thread_config.h"
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_policy.h"
@@ -102,6 +103,7 @@ static void on_refused(struct thread *thread, struct str message)
 static void on_event(const struct event *event, void *self)
 {
 	struct thread *thread = self;
+	thread_attach_event(thread, event);
 	if (event->msg.tag == EV_session_configured)
 		on_configured(thread, event->msg.session_configured);
 	else if (event->msg.tag == EV_error && thread->starting)

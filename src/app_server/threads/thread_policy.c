@@ -4,6 +4,7 @@
 #include "app_server/settings/config_view.h"
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "config/config.h"
 
 static const struct {
@@ -143,5 +144,40 @@ struct app_active_permission_profile *policy_default_profile(const struct config
 	struct app_active_permission_profile *ret = arena_new(arena, struct app_active_permission_profile);
 	ret->id = config->is_set.default_permissions ? str_of(config->default_permissions)
 	                                             : str_of(permission_profile_of(config->sandbox_mode));
+	return ret;
+}
+
+/* ---- decisions ---- */
+
+/* True if the answer denies a host: a network amendment contains its own decision. */
+static bool denies_host(const struct app_command_execution_approval_decision *decision)
+{
+	auto_arena struct arena arena = {0};
+	if (decision->tag != app_command_execution_approval_decision_apply_network_policy_amendment)
+		return false;
+	struct str text = decision->apply_network_policy_amendment->network__policy__amendment;
+	return !str_is(json_get_str(json_parse(&arena, text, NULL), "action"), "allow");
+}
+
+struct review_decision policy_decision(const struct app_command_execution_approval_decision *decision,
+                                       struct exec_amendment *amendment)
+{
+	static const enum review_decision_tag tags[] = {
+		[app_command_execution_approval_decision_accept] = review_decision_approved,
+		[app_command_execution_approval_decision_accept_for_session] = review_decision_approved_for_session,
+		[app_command_execution_approval_decision_accept_with_execpolicy_amendment] =
+			review_decision_approved_execpolicy_amendment,
+		[app_command_execution_approval_decision_apply_network_policy_amendment] = review_decision_approved,
+		[app_command_execution_approval_decision_decline] = review_decision_denied,
+		[app_command_execution_approval_decision_cancel] = review_decision_abort,
+	};
+	struct review_decision ret = {.tag = tags[decision->tag]};
+	if (denies_host(decision))
+		ret.tag = review_decision_denied;
+	if (ret.tag == review_decision_approved_execpolicy_amendment) {
+		const struct app_exec_policy_change *from = decision->accept_with_execpolicy_amendment;
+		*amendment = (struct exec_amendment){from->execpolicy__amendment, from->execpolicy__amendment_count};
+		ret.approved_execpolicy_amendment = amendment;
+	}
 	return ret;
 }

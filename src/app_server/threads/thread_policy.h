@@ -21,4 +21,8 @@ struct app_sandbox_policy *sandbox_from_engine(const struct sandbox *sandbox, st
 /* Returns the permission profile of a configuration that does not set sandbox_mode; NULL if it is set. */
 struct app_active_permission_profile *policy_default_profile(const struct config *config, struct arena *arena);
 
+/* Converts a client's decision on a command; *amendment belongs to the result. */
+struct review_decision policy_decision(const struct app_command_execution_approval_decision *decision,
+                                       struct exec_amendment *amendment);
+
 #endif

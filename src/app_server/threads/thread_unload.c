@@ -94,8 +94,8 @@ static uint64_t limit_of(const struct app_server *server)
 
 static bool is_idle(const struct thread *thread)
 {
-	return thread->id[0] && !thread->starting && !thread->subscribers.count && !thread->turn &&
-	       list_empty(&thread->items) && codex_get_state(thread->codex) == CODEX_IDLE;
+	return thread->id[0] && !thread->starting && !thread->subscribers.count && !thread_is_attached(thread) &&
+	       !thread->turn && list_empty(&thread->items) && codex_get_state(thread->codex) == CODEX_IDLE;
 }
 
 static void close_thread(struct thread *thread)
@@ -114,7 +114,7 @@ static void review_families(struct app_server *server)
 	struct thread *it;
 	list_for_each(it, &server->threads->all, link) {
 		struct thread *root = it->root ? it->root : it;
-		bool is_followed = it->subscribers.count > 0, is_busy = !is_idle(it);
+		bool is_followed = it->subscribers.count || thread_is_attached(it), is_busy = !is_idle(it);
 		if (it == root)
 			root->family = (struct thread_family){.left_ms = it->left_ms};
 		root->family.is_followed |= is_followed;
@@ -172,7 +172,7 @@ static void on_time(void *self)
 void thread_unload_when_idle(struct thread *thread)
 {
 	struct app_server *server = thread->server;
-	if (thread->subscribers.count || !limit_of(server))
+	if (thread->subscribers.count || thread_is_attached(thread) || !limit_of(server))
 		return;
 	thread->left_ms = clock_now_ms();
 	if (!server->threads->idle)

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "app_server/app_server.h"
+#include "app_server/app_server_daemon.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
@@ -122,7 +123,7 @@ static int lock_folder(const char *folder, struct error *err)
 
 static int listen_default(struct app_server_run *run, struct error *err)
 {
-	auto_free char *path = app_server_options_socket(config_home(run->config));
+	auto_free char *path = app_server_daemon_socket(config_home(run->config));
 	auto_free char *folder = str_dup(path_dir(path));
 	auto_free char *address = xasprintf("unix://%s", path);
 	if (dir_make(folder, 0700, err) != 0)
@@ -222,6 +223,7 @@ static int serve(struct app_server_run *run, struct services *services, struct e
 		.cwd = run->cwd,
 		.overrides = run->overrides.items,
 		.override_count = run->overrides.count,
+		.is_attachable = run->place != APP_SERVER_STDIO,
 		.on_client_end = on_client_end,
 		.self = run,
 	};

@@ -125,7 +125,7 @@ static int run(const struct daemon_options *options, size_t word, struct error *
 	auto_free char *home = config_env_home(err);
 	if (!home)
 		return -(int)err->code;
-	auto_free char *path = app_server_options_socket(home);
+	auto_free char *path = app_server_daemon_socket(home);
 	struct app_server_daemon daemon = {
 		.home = home,
 		.socket = path,
@@ -193,7 +193,7 @@ static int proxy_run(const struct proxy_options *options, struct error *err)
 	auto_free char *home = config_env_home(err);
 	if (!home)
 		return -(int)err->code;
-	auto_free char *path = app_server_options_socket(home);
+	auto_free char *path = app_server_daemon_socket(home);
 	return app_server_proxy_run(path, err);
 }
 

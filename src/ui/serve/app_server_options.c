@@ -79,8 +79,3 @@ int app_server_options_place(const struct app_server_options_read *options, enum
 		return error_set(err, ERR_usage, "'--ws-allow-host' can be given %d times", LIMIT_ALLOWED_HOSTS);
 	return options->listen ? find_place(options->listen, ret, err) : 0;
 }
-
-char *app_server_options_socket(const char *codex_home)
-{
-	return path_join(codex_home, "app-server-control/app-server-control.sock");
-}

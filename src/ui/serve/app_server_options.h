@@ -35,7 +35,4 @@ enum app_server_place {
 must_check int app_server_options_place(const struct app_server_options_read *options, enum app_server_place *ret,
                                         struct error *err);
 
-/* Returns the default path of the socket below a CODEX_HOME (for unix://), owned by the caller. */
-char *app_server_options_socket(const char *codex_home);
-
 #endif

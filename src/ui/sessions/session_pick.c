@@ -121,6 +121,13 @@ static int by_change(const void *a, const void *b)
 	return strcmp(right->file->path, left->file->path);
 }
 
+/* The name of a file begins with the time of the start. */
+static int by_start(const void *a, const void *b)
+{
+	const struct changed *left = a, *right = b;
+	return str_compare(path_name(right->file->path), path_name(left->file->path));
+}
+
 static void sort_files(struct picker *picker, const struct rollout_listing *listing)
 {
 	struct stat st;
@@ -131,7 +138,8 @@ static void sort_files(struct picker *picker, const struct rollout_listing *list
 			                          (int64_t)st.st_mtim.tv_sec * 1000 + st.st_mtim.tv_nsec / 1000000});
 	}
 	if (picker->files.count)
-		qsort(picker->files.items, picker->files.count, sizeof(*picker->files.items), by_change);
+		qsort(picker->files.items, picker->files.count, sizeof(*picker->files.items),
+		      picker->pick->by_start ? by_start : by_change);
 }
 
 static bool is_folder(const char *wanted, struct str cwd)
@@ -172,7 +180,7 @@ static void read_rows(struct picker *picker)
 static int fill(struct picker *picker, struct error *err)
 {
 	struct rollout_listings *listings = rollout_listings_create(picker->pick->home);
-	const struct rollout_listing *listing = rollout_listings_get(listings, false, err);
+	const struct rollout_listing *listing = rollout_listings_get(listings, picker->pick->archived, err);
 	if (listing) {
 		rollout_names_read(picker->pick->home, &picker->names);
 		sort_files(picker, listing);

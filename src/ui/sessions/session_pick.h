@@ -18,6 +18,8 @@ struct session_pick {
 	const char *cwd;      /* NULL: sessions of any folder, which is then shown */
 	const char *provider; /* NULL: any provider */
 	const char *verb;     /* for example "resume", shown in the prompt */
+	bool archived;        /* the sessions in the archive */
+	bool by_start;        /* the last started first, not the last changed */
 };
 
 /* On a terminal asks which session to use; elsewhere prints the list, the last changed first. *ret_path is NULL if

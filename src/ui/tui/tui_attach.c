@@ -2,9 +2,12 @@
 
 #include <stdio.h>
 
+#include "app_server/app_server_daemon.h"
+#include "app_server/app_server_proxy.h"
 #include "attach/attach_find.h"
 #include "attach/attach_link.h"
 #include "attach/attach_point.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
@@ -133,7 +136,9 @@ static void on_greeting(const struct attach_greeting *greeting, void *self)
 	replay(tui, greeting);
 	buf_init(&text, LIMIT_LINE);
 	buf_printf(&text, "Attached to a session that runs in %s",
-	           str_is(greeting->program, "exec") ? "codex exec" : "another terminal");
+	           str_is(greeting->program, "exec")         ? "codex exec"
+	           : str_is(greeting->program, "app-server") ? "the background server"
+	                                                     : "another terminal");
 	tui_cells_note(tui->cells, buf_str(&text));
 }
 
@@ -175,6 +180,41 @@ int tui_attach_find(struct tui *tui, struct error *err)
 	}
 	attach_list_finish(&list);
 	return found ? 0 : -(int)err->code;
+}
+
+/* Appends parameters of thread/start. */
+static void append_params(const struct tui *tui, struct buf *out)
+{
+	const struct exec_options *run = &tui->options.run;
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	jw_member_cstr(&w, "cwd", tui->cwd);
+	if (run->model)
+		jw_member_cstr(&w, "model", run->model);
+	if (run->sandbox)
+		jw_member_cstr(&w, "sandbox", run->sandbox);
+	if (tui->options.approval)
+		jw_member_cstr(&w, "approvalPolicy", tui->options.approval);
+	jw_object_end(&w);
+}
+
+int tui_attach_daemon(struct tui *tui, struct error *err)
+{
+	const char *home = config_home(tui->config);
+	auto_free char *socket = app_server_daemon_socket(home);
+	struct app_server_daemon daemon = {.home = home, .socket = socket};
+	auto_buf struct buf params, id;
+	bool was_running;
+	buf_init(&params, LIMIT_LINE);
+	buf_init(&id, LIMIT_LINE);
+	append_params(tui, &params);
+	int status = app_server_daemon_start(&daemon, &was_running, err);
+	if (status == 0)
+		status = app_server_begin_thread(socket, buf_str(&params), &id, err);
+	auto_free char *path = attach_path(home, buf_str(&id));
+	tui->guest_address = xasprintf("unix://%s", path);
+	tui->options.attaches = true; /* the session stays when this terminal goes */
+	return status;
 }
 
 void tui_attach_begin(struct tui *tui)

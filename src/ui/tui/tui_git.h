@@ -1,4 +1,4 @@
-/* tui_git.h — the output of a git command, read on a worker.
+/* tui_git.h — the output of a script, mostly of git, read on a worker.
  *
  * git starts no program that the repository chose: no external diff, text conversion or file system monitor. At most
  * GIT_OUTPUT_MAX bytes are read, for at most GIT_WAIT_MS. */

@@ -11,6 +11,7 @@
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_git.h"
 #include "ui/tui/tui_keymap.h"
 #include "ui/tui/tui_pager.h"
 #include "ui/tui/tui_priv.h"
@@ -60,6 +61,31 @@ static bool edit_queued(struct tui *tui)
 	return true;
 }
 
+/* ---- the clipboard ---- */
+
+static const char clipboard_script[] =
+	"f=$(mktemp \"${TMPDIR:-/tmp}/codex-clipboard-XXXXXX.png\") || exit 2; "
+	"{ wl-paste -n -t image/png || xclip -selection clipboard -t image/png -o; } >\"$f\" 2>/dev/null && "
+	"test -s \"$f\" && printf %s \"$f\" && exit 0; rm -f \"$f\"; exit 2";
+
+static void on_clipboard(struct str path, bool is_ok, void *self)
+{
+	struct tui *tui = self;
+	auto_free char *file = str_dup(path);
+	tui->git = NULL;
+	if (is_ok && path.len)
+		composer_attach(&tui->composer, file);
+	else
+		tui_cells_fail(tui->cells, STR("no image could be read from the clipboard (with wl-paste or xclip)"));
+	tui_frame_change(tui->frame);
+}
+
+static void paste_image(struct tui *tui)
+{
+	tui_git_cancel(tui->git);
+	tui->git = tui_git_start(tui->loop, tui->cwd, clipboard_script, on_clipboard, tui);
+}
+
 /* ---- keys of the program ---- */
 
 static void on_ctrl_c(struct tui *tui)
@@ -101,6 +127,9 @@ static bool on_ctrl(struct tui *tui, char c)
 		return true;
 	case 't':
 		tui_transcript_open(tui, false);
+		return true;
+	case 'v':
+		paste_image(tui);
 		return true;
 	case 'z':
 		tui_frame_leave(tui->frame);
@@ -270,6 +299,8 @@ static unsigned contexts_of(const struct tui *tui, const struct term_key *key)
 	bool is_letter = key->kind == TERM_CHAR && !key->mods;
 	if (tui->pager)
 		return tui_pager_is_asking(tui->pager) ? 0 : KEYMAP_PAGER;
+	if (tui->picker)
+		return is_letter ? 0 : KEYMAP_LIST;
 	if (tui_ask_is_shown(tui->ask)) {
 		enum tui_letters letters = tui_ask_letters(tui->ask);
 		return letters == LETTERS_approval            ? KEYMAP_LIST | KEYMAP_APPROVAL
@@ -281,6 +312,14 @@ static unsigned contexts_of(const struct tui *tui, const struct term_key *key)
 	return KEYMAP_GLOBAL | KEYMAP_CHAT | KEYMAP_COMPOSER | KEYMAP_EDITOR;
 }
 
+/* The user is going to send something: a terminal that only shows a session needs no libraries of the network. */
+static void preload(struct tui *tui)
+{
+	if (!tui->is_preloaded && tui->is_configured && tui->codex)
+		services_preload(tui->services);
+	tui->is_preloaded |= tui->is_configured;
+}
+
 void tui_on_key(const struct term_key *typed, void *self)
 {
 	struct tui *tui = self;
@@ -290,9 +329,10 @@ void tui_on_key(const struct term_key *typed, void *self)
 		return;
 	}
 	tui_frame_echo(tui->frame);
+	preload(tui);
 	if (!tui_keymap_apply(&tui->keymap, contexts_of(tui, key), key))
 		return;
-	if (tui_text_key(tui, key)) {
+	if (tui_text_key(tui, key) || tui_pick_key(tui, key)) {
 		tui_ask_typed(tui->ask);
 		return;
 	}

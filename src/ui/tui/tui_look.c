@@ -176,45 +176,52 @@ static void destroy(struct tui_panel *panel)
 	free(of(panel));
 }
 
-/* The chosen items come first, in their order. */
-static void fill(struct arranging *arranging, const struct toml *list)
+static void choose(struct arranging *arranging, struct str word, size_t *count)
+{
+	for (size_t i = 0; i < TUI_STATUS_ITEMS; i++) {
+		if (arranging->is_on[i] || !str_is(word, tui_status_word(i)))
+			continue;
+		arranging->is_on[i] = true;
+		arranging->order[(*count)++] = i;
+	}
+}
+
+/* The chosen items come first, in their order; without a list, those that are shown. */
+static void fill(struct arranging *arranging, const struct toml *list, struct str usual)
 {
 	size_t count = 0;
-	toml_for_each(it, toml_is(list, TOML_array) ? list : NULL) {
-		for (size_t i = 0; toml_is(it, TOML_string) && i < TUI_STATUS_ITEMS; i++) {
-			if (arranging->is_on[i] || !str_is(it->text, tui_status_word(i)))
-				continue;
-			arranging->is_on[i] = true;
-			arranging->order[count++] = i;
-		}
-	}
+	struct str word;
+	toml_for_each(it, toml_is(list, TOML_array) ? list : NULL)
+		choose(arranging, toml_is(it, TOML_string) ? it->text : STR(""), &count);
+	while (!list && str_next_part(&usual, ' ', &word))
+		choose(arranging, word, &count);
 	for (size_t i = 0; i < TUI_STATUS_ITEMS; i++) {
 		if (!arranging->is_on[i])
 			arranging->order[count++] = i;
 	}
 }
 
-static void arrange(struct tui *tui, const char *key_in_config)
+static void arrange(struct tui *tui, const char *key_in_config, const char *usual)
 {
 	static const struct tui_panel_class class = {.draw = draw, .key = key, .report = report, .destroy = destroy};
 	struct arranging *arranging = xnew(struct arranging);
 	arranging->panel = (struct tui_panel){.class = &class, .letters = LETTERS_list};
 	arranging->tui = tui;
 	arranging->key = key_in_config;
-	fill(arranging, config_find(tui->config, key_in_config));
+	fill(arranging, config_find(tui->config, key_in_config), str_of(usual));
 	tui_ask_add(tui->ask, &arranging->panel);
 }
 
 void on_slash_statusline(struct tui *tui, struct str text)
 {
 	(void)text;
-	arrange(tui, "tui.status_line");
+	arrange(tui, "tui.status_line", "model-with-reasoning current-dir");
 }
 
 void on_slash_title(struct tui *tui, struct str text)
 {
 	(void)text;
-	arrange(tui, "tui.terminal_title");
+	arrange(tui, "tui.terminal_title", "project-name");
 }
 
 /* ---- keys ---- */

@@ -80,6 +80,8 @@ static int find_session(struct tui *tui, struct error *err)
 		tui->guest_address = xstrdup(tui->options.remote);
 	if (tui->options.attaches)
 		return tui_attach_find(tui, err);
+	if (tui->options.in_daemon)
+		return tui_attach_daemon(tui, err);
 	return tui->guest_address ? 0 : tui_session_find(tui, err);
 }
 
@@ -129,9 +131,6 @@ static void on_drained(void *self)
 	if (tui->is_held)
 		tui_engine_hold(tui, false);
 	tui->is_held = false;
-	if (tui->is_configured && !tui->is_preloaded && tui->codex)
-		services_preload(tui->services); /* not before the user sees the first frame */
-	tui->is_preloaded = tui->is_configured;
 	tui_frame_drained(tui->frame);
 }
 
@@ -362,6 +361,7 @@ static void tui_finish(struct tui *tui)
 	free(tui->next_prompt);
 	free(tui->plan);
 	free(tui->doomed);
+	free(tui->preview);
 	buf_finish(&tui->shown);
 	buf_finish(&tui->warnings);
 	tui_keymap_finish(&tui->keymap);

@@ -151,6 +151,8 @@ static int read_words(const struct cli_command *command, struct tui_options *opt
 	run->forks = command == &tui_fork_command;
 	if (!run->resume && (run->last || run->all))
 		return error_set(err, ERR_usage, "'--%s' requires resume", run->last ? "last" : "all");
+	if (options->in_daemon && (run->resume || options->remote))
+		return error_set(err, ERR_usage, "'--daemon' begins a new session on this machine");
 	if ((options->attaches || (run->resume && !run->last)) && words->count)
 		run->resume_id = words->items[at++];
 	run->picks = run->resume && !run->last && !run->resume_id;

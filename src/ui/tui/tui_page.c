@@ -67,7 +67,8 @@ void tui_page_write_raw(struct tui_page *page, struct str line)
 	size_t width = page->row.width;
 	page->row.width = SIZE_MAX;
 	do {
-		struct str piece = str_n(line.ptr, text_floor_boundary(line, RAW_PIECE));
+		size_t len = text_floor_boundary(line, RAW_PIECE);
+		struct str piece = str_n(line.ptr, len || !line.len ? len : RAW_PIECE);
 		auto_buf struct buf flat;
 		buf_init(&flat, RAW_PIECE * TAB_STOP);
 		expand(&flat, piece);

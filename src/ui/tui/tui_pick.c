@@ -1,26 +1,29 @@
 /* Another recorded session takes the place of the running one: chosen from a list, or a copy of the running one. Both
  * read files, so a worker does it. */
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "loop/loop.h"
 #include "rollout/rollout_fork.h"
+#include "rollout/rollout_path.h"
+#include "term/term_tty.h"
+#include "ui/sessions/archive_command.h"
 #include "ui/sessions/session_pick.h"
-#include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
-#include "ui/tui/tui_choice.h"
 #include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_picker.h"
 #include "ui/tui/tui_priv.h"
 
-enum { LISTED_MAX = CHOICES_MAX - 1 };
+enum { LISTED_MAX = 2000 };
 
 struct tui_picking {
 	struct tui *tui; /* NULL: the terminal was left meanwhile */
 	char *home, *cwd, *provider, *originator;
-	bool all;        /* sessions of all folders */
-	bool is_listed;  /* the list is open; the worker has ended */
+	struct picker_filter filter;
 	bool is_first;   /* at the start: Esc begins a new session */
 	char *fork_path; /* the session to copy; NULL: list the sessions */
+	char *moved;     /* the path of one to move to the archive, or back, first; or NULL */
 	struct session_rows rows;
 	char *copy;
 	struct error err;
@@ -35,30 +38,54 @@ static void destroy(struct tui_picking *picking)
 	free(picking->provider);
 	free(picking->originator);
 	free(picking->fork_path);
+	free(picking->moved);
 	free(picking->copy);
 	free(picking);
 }
 
 /* ---- the worker ---- */
 
+static int move_session(struct tui_picking *picking)
+{
+	struct rollout_file_name name;
+	if (!picking->moved || !rollout_path_parse(path_name(picking->moved), &name))
+		return 0;
+	auto_free char *id = str_dup(name.thread_id);
+	return session_do(picking->filter.archived ? SESSION_UNARCHIVE : SESSION_ARCHIVE, picking->home, id,
+	                  &picking->err);
+}
+
 static void on_work(void *self)
 {
 	struct tui_picking *picking = self;
 	struct session_pick pick = {
 		.home = picking->home,
-		.cwd = picking->all ? NULL : picking->cwd,
+		.cwd = picking->filter.all ? NULL : picking->cwd,
+		.archived = picking->filter.archived,
+		.by_start = picking->filter.by_start,
 		.provider = picking->provider,
 		.verb = "resume",
 	};
 	if (!picking->fork_path) {
-		picking->status = session_list(&pick, LISTED_MAX, &picking->rows, &picking->err);
+		int moved = move_session(picking);
+		struct error err;
+		picking->status = session_list(&pick, LISTED_MAX, &picking->rows, moved == 0 ? &picking->err : &err);
+		picking->status = moved == 0 ? picking->status : moved;
 		return;
 	}
 	picking->copy = rollout_fork_whole(picking->home, picking->fork_path, picking->originator, &picking->err);
 	picking->status = picking->copy ? 0 : -(int)picking->err.code;
 }
 
-static void start(struct tui *tui, struct str fork_path, bool all, bool is_first);
+/* The work that is started. */
+struct job {
+	struct str fork_path; /* of the session to copy, or STR_NONE to list sessions */
+	const char *moved;    /* or NULL */
+	struct picker_filter filter;
+	bool is_first;
+};
+
+static void start(struct tui *tui, const struct job *job);
 
 /* ---- the list ---- */
 
@@ -72,46 +99,104 @@ static bool is_busy(struct tui *tui)
 
 static void open_path(struct tui *tui, const char *path, bool is_first)
 {
+	struct job job = {.fork_path = str_of(path), .is_first = true};
 	if (is_busy(tui))
 		return;
-	if (tui->options.run.forks && is_first) {
-		start(tui, str_of(path), false, true);
-		return;
-	}
-	tui_restart_with(tui, path, true);
+	if (tui->options.run.forks && is_first)
+		start(tui, &job);
+	else
+		tui_restart_with(tui, path, true);
 }
 
-static void on_chosen(const struct tui_chosen *chosen, void *self)
+static void draw_picker(struct buf *out, void *self)
 {
 	struct tui *tui = self;
-	struct tui_picking *picking = steal(tui->picking);
-	if (chosen->at >= 0 && (size_t)chosen->at < picking->rows.items.count)
-		open_path(tui, picking->rows.items.items[chosen->at].path, picking->is_first);
-	else if (chosen->at >= 0)
-		start(tui, STR_NONE, true, picking->is_first);
-	else if (picking->is_first)
-		tui_restart_with(tui, NULL, true);
-	destroy(picking);
+	size_t rows, columns;
+	term_tty_size(tui->tty, &rows, &columns);
+	tui_picker_draw(tui->picker, rows, columns > 1 ? columns - 1 : 1, out);
 }
 
-static void open_list(struct tui *tui, const struct tui_picking *picking)
+void tui_pick_show(struct tui *tui)
 {
-	size_t count = picking->rows.items.count;
-	auto_free struct tui_choice *items = xcalloc(count + 1, sizeof(*items));
-	for (size_t i = 0; i < count; i++)
-		items[i].label = picking->rows.items.items[i].text;
-	items[count].label = "Sessions of all folders …";
-	struct tui_choices what = {.title = picking->is_first && tui->options.run.forks
-	                                            ? STR("Fork a previous session\n")
-	                                            : STR("Resume a previous session\n"),
-	                           .items = items,
-	                           .count = count + !picking->all,
-	                           .hint = picking->is_first ? "  type to search · enter select · esc new session"
-	                                                     : "  type to search · enter select · esc back",
-	                           .is_searched = true,
-	                           .on_chosen = on_chosen,
-	                           .self = tui};
-	tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
+	tui_frame_overlay(tui->frame, tui->picker ? draw_picker : NULL);
+}
+
+static void close_picker(struct tui *tui)
+{
+	tui_picker_destroy(steal(tui->picker));
+	tui_pick_show(tui);
+}
+
+static void open_picker(struct tui *tui, bool is_first)
+{
+	struct job job = {.filter.all = is_first && tui->options.run.all, .is_first = is_first};
+	if (tui->picker || tui->picking)
+		return;
+	tui->picks_first = is_first;
+	tui->picker = tui_picker_create(is_first && tui->options.run.forks ? "Fork a previous session"
+	                                                                   : "Resume a previous session",
+	                                is_first ? "new session" : "back", tui->has_color, job.filter);
+	tui_pick_show(tui);
+	start(tui, &job);
+}
+
+static void take(struct tui *tui)
+{
+	auto_free char *path = xstrdup(tui_picker_path(tui->picker));
+	close_picker(tui);
+	open_path(tui, path, tui->picks_first);
+}
+
+/* Reads the list again; is_moved: moves the chosen session first. */
+static void list_again(struct tui *tui, bool is_moved)
+{
+	struct job job = {.filter = tui_picker_filter(tui->picker),
+	                  .moved = is_moved ? tui_picker_path(tui->picker) : NULL,
+	                  .is_first = tui->picks_first};
+	if (tui->picking) { /* the one that runs is for another filter */
+		tui->picking->tui = NULL;
+		tui->picking = NULL;
+	}
+	start(tui, &job);
+}
+
+bool tui_pick_key(struct tui *tui, const struct term_key *key)
+{
+	if (!tui->picker)
+		return false;
+	switch (tui_picker_key(tui->picker, key)) {
+	case PICKER_TAKES:
+		take(tui);
+		break;
+	case PICKER_ESCAPES:
+		close_picker(tui);
+		if (tui->picks_first)
+			tui_restart_with(tui, NULL, true);
+		break;
+	case PICKER_QUITS:
+		close_picker(tui);
+		if (tui->picks_first)
+			tui_quit(tui);
+		break;
+	case PICKER_RELOADS:
+		list_again(tui, false);
+		break;
+	case PICKER_MOVES:
+		list_again(tui, true);
+		break;
+	case PICKER_PREVIEWS:
+		tui_preview_open(tui, tui_picker_path(tui->picker));
+		break;
+	case PICKER_STAYS:
+		break;
+	}
+	return true;
+}
+
+static void fill_picker(struct tui *tui, struct tui_picking *picking)
+{
+	tui_picker_fill(tui->picker, &picking->rows);
+	tui_frame_change(tui->frame);
 }
 
 static void on_done(void *self)
@@ -120,24 +205,19 @@ static void on_done(void *self)
 	struct tui *tui = picking->tui;
 	if (tui)
 		tui->picking = NULL;
-	if (tui && picking->status == 0 && !picking->fork_path) {
-		tui->picking = picking; /* its paths belong to the list */
-		picking->is_listed = true;
-		open_list(tui, picking);
-		tui_frame_change(tui->frame);
-		return;
-	}
 	if (tui && picking->status != 0)
 		tui_cells_fail(tui->cells, str_of(picking->err.text));
+	if (tui && tui->picker && !picking->fork_path)
+		fill_picker(tui, picking);
 	if (tui && picking->copy && !picking->is_first)
 		tui_cells_note(tui->cells, STR("Thread forked"));
-	if (tui && (picking->copy || picking->is_first) && !is_busy(tui))
+	if (tui && picking->fork_path && (picking->copy || picking->is_first) && !is_busy(tui))
 		tui_restart_with(tui, picking->copy, picking->is_first);
 	destroy(picking);
 }
 
-/* fork_path: of the session to copy, or STR_NONE to list sessions. One list or copy is made at a time. */
-static void start(struct tui *tui, struct str fork_path, bool all, bool is_first)
+/* One list or copy is made at a time. */
+static void start(struct tui *tui, const struct job *job)
 {
 	struct tui_picking *picking;
 	if (tui->picking)
@@ -148,9 +228,10 @@ static void start(struct tui *tui, struct str fork_path, bool all, bool is_first
 	picking->cwd = xstrdup(tui->cwd);
 	picking->provider = xstrdup(tui->config->model_provider);
 	picking->originator = xstrdup(services_originator(tui->services));
-	picking->all = all;
-	picking->is_first = is_first;
-	picking->fork_path = fork_path.ptr ? str_dup(fork_path) : NULL;
+	picking->filter = job->filter;
+	picking->is_first = job->is_first;
+	picking->moved = job->moved ? xstrdup(job->moved) : NULL;
+	picking->fork_path = job->fork_path.ptr ? str_dup(job->fork_path) : NULL;
 	worker_run(tui->loop, on_work, on_done, picking);
 }
 
@@ -158,24 +239,25 @@ static void start(struct tui *tui, struct str fork_path, bool all, bool is_first
 
 void tui_pick_first(struct tui *tui)
 {
-	start(tui, STR_NONE, tui->options.run.all, true);
+	open_picker(tui, true);
 }
 
 void on_slash_resume(struct tui *tui, struct str text)
 {
 	(void)text;
 	if (!tui_attach_refuses(tui))
-		start(tui, STR_NONE, false, false);
+		open_picker(tui, false);
 }
 
 void on_slash_fork(struct tui *tui, struct str text)
 {
 	const char *path = tui_engine_path(tui);
+	struct job job = {.fork_path = str_of(path)};
 	(void)text;
 	if (tui_attach_refuses(tui))
 		return;
 	if (path && tui->has_turn)
-		start(tui, str_of(path), false, false);
+		start(tui, &job);
 	else
 		tui_cells_fail(tui->cells, STR("there is nothing recorded to fork yet"));
 }
@@ -184,8 +266,7 @@ void on_slash_fork(struct tui *tui, struct str text)
 void tui_pick_leave(struct tui *tui)
 {
 	struct tui_picking *picking = steal(tui->picking);
-	if (picking && picking->is_listed)
-		destroy(picking);
-	else if (picking)
+	if (picking)
 		picking->tui = NULL;
+	tui_picker_destroy(steal(tui->picker));
 }

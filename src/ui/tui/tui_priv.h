@@ -61,6 +61,7 @@ struct tui_options {
 	const char *remote;  /* the address of a session elsewhere */
 	bool lists;          /* codex attach --list */
 	bool attaches;
+	bool in_daemon; /* the background server runs the session */
 	bool ignored;
 };
 
@@ -117,7 +118,10 @@ struct tui {
 	enum tui_fate fate;             /* of the session whose id is `doomed`, once it is replaced */
 	char *doomed;                   /* NULL: none */
 	struct managing *managing;      /* a session is being exported, archived or deleted */
-	struct tui_picking *picking;    /* the list of sessions, or a copy that is being made; NULL: none */
+	struct tui_picking *picking;    /* sessions are being read, or one is being copied; NULL: none */
+	struct tui_picker *picker;      /* the list of sessions on the alternate screen; NULL: none */
+	bool picks_first;               /* it chooses the session to begin with */
+	char *preview;                  /* the path of the session that is shown; NULL: the transcript's */
 
 	char *title;     /* of the window, as it was sent; NULL: none yet */
 	bool is_blurred; /* the window does not have the focus */
@@ -218,6 +222,10 @@ void tui_restart_with(struct tui *tui, const char *path, bool replays);
 /* ---- tui_pick.c ---- */
 /* Lets the user choose the session to begin with. */
 void tui_pick_first(struct tui *tui);
+/* Handles a key while the list is shown. False: it is not. */
+bool tui_pick_key(struct tui *tui, const struct term_key *key);
+/* Shows the list, if it is open, after a text on the alternate screen was closed. */
+void tui_pick_show(struct tui *tui);
 void tui_pick_leave(struct tui *tui);
 
 /* ---- tui_shortcuts.c ---- */
@@ -279,6 +287,8 @@ void tui_session_note_crash(const struct tui *tui);
 
 /* finds: asks at once for a text to find. */
 void tui_transcript_open(struct tui *tui, bool finds);
+/* Shows a recorded session. */
+void tui_preview_open(struct tui *tui, const char *path);
 /* Shows the output of git diff; copied. */
 void tui_diff_open(struct tui *tui, struct str diff);
 /* Adds a line to the warnings, which /warnings shows. */
@@ -318,6 +328,8 @@ void tui_on_engine_event(const struct event *event, void *self);
 
 /* Finds the running session that the command line names. */
 must_check int tui_attach_find(struct tui *tui, struct error *err);
+/* Begins a session in the background server, which is started if necessary. */
+must_check int tui_attach_daemon(struct tui *tui, struct error *err);
 void tui_attach_begin(struct tui *tui);
 /* Takes over the folder of a session on another machine. */
 void tui_attach_configured(struct tui *tui, const struct ev_session_configured *session);

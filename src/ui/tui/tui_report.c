@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_env.h"
 #include "config/hook_config.h"
 #include "protocol/message/approval.h"
 #include "protocol/message/message.h"
@@ -116,7 +117,11 @@ void on_slash_pwd(struct tui *tui, struct str text)
 
 void on_slash_cd(struct tui *tui, struct str text)
 {
-	auto_free char *name = str_dup(text.len ? text : STR(".")), *joined = path_join(tui->cwd, name);
+	const char *home = config_env("HOME");
+	bool is_home = home && (str_is(text, "~") || str_has_prefix(text, "~/"));
+	auto_free char *name = is_home ? xasprintf("%s%.*s", home, STR_ARG(str_skip(text, 1)))
+	                               : str_dup(text.len ? text : STR("."));
+	auto_free char *joined = path_join(tui->cwd, name);
 	auto_free char *path = realpath(joined, NULL);
 	if (!path || !dir_exists(path)) {
 		tui_cells_fail(tui->cells, STR("/cd: there is no such folder"));

@@ -36,7 +36,8 @@ bool tui_text_key(struct tui *tui, const struct term_key *key)
 	if (!tui_pager_key(tui->pager, key)) {
 		tui_pager_destroy(steal(tui->pager));
 		buf_reuse(&tui->shown);
-		tui_frame_overlay(tui->frame, NULL);
+		free(steal(tui->preview));
+		tui_pick_show(tui);
 	}
 	return true;
 }
@@ -47,7 +48,7 @@ static void fill_transcript(struct tui_page *page, void *self)
 {
 	static const struct tui_look look = {"", TERM_dim, TERM_dim};
 	struct tui *tui = self;
-	auto_free char *path = tui_shown_path(tui);
+	auto_free char *path = tui->preview ? xstrdup(tui->preview) : tui_shown_path(tui);
 	struct error err;
 	page->cwd = tui->cwd;
 	if (!path && !tui->watched && tui->resume_path)
@@ -63,6 +64,13 @@ void tui_transcript_open(struct tui *tui, bool finds)
 	open_pager(tui, "T R A N S C R I P T", true, fill_transcript);
 	if (finds)
 		tui_pager_ask(tui->pager);
+}
+
+void tui_preview_open(struct tui *tui, const char *path)
+{
+	free(tui->preview);
+	tui->preview = xstrdup(path);
+	open_pager(tui, "P R E V I E W", false, fill_transcript);
 }
 
 /* ---- texts ---- */

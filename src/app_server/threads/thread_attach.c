@@ -1,0 +1,83 @@
+/* Requests of subagents are shown with those of their root, and answered to the thread that has asked. */
+#include "app_server/threads/thread_attach.h"
+
+#include "app_server/rpc/server.h"
+#include "app_server/threads/thread.h"
+#include "app_server/threads/thread_ask.h"
+#include "app_server/threads/thread_unload.h"
+#include "app_server/threads/threads.h"
+#include "attach/attach_frame.h"
+#include "attach/attach_point.h"
+#include "base/mem.h"
+#include "config/config.h"
+#include "engine/codex/codex.h"
+
+static bool is_of(const struct thread *thread, const struct thread *root)
+{
+	return thread == root || thread->root == root;
+}
+
+/* Returns the thread of the family whose request this is, else the root. */
+static struct thread *asker(struct thread *root, struct str request)
+{
+	struct thread *it;
+	list_for_each(it, &root->server->threads->all, link) {
+		if (is_of(it, root) && it->asked && str_is(request, it->asked))
+			return it;
+	}
+	return root;
+}
+
+static int submit(struct str id, const struct op *op, void *self, struct error *err)
+{
+	struct thread *root = self;
+	struct str request = attach_answer_id(op);
+	return codex_submit_op(request.ptr ? asker(root, request)->codex : root->codex, id, op, err);
+}
+
+/* The id of an elicitation is a JSON text. */
+static bool is_quoted(struct str id)
+{
+	return id.len > 1 && id.ptr[0] == '"' && id.ptr[id.len - 1] == '"';
+}
+
+static void on_answered(struct str request, void *self)
+{
+	struct thread *thread = asker(self, request);
+	thread_asks_forget(thread, is_quoted(request) ? str_n(request.ptr + 1, request.len - 2) : request);
+}
+
+static void on_count(size_t count, void *self)
+{
+	if (!count)
+		thread_unload_when_idle(self);
+}
+
+static void create(struct thread *thread)
+{
+	static const struct attach_owner owner = {.submit = submit, .on_answered = on_answered, .on_count = on_count};
+	struct thread *it;
+	size_t count = 0;
+	list_for_each(it, &thread->server->threads->all, link)
+		count += it->attach != NULL;
+	if (count < ATTACHABLE_MAX)
+		thread->attach = attach_point_create(thread->server->loop, config_home(thread->config), "app-server",
+		                                     &owner, thread);
+}
+
+void thread_attach_event(struct thread *thread, const struct event *event)
+{
+	struct str request = attach_request_id(event);
+	struct thread *root = thread->root ? thread->root : thread;
+	if (!thread->server->is_attachable || root->is_ephemeral)
+		return;
+	if (event->msg.tag == EV_session_configured && thread == root && !thread->attach)
+		create(thread);
+	if (!root->attach || (thread != root && !request.ptr))
+		return;
+	if (request.ptr) {
+		free(thread->asked);
+		thread->asked = str_dup(request);
+	}
+	attach_point_event(root->attach, event);
+}

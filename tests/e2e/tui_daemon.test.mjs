@@ -1,0 +1,89 @@
+// Sessions of the background server in the terminal: one outlives its terminal and is attached again, and requests are
+// shared with the server's clients.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import test from 'node:test';
+
+import { startAppServer } from './lib/app_server.mjs';
+import { cleanEnv, codexBin, forever, makeHome, needs, reply, run, say, startModel } from './lib/codex.mjs';
+import { answer, enter, lacksEmulator, startReady } from './lib/terminal.mjs';
+
+const options = { skip: lacksEmulator() || needs('app-server').skip, timeout: 60_000 };
+const idle = (term) => term.untilGone(/esc to interrupt/);
+const calls = (cmd, id) => reply({ call: 'exec_command', arguments: { cmd }, call_id: id });
+
+function stopDaemon(home) {
+	spawnSync(codexBin, ['app-server', 'daemon', 'stop'], { env: cleanEnv(home) });
+}
+
+test('a session in the background server survives its terminal, and is attached again', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'First ' }, { gate: 'a' }, { delta: 'half.' }, { message: 'First half.' }), forever(say('Second answer.'))]);
+	const home = makeHome(t, model);
+	t.after(() => stopDaemon(home));
+	const first = await startReady(t, model, ['--daemon'], { home });
+	await first.until(/Attached to a session that runs in the background server/);
+	await enter(first, 'go');
+	await first.until(/First[^]*esc to interrupt/);
+	first.close(); // the window is closed in the middle of the turn
+	await first.done;
+	await model.openGate('a');
+	const list = spawnSync(codexBin, ['attach', '--list'], { env: cleanEnv(home), encoding: 'utf8' }).stdout;
+	assert.match(list, /^[0-9a-f-]{36} {2}app-server /);
+	const again = await startReady(t, model, ['attach'], { home, cwd: first.cwd });
+	await again.until(/› go[^]*First half\./);
+	await idle(again);
+	await enter(again, 'more');
+	await again.until(/› more\n\n• Second answer\./);
+	await idle(again);
+	again.type('\x03');
+	assert.deepEqual(await again.done, { status: 0, restored: true });
+	assert.match(again.raw(), /Detached; the session continues/);
+	assert.equal(model.requests().length, 2);
+});
+
+test('a request in the background server is answered in one terminal, and disappears in the other', options, async (t) => {
+	const model = await startModel(t, [run('touch made'), forever(say('Finished.'))]);
+	const home = makeHome(t, model);
+	t.after(() => stopDaemon(home));
+	const first = await startReady(t, model, ['--daemon', '-a', 'untrusted', '-s', 'read-only'], { home });
+	const second = await startReady(t, model, ['attach'], { home, cwd: first.cwd });
+	await enter(first, 'go');
+	for (const term of [first, second]) await term.until(/Would you like to run the following command\?\n\n\$ touch made/);
+	await answer(second, 'y');
+	await first.until(/Answered in another terminal|Another terminal has answered/);
+	await first.untilGone(/Would you like to run/);
+	for (const term of [first, second]) await term.until(/Finished\./);
+	for (const term of [first, second]) {
+		term.type('\x03');
+		await term.done;
+	}
+});
+
+test('a thread of a client is attached: each side sees the answers of the other', options, async (t) => {
+	const model = await startModel(t, [calls('touch made', 'one'), say('First.'), calls('touch more', 'two'), forever(say('Second.'))]);
+	const home = makeHome(t, model);
+	t.after(() => stopDaemon(home));
+	spawnSync(codexBin, ['app-server', 'daemon', 'start'], { env: cleanEnv(home) });
+	const client = await startAppServer(t, null, { home, args: ['proxy'] });
+	const { thread } = await client.request('thread/start', { approvalPolicy: 'untrusted', sandbox: 'read-only' });
+	const term = await startReady(t, model, ['attach'], { home });
+	await client.request('turn/start', { threadId: thread.id, input: [{ type: 'text', text: 'go' }] });
+	await client.take(({ method }) => method === 'item/commandExecution/requestApproval', 'the first request');
+	await term.until(/› go[^]*Would you like to run the following command\?\n\n\$ touch made/);
+	await answer(term, 'y');
+	await client.take(({ method }) => method === 'serverRequest/resolved', 'the first answer');
+	await term.until(/• First\./);
+	await idle(term);
+	await enter(term, 'again');
+	const asked = await client.take(({ method, params }) => method === 'item/commandExecution/requestApproval' && params.itemId === 'two', 'the second request');
+	await term.until(/Would you like to run the following command\?\n\n\$ touch more/);
+	client.answer(asked, { decision: 'accept' });
+	await term.untilGone(/Would you like to run/);
+	await term.until(/Another terminal has answered|Answered in another terminal/);
+	await term.until(/• Second\./);
+	await idle(term);
+	term.type('\x03');
+	await term.done;
+	await client.end();
+});
