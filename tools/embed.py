@@ -51,7 +51,8 @@ def squeeze_script(text):
     out, at, pending, before = [], 0, "", "("
     while at < len(text):
         found = SCRIPT.match(text, at)
-        if found.lastgroup == "regex" and re.search(r"[\w$)\]]$", before) and before not in ("return", "typeof", "case"):
+        divides = re.search(r"[\w$)\]]$", before) and before not in ("return", "typeof", "case")
+        if found.lastgroup == "regex" and divides:
             found = re.compile(r"(?P<mark>/)").match(text, at)
         kind, token, at = found.lastgroup, found.group(), found.end()
         if kind == "comment" or kind == "blank" or kind == "end":
@@ -61,7 +62,7 @@ def squeeze_script(text):
         if token == "}" and out and out[-1] == ";":
             out.pop() # every body has braces or a statement of its own
         last = out[-1][-1] if out else "\n"
-        if pending == "\n" and last not in "{(,;\n" and not token[0] in "}).,:?":
+        if pending == "\n" and last not in "{(,;\n=&|?:" and token[0] not in "}).,:?&|=*":
             out.append("\n")
         elif pending and (re.match(r"[\w$]", last) and re.match(r"[\w$]", token) or last in "+-" and token[0] in "+-"):
             out.append(" ")

@@ -145,7 +145,7 @@ static bool is_type_served(struct str shown)
 
 static const char type_reason[] = "send `content-type: application/json` or application/x-ndjson";
 
-/* The length of a body must be known before the body is read for a client that nobody knows. */
+/* The length of a body must be known before the body of an unknown client is read. */
 static bool is_small(const struct http_head *head)
 {
 	uint64_t len;
@@ -346,10 +346,7 @@ static void write_qr(struct json_writer *w, const char *text)
 		jw_null(w);
 		return;
 	}
-	jw_array(w);
-	for (size_t y = 0; y < qr.width; y++)
-		jw_str(w, str_n(qr.modules + y * qr.width, qr.width));
-	jw_array_end(w);
+	page_qr_write(&qr, w);
 	page_qr_finish(&qr);
 }
 

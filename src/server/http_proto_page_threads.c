@@ -1,5 +1,5 @@
 /* GET /v1/threads: a page of the stored sessions. Files are read on a worker; a client that leaves meanwhile is
- * forgotten, the reading goes on to its end. */
+ * forgotten, and the reading continues to its end. */
 #include <stdlib.h>
 
 #include "base/limits.h"

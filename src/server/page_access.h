@@ -26,7 +26,7 @@ void page_access_make_code(struct page_access *access, char ret[PAGE_CODE_SIZE])
  * there are LIMIT_PAGE_DEVICES already, *ret_evicted is the one that was idle longest, which is to be signed out. */
 struct page_device *page_access_sign_in(struct page_access *access, struct str code, struct str name,
                                         char ret[PAGE_TOKEN_SIZE], struct page_device **ret_evicted);
-/* Returns the device with this token; for the fixed token one that is in no list. NULL: nobody has it. */
+/* Returns the device with this token; for the fixed token one that is in no list. NULL: it belongs to none. */
 struct page_device *page_access_find(struct page_access *access, struct str token);
 struct page_device *page_access_find_id(struct page_access *access, struct str id);
 void page_access_seen(struct page_device *device);

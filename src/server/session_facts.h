@@ -24,7 +24,7 @@ struct session_facts {
 
 void session_facts_init(struct session_facts *facts);
 void session_facts_finish(struct session_facts *facts);
-/* These return true if a list of sessions is to be shown anew. */
+/* These return true if a list of sessions shows something else now. */
 bool session_facts_on_event(struct session_facts *facts, const struct event *event);
 bool session_facts_on_op(struct session_facts *facts, const struct op *op);
 /* The request was answered elsewhere. */

@@ -5,16 +5,39 @@ import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
-import { cleanEnv, codexBin, launch, makeHome, needs, reply, run, runCodex, say, startModel, tempDir, waitFor } from './lib/codex.mjs';
+import {
+	cleanEnv,
+	codexBin,
+	launch,
+	makeHome,
+	needs,
+	reply,
+	run,
+	runCodex,
+	say,
+	startModel,
+	tempDir,
+	waitFor
+} from './lib/codex.mjs';
 import { approve, userInput } from './lib/proto.mjs';
 import { LINK, ask, serve, signIn, watch } from './lib/serve.mjs';
 
 const serving = needs('serve');
-const FILES = { '/': 'text/html', '/app.js': 'text/javascript', '/app.css': 'text/css', '/icon.svg': 'image/svg+xml',
-	'/manifest.webmanifest': 'application/manifest+json' };
+const FILES = {
+	'/': 'text/html',
+	'/app.js': 'text/javascript',
+	'/app.css': 'text/css',
+	'/icon.svg': 'image/svg+xml',
+	'/manifest.webmanifest': 'application/manifest+json'
+};
 
 async function openSession(server, options) {
-	const { status, json } = await ask(server, 'POST', '/v1/sessions', options && { body: JSON.stringify(options) });
+	const { status, json } = await ask(
+		server,
+		'POST',
+		'/v1/sessions',
+		options && { body: JSON.stringify(options) }
+	);
 	assert.equal(status, 201);
 	return json.session_id;
 }
@@ -25,14 +48,19 @@ const isType = (type) => (line) => line.msg?.type === type;
 // ---- the command line ----
 
 for (const [name, args, ...words] of [
-	['other machines need encryption or a word', ['--listen', 'http://192.0.2.1:0'], '--plain-http', '--tls-cert'],
+	[
+		'other machines need encryption or a word',
+		['--listen', 'http://192.0.2.1:0'],
+		'--plain-http',
+		'--tls-cert'
+	],
 	['a wildcard needs the name of the page', ['--listen', 'http://0.0.0.0:0', '--plain-http'], '--url'],
 	['a wildcard of IPv6 too', ['--listen', 'http://[::]:0', '--plain-http'], '--url'],
 	['https needs a certificate', ['--listen', 'https://127.0.0.1:0'], '--tls-cert', '--tls-key'],
 	['a Unix socket is no place for a page', ['--listen', 'http+unix:///tmp/x'], 'http://IP:PORT'],
 	['a name is no address', ['--listen', 'http://localhost:0'], 'numeric'],
 	['a base has no path', ['--listen', 'http://127.0.0.1:0', '--url', 'https://box.example/x'], '--url'],
-	['a host is a name', ['--listen', 'http://127.0.0.1:0', '--allow-host', 'https://box'], '--allow-host'],
+	['a host is a name', ['--listen', 'http://127.0.0.1:0', '--allow-host', 'https://box'], '--allow-host']
 ])
 	test(name, serving, async (t) => {
 		const home = makeHome(t, await startModel(t, [say('Unused.')]));
@@ -42,16 +70,23 @@ for (const [name, args, ...words] of [
 	});
 
 test('a short token is refused', serving, async (t) => {
-	const home = makeHome(t, await startModel(t, [say('Unused.')])), file = path.join(tempDir(t), 'token');
+	const home = makeHome(t, await startModel(t, [say('Unused.')])),
+		file = path.join(tempDir(t), 'token');
 	fs.writeFileSync(file, 'x'.repeat(31), { mode: 0o600 });
-	const { code, stderr } = await runCodex(t, ['serve', '--listen', 'http://127.0.0.1:0', '--token-file', file], { home });
+	const { code, stderr } = await runCodex(
+		t,
+		['serve', '--listen', 'http://127.0.0.1:0', '--token-file', file],
+		{ home }
+	);
 	assert.equal(code, 2);
 	assert.match(stderr, /less than 32/);
 });
 
 test('a taken port is named, and no link is printed', serving, async (t) => {
 	const server = await serve(t, [say('Unused.')]);
-	const { code, stdout, stderr } = await runCodex(t, ['serve', '--listen', server.url], { home: server.home });
+	const { code, stdout, stderr } = await runCodex(t, ['serve', '--listen', server.url], {
+		home: server.home
+	});
 	assert.deepEqual([code, stdout], [1, '']);
 	assert.ok(stderr.includes(new URL(server.url).host), stderr);
 });
@@ -81,7 +116,10 @@ test('the page is five small files, which need no token', serving, async (t) => 
 		assert.doesNotMatch(text, /https?:\/\/(?!www\.w3\.org)\w/);
 		total += Buffer.byteLength(text);
 		const head = await ask(server, 'HEAD', target);
-		assert.deepEqual([head.status, head.text, head.headers['content-length']], [200, '', headers['content-length']]);
+		assert.deepEqual(
+			[head.status, head.text, head.headers['content-length']],
+			[200, '', headers['content-length']]
+		);
 		const packed = await fetch(server.url + target, { headers: { 'accept-encoding': 'deflate' } });
 		assert.equal(packed.headers.get('content-encoding'), 'deflate');
 		assert.equal(await packed.text(), text);
@@ -92,25 +130,55 @@ test('the page is five small files, which need no token', serving, async (t) => 
 test('every answer has the headers, those of the server itself too', serving, async (t) => {
 	const server = await serve(t, [say('Unused.')]);
 	await signIn(server);
-	const targets = [['GET', '/'], ['GET', '/nothing'], ['POST', '/'], ['GET', '/v1/sessions'], ['GET', '/v1/nothing'], ['POST', '/v1/login'],
-		['GET', '/healthz'], ['OPTIONS', '/v1/sessions']];
+	const targets = [
+		['GET', '/'],
+		['GET', '/nothing'],
+		['POST', '/'],
+		['GET', '/v1/sessions'],
+		['GET', '/v1/nothing'],
+		['POST', '/v1/login'],
+		['GET', '/healthz'],
+		['OPTIONS', '/v1/sessions']
+	];
 	const answers = await Promise.all(targets.map(([method, target]) => ask(server, method, target)));
 	answers.push(await ask(server, 'GET', '/', { headers: { host: 'evil.example' } }));
 	answers.push(await ask(server, 'GET', '/', { headers: { origin: 'https://evil.example' } }));
 	const raw = await new Promise((resolve) => {
 		let text = '';
-		const socket = net.connect(new URL(server.url).port, '127.0.0.1', () => socket.end('GET / HTTP/1.1\r\nBroken header\r\n\r\n'));
-		socket.setEncoding('utf8').on('data', (more) => { text += more; }).on('close', () => resolve(text));
+		const socket = net.connect(new URL(server.url).port, '127.0.0.1', () =>
+			socket.end('GET / HTTP/1.1\r\nBroken header\r\n\r\n')
+		);
+		socket.setEncoding('utf8')
+			.on('data', (more) => {
+				text += more;
+			})
+			.on('close', () => resolve(text));
 	});
-	const rawHeaders = Object.fromEntries(raw.split('\r\n\r\n')[0].split('\r\n').slice(1).map((line) => {
-		const [name, ...value] = line.split(': ');
-		return [name.toLowerCase(), value.join(': ')];
-	}));
+	const rawHeaders = Object.fromEntries(
+		raw
+			.split('\r\n\r\n')[0]
+			.split('\r\n')
+			.slice(1)
+			.map((line) => {
+				const [name, ...value] = line.split(': ');
+				return [name.toLowerCase(), value.join(': ')];
+			})
+	);
 	assert.match(raw, /^HTTP\/1.1 400 /);
 	for (const { headers } of [...answers, { headers: rawHeaders }]) {
 		const policy = headers['content-security-policy'];
-		for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "form-action 'none'", "base-uri 'none'",
-			"frame-ancestors 'none'", "require-trusted-types-for 'script'", "trusted-types 'none'", "worker-src 'none'"])
+		for (const part of [
+			"default-src 'none'",
+			"script-src 'self'",
+			"style-src 'self'",
+			"connect-src 'self'",
+			"form-action 'none'",
+			"base-uri 'none'",
+			"frame-ancestors 'none'",
+			"require-trusted-types-for 'script'",
+			"trusted-types 'none'",
+			"worker-src 'none'"
+		])
 			assert.ok(policy.includes(part), part);
 		assert.equal(headers['referrer-policy'], 'no-referrer');
 		assert.equal(headers['x-content-type-options'], 'nosniff');
@@ -119,7 +187,13 @@ test('every answer has the headers, those of the server itself too', serving, as
 		assert.equal(headers['cross-origin-resource-policy'], 'same-origin');
 		assert.equal(headers['cache-control'], 'no-store');
 		assert.match(headers['permissions-policy'], /camera=\(\)/);
-		for (const name of ['set-cookie', 'server', 'strict-transport-security', 'access-control-allow-origin']) assert.ok(!(name in headers), name);
+		for (const name of [
+			'set-cookie',
+			'server',
+			'strict-transport-security',
+			'access-control-allow-origin'
+		])
+			assert.ok(!(name in headers), name);
 	}
 	assert.ok(answers.at(-3).status >= 400);
 });
@@ -128,8 +202,11 @@ test('every answer has the headers, those of the server itself too', serving, as
 
 test('a code is spent once, also by ten at the same time', serving, async (t) => {
 	const server = await serve(t, [say('Unused.')]);
-	const answers = await Promise.all(Array.from({ length: 10 }, () => ask(server, 'POST', '/v1/login',
-		{ body: JSON.stringify({ code: server.code, name: 'x' }) })));
+	const answers = await Promise.all(
+		Array.from({ length: 10 }, () =>
+			ask(server, 'POST', '/v1/login', { body: JSON.stringify({ code: server.code, name: 'x' }) })
+		)
+	);
 	assert.deepEqual(answers.map(({ status }) => status).sort(), [200, ...Array(9).fill(401)]);
 	const good = answers.find(({ status }) => status === 200);
 	assert.match(good.json.token, /^[0-9a-f]{64}$/);
@@ -149,12 +226,20 @@ test('a token counts as a bearer only, and guessing is slowed down for those who
 	const server = await serve(t, [say('Unused.')]);
 	await signIn(server);
 	const { token } = server;
-	for (const [target, headers] of [[`/v1/sessions?token=${token}`, {}], ['/v1/sessions', { cookie: `token=${token}` }],
-		['/v1/sessions', { authorization: `Basic ${token}` }], ['/v1/sessions', { authorization: `Basic ${btoa(`x:${token}`)}` }]])
+	for (const [target, headers] of [
+		[`/v1/sessions?token=${token}`, {}],
+		['/v1/sessions', { cookie: `token=${token}` }],
+		['/v1/sessions', { authorization: `Basic ${token}` }],
+		['/v1/sessions', { authorization: `Basic ${btoa(`x:${token}`)}` }]
+	])
 		assert.equal((await ask(server, 'GET', target, { token: null, headers })).status, 401);
 	const wrong = [];
-	for (let i = 0; i < 12; i++) wrong.push(await ask(server, 'GET', '/v1/sessions', { token: 'f'.repeat(64) }));
-	assert.deepEqual(wrong.map(({ status }) => status), [...Array(10).fill(401), 429, 429]);
+	for (let i = 0; i < 12; i++)
+		wrong.push(await ask(server, 'GET', '/v1/sessions', { token: 'f'.repeat(64) }));
+	assert.deepEqual(
+		wrong.map(({ status }) => status),
+		[...Array(10).fill(401), 429, 429]
+	);
 	assert.equal(wrong[11].json.error.code, 'too_many_requests');
 	assert.ok(Number(wrong[11].headers['retry-after']) > 0);
 	assert.equal((await ask(server, 'POST', '/v1/login', { body: '{"code":"x"}' })).status, 429);
@@ -163,27 +248,74 @@ test('a token counts as a bearer only, and guessing is slowed down for those who
 });
 
 test('only this host and this origin are served', serving, async (t) => {
-	const server = await serve(t, [say('Unused.')], { args: ['--allow-host', 'box.example', '--allow-host', 'port.example:8443', '--url', 'https://desk.example'] });
+	const server = await serve(t, [say('Unused.')], {
+		args: [
+			'--allow-host',
+			'box.example',
+			'--allow-host',
+			'port.example:8443',
+			'--url',
+			'https://desk.example'
+		]
+	});
 	assert.ok(server.link.startsWith('https://desk.example/#code='));
 	await signIn(server);
-	const { port } = new URL(server.url), own = `127.0.0.1:${port}`;
-	const status = async (headers, target = '/v1/sessions', method = 'GET') => (await ask(server, method, target, { headers })).status;
-	for (const host of [own, `localhost:${port}`, `[::1]:${port}`, 'box.example', 'box.example:99', 'BOX.example', 'port.example:8443', 'desk.example'])
+	const { port } = new URL(server.url),
+		own = `127.0.0.1:${port}`;
+	const status = async (headers, target = '/v1/sessions', method = 'GET') =>
+		(await ask(server, method, target, { headers })).status;
+	for (const host of [
+		own,
+		`localhost:${port}`,
+		`[::1]:${port}`,
+		'box.example',
+		'box.example:99',
+		'BOX.example',
+		'port.example:8443',
+		'desk.example'
+	])
 		assert.equal(await status({ host }), 200, host);
-	for (const host of ['evil.example', '127.0.0.1', `127.0.0.1:${+port + 1}`, 'localhost', 'port.example', 'port.example:1', 'box.example.evil', `127.0.0.2:${port}`]) {
+	for (const host of [
+		'evil.example',
+		'127.0.0.1',
+		`127.0.0.1:${+port + 1}`,
+		'localhost',
+		'port.example',
+		'port.example:1',
+		'box.example.evil',
+		`127.0.0.2:${port}`
+	]) {
 		assert.equal(await status({ host }), 421, host);
 		assert.equal(await status({ host }, '/healthz'), 421, host);
 		assert.equal(await status({ host }, '/'), 421, host);
 	}
-	for (const [host, origin] of [[own, `http://${own}`], [`localhost:${port}`, `http://localhost:${port}`], ['box.example', 'https://box.example'],
-		['box.example', 'http://box.example']])
+	for (const [host, origin] of [
+		[own, `http://${own}`],
+		[`localhost:${port}`, `http://localhost:${port}`],
+		['box.example', 'https://box.example'],
+		['box.example', 'http://box.example']
+	])
 		assert.equal(await status({ host, origin }), 200, origin);
-	for (const [host, origin] of [[own, 'null'], [own, `http://localhost:${port}`], [own, `https://${own}`], [own, 'http://127.0.0.1:1'],
-		[own, 'http://127.0.0.1'], [own, 'https://evil.example'], ['box.example', 'https://box.example:1'], [own, 'file://'], [own, '']])
+	for (const [host, origin] of [
+		[own, 'null'],
+		[own, `http://localhost:${port}`],
+		[own, `https://${own}`],
+		[own, 'http://127.0.0.1:1'],
+		[own, 'http://127.0.0.1'],
+		[own, 'https://evil.example'],
+		['box.example', 'https://box.example:1'],
+		[own, 'file://'],
+		[own, '']
+	])
 		assert.equal(await status({ host, origin }), 403, origin);
 	for (const site of ['same-origin', 'none']) assert.equal(await status({ 'sec-fetch-site': site }), 200);
-	for (const site of ['same-site', 'cross-site', 'what']) assert.equal(await status({ 'sec-fetch-site': site }), 403);
-	const navigation = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+	for (const site of ['same-site', 'cross-site', 'what'])
+		assert.equal(await status({ 'sec-fetch-site': site }), 403);
+	const navigation = {
+		'sec-fetch-site': 'cross-site',
+		'sec-fetch-mode': 'navigate',
+		'sec-fetch-dest': 'document'
+	};
 	assert.equal(await status(navigation, '/'), 200);
 	assert.equal(await status({ ...navigation, 'sec-fetch-dest': 'iframe' }, '/'), 403);
 	assert.equal(await status(navigation, '/v1/sessions'), 403);
@@ -201,9 +333,21 @@ test('bodies have a type, nothing is upgraded, and gRPC is not here', serving, a
 	assert.equal(await status('/v1/login', { body: 'code=x', type: 'application/x-www-form-urlencoded' }), 415);
 	assert.equal(await status('/v1/login', { body: `{"code":"${'x'.repeat(5000)}"}` }), 413);
 	assert.equal(await status('/v1/login', { body: 'no json' }), 400);
-	for (const target of ['/codex.v1.Codex/Session', '/grpc.health.v1.Health/Check', '/favicon.ico', '/index.html'])
+	for (const target of [
+		'/codex.v1.Codex/Session',
+		'/grpc.health.v1.Health/Check',
+		'/favicon.ico',
+		'/index.html'
+	])
 		assert.equal((await ask(server, 'GET', target, { token: null })).status, 404, target);
-	assert.equal((await ask(server, 'GET', '/v1/watch', { headers: { connection: 'upgrade', upgrade: 'websocket' } })).status, 400);
+	assert.equal(
+		(
+			await ask(server, 'GET', '/v1/watch', {
+				headers: { connection: 'upgrade', upgrade: 'websocket' }
+			})
+		).status,
+		400
+	);
 	assert.equal((await ask(server, 'GET', '/v1/nothing', { token: null })).status, 401);
 	assert.equal((await ask(server, 'GET', '/v1/nothing')).status, 404);
 });
@@ -211,7 +355,8 @@ test('bodies have a type, nothing is upgraded, and gRPC is not here', serving, a
 test('the log has sentences without secrets, at most one refusal a second', serving, async (t) => {
 	const server = await serve(t, [say('Unused.')]);
 	await signIn(server, server.code, 'Eve\nrefused: \u202eforged \x1b[31m' + 'x'.repeat(500));
-	for (let i = 0; i < 20; i++) await ask(server, 'GET', '/secret?query', { headers: { origin: `https://evil${i}.example` } });
+	for (let i = 0; i < 20; i++)
+		await ask(server, 'GET', '/secret?query', { headers: { origin: `https://evil${i}.example` } });
 	const lines = server.result.stderr.trim().split('\n');
 	assert.equal(lines.filter((line) => line.startsWith('signed in: Eve')).length, 1);
 	const refusals = lines.filter((line) => line.startsWith('refused: ')).length;
@@ -222,7 +367,8 @@ test('the log has sentences without secrets, at most one refusal a second', serv
 });
 
 test('a fixed token is a bearer, and a code that is never spent', serving, async (t) => {
-	const file = path.join(tempDir(t), 'token'), fixed = 'k'.repeat(40);
+	const file = path.join(tempDir(t), 'token'),
+		fixed = 'k'.repeat(40);
 	fs.writeFileSync(file, `${fixed}\n`, { mode: 0o600 });
 	const server = await serve(t, [say('Unused.')], { args: ['--token-file', file] });
 	assert.equal((await ask(server, 'GET', '/v1/sessions', { token: fixed })).status, 200);
@@ -233,9 +379,17 @@ test('a fixed token is a bearer, and a code that is never spent', serving, async
 
 test('codex proto has no page and refuses every origin', needs('proto'), async (t) => {
 	const home = makeHome(t, await startModel(t, [say('Unused.')]));
-	const program = launch(t, codexBin, ['proto', '--listen', 'http://127.0.0.1:0'], { cwd: tempDir(t), env: cleanEnv(home) });
-	const url = await waitFor(program.child.stderr, () => program.result.stderr, (text) => /^listening on (\S+)\n/m.exec(text)?.[1]);
-	for (const target of ['/', '/app.js', '/v1/watch', '/v1/threads']) assert.equal((await ask({ url }, 'GET', target)).status, 404);
+	const program = launch(t, codexBin, ['proto', '--listen', 'http://127.0.0.1:0'], {
+		cwd: tempDir(t),
+		env: cleanEnv(home)
+	});
+	const url = await waitFor(
+		program.child.stderr,
+		() => program.result.stderr,
+		(text) => /^listening on (\S+)\n/m.exec(text)?.[1]
+	);
+	for (const target of ['/', '/app.js', '/v1/watch', '/v1/threads'])
+		assert.equal((await ask({ url }, 'GET', target)).status, 404);
 	assert.equal((await ask({ url }, 'POST', '/v1/login', { body: '{}' })).status, 404);
 	assert.equal((await ask({ url }, 'GET', '/v1/sessions', { headers: { origin: url } })).status, 403);
 });
@@ -251,9 +405,18 @@ test('a device that is signed out loses its token and its streams', serving, asy
 	assert.equal(pair.expires_in, 600);
 	assert.ok(pair.qr === null || pair.qr.every((row) => row.length === pair.qr.length && /^[01]+$/.test(row)));
 	await signIn(server, pair.code, 'phone');
-	const phone = server.token, id = await openSession(server);
-	const { json: { devices } } = await ask(server, 'GET', '/v1/devices', { token: desk });
-	assert.deepEqual(devices.map(({ name, current }) => [name, current]), [['desk', true], ['phone', false]]);
+	const phone = server.token,
+		id = await openSession(server);
+	const {
+		json: { devices }
+	} = await ask(server, 'GET', '/v1/devices', { token: desk });
+	assert.deepEqual(
+		devices.map(({ name, current }) => [name, current]),
+		[
+			['desk', true],
+			['phone', false]
+		]
+	);
 	const streams = [await watch(server, '', phone), await watch(server, `?session=${id}&after=0`, phone)];
 	const stays = await watch(server, '', desk);
 	assert.equal((await ask(server, 'DELETE', `/v1/devices/${devices[1].id}`, { token: desk })).status, 204);
@@ -271,12 +434,14 @@ test('a device that is signed out loses its token and its streams', serving, asy
 // ---- watching ----
 
 test('one stream has the list and the events of a session', serving, async (t) => {
-	const server = await serve(t, [run('touch marker'), say('Done.')], { config: 'approval_policy = "untrusted"\n' });
+	const server = await serve(t, [run('touch marker'), say('Done.')], {
+		config: 'approval_policy = "untrusted"\n'
+	});
 	await signIn(server);
 	const id = await openSession(server);
 	const stream = await watch(server, `?session=${id}&after=0`);
 	assert.equal(stream.headers['content-type'], 'application/x-ndjson');
-	assert.ok(stream.lines[0]?.sessions ?? await stream.until((line) => line.sessions));
+	assert.ok(stream.lines[0]?.sessions ?? (await stream.until((line) => line.sessions)));
 	await stream.until(isType('session_configured'));
 	await submit(server, id, { id: '1', op: userInput('Please touch the marker. ' + 'x'.repeat(100)) });
 	const request = await stream.until(isType('exec_approval_request'));
@@ -288,11 +453,18 @@ test('one stream has the list and the events of a session', serving, async (t) =
 	assert.ok(info.last_seq >= request.seq && info.model && info.updated_at > 1e9);
 	assert.match(info.thread_id, /^[0-9a-f-]{36}$/);
 	await submit(server, id, { id: '2', op: approve(request.msg.call_id) });
-	await stream.until((line) => line.sessions?.[0].waiting.length === 0 && line.sessions[0].last_seq >= request.seq);
+	await stream.until(
+		(line) => line.sessions?.[0].waiting.length === 0 && line.sessions[0].last_seq >= request.seq
+	);
 	await stream.until(isType('task_complete'));
-	await stream.until((line) => line.sessions?.[0].state === 'idle' && line.sessions[0].last_seq > request.seq);
+	await stream.until(
+		(line) => line.sessions?.[0].state === 'idle' && line.sessions[0].last_seq > request.seq
+	);
 	const events = stream.lines.filter((line) => line.msg);
-	assert.deepEqual(events.map(({ seq }) => seq), events.map((_, i) => i + 1));
+	assert.deepEqual(
+		events.map(({ seq }) => seq),
+		events.map((_, i) => i + 1)
+	);
 	const late = await watch(server, `?session=${id}&after=${events.length - 1}`);
 	assert.equal((await late.until((line) => line.msg)).seq, events.length);
 	assert.equal((await ask(server, 'GET', '/v1/watch?session=nobody')).status, 404);
@@ -317,18 +489,26 @@ test('a stream that starts too late says from where on it goes', serving, async 
 // ---- stored sessions ----
 
 test('stored sessions are listed, resumed once, and then not listed', serving, async (t) => {
-	const model = await startModel(t, [say('One.'), say('Two.'), say('Three.')]), home = makeHome(t, model);
+	const model = await startModel(t, [say('One.'), say('Two.'), say('Three.')]),
+		home = makeHome(t, model);
 	for (const prompt of ['first prompt', 'second prompt'])
 		assert.equal((await runCodex(t, ['exec', '--skip-git-repo-check', prompt], { home })).code, 0);
 	const server = await serve(t, null, { home });
 	await signIn(server);
-	const { json: { threads, next_cursor: none } } = await ask(server, 'GET', '/v1/threads');
+	const {
+		json: { threads, next_cursor: none }
+	} = await ask(server, 'GET', '/v1/threads');
 	assert.deepEqual(threads.map(({ preview }) => preview).sort(), ['first prompt', 'second prompt']);
 	assert.equal(none, null);
 	assert.deepEqual(Object.keys(threads[0]).sort(), ['cwd', 'id', 'name', 'preview', 'updated_at']);
 	const page = (await ask(server, 'GET', '/v1/threads?limit=1')).json;
-	const rest = (await ask(server, 'GET', `/v1/threads?limit=1&cursor=${encodeURIComponent(page.next_cursor)}`)).json;
-	assert.deepEqual([...page.threads, ...rest.threads].map(({ id }) => id).sort(), threads.map(({ id }) => id).sort());
+	const rest = (
+		await ask(server, 'GET', `/v1/threads?limit=1&cursor=${encodeURIComponent(page.next_cursor)}`)
+	).json;
+	assert.deepEqual(
+		[...page.threads, ...rest.threads].map(({ id }) => id).sort(),
+		threads.map(({ id }) => id).sort()
+	);
 	assert.equal((await ask(server, 'GET', '/v1/threads?limit=101')).status, 400);
 	assert.equal((await ask(server, 'GET', '/v1/threads?cursor=%FF')).status, 400);
 	const wanted = threads.find(({ preview }) => preview === 'first prompt');
@@ -336,30 +516,43 @@ test('stored sessions are listed, resumed once, and then not listed', serving, a
 	const stream = await watch(server, `?session=${id}&after=0`);
 	const configured = await stream.until(isType('session_configured'));
 	assert.ok(configured.msg.initial_messages.length > 0);
-	const { sessions: [info] } = await stream.until((line) => line.sessions?.[0]?.title);
+	const {
+		sessions: [info]
+	} = await stream.until((line) => line.sessions?.[0]?.title);
 	assert.deepEqual([info.title, info.thread_id], ['first prompt', wanted.id]);
 	const left = (await ask(server, 'GET', '/v1/threads')).json.threads;
-	assert.deepEqual(left.map(({ preview }) => preview), ['second prompt']);
+	assert.deepEqual(
+		left.map(({ preview }) => preview),
+		['second prompt']
+	);
 	const again = await ask(server, 'POST', '/v1/sessions', { body: JSON.stringify({ resume: wanted.id }) });
 	assert.deepEqual([again.status, again.json.error.code], [409, 'busy']);
 	assert.equal((await ask(server, 'POST', '/v1/sessions', { body: '{"resume":"nobody"}' })).status, 404);
 });
 
 test('a session that runs in another process is joined, and goes on there', serving, async (t) => {
-	const model = await startModel(t, [reply({ delta: 'Half ' }, { gate: 'more' }, { delta: 'done.' })]), home = makeHome(t, model);
-	const other = launch(t, codexBin, ['exec', '--skip-git-repo-check', 'over there'], { cwd: tempDir(t), env: cleanEnv(home) });
+	const model = await startModel(t, [reply({ delta: 'Half ' }, { gate: 'more' }, { delta: 'done.' })]),
+		home = makeHome(t, model);
+	const other = launch(t, codexBin, ['exec', '--skip-git-repo-check', 'over there'], {
+		cwd: tempDir(t),
+		env: cleanEnv(home)
+	});
 	other.child.stdin.end();
 	const server = await serve(t, null, { home });
 	await signIn(server);
-	const listed = async () => (await ask(server, 'GET', '/v1/threads')).json.threads.find(({ process }) => process);
+	const listed = async () =>
+		(await ask(server, 'GET', '/v1/threads')).json.threads.find(({ process }) => process);
 	let thread;
-	for (let n = 0; n < 500 && !(thread = await listed()); n++) await new Promise((resolve) => setTimeout(resolve, 20));
+	for (let n = 0; n < 500 && !(thread = await listed()); n++)
+		await new Promise((resolve) => setTimeout(resolve, 20));
 	assert.deepEqual([thread.preview, thread.process], ['over there', 'exec']);
 	const id = await openSession(server, { resume: thread.id });
 	const stream = await watch(server, `?session=${id}&after=0`);
 	const configured = await stream.until(isType('session_configured'));
 	assert.equal(configured.msg.session_id, thread.id);
-	const list = await stream.until((line) => line.sessions?.[0]?.process && line.sessions[0].state === 'running');
+	const list = await stream.until(
+		(line) => line.sessions?.[0]?.process && line.sessions[0].state === 'running'
+	);
 	assert.equal(list.sessions[0].process, 'exec');
 	await model.openGate('more');
 	await stream.until(isType('task_complete'));

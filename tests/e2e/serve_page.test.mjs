@@ -5,10 +5,9 @@ import fs from 'node:fs';
 import http from 'node:http';
 import { createRequire } from 'node:module';
 import net from 'node:net';
-import path from 'node:path';
 import test, { after } from 'node:test';
-import { call, forever, makeHome, needs, patch, reply, run, runCodex, say, startModel } from './lib/codex.mjs';
-import { ask, browser, closeBrowser, needsBrowser, open, serve, signIn } from './lib/serve.mjs';
+import { call, forever, needs, patch, reply, run, say } from './lib/codex.mjs';
+import { ask, browser, closeBrowser, needsBrowser, open, serve, signIn, watch } from './lib/serve.mjs';
 
 const page = { ...needsBrowser, ...(needs('serve').skip && needs('serve')), timeout: 180_000 };
 const EAGER = 'approval_policy = "untrusted"\nsandbox_mode = "workspace-write"\n';
@@ -29,10 +28,18 @@ async function send(window, text) {
 	await button(window, 'Send').click();
 }
 async function axe(window, what) {
-	await window.evaluate(fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
-	const { violations } = await window.evaluate(() => globalThis.axe.run(document, {
-		runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa'] }));
-	assert.deepEqual(violations.map(({ id, nodes }) => `${what} ${id}: ${nodes.map(({ html }) => html).join(' ')}`), []);
+	await window.evaluate(
+		fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+	);
+	const { violations } = await window.evaluate(() =>
+		globalThis.axe.run(document, {
+			runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22a', 'wcag22aa']
+		})
+	);
+	assert.deepEqual(
+		violations.map(({ id, nodes }) => `${what} ${id}: ${nodes.map(({ html }) => html).join(' ')}`),
+		[]
+	);
 }
 const sidewise = (window) => window.evaluate(() => document.documentElement.scrollWidth - innerWidth);
 
@@ -41,7 +48,13 @@ test('a link signs in once; the form takes a code or a whole link', page, async 
 	const one = await open(t, server);
 	await one.page.getByRole('list', { name: 'Sessions', exact: true }).waitFor({ state: 'attached' });
 	assert.equal(new URL(one.page.url()).hash, '#/');
-	assert.deepEqual(await one.page.evaluate(() => [Object.values(localStorage).map((value) => value.length), document.cookie]), [[64], '']);
+	assert.deepEqual(
+		await one.page.evaluate(() => [
+			Object.values(localStorage).map((value) => value.length),
+			document.cookie
+		]),
+		[[64], '']
+	);
 	const two = await open(t, server, { allows: [/401/] });
 	const asked = [];
 	two.page.on('request', (request) => asked.push(new URL(request.url()).pathname));
@@ -66,36 +79,79 @@ test('a link signs in once; the form takes a code or a whole link', page, async 
 	await three.page.getByRole('form', { name: 'Sign in' }).waitFor();
 	await button(one.page, 'Sign out').click();
 	await one.page.getByRole('form', { name: 'Sign in' }).waitFor();
-	for (const { faults } of [one, two, three]) assert.deepEqual(faults.filter((fault) => !/401/.test(fault)), []);
+	for (const { faults } of [one, two, three])
+		assert.deepEqual(
+			faults.filter((fault) => !/401/.test(fault)),
+			[]
+		);
 });
 
 test('a task from prompt to answer: Markdown, plan, diff, approval, changes', page, async (t) => {
-	const markdown = '## Found\n\nIt is **bold** and *soft* `code`.\n\n- one\n- two\n\n1. first\n2. second\n\n> quoted\n\n| a | b |\n|---|---|\n| c | d |\n\n---\n\n' +
+	const markdown =
+		'## Found\n\nIt is **bold** and *soft* `code`.\n\n- one\n- two\n\n1. first\n2. second\n\n' +
+		'> quoted\n\n| a | b |\n|---|---|\n| c | d |\n\n---\n\n' +
 		'```js\nlet a;\n\nlet b;\n```\n\n[here](https://example.org/x) and https://example.org/y.';
-	const server = await serve(t, [
-		reply({ reasoning: 'Thinking.' }, { message: markdown, chunks: markdown.length },
-			{ call: 'update_plan', arguments: { plan: [{ step: 'look', status: 'completed' }, { step: 'fix', status: 'in_progress' }, { step: 'test', status: 'pending' }] } }),
-		patch('*** Add File: new.txt', '+hello'), run('touch t; echo out; false', { call_id: 'c1' }), say('Finished.')], { config: EAGER });
+	const server = await serve(
+		t,
+		[
+			reply(
+				{ reasoning: 'Thinking.' },
+				{ message: markdown, chunks: markdown.length },
+				{
+					call: 'update_plan',
+					arguments: {
+						plan: [
+							{ step: 'look', status: 'completed' },
+							{ step: 'fix', status: 'in_progress' },
+							{ step: 'test', status: 'pending' }
+						]
+					}
+				}
+			),
+			patch('*** Add File: new.txt', '+hello'),
+			run('touch t; echo out; false', { call_id: 'c1' }),
+			say('Finished.')
+		],
+		{ config: EAGER }
+	);
 	const { page: window, faults } = await open(t, server);
 	await begin(window);
 	await send(window, 'do it');
 	await article(window, 'You').filter({ hasText: 'do it' }).waitFor();
-	const card = window.getByRole('region', { name: 'Waiting for you' }).getByRole('group', { name: 'Approval: file change' });
+	const card = window
+		.getByRole('region', { name: 'Waiting for you' })
+		.getByRole('group', { name: 'Approval: file change' });
 	await card.getByText('+hello').waitFor();
 	await window.waitForFunction(() => document.title === '(1) do it');
 	const answer = article(window, 'Codex').first();
-	const tags = await answer.evaluate((node) => [...node.querySelectorAll('h4,strong,em,p>code,ul>li,ol>li,blockquote,th,td,hr,pre,a')].map((it) => it.tagName).join(' '));
+	const tags = await answer.evaluate((node) =>
+		[...node.querySelectorAll('h4,strong,em,p>code,ul>li,ol>li,blockquote,th,td,hr,pre,a')]
+			.map((it) => it.tagName)
+			.join(' ')
+	);
 	assert.equal(tags, 'H4 STRONG EM CODE LI LI LI LI BLOCKQUOTE TH TH TD TD HR PRE A A');
-	assert.equal(await answer.getByRole('region', { name: /^Code/ }).locator('pre').textContent(), 'let a;\n\nlet b;');
+	assert.equal(
+		await answer.getByRole('region', { name: /^Code/ }).locator('pre').textContent(),
+		'let a;\n\nlet b;'
+	);
 	const link = answer.getByRole('link', { name: 'here' });
-	assert.deepEqual([await link.getAttribute('href'), await link.getAttribute('rel')], ['https://example.org/x', 'noopener noreferrer nofollow']);
-	assert.deepEqual(await window.getByRole('region', { name: 'Plan' }).getByRole('listitem').allTextContents(), ['Done: look', 'In progress: fix', 'To do: test']);
+	assert.deepEqual(
+		[await link.getAttribute('href'), await link.getAttribute('rel')],
+		['https://example.org/x', 'noopener noreferrer nofollow']
+	);
+	assert.deepEqual(
+		await window.getByRole('region', { name: 'Plan' }).getByRole('listitem').allTextContents(),
+		['Done: look', 'In progress: fix', 'To do: test']
+	);
 	assert.equal(await sidewise(window), 0);
 	await axe(window, 'card');
 	assert.notEqual(await window.evaluate(() => document.activeElement?.textContent), 'Approve');
 	await button(window, 'Approve').click();
 	await article(window, 'File change').getByText('Applied').waitFor();
-	await window.getByRole('group', { name: 'Approval: command' }).getByText('touch t; echo out; false').waitFor();
+	await window
+		.getByRole('group', { name: 'Approval: command' })
+		.getByText('touch t; echo out; false')
+		.waitFor();
 	await article(window, 'Command').getByText('Waiting for approval').waitFor();
 	await button(window, 'Approve').click();
 	await article(window, 'Command').getByText('Exit status 1').waitFor();
@@ -104,7 +160,11 @@ test('a task from prompt to answer: Markdown, plan, diff, approval, changes', pa
 	const changes = button(window, 'Changes');
 	assert.equal(await changes.getAttribute('aria-expanded'), 'false');
 	await changes.click();
-	await window.getByRole('region', { name: 'Changes' }).getByRole('group', { name: 'new.txt' }).getByText('+hello').waitFor();
+	await window
+		.getByRole('region', { name: 'Changes' })
+		.getByRole('group', { name: 'new.txt' })
+		.getByText('+hello')
+		.waitFor();
 	assert.equal(await changes.getAttribute('aria-expanded'), 'true');
 	await axe(window, 'light');
 	await button(window, 'Settings').click();
@@ -127,7 +187,8 @@ test('two browsers: what one has answered closes in the other', page, async (t) 
 	const two = await open(t, server, { link: await server.nextLink(), width: 1280, height: 800 });
 	await send(one.page, 'go');
 	await two.page.getByRole('link', { name: /go.*Waiting for you/s }).click();
-	for (const { page: window } of [one, two]) await window.getByRole('group', { name: 'Approval: command' }).waitFor();
+	for (const { page: window } of [one, two])
+		await window.getByRole('group', { name: 'Approval: command' }).waitFor();
 	await button(two.page, 'Deny').click();
 	for (const { page: window, faults } of [one, two]) {
 		await window.getByRole('group', { name: 'Approval: command' }).waitFor({ state: 'detached' });
@@ -138,10 +199,31 @@ test('two browsers: what one has answered closes in the other', page, async (t) 
 });
 
 test('a question is answered, and a task is stopped', page, async (t) => {
-	const questions = [{ id: 'q1', header: 'Size', question: 'Which size?', options: [{ label: 'Small', description: 'less' }, { label: 'Large', description: 'more' }] },
-		{ id: 'q2', header: 'Name', question: 'What name?', options: [{ label: 'Any', description: 'any' }] }];
-	const server = await serve(t, [call('request_user_input', { questions }, { call_id: 'r1' }), reply({ delta: 'Half an ' }, { hang: true })],
-		{ config: 'features.default_mode_request_user_input = true\n' });
+	const questions = [
+		{
+			id: 'q1',
+			header: 'Size',
+			question: 'Which size?',
+			options: [
+				{ label: 'Small', description: 'less' },
+				{ label: 'Large', description: 'more' }
+			]
+		},
+		{
+			id: 'q2',
+			header: 'Name',
+			question: 'What name?',
+			options: [{ label: 'Any', description: 'any' }]
+		}
+	];
+	const server = await serve(
+		t,
+		[
+			call('request_user_input', { questions }, { call_id: 'r1' }),
+			reply({ delta: 'Half an ' }, { hang: true })
+		],
+		{ config: 'features.default_mode_request_user_input = true\n' }
+	);
 	const { page: window, faults } = await open(t, server);
 	await begin(window);
 	await send(window, 'ask me');
@@ -165,12 +247,19 @@ test('a question is answered, and a task is stopped', page, async (t) => {
 });
 
 test('a proposed plan is implemented, settings are changed, an image is sent', page, async (t) => {
-	const server = await serve(t, [say('Preface\n<proposed_plan>\n# Plan\n- step\n</proposed_plan>\n'), say('Implemented.'), say('Seen.')]);
+	const server = await serve(t, [
+		say('Preface\n<proposed_plan>\n# Plan\n- step\n</proposed_plan>\n'),
+		say('Implemented.'),
+		say('Seen.')
+	]);
 	const { page: window, faults } = await open(t, server);
 	await begin(window);
 	await button(window, 'Settings').click();
 	await window.getByRole('checkbox', { name: 'Plan mode' }).check();
-	await window.getByRole('status', { name: 'Announcements' }).filter({ hasText: 'Saved' }).waitFor({ state: 'attached' });
+	await window
+		.getByRole('status', { name: 'Announcements' })
+		.filter({ hasText: 'Saved' })
+		.waitFor({ state: 'attached' });
 	await button(window, 'Close').click();
 	await send(window, 'plan it');
 	await article(window, 'Proposed plan').getByRole('heading', { name: 'Plan' }).waitFor();
@@ -183,7 +272,9 @@ test('a proposed plan is implemented, settings are changed, an image is sent', p
 	await button(window, 'Close').click();
 	const chooser = window.waitForEvent('filechooser');
 	await button(window, 'Attach image').click();
-	await (await chooser).setFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') });
+	await (
+		await chooser
+	).setFiles({ name: 'a.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') });
 	await window.getByRole('img', { name: 'Image to send' }).waitFor();
 	await send(window, 'look');
 	await window.getByRole('img', { name: 'Attached image' }).waitFor();
@@ -199,11 +290,17 @@ async function startRelay(t, port) {
 	const sockets = new Set();
 	let isCut = false;
 	const server = net.createServer((client) => {
-		if (isCut) { client.destroy(); return; }
+		if (isCut) {
+			client.destroy();
+			return;
+		}
 		const other = net.connect(port, '127.0.0.1');
 		for (const one of [client, other]) {
 			sockets.add(one);
-			one.on('error', () => {}).on('close', () => { client.destroy(); other.destroy(); });
+			one.on('error', () => {}).on('close', () => {
+				client.destroy();
+				other.destroy();
+			});
 		}
 		client.pipe(other).pipe(client);
 	});
@@ -212,17 +309,33 @@ async function startRelay(t, port) {
 		isCut = is;
 		if (is) for (const socket of sockets) socket.destroy();
 	};
-	t.after(() => { cut(true); server.close(); });
+	t.after(() => {
+		cut(true);
+		server.close();
+	});
 	return { port: server.address().port, cut };
 }
 
 test('after a lost connection nothing is missing or twice, and a message is sent once', page, async (t) => {
 	const parts = Array.from({ length: 40 }, (_, i) => `part ${i}. `);
-	const server = await serve(t, [reply({ delta: parts.slice(0, 20).join('') }, { gate: 'on' }, { delta: parts.slice(20).join('') }), say('Second.')],
-		{ args: ['--allow-host', '127.0.0.1'] });
+	const server = await serve(
+		t,
+		[
+			reply(
+				{ delta: parts.slice(0, 20).join('') },
+				{ gate: 'on' },
+				{ delta: parts.slice(20).join('') }
+			),
+			say('Second.')
+		],
+		{ args: ['--allow-host', '127.0.0.1'] }
+	);
 	const relay = await startRelay(t, new URL(server.url).port);
 	const seen = { ...server, url: `http://127.0.0.1:${relay.port}` };
-	const { page: window, faults } = await open(t, seen, { link: server.link.replace(server.url, seen.url), allows: [/Failed to load|ERR_/] });
+	const { page: window, faults } = await open(t, seen, {
+		link: server.link.replace(server.url, seen.url),
+		allows: [/Failed to load|ERR_/]
+	});
 	await begin(window);
 	await send(window, 'go');
 	await article(window, 'Codex').filter({ hasText: 'part 19.' }).waitFor();
@@ -236,7 +349,10 @@ test('after a lost connection nothing is missing or twice, and a message is sent
 	relay.cut(false);
 	await window.getByRole('status', { name: 'Connection' }).filter({ hasText: 'Connected' }).waitFor();
 	await article(window, 'Codex').filter({ hasText: 'part 39.' }).waitFor();
-	assert.equal((await article(window, 'Codex').first().locator('.md').textContent()).trim(), parts.join('').trim());
+	assert.equal(
+		(await article(window, 'Codex').first().locator('.md').textContent()).trim(),
+		parts.join('').trim()
+	);
 	await button(window, 'Send').click();
 	await article(window, 'Codex').filter({ hasText: 'Second.' }).waitFor();
 	assert.equal(await article(window, 'You').filter({ hasText: 'typed' }).count(), 1);
@@ -247,22 +363,63 @@ test('after a lost connection nothing is missing or twice, and a message is sent
 
 // ---- attacks ----
 
-const EVIL = '<img src=x onerror=alert(1)><script>alert(2)</script><iframe src=javascript:alert(3)></iframe><b onclick=alert(4)>x</b>';
-const LINKS = ['javascript:alert(1)', 'JaVaScRiPt:alert(1)', ' javascript:alert(1)', 'java\tscript:alert(1)', '&#106;avascript:alert(1)', 'data:text/html,x',
-	'vbscript:x', 'file:///etc/passwd', '//evil.example/x', '/relative', 'x/y', 'ftp://evil.example'];
+const EVIL =
+	'<img src=x onerror=alert(1)><script>alert(2)</script><iframe src=javascript:alert(3)></iframe><b onclick=alert(4)>x</b>';
+const LINKS = [
+	'javascript:alert(1)',
+	'JaVaScRiPt:alert(1)',
+	' javascript:alert(1)',
+	'java\tscript:alert(1)',
+	'&#106;avascript:alert(1)',
+	'data:text/html,x',
+	'vbscript:x',
+	'file:///etc/passwd',
+	'//evil.example/x',
+	'/relative',
+	'x/y',
+	'ftp://evil.example'
+];
 
 test('markup, addresses and hidden characters of a model are text', page, async (t) => {
-	const text = `${EVIL}\n\n${LINKS.map((link, i) => `[l${i}](${link}) <${link}>`).join('\n\n')}\n\n![p](https://evil.example/p.png) ![d](data:image/svg+xml;base64,AAAA)\n\n` +
+	const text =
+		`${EVIL}\n\n${LINKS.map((link, i) => `[l${i}](${link}) <${link}>`).join('\n\n')}\n\n` +
+		`![p](https://evil.example/p.png) ![d](data:image/svg+xml;base64,AAAA)\n\n` +
 		`[${EVIL}](https://example.org/)\n\n\`\`\`html\n${EVIL}\n\`\`\`\n\n| ${EVIL} |\n|---|\n| x |`;
 	const command = `printf '%s' '${EVIL.replace(/'/g, '')}' # \u202e\u200b\ufeff ${'y'.repeat(5000)} end`;
-	const server = await serve(t, [
-		reply({ reasoning: EVIL }, { message: text, chunks: text.length }, { call: 'update_plan', arguments: { plan: [{ step: EVIL, status: 'pending' }] } }),
-		patch(`*** Add File: ${EVIL.replaceAll('/', '')}`, `+${EVIL}`),
-		run(command, { call_id: 'c1' }), say('Done.')], { config: EAGER });
+	const server = await serve(
+		t,
+		[
+			reply(
+				{ reasoning: EVIL },
+				{ message: text, chunks: text.length },
+				{ call: 'update_plan', arguments: { plan: [{ step: EVIL, status: 'pending' }] } }
+			),
+			patch(`*** Add File: ${EVIL.replaceAll('/', '')}`, `+${EVIL}`),
+			run(command, { call_id: 'c1' }),
+			say('Done.')
+		],
+		{ config: EAGER }
+	);
 	const { page: window, faults } = await open(t, server);
 	const checkDocument = async (what) => {
-		const bad = await window.evaluate(() => [...document.querySelectorAll('main img, main iframe, main script, main b, [onclick], [onerror], [style]')].map((node) => node.outerHTML)
-			.concat([...document.querySelectorAll('main a')].map((node) => node.getAttribute('href')).filter((href) => !/^(https?:\/\/example\.org|https:\/\/evil\.example\/p\.png|#\/s\/)/.test(href))));
+		const bad = await window.evaluate(() =>
+			[
+				...document.querySelectorAll(
+					'main img, main iframe, main script, main b, [onclick], [onerror], [style]'
+				)
+			]
+				.map((node) => node.outerHTML)
+				.concat(
+					[...document.querySelectorAll('main a')]
+						.map((node) => node.getAttribute('href'))
+						.filter(
+							(href) =>
+								!/^(https?:\/\/example\.org|https:\/\/evil\.example\/p\.png|#\/s\/)/.test(
+									href
+								)
+						)
+				)
+		);
 		assert.deepEqual(bad, [], what);
 	};
 	await begin(window);
@@ -273,7 +430,12 @@ test('markup, addresses and hidden characters of a model are text', page, async 
 	const card = window.getByRole('group', { name: 'Approval: command' });
 	await card.waitFor();
 	const shown = await card.locator('pre').textContent();
-	assert.ok(shown.includes('\\u202e\\u200b\\ufeff') && shown.endsWith('end') && shown.length > 5000 && !/[\u202e\u200b\ufeff]/.test(shown));
+	assert.ok(
+		shown.includes('\\u202e\\u200b\\ufeff') &&
+			shown.endsWith('end') &&
+			shown.length > 5000 &&
+			!/[\u202e\u200b\ufeff]/.test(shown)
+	);
 	await button(window, 'Deny').scrollIntoViewIfNeeded();
 	assert.ok((await button(window, 'Approve').boundingBox()).y < 640);
 	assert.equal(await sidewise(window), 0);
@@ -293,26 +455,60 @@ test('the policy holds if a script is there after all, and no other page can use
 	const { page: window } = await open(t, server);
 	await button(window, 'New session').waitFor();
 	const results = await window.evaluate(async () => {
-		const tries = { html: () => { document.body.innerHTML = '<b>x</b>'; }, worker: () => new Worker('/app.js'),
-			script: () => { document.createElement('script').text = '1'; } };
+		const tries = {
+			html: () => {
+				document.body.innerHTML = '<b>x</b>';
+			},
+			worker: () => new Worker('/app.js'),
+			script: () => {
+				document.createElement('script').text = '1';
+			}
+		};
 		const out = {};
-		for (const [name, run] of Object.entries(tries)) try { run(); out[name] = 'ran'; } catch (error) { out[name] = error.name; }
-		out.fetch = await fetch('https://127.0.0.1:1/').then(() => 'ran', (error) => error.name);
+		for (const [name, run] of Object.entries(tries))
+			try {
+				run();
+				out[name] = 'ran';
+			} catch (error) {
+				out[name] = error.name;
+			}
+		out.fetch = await fetch('https://127.0.0.1:1/').then(
+			() => 'ran',
+			(error) => error.name
+		);
 		return out;
 	});
 	for (const [name, result] of Object.entries(results)) assert.notEqual(result, 'ran', name);
-	const other = http.createServer((request, answer) => answer.writeHead(200, { 'content-type': 'text/html' }).end('<title>other</title>'));
+	const other = http.createServer((request, answer) =>
+		answer.writeHead(200, { 'content-type': 'text/html' }).end('<title>other</title>')
+	);
 	await new Promise((resolve) => other.listen(0, '127.0.0.1', resolve));
 	t.after(() => other.close());
 	const foreign = await (await browser()).newContext();
 	t.after(() => foreign.close());
-	const evil = await foreign.newPage(), seen = [];
-	evil.on('response', (answer) => answer.url().startsWith(server.url) && seen.push([new URL(answer.url()).pathname, answer.status()]));
+	const evil = await foreign.newPage(),
+		seen = [];
+	evil.on(
+		'response',
+		(answer) =>
+			answer.url().startsWith(server.url) &&
+			seen.push([new URL(answer.url()).pathname, answer.status()])
+	);
 	await evil.goto(`http://127.0.0.1:${other.address().port}/`);
 	const outcome = await evil.evaluate(async (target) => {
 		const out = {};
-		out.fetch = await fetch(`${target}/v1/sessions`).then(() => 'read', () => 'refused');
-		out.post = await fetch(`${target}/v1/login`, { method: 'POST', mode: 'no-cors', body: '{"code":"x"}' }).then((answer) => answer.type, () => 'refused');
+		out.fetch = await fetch(`${target}/v1/sessions`).then(
+			() => 'read',
+			() => 'refused'
+		);
+		out.post = await fetch(`${target}/v1/login`, {
+			method: 'POST',
+			mode: 'no-cors',
+			body: '{"code":"x"}'
+		}).then(
+			(answer) => answer.type,
+			() => 'refused'
+		);
 		out.script = await new Promise((resolve) => {
 			const script = document.createElement('script');
 			script.src = `${target}/app.js`;
@@ -328,12 +524,24 @@ test('the policy holds if a script is there after all, and no other page can use
 		const frame = document.createElement('iframe');
 		frame.src = target;
 		document.body.append(frame);
-		await new Promise((resolve) => { frame.onload = resolve; });
-		try { out.frame = frame.contentDocument ? 'read' : 'closed'; } catch { out.frame = 'closed'; }
+		await new Promise((resolve) => {
+			frame.onload = resolve;
+		});
+		try {
+			out.frame = frame.contentDocument ? 'read' : 'closed';
+		} catch {
+			out.frame = 'closed';
+		}
 		return out;
 	}, server.url);
-	assert.deepEqual({ ...outcome, post: '' }, { fetch: 'refused', post: '', script: 'refused', socket: 'refused', frame: 'closed' });
-	assert.ok(seen.every(([, status]) => status >= 400), JSON.stringify(seen));
+	assert.deepEqual(
+		{ ...outcome, post: '' },
+		{ fetch: 'refused', post: '', script: 'refused', socket: 'refused', frame: 'closed' }
+	);
+	assert.ok(
+		seen.every(([, status]) => status >= 400),
+		JSON.stringify(seen)
+	);
 	await signIn(server, (await server.nextLink()).split('=')[1]);
 	assert.deepEqual((await ask(server, 'GET', '/v1/sessions')).json, { sessions: [] });
 });
@@ -341,46 +549,71 @@ test('the policy holds if a script is there after all, and no other page can use
 // ---- speed ----
 
 test('20,000 deltas make no long task, inside one fence neither', page, async (t) => {
-	const deltas = (wrap) => reply(...wrap[0] ? [{ delta: wrap[0] }] : [], { repeat: 20_000, steps: [{ delta: wrap[1] }] }, { delta: `${wrap[2]}\n\nThe end.` });
-	const server = await serve(t, [deltas(['', 'word {i} and **more** ', '']), deltas(['```c\n', 'int line_{i} = {i};\n', '```'])]);
+	const deltas = (wrap) =>
+		reply(
+			...(wrap[0] ? [{ delta: wrap[0] }] : []),
+			{ repeat: 20_000, steps: [{ delta: wrap[1] }] },
+			{ delta: `${wrap[2]}\n\nThe end.` }
+		);
+	const server = await serve(t, [
+		deltas(['', 'word {i} and **more** ', '']),
+		deltas(['```c\n', 'int line_{i} = {i};\n', '```'])
+	]);
 	const { page: window, faults } = await open(t, server);
 	await begin(window);
 	await window.evaluate(() => {
 		globalThis.tasks = [];
-		new PerformanceObserver((list) => globalThis.tasks.push(...list.getEntries().map(({ duration }) => duration))).observe({ entryTypes: ['longtask'] });
+		new PerformanceObserver((list) =>
+			globalThis.tasks.push(...list.getEntries().map(({ duration }) => duration))
+		).observe({ entryTypes: ['longtask'] });
 	});
 	for (const [i, prompt] of ['prose', 'code'].entries()) {
 		await send(window, prompt);
 		const answer = article(window, 'Codex').nth(i);
-		await window.waitForFunction((at) => {
-			const node = document.querySelectorAll('article[aria-label=Codex]')[at];
-			return node && !node.hasAttribute('aria-busy') && node.textContent.endsWith('The end.');
-		}, i, { timeout: 90_000 });
+		await window.waitForFunction(
+			(at) => {
+				const node = document.querySelectorAll('article[aria-label=Codex]')[at];
+				return (
+					node &&
+					!node.hasAttribute('aria-busy') &&
+					node.textContent.endsWith('The end.')
+				);
+			},
+			i,
+			{ timeout: 90_000 }
+		);
 		assert.ok((await answer.textContent()).includes(i ? 'line_20000' : 'word 20000'));
 	}
-	const [longest, elements] = await window.evaluate(() => [Math.max(0, ...globalThis.tasks), document.querySelectorAll('*').length]);
+	const [longest, elements] = await window.evaluate(() => [
+		Math.max(0, ...globalThis.tasks),
+		document.querySelectorAll('*').length
+	]);
 	t.diagnostic(`longest task ${Math.round(longest)} ms, ${elements} elements`);
 	assert.ok(longest < 1000, `a task of ${longest} ms`);
 	assert.deepEqual(faults, []);
 });
 
-test('a resumed session of 600 messages is shown from its end', page, async (t) => {
-	const model = await startModel(t, [forever(say('An answer.'))]), home = makeHome(t, model);
-	assert.equal((await runCodex(t, ['exec', '--skip-git-repo-check', 'the first'], { home })).code, 0);
-	const sessions = path.join(home, 'sessions');
-	const file = fs.readdirSync(sessions, { recursive: true }).map((name) => path.join(sessions, name)).find((name) => name.endsWith('.jsonl'));
-	const lines = fs.readFileSync(file, 'utf8').trim().split('\n');
-	const isOfTurn = (line) => !/"session_meta"/.test(line);
-	const turn = lines.filter(isOfTurn);
-	fs.writeFileSync(file, [...lines, ...Array.from({ length: 300 }, (_, i) => turn.map((line) => line.replace(/"(id|turn_id|item_id|call_id)":"([^"]+)"/g, `"$1":"$2-${i}"`))).flat()].join('\n') + '\n');
-	const server = await serve(t, null, { home });
-	const { page: window, faults } = await open(t, server);
-	await button(window, 'Resume the first').click();
-	await window.waitForFunction(() => document.querySelectorAll('article').length >= 150);
+test('a session of 600 messages is shown from its end', page, async (t) => {
+	const server = await serve(t, [forever(say('An answer.'))]);
+	await signIn(server);
+	const {
+		json: { session_id: id }
+	} = await ask(server, 'POST', '/v1/sessions');
+	const events = await watch(server, `?session=${id}&after=0`);
+	for (let n = 0; n < 300; n++) {
+		const op = { type: 'user_input', items: [{ type: 'text', text: `prompt ${n}` }] };
+		await ask(server, 'POST', `/v1/sessions/${id}/submissions`, {
+			body: JSON.stringify({ id: String(n), op })
+		});
+		await events.until((line) => line.id === String(n) && line.msg.type === 'task_complete');
+	}
+	const { page: window, faults } = await open(t, server, { link: await server.nextLink() });
+	await window.getByRole('link', { name: /prompt 0/ }).click();
+	await article(window, 'You').filter({ hasText: 'prompt 299' }).waitFor();
 	const count = await window.locator('article').count();
-	assert.ok(count >= 150 && count <= 300, `${count} entries`);
+	assert.ok(count >= 200 && count <= 300, `${count} entries`);
 	await button(window, 'Show earlier').click();
-	assert.ok(await window.locator('article').count() > count);
+	assert.ok((await window.locator('article').count()) > count);
 	await button(window, 'Jump to latest').click();
 	assert.deepEqual(faults, []);
 });

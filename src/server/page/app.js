@@ -3,7 +3,9 @@
 'use strict';
 
 const $ = id => document.getElementById(id);
-const put = (id, text) => { $(id).textContent = text; };
+const put = (id, text) => {
+	$(id).textContent = text;
+};
 
 const dim = text => el('p', { class: 'dim', text });
 const fill = (id, ...nodes) => $(id).replaceChildren(...nodes);
@@ -16,7 +18,8 @@ function el(tag, props = {}, ...children) {
 		if (key === 'text') node.textContent = value;
 		else if (key === 'label') node.setAttribute('aria-label', value);
 		else if (key === 'on') for (const name in value) node.addEventListener(name, value[name]);
-		else if (value !== undefined && value !== false) node.setAttribute(key, value === true ? '' : value);
+		else if (value !== undefined && value !== false)
+			node.setAttribute(key, value === true ? '' : value);
 	}
 	node.append(...children.filter(child => child != null && child !== false));
 	return node;
@@ -24,22 +27,34 @@ function el(tag, props = {}, ...children) {
 const button = (text, click, kind = '') => el('button', { type: 'button', class: kind, text, on: { click } });
 
 /** Control, zero-width and bidirectional characters become visible, so that what is approved is what is read. */
-const shown = text => String(text ?? '').replace(
-	/[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
-	c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0'));
+const shown = text =>
+	String(text ?? '').replace(
+		/[\0-\x08\x0b-\x1f\x7f-\x9f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g,
+		c => '\\u' + c.charCodeAt(0).toString(16).padStart(4, '0')
+	);
 const output = text => shown(text.replace(/\r\n/g, '\n'));
-const oneLine = text => shown(String(text ?? '').replace(/\s+/g, ' ').trim());
+const oneLine = text =>
+	shown(
+		String(text ?? '')
+			.replace(/\s+/g, ' ')
+			.trim()
+	);
 
 function uuid() {
-	const hex = [...crypto.getRandomValues(new Uint8Array(16))].map(b => b.toString(16).padStart(2, '0')).join('');
+	const hex = [...crypto.getRandomValues(new Uint8Array(16))]
+		.map(b => b.toString(16).padStart(2, '0'))
+		.join('');
 	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
 }
 
 const store = (area, key, value) => {
 	try {
 		if (value === undefined) return area.getItem(key);
-		if (value === null) area.removeItem(key); else area.setItem(key, value);
-	} catch { /* storage may be full or off: nothing but comfort is lost */ }
+		if (value === null) area.removeItem(key);
+		else area.setItem(key, value);
+	} catch {
+		/* storage may be full or off: nothing but comfort is lost */
+	}
 	return null;
 };
 const local = (key, value) => store(localStorage, key, value);
@@ -47,26 +62,36 @@ const tab = (key, value) => store(sessionStorage, key, value);
 
 function announce(text) {
 	put('said', '');
-	setTimeout(() => { put('said', text); }, 50);
+	setTimeout(() => {
+		put('said', text);
+	}, 50);
 }
 
 // ---- Markdown: a subset, in elements ----
 
-const MD_LONGEST = 100000, MD_DEEPEST = 8;
+const MD_LONGEST = 40000,
+	MD_DEEPEST = 8;
 const isAddress = text => /^(https?:\/\/|mailto:)[^\s]+$/i.test(text);
 
 function link(text, address) {
-	return el('a', { href: address, target: '_blank', rel: 'noopener noreferrer nofollow' }, ...[].concat(text));
+	return el(
+		'a',
+		{ href: address, target: '_blank', rel: 'noopener noreferrer nofollow' },
+		...[].concat(text)
+	);
 }
 
 const SPECIAL = /[\\`*![]|https?:\/\//g;
-const NAMED_LINK = /!?\[([^[\]\n]{0,1000})\]\(\s*<?([^\s<>()]{0,2000}(?:\([^\s<>()]{0,200}\))?[^\s<>()]{0,200})>?(?:\s+"[^"\n]{0,500}")?\s*\)/y;
+const NAMED_LINK =
+	/!?\[([^[\]\n]{0,999})\]\(\s*<?([^\s<>()]{0,999}(?:\([^\s<>()]{0,99}\))?)>?(?:\s+"[^"\n]{0,99}")?\s*\)/y;
 const BARE_LINK = /https?:\/\/[^\s<>"'`*]+/y;
 
 /** Text with code, **strong**, *emphasis* and links, as a list of nodes. */
 function inline(text, depth = 0) {
-	const out = [], none = {};
-	let from = 0, at = 0;
+	const out = [],
+		none = {};
+	let from = 0,
+		at = 0;
 	const take = (node, end) => {
 		if (at > from) out.push(text.slice(from, at));
 		out.push(node);
@@ -80,15 +105,17 @@ function inline(text, depth = 0) {
 		return end;
 	};
 	SPECIAL.lastIndex = 0;
-	for (let match; depth < MD_DEEPEST && (SPECIAL.lastIndex = at, match = SPECIAL.exec(text));) {
+	for (let match; depth < MD_DEEPEST && ((SPECIAL.lastIndex = at), (match = SPECIAL.exec(text)));) {
 		at = match.index;
 		const c = text[at];
 		if (c === '\\') {
-			if (/[!-/:-@[-`{-~]/.test(text[at + 1] ?? '')) take(text[at + 1], at + 2); else at++;
+			if (/[!-/:-@[-`{-~]/.test(text[at + 1] ?? '')) take(text[at + 1], at + 2);
+			else at++;
 		} else if (c === '`') {
 			const mark = /`+/y;
 			mark.lastIndex = at;
-			const run = mark.exec(text)[0], start = at + run.length;
+			const run = mark.exec(text)[0],
+				start = at + run.length;
 			let end = closing(run, start);
 			while (end >= 0 && text[end + run.length] === '`') {
 				let after = end;
@@ -96,23 +123,44 @@ function inline(text, depth = 0) {
 				end = closing(run, after);
 			}
 			if (end < 0) at = start;
-			else take(el('code', { text: text.slice(start, end).replace(/^ (.*[^ ].*) $/s, '$1') }), end + run.length);
+			else
+				take(
+					el('code', {
+						text: text.slice(start, end).replace(/^ (.*[^ ].*) $/s, '$1')
+					}),
+					end + run.length
+				);
 		} else if (c === '*') {
-			const mark = text[at + 1] === '*' ? '**' : '*', start = at + mark.length;
+			const mark = text[at + 1] === '*' ? '**' : '*',
+				start = at + mark.length;
 			const end = /\S/.test(text[start] ?? '') ? closing(mark, start + 1) : -1;
-			if (end < 0 || /\s/.test(text[end - 1])) { at = start; continue; }
-			take(el(mark === '*' ? 'em' : 'strong', {}, ...inline(text.slice(start, end), depth + 1)), end + mark.length);
+			if (end < 0 || /\s/.test(text[end - 1])) {
+				at = start;
+				continue;
+			}
+			take(
+				el(
+					mark === '*' ? 'em' : 'strong',
+					{},
+					...inline(text.slice(start, end), depth + 1)
+				),
+				end + mark.length
+			);
 		} else if (c === '[' || c === '!') {
 			NAMED_LINK.lastIndex = at;
 			const found = (c === '[' || text[at + 1] === '[') && NAMED_LINK.exec(text);
-			if (!found) { at++; continue; }
+			if (!found) {
+				at++;
+				continue;
+			}
 			const label = found[1] || found[2];
 			if (isAddress(found[2])) take(link(label, found[2]), at + found[0].length);
 			else take(`${label} (${found[2]})`, at + found[0].length);
 		} else {
 			BARE_LINK.lastIndex = at;
 			const address = BARE_LINK.exec(text)?.[0].replace(/[.,;:!?)\]]+$/, '');
-			if (address && address.length > 8) take(link(address, address), at + address.length); else at += 7;
+			if (address && address.length > 8) take(link(address, address), at + address.length);
+			else at += 7;
 		}
 	}
 	if (from < text.length) out.push(text.slice(from));
@@ -127,34 +175,56 @@ const DASHES = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
 
 function codeBlock(text, language) {
 	const copy = button('Copy', () => copyText(text), 'small quiet');
-	return el('section', { class: 'code', role: 'region', label: language ? `Code: ${language}` : 'Code' },
+	return el(
+		'section',
+		{ class: 'code', role: 'region', label: language ? `Code: ${language}` : 'Code' },
 		el('div', { class: 'row' }, el('span', { text: language }), copy),
-		el('pre', { tabindex: 0 }, el('code', { text })));
+		el('pre', { tabindex: 0 }, el('code', { text }))
+	);
 }
 
-const cells = line => line.trim().replace(/^\||\|$/g, '').split('|').map(cell => cell.trim());
+const cells = line =>
+	line
+		.trim()
+		.replace(/^\||\|$/g, '')
+		.split('|')
+		.map(cell => cell.trim());
 
 function table(head, rows) {
 	const row = (line, tag) => {
 		const parts = cells(line);
 		return el('tr', {}, ...cells(head).map((_, i) => el(tag, {}, ...inline(parts[i] ?? ''))));
 	};
-	return el('div', { class: 'wide', tabindex: 0, role: 'group', label: 'Table' }, el('table', {},
-		el('thead', {}, row(head, 'th')), el('tbody', {}, ...rows.map(line => row(line, 'td')))));
+	return el(
+		'div',
+		{ class: 'wide', tabindex: 0, role: 'group', label: 'Table' },
+		el(
+			'table',
+			{},
+			el('thead', {}, row(head, 'th')),
+			el('tbody', {}, ...rows.map(line => row(line, 'td')))
+		)
+	);
 }
 
-const begins = line => FENCE.test(line) || HEADING.test(line) || RULE.test(line) || /^ {0,3}>/.test(line) ||
+const begins = line =>
+	FENCE.test(line) ||
+	HEADING.test(line) ||
+	RULE.test(line) ||
+	/^ {0,3}>/.test(line) ||
 	/^ {0,3}([-*+]|1[.)])[ \t]+\S/.test(line);
 
 /** The blocks of a text, as a list of elements. */
 function markdown(text, depth = 0) {
-	const out = [], lines = text.split('\n');
+	const out = [],
+		lines = text.split('\n');
 	for (let i = 0; i < lines.length;) {
 		const line = lines[i];
 		let found;
 		if (!line.trim()) i++;
 		else if ((found = FENCE.exec(line))) {
-			const [, mark, language] = found, code = [];
+			const [, mark, language] = found,
+				code = [];
 			const end = new RegExp(`^ {0,3}\\${mark[0]}{${mark.length},}[ \\t]*$`);
 			for (i++; i < lines.length && !end.test(lines[i]); i++) code.push(lines[i]);
 			i++;
@@ -167,19 +237,30 @@ function markdown(text, depth = 0) {
 			i++;
 		} else if (depth < MD_DEEPEST && /^ {0,3}>/.test(line)) {
 			const inner = [];
-			for (; i < lines.length && lines[i].trim() && (/^ {0,3}>/.test(lines[i]) || !begins(lines[i])); i++)
+			for (
+				;
+				i < lines.length &&
+				lines[i].trim() &&
+				(/^ {0,3}>/.test(lines[i]) || !begins(lines[i]));
+				i++
+			)
 				inner.push(lines[i].replace(/^ {0,3}> ?/, ''));
 			out.push(el('blockquote', {}, ...markdown(inner.join('\n'), depth + 1)));
 		} else if (depth < MD_DEEPEST && (found = ITEM.exec(line))) {
 			i = list(lines, i, found, out, depth);
-		} else if (line.includes('|') && DASHES.test(lines[i + 1] ?? '') &&
-			cells(line).length === cells(lines[i + 1]).length) {
+		} else if (
+			line.includes('|') &&
+			DASHES.test(lines[i + 1] ?? '') &&
+			cells(line).length === cells(lines[i + 1]).length
+		) {
 			const rows = [];
-			for (i += 2; i < lines.length && lines[i].includes('|') && lines[i].trim(); i++) rows.push(lines[i]);
+			for (i += 2; i < lines.length && lines[i].includes('|') && lines[i].trim(); i++)
+				rows.push(lines[i]);
 			out.push(table(line, rows));
 		} else {
 			const words = [line];
-			for (i++; i < lines.length && lines[i].trim() && !begins(lines[i]); i++) words.push(lines[i]);
+			for (i++; i < lines.length && lines[i].trim() && !begins(lines[i]); i++)
+				words.push(lines[i]);
 			out.push(el('p', {}, ...inline(words.map(word => word.trim()).join('\n'))));
 		}
 	}
@@ -188,39 +269,67 @@ function markdown(text, depth = 0) {
 
 /** A list that begins in lines[i]; returns the index after it. */
 function list(lines, i, first, out, depth) {
-	const isOrdered = /\d/.test(first[2]), items = [];
-	let isLoose = false, found;
-	while (i < lines.length && (found = ITEM.exec(lines[i])) && isOrdered === /\d/.test(found[2]) && !RULE.test(lines[i])) {
+	const isOrdered = /\d/.test(first[2]),
+		items = [];
+	let isLoose = false,
+		found;
+	while (
+		i < lines.length &&
+		(found = ITEM.exec(lines[i])) &&
+		isOrdered === /\d/.test(found[2]) &&
+		!RULE.test(lines[i])
+	) {
 		const width = found[1].length + found[2].length + Math.max(1, Math.min(4, found[3].length));
 		const inner = [found[4]];
 		for (i++; i < lines.length; i++) {
-			const line = lines[i], indent = /^ */.exec(line)[0].length;
+			const line = lines[i],
+				indent = /^ */.exec(line)[0].length;
 			if (!line.trim()) {
 				const next = lines.slice(i + 1, i + 3).find(more => more.trim());
-				const isOver = next === undefined || (/^ */.exec(next)[0].length < width && !ITEM.test(next));
+				const isOver =
+					next === undefined ||
+					(/^ */.exec(next)[0].length < width && !ITEM.test(next));
 				if (isOver) break;
-				if (/^ */.exec(next)[0].length < width) { isLoose = true; i++; break; }
+				if (/^ */.exec(next)[0].length < width) {
+					isLoose = true;
+					i++;
+					break;
+				}
 				isLoose = true;
 				inner.push('');
 			} else if (indent >= width) inner.push(line.slice(width));
-			else if (indent >= 2 && ITEM.test(line.slice(indent)) && indent > found[1].length) inner.push(line.slice(Math.min(indent, width)));
+			else if (indent >= 2 && ITEM.test(line.slice(indent)) && indent > found[1].length)
+				inner.push(line.slice(Math.min(indent, width)));
 			else if (ITEM.test(line) || begins(line) || !inner.at(-1).trim()) break;
 			else inner.push(line.trim());
 		}
 		items.push(inner.join('\n'));
 	}
 	const start = isOrdered ? parseInt(first[2], 10) : 1;
-	out.push(el(isOrdered ? 'ol' : 'ul', { start: start === 1 ? undefined : start }, ...items.map(item => {
-		const nodes = markdown(item, depth + 1);
-		if (!isLoose && nodes[0]?.tagName === 'P') nodes.splice(0, 1, ...nodes[0].childNodes);
-		return el('li', {}, ...nodes);
-	})));
+	out.push(
+		el(
+			isOrdered ? 'ol' : 'ul',
+			{ start: start === 1 ? undefined : start },
+			...items.map(item => {
+				const nodes = markdown(item, depth + 1);
+				if (!isLoose && nodes[0]?.tagName === 'P')
+					nodes.splice(0, 1, ...nodes[0].childNodes);
+				return el('li', {}, ...nodes);
+			})
+		)
+	);
 	return i;
 }
 
 function wholeMarkdown(text) {
 	if (text.length <= MD_LONGEST) return markdown(text);
-	return [...markdown(text.slice(0, MD_LONGEST)), ...text.slice(MD_LONGEST).match(/[^]{1,4000}(?:\n|$)|[^]{4000}/g).map(part => el('div', { class: 'raw', text: part }))];
+	return [
+		...markdown(text.slice(0, MD_LONGEST)),
+		...text
+			.slice(MD_LONGEST)
+			.match(/[^]{1,4000}(?:\n|$)|[^]{4000}/g)
+			.map(part => el('div', { class: 'raw', text: part }))
+	];
 }
 
 /** Text that grows: what is before its last blank line outside of a fence is made once, the rest anew. */
@@ -237,9 +346,16 @@ class Growing {
 
 	scan() {
 		for (let end; (end = this.text.indexOf('\n', this.scanned)) >= 0; this.scanned = end + 1) {
-			const line = this.text.slice(this.scanned, end), found = FENCE.exec(line);
+			const line = this.text.slice(this.scanned, end),
+				found = FENCE.exec(line);
 			if (this.fence) {
-				if (found && found[1][0] === this.fence[0] && found[1].length >= this.fence.length && !found[2]) this.fence = null;
+				if (
+					found &&
+					found[1][0] === this.fence[0] &&
+					found[1].length >= this.fence.length &&
+					!found[2]
+				)
+					this.fence = null;
 			} else if (found) this.fence = found[1];
 			else if (!line.trim()) this.safe = end + 1;
 		}
@@ -267,9 +383,11 @@ class Growing {
 		while (this.raw < this.text.length) {
 			if (this.tail.lastChild.textContent.length > 4000 && this.text[this.raw - 1] === '\n')
 				this.tail.append(el('div', { class: 'raw' }));
-			const piece = this.text.slice(this.raw, this.raw + 4000), end = piece.lastIndexOf('\n') + 1 || piece.length;
+			const piece = this.text.slice(this.raw, this.raw + 4000),
+				end = piece.lastIndexOf('\n') + 1 || piece.length;
 			const last = this.tail.lastChild.firstChild;
-			if (last) last.appendData(piece.slice(0, end)); else this.tail.lastChild.append(piece.slice(0, end));
+			if (last) last.appendData(piece.slice(0, end));
+			else this.tail.lastChild.append(piece.slice(0, end));
 			this.raw += end;
 		}
 	}
@@ -291,23 +409,29 @@ async function copyText(text) {
 
 // ---- diffs, commands and output ----
 
-const DIFF_LINES = 500, OUTPUT_LINES = 200;
+const DIFF_LINES = 500,
+	OUTPUT_LINES = 200;
 
 function showAll(node, lines, limit, make) {
 	if (lines.length <= limit) return node;
-	const more = button(`Show all ${lines.length} lines`, () => {
-		more.remove();
-		node.replaceChildren(...make(lines));
-	}, 'small');
+	const more = button(
+		`Show all ${lines.length} lines`,
+		() => {
+			more.remove();
+			node.replaceChildren(...make(lines));
+		},
+		'small'
+	);
 	return el('div', {}, node, more);
 }
 
-const kindOf = line => line[0] === '+' ? 'add' : line[0] === '-' ? 'del' : line[0] === '@' ? 'hunk' : '';
+const kindOf = line => (line[0] === '+' ? 'add' : line[0] === '-' ? 'del' : line[0] === '@' ? 'hunk' : '');
 
 /** Neighbouring lines of one kind share an element. */
 function diffRuns(lines) {
 	const out = [];
-	let kind, run = [];
+	let kind,
+		run = [];
 	const end = () => run.length && out.push(el('span', { class: kind, text: output(run.join('\n')) || ' ' }));
 	for (const line of lines) {
 		if (kindOf(line) !== kind) {
@@ -327,15 +451,32 @@ function diff(text) {
 	return showAll(node, lines, DIFF_LINES, diffRuns);
 }
 
-const prefixed = (text, mark) => text.replace(/\n$/, '').split('\n').map(line => mark + line).join('\n');
+const prefixed = (text, mark) =>
+	text
+		.replace(/\n$/, '')
+		.split('\n')
+		.map(line => mark + line)
+		.join('\n');
 
 function fileGroup(path, change) {
-	const text = change.type === 'add' ? prefixed(change.content ?? '', '+')
-		: change.type === 'delete' ? prefixed(change.content ?? '', '-') : change.unified_diff ?? '';
+	const text =
+		change.type === 'add'
+			? prefixed(change.content ?? '', '+')
+			: change.type === 'delete'
+				? prefixed(change.content ?? '', '-')
+				: (change.unified_diff ?? '');
 	const name = change.move_path ? `${shown(path)} → ${shown(change.move_path)}` : shown(path);
-	return el('div', { class: 'file', role: 'group', label: shown(path) },
-		el('div', { class: 'mono', text: name + (change.type === 'delete' ? ' (deleted)' : change.type === 'add' ? ' (new)' : '') }),
-		diff(text));
+	return el(
+		'div',
+		{ class: 'file', role: 'group', label: shown(path) },
+		el('div', {
+			class: 'mono',
+			text:
+				name +
+				(change.type === 'delete' ? ' (deleted)' : change.type === 'add' ? ' (new)' : '')
+		}),
+		diff(text)
+	);
 }
 const fileGroups = changes => Object.entries(changes ?? {}).map(([path, change]) => fileGroup(path, change));
 
@@ -344,8 +485,11 @@ function splitDiff(text) {
 	const files = [];
 	for (const part of text.split(/^(?=diff --git )/m)) {
 		if (!part.trim()) continue;
-		const path = /^\+\+\+ (?:b\/)?(?!\/dev\/null)(.+)$/m.exec(part)?.[1] ?? /^--- (?:a\/)?(?!\/dev\/null)(.+)$/m.exec(part)?.[1] ??
-			/^diff --git a\/.* b\/(.*)$/m.exec(part)?.[1] ?? 'file';
+		const path =
+			/^\+\+\+ (?:b\/)?(?!\/dev\/null)(.+)$/m.exec(part)?.[1] ??
+			/^--- (?:a\/)?(?!\/dev\/null)(.+)$/m.exec(part)?.[1] ??
+			/^diff --git a\/.* b\/(.*)$/m.exec(part)?.[1] ??
+			'file';
 		const start = part.search(/^@@/m);
 		files.push([path.replace(/\t$/, ''), start < 0 ? part : part.slice(start)]);
 	}
@@ -354,17 +498,31 @@ function splitDiff(text) {
 
 function commandText(argv) {
 	const words = argv ?? [];
-	if (words.length === 3 && /(^|\/)(ba|z|da|k)?sh$/.test(words[0]) && /^-l?c$/.test(words[1])) return words[2];
-	return words.map(word => /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`).join(' ');
+	if (words.length === 3 && /(^|\/)(ba|z|da|k)?sh$/.test(words[0]) && /^-l?c$/.test(words[1]))
+		return words[2];
+	return words
+		.map(word => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`))
+		.join(' ');
 }
 
 // ---- requests ----
 
-let token = local('token'), code = null;
+let token = local('token'),
+	code = null;
 
-const send = (method, path, body, signal) => fetch(path, { method, signal, cache: 'no-store', credentials: 'omit', redirect: 'error',
-	headers: { ...body && { 'content-type': 'application/json' }, ...token && { authorization: `Bearer ${token}` } },
-	body: body && JSON.stringify(body) });
+const send = (method, path, body, signal) =>
+	fetch(path, {
+		method,
+		signal,
+		cache: 'no-store',
+		credentials: 'omit',
+		redirect: 'error',
+		headers: {
+			...(body && { 'content-type': 'application/json' }),
+			...(token && { authorization: `Bearer ${token}` })
+		},
+		body: body && JSON.stringify(body)
+	});
 
 /** Resolves to the answer's object; throws an Error whose message is for people. */
 async function api(method, path, body) {
@@ -402,9 +560,12 @@ async function signIn(text) {
 			route();
 			return;
 		}
-		alert.textContent = answer.status === 429 ? 'Too many attempts. Try later.'
-			: answer.status === 401 ? 'This code is wrong, was used, or is too old.'
-				: `Sign-in failed: status ${answer.status}.`;
+		alert.textContent =
+			answer.status === 429
+				? 'Too many attempts.'
+				: answer.status === 401
+					? 'This code is wrong, was used, or is too old.'
+					: `Sign-in failed: status ${answer.status}.`;
 	} catch {
 		alert.textContent = 'No connection.';
 	}
@@ -425,7 +586,9 @@ function signedOut() {
 
 // ---- views ----
 
-let sessions = [], chat = null, leaving = '';
+let sessions = [],
+	chat = null,
+	leaving = '';
 
 function showView(name) {
 	for (const id of ['sign-in', 'list', 'conversation']) $(id).hidden = id !== name;
@@ -448,11 +611,13 @@ function route() {
 	if (!token) {
 		const first = code;
 		code = null;
-		if (first) signIn(first); else showView('sign-in');
+		if (first) signIn(first);
+		else showView('sign-in');
 		return;
 	}
 	const id = /^#\/s\/([\w-]+)$/.exec(location.hash)?.[1];
-	if (id) openSession(id); else openList();
+	if (id) openSession(id);
+	else openList();
 }
 
 const LOST = 'Reconnecting…';
@@ -462,7 +627,8 @@ function setConnection(text) {
 	if (node.textContent === text) return;
 	if (text === LOST && node.textContent) announce('Connection lost');
 	node.textContent = text;
-	if (text === LOST) node.setAttribute('data-lost', ''); else node.removeAttribute('data-lost');
+	if (text === LOST) node.setAttribute('data-lost', '');
+	else node.removeAttribute('data-lost');
 }
 
 function showTitle() {
@@ -495,11 +661,34 @@ function showSessions() {
 	if ($('list').hidden) return;
 	$('none').hidden = sessions.length > 0;
 	const focused = document.activeElement?.getAttribute?.('href');
-	fill('sessions', ...sessions.map(one => el('li', {}, el('a', { href: `#/s/${one.session_id}` },
-		el('span', { class: 'name', text: oneLine(one.title) || 'New session' }),
-		el('span', { class: one.state === 'blocked' ? 'needs' : 'dim', text: STATES[one.state] ?? one.state }),
-		el('span', { class: 'dim', text: shown(one.cwd) + (one.process ? ` · open in ${shown(one.process)}` : '') })))));
-	if (focused) $('sessions').querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus();
+	fill(
+		'sessions',
+		...sessions.map(one =>
+			el(
+				'li',
+				{},
+				el(
+					'a',
+					{ href: `#/s/${one.session_id}` },
+					el('span', { class: 'name', text: oneLine(one.title) || 'New session' }),
+					el('span', {
+						class: one.state === 'blocked' ? 'needs' : 'dim',
+						text: STATES[one.state] ?? one.state
+					}),
+					el('span', {
+						class: 'dim',
+						text:
+							shown(one.cwd) +
+							(one.process ? ` · open in ${shown(one.process)}` : '')
+					})
+				)
+			)
+		)
+	);
+	if (focused)
+		$('sessions')
+			.querySelector(`a[href="${CSS.escape(focused)}"]`)
+			?.focus();
 }
 
 const when = seconds => new Date(seconds * 1000).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
@@ -507,15 +696,27 @@ const when = seconds => new Date(seconds * 1000).toLocaleString([], { dateStyle:
 async function loadThreads() {
 	const at = cursor;
 	try {
-		const page = await api('GET', '/v1/threads?limit=50' + (cursor ? `&cursor=${encodeURIComponent(cursor)}` : ''));
-		$('stored')[at ? 'append' : 'replaceChildren'](...page.threads.map(thread => {
-			const title = oneLine(thread.name || thread.preview).slice(0, 80);
-			const node = button('', () => resume(thread.id, node));
-			node.setAttribute('aria-label', `Resume ${title}`);
-			node.append(el('span', { class: 'name', text: title }),
-				el('span', { class: 'dim', text: `${shown(thread.cwd)} · ${thread.process ? `running in ${shown(thread.process)}` : when(thread.updated_at)}` }));
-			return el('li', {}, node);
-		}));
+		const page = await api(
+			'GET',
+			'/v1/threads?limit=50' + (cursor ? `&cursor=${encodeURIComponent(cursor)}` : '')
+		);
+		$('stored')[at ? 'append' : 'replaceChildren'](
+			...page.threads.map(thread => {
+				const title = oneLine(thread.name || thread.preview).slice(0, 80);
+				const { process } = thread;
+				const state = process ? `running in ${shown(process)}` : when(thread.updated_at);
+				const node = button('', () => resume(thread.id, node));
+				node.setAttribute('aria-label', `Resume ${title}`);
+				node.append(
+					el('span', { class: 'name', text: title }),
+					el('span', {
+						class: 'dim',
+						text: `${shown(thread.cwd)} · ${state}`
+					})
+				);
+				return el('li', {}, node);
+			})
+		);
 		cursor = page.next_cursor;
 		$('more').hidden = !cursor;
 	} catch (error) {
@@ -560,15 +761,32 @@ async function startNew(event) {
 
 // ---- a conversation ----
 
-const WINDOW_LEAST = 200, WINDOW_MOST = 300;
+const WINDOW_LEAST = 200,
+	WINDOW_MOST = 300;
 
 function openSession(id) {
 	if (chat?.id === id) {
 		showView('conversation');
 		return;
 	}
-	chat = { id, seq: 0, live: null, entries: [], byId: new Map(), first: 0, last: 0, cards: new Map(), settings: {},
-		plan: null, diff: '', follow: true, isPlan: false, dirty: new Set(), pending: null, running: false };
+	chat = {
+		id,
+		seq: 0,
+		live: null,
+		entries: [],
+		byId: new Map(),
+		first: 0,
+		last: 0,
+		cards: new Map(),
+		settings: {},
+		plan: null,
+		diff: '',
+		follow: true,
+		isPlan: false,
+		dirty: new Set(),
+		pending: null,
+		running: false
+	};
 	fill('entries');
 	fill('waiting');
 	for (const part of ['plan', 'changes', 'waiting', 'earlier', 'latest']) $(part).hidden = true;
@@ -598,15 +816,21 @@ function touch(entry) {
 
 function render(entry) {
 	if (!entry.el) {
-		entry.el = el('article', { class: entry.kind, label: entry.name }, el('div', { class: 'who', text: entry.name }));
+		entry.el = el(
+			'article',
+			{ class: entry.kind, label: entry.name },
+			el('div', { class: 'who', text: entry.name })
+		);
 		entry.body = el('div');
 		entry.el.append(entry.body);
 	}
 	entry.make(entry);
-	if (entry.busy) entry.el.setAttribute('aria-busy', 'true'); else entry.el.removeAttribute('aria-busy');
+	if (entry.busy) entry.el.setAttribute('aria-busy', 'true');
+	else entry.el.removeAttribute('aria-busy');
 }
 
-let flushing = false, lastFlush = 0;
+let flushing = false,
+	lastFlush = 0;
 
 function schedule() {
 	if (flushing) return;
@@ -622,7 +846,9 @@ function flush() {
 	lastFlush = performance.now();
 	const view = chat;
 	if (!view || $('conversation').hidden) return;
-	const log = $('log'), box = $('entries'), total = view.entries.length;
+	const log = $('log'),
+		box = $('entries'),
+		total = view.entries.length;
 	if (view.follow && total - view.first > WINDOW_MOST) {
 		const first = total - WINDOW_LEAST;
 		for (let i = view.first; i < Math.min(first, view.last); i++) view.entries[i].el?.remove();
@@ -645,7 +871,10 @@ function flush() {
 }
 
 function showEarlier() {
-	const view = chat, log = $('log'), height = log.scrollHeight, first = Math.max(0, view.first - WINDOW_LEAST);
+	const view = chat,
+		log = $('log'),
+		height = log.scrollHeight,
+		first = Math.max(0, view.first - WINDOW_LEAST);
 	const added = [];
 	for (let i = first; i < view.first; i++) {
 		render(view.entries[i]);
@@ -661,7 +890,8 @@ function showEarlier() {
 
 /** Only a reader scrolls up: a page that grows does not. */
 function onScroll() {
-	const view = chat, log = $('log');
+	const view = chat,
+		log = $('log');
 	if (!view) return;
 	const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
 	if (isAtEnd) view.follow = true;
@@ -675,9 +905,14 @@ function onScroll() {
 const makeText = entry => entry.body.replaceChildren(el('p', { text: entry.text }));
 
 function makeUser(entry) {
-	entry.body.replaceChildren(...entry.text ? [el('p', { text: shown(entry.text) })] : [],
-		...entry.images.map(address => /^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/.test(address)
-			? el('img', { src: address, alt: 'Attached image' }) : dim(`Image: ${shown(address.slice(0, 200))}`)));
+	entry.body.replaceChildren(
+		...(entry.text ? [el('p', { text: shown(entry.text) })] : []),
+		...entry.images.map(address =>
+			/^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/.test(address)
+				? el('img', { src: address, alt: 'Attached image' })
+				: dim(`Image: ${shown(address.slice(0, 200))}`)
+		)
+	);
 }
 
 function makeGrowing(entry) {
@@ -707,24 +942,43 @@ function makeReasoning(entry) {
 const stateLine = (text, kind = '') => el('div', { class: `state ${kind}`, text });
 
 function commandState(entry) {
-	if (entry.exit === undefined) return entry.waits ? stateLine('Waiting for approval', 'needs') : stateLine('Running');
+	if (entry.exit === undefined)
+		return entry.waits ? stateLine('Waiting for approval', 'needs') : stateLine('Running');
 	return entry.exit === 0 ? stateLine('Succeeded', 'good') : stateLine(`Exit status ${entry.exit}`, 'bad');
 }
 
 function makeCommand(entry) {
 	if (!entry.parts) {
-		entry.parts = { out: el('pre', { class: 'output', tabindex: 0 }), more: el('div'), state: el('div') };
-		entry.body.append(el('pre', { class: 'wrap command', text: shown(entry.command) }), entry.parts.more, entry.parts.out,
-			entry.parts.state);
+		entry.parts = {
+			out: el('pre', { class: 'output', tabindex: 0 }),
+			more: el('div'),
+			state: el('div')
+		};
+		entry.body.append(
+			el('pre', { class: 'wrap command', text: shown(entry.command) }),
+			entry.parts.more,
+			entry.parts.out,
+			entry.parts.state
+		);
 	}
 	const lines = output(entry.text).replace(/\n$/, '').split('\n');
 	const isCut = lines.length > OUTPUT_LINES && !entry.isWhole;
 	entry.parts.out.textContent = (isCut ? lines.slice(-OUTPUT_LINES) : lines).join('\n');
 	entry.parts.out.hidden = !entry.text;
-	entry.parts.more.replaceChildren(...isCut ? [button(`Show all ${lines.length} lines`, () => {
-		entry.isWhole = true;
-		render(entry);
-	}, 'small')] : []);
+	entry.parts.more.replaceChildren(
+		...(isCut
+			? [
+					button(
+						`Show all ${lines.length} lines`,
+						() => {
+							entry.isWhole = true;
+							render(entry);
+						},
+						'small'
+					)
+				]
+			: [])
+	);
 	entry.parts.state.replaceChildren(commandState(entry));
 }
 
@@ -734,26 +988,42 @@ function makePatch(entry) {
 		entry.body.replaceChildren(...fileGroups(entry.changes), entry.state);
 		entry.shownChanges = entry.changes;
 	}
-	entry.state.replaceChildren(entry.success === undefined
-		? entry.waits ? stateLine('Waiting for approval', 'needs') : stateLine('Applying')
-		: entry.success ? stateLine('Applied', 'good') : stateLine(`Not applied${entry.why ? `: ${entry.why}` : ''}`, 'bad'));
+	entry.state.replaceChildren(
+		entry.success === undefined
+			? entry.waits
+				? stateLine('Waiting for approval', 'needs')
+				: stateLine('Applying')
+			: entry.success
+				? stateLine('Applied', 'good')
+				: stateLine(`Not applied${entry.why ? `: ${entry.why}` : ''}`, 'bad')
+	);
 }
 
 function makeTool(entry) {
-	entry.body.replaceChildren(el('pre', { class: 'wrap mono', text: entry.title }),
-		...entry.text ? [el('pre', { class: 'output', tabindex: 0, text: entry.text })] : [],
-		stateLine(entry.done === undefined ? 'Running' : entry.done ? 'Succeeded' : 'Failed', entry.done === false ? 'bad' : entry.done ? 'good' : ''));
+	entry.body.replaceChildren(
+		el('pre', { class: 'wrap mono', text: entry.title }),
+		...(entry.text ? [el('pre', { class: 'output', tabindex: 0, text: entry.text })] : []),
+		stateLine(
+			entry.done === undefined ? 'Running' : entry.done ? 'Succeeded' : 'Failed',
+			entry.done === false ? 'bad' : entry.done ? 'good' : ''
+		)
+	);
 }
 
-const note = (text, name = 'Notice') => addEntry(name, `note ${name.toLowerCase()}`, null, makeText, { text: shown(text) });
+const note = (text, name = 'Notice') =>
+	addEntry(name, `note ${name.toLowerCase()}`, null, makeText, { text: shown(text) });
 
 // ---- events ----
 
-const decoders = new Map(), OUTPUT_LONGEST = 1 << 20;
+const decoders = new Map(),
+	OUTPUT_LONGEST = 1 << 20;
 
 function decode(callId, base64) {
 	if (!decoders.has(callId)) decoders.set(callId, new TextDecoder());
-	return decoders.get(callId).decode(Uint8Array.from(atob(base64), c => c.charCodeAt(0)), { stream: true });
+	return decoders.get(callId).decode(
+		Uint8Array.from(atob(base64), c => c.charCodeAt(0)),
+		{ stream: true }
+	);
 }
 
 const textOf = item => (item.content ?? []).map(part => part.text ?? '').join('');
@@ -763,11 +1033,12 @@ const ITEMS = {
 	AgentMessage: ['Codex', 'answer', makeGrowing],
 	Reasoning: ['Reasoning', 'reasoning', makeReasoning],
 	Plan: ['Proposed plan', 'box plan', makeGrowing],
-	WebSearch: ['Web search', 'note', makeText],
+	WebSearch: ['Web search', 'note', makeText]
 };
 
 function itemText(item) {
-	if (item.type === 'Reasoning') return [...item.summary_text ?? [], ...item.raw_content ?? []].join('\n\n');
+	if (item.type === 'Reasoning')
+		return [...(item.summary_text ?? []), ...(item.raw_content ?? [])].join('\n\n');
 	if (item.type === 'WebSearch') return shown(item.query || item.action?.query || item.action?.url || '…');
 	return item.type === 'Plan' ? item.text : textOf(item);
 }
@@ -784,19 +1055,26 @@ function onItem(item, isDone) {
 	}
 	entry.busy = !isDone && item.type !== 'WebSearch';
 	if (isDone || item.type === 'WebSearch') entry.text = itemText(item) || entry.text;
-	if (item.type === 'UserMessage') entry.images = item.content.filter(part => part.image_url).map(part => part.image_url);
+	if (item.type === 'UserMessage')
+		entry.images = item.content.filter(part => part.image_url).map(part => part.image_url);
 	touch(entry);
 	return entry;
 }
 
 function onPastCommand(item) {
-	addEntry('Command', 'box', item.id, makeCommand, { command: commandText(item.command), text: item.aggregated_output ?? '',
-		exit: item.exit_code ?? -1 });
+	addEntry('Command', 'box', item.id, makeCommand, {
+		command: commandText(item.command),
+		text: item.aggregated_output ?? '',
+		exit: item.exit_code ?? -1
+	});
 }
 
 function onPastChange(item) {
-	addEntry('File change', 'box', item.id, makePatch, { changes: item.changes, success: item.status === 'completed',
-		why: item.status === 'declined' ? 'declined' : oneLine(item.stderr) });
+	addEntry('File change', 'box', item.id, makePatch, {
+		changes: item.changes,
+		success: item.status === 'completed',
+		why: item.status === 'declined' ? 'declined' : oneLine(item.stderr)
+	});
 }
 
 function grow(id, text, type) {
@@ -826,7 +1104,9 @@ function endTask(msg, isAborted) {
 }
 
 const isLive = () => chat.live !== null && chat.seq > chat.live;
-const tell = text => { if (isLive()) announce(text); };
+const tell = text => {
+	if (isLive()) announce(text);
+};
 
 function tool(id, title, data = {}) {
 	const entry = chat.byId.get(id) ?? addEntry('Tool call', 'box', id, makeTool, { text: '' });
@@ -836,16 +1116,22 @@ function tool(id, title, data = {}) {
 
 function toolResult(result) {
 	const answer = result?.Ok ?? {};
-	if (result?.Err !== undefined) return shown(typeof result.Err === 'string' ? result.Err : JSON.stringify(result.Err));
+	if (result?.Err !== undefined)
+		return shown(typeof result.Err === 'string' ? result.Err : JSON.stringify(result.Err));
 	return output((answer.content ?? []).map(part => part.text ?? `[${part.type}]`).join('\n')).slice(0, 20000);
 }
 
 const EVENTS = {
 	session_configured(msg) {
 		const isFirst = !chat.settings.model;
-		chat.settings = { model: msg.model, effort: msg.reasoning_effort ?? '', approvals: word(msg.approval_policy),
-			sandbox: word(msg.sandbox_policy), cwd: msg.cwd };
-		for (const past of isFirst ? msg.initial_messages ?? [] : []) EVENTS[past.type]?.(past, '');
+		chat.settings = {
+			model: msg.model,
+			effort: msg.reasoning_effort ?? '',
+			approvals: word(msg.approval_policy),
+			sandbox: word(msg.sandbox_policy),
+			cwd: msg.cwd
+		};
+		for (const past of isFirst ? (msg.initial_messages ?? []) : []) EVENTS[past.type]?.(past, '');
 	},
 	task_started(msg) {
 		chat.running = true;
@@ -862,7 +1148,10 @@ const EVENTS = {
 	reasoning_raw_content_delta: msg => grow(msg.item_id, msg.delta, 'Reasoning'),
 	exec_command_begin(msg) {
 		if (!chat.byId.has(msg.call_id))
-			addEntry('Command', 'box', msg.call_id, makeCommand, { command: commandText(msg.command), text: '' });
+			addEntry('Command', 'box', msg.call_id, makeCommand, {
+				command: commandText(msg.command),
+				text: ''
+			});
 		setWaits(msg.call_id, chat.cards.has(msg.call_id));
 	},
 	exec_command_output_delta(msg) {
@@ -882,7 +1171,8 @@ const EVENTS = {
 		touch(entry);
 	},
 	patch_apply_begin(msg) {
-		if (!chat.byId.has(msg.call_id)) addEntry('File change', 'box', msg.call_id, makePatch, { changes: msg.changes });
+		if (!chat.byId.has(msg.call_id))
+			addEntry('File change', 'box', msg.call_id, makePatch, { changes: msg.changes });
 		setWaits(msg.call_id, chat.cards.has(msg.call_id));
 	},
 	patch_apply_end(msg) {
@@ -903,7 +1193,13 @@ const EVENTS = {
 	},
 	request_user_input: (msg, id) => addCard(msg, 'Question', card => questionCard(card, msg), { id }),
 	request_user_input_expired: msg => closeCards(card => card.callId === msg.call_id),
-	elicitation_request: (msg, id) => addCard({ ...msg, call_id: JSON.stringify(msg.id) }, 'Question', card => elicitationCard(card, msg), { id }),
+	elicitation_request: (msg, id) =>
+		addCard(
+			{ ...msg, call_id: JSON.stringify(msg.id) },
+			'Question',
+			card => elicitationCard(card, msg),
+			{ id }
+		),
 	plan_update(msg) {
 		chat.plan = msg.plan;
 		showPlan();
@@ -912,7 +1208,10 @@ const EVENTS = {
 		chat.diff = msg.unified_diff;
 		if ($('changing').getAttribute('aria-expanded') === 'true') showDiff();
 	},
-	error: msg => { note(msg.message, 'Error'); tell('Error'); },
+	error: msg => {
+		note(msg.message, 'Error');
+		tell('Error');
+	},
 	warning: msg => note(msg.message, 'Warning'),
 	stream_error: msg => note(msg.message),
 	background_event: msg => note(msg.message),
@@ -921,15 +1220,20 @@ const EVENTS = {
 	model_reroute: msg => note(`${msg.to_model} answers instead of ${msg.from_model}.`),
 	view_image_tool_call: msg => tool(msg.call_id, `view ${shown(msg.path)}`, { done: true }),
 	mcp_tool_call_begin: msg => tool(msg.call_id, callTitle(msg.invocation)),
-	mcp_tool_call_end: msg => tool(msg.call_id, callTitle(msg.invocation), { text: toolResult(msg.result), done: msg.result?.Ok !== undefined && !msg.result.Ok.isError }),
+	mcp_tool_call_end: msg =>
+		tool(msg.call_id, callTitle(msg.invocation), {
+			text: toolResult(msg.result),
+			done: msg.result?.Ok !== undefined && !msg.result.Ok.isError
+		}),
 	shutdown_complete() {
 		leaving = 'This session has ended';
 		location.hash = '#/';
-	},
+	}
 };
 
-const word = value => typeof value === 'string' ? value : value?.type ?? Object.keys(value ?? {})[0] ?? '';
-const callTitle = call => `${shown(call.server)}.${shown(call.tool)} ${shown(JSON.stringify(call.arguments ?? {}))}`;
+const word = value => (typeof value === 'string' ? value : (value?.type ?? Object.keys(value ?? {})[0] ?? ''));
+const callTitle = call =>
+	`${shown(call.server)}.${shown(call.tool)} ${shown(JSON.stringify(call.arguments ?? {}))}`;
 
 function onEvent({ seq, id, msg }) {
 	if (seq <= chat.seq) return;
@@ -949,21 +1253,40 @@ function showState() {
 }
 
 function showPlan() {
-	const steps = chat.plan ?? [], names = { completed: ['Done', 'done'], in_progress: ['In progress', 'now'] };
-	fill('plan', el('h2', { text: 'Plan' }), el('ul', { role: 'list' }, ...steps.map(({ step, status }) => {
-		const [name, kind] = names[status] ?? ['To do', ''];
-		return el('li', { class: kind, text: `${name}: ${shown(step)}` });
-	})));
+	const steps = chat.plan ?? [],
+		names = { completed: ['Done', 'done'], in_progress: ['In progress', 'now'] };
+	fill(
+		'plan',
+		el('h2', { text: 'Plan' }),
+		el(
+			'ul',
+			{ role: 'list' },
+			...steps.map(({ step, status }) => {
+				const [name, kind] = names[status] ?? ['To do', ''];
+				return el('li', { class: kind, text: `${name}: ${shown(step)}` });
+			})
+		)
+	);
 	$('plan').hidden = !steps.length;
 	$('side').hidden = $('plan').hidden && $('changes').hidden;
 }
 
 function showDiff() {
 	const files = splitDiff(chat?.diff ?? '');
-	fill('changes', el('h2', { text: 'Changes' }), ...files.length
-		? files.map(([path, text]) => el('div', { class: 'file', role: 'group', label: shown(path) },
-			el('div', { class: 'mono', text: shown(path) }), diff(text)))
-		: [dim('No file has changed in this task.')]);
+	fill(
+		'changes',
+		el('h2', { text: 'Changes' }),
+		...(files.length
+			? files.map(([path, text]) =>
+					el(
+						'div',
+						{ class: 'file', role: 'group', label: shown(path) },
+						el('div', { class: 'mono', text: shown(path) }),
+						diff(text)
+					)
+				)
+			: [dim('No file has changed in this task.')])
+	);
 }
 
 function showChanges(isOpen) {
@@ -976,7 +1299,8 @@ function showChanges(isOpen) {
 // ---- cards: what waits for the user ----
 
 function addCard(msg, name, describe, { id, op }) {
-	const callId = msg.call_id, info = sessions.find(one => one.session_id === chat.id);
+	const callId = msg.call_id,
+		info = sessions.find(one => one.session_id === chat.id);
 	const isOver = info?.waiting && info.last_seq >= chat.seq && !info.waiting.includes(callId);
 	if (isOver || chat.cards.has(callId)) return;
 	const card = { callId, id, op, seq: chat.seq, submission: uuid(), turn: msg.turn_id || id };
@@ -1022,65 +1346,166 @@ async function answer(card, op) {
 
 function decisions(card, amendment) {
 	const decide = decision => () => answer(card, { type: card.op, id: card.callId, decision });
-	card.buttons.append(button('Approve', decide('approved'), 'main'), button('Approve for session', decide('approved_for_session')));
+	card.buttons.append(
+		button('Approve', decide('approved'), 'main'),
+		button('Approve for session', decide('approved_for_session'))
+	);
 	if (amendment?.length)
-		card.buttons.append(button(`Always allow ${shown(commandText(amendment))}`,
-			decide({ approved_execpolicy_amendment: { proposed_execpolicy_amendment: amendment } })));
-	card.buttons.append(button('Deny', decide('denied'), 'bad'), button('Deny and stop', decide('abort'), 'bad'));
+		card.buttons.append(
+			button(
+				`Always allow ${shown(commandText(amendment))}`,
+				decide({
+					approved_execpolicy_amendment: { proposed_execpolicy_amendment: amendment }
+				})
+			)
+		);
+	card.buttons.append(
+		button('Deny', decide('denied'), 'bad'),
+		button('Deny and stop', decide('abort'), 'bad')
+	);
 }
 
 const reasonLine = msg => msg.reason && dim(`Reason: ${shown(msg.reason)}`);
 
 function commandCard(card, msg) {
-	card.el.append(el('pre', { class: 'wrap command', text: shown(commandText(msg.command)) }),
-		dim(`in ${shown(msg.cwd)}`), ...[reasonLine(msg)].filter(Boolean));
+	card.el.append(
+		el('pre', { class: 'wrap command', text: shown(commandText(msg.command)) }),
+		dim(`in ${shown(msg.cwd)}`),
+		...[reasonLine(msg)].filter(Boolean)
+	);
 	decisions(card, msg.proposed_execpolicy_amendment);
 }
 
 function patchCard(card, msg) {
-	card.el.append(...[reasonLine(msg), msg.grant_root && dim(`Makes ${shown(msg.grant_root)} writable`)]
-		.filter(Boolean), ...fileGroups(msg.changes));
+	card.el.append(
+		...[reasonLine(msg), msg.grant_root && dim(`Makes ${shown(msg.grant_root)} writable`)].filter(
+			Boolean
+		),
+		...fileGroups(msg.changes)
+	);
 	decisions(card, null);
 }
 
 function questionCard(card, msg) {
 	const fields = (msg.questions ?? []).map((question, at) => {
-		const name = `${card.callId}-${at}`, options = question.options ?? [];
-		const other = el('input', { type: question.isSecret ? 'password' : 'text', autocomplete: 'off', label: 'Other answer',
-			placeholder: options.length ? 'Other answer' : 'Answer', on: { input: () => {
-				if (other.value) for (const radio of set.querySelectorAll('input[type=radio]')) radio.checked = false;
-			} } });
-		const set = el('fieldset', {}, el('legend', { text: shown(question.question) }), ...options.map(({ label, description }) =>
-			el('label', { class: 'check' }, el('input', { type: 'radio', name, value: label, label: shown(label),
-				on: { change: () => { other.value = ''; } } }),
-			el('span', {}, shown(label), description ? el('span', { class: 'dim', text: ` ${shown(description)}` }) : null))));
+		const name = `${card.callId}-${at}`,
+			options = question.options ?? [];
+		const other = el('input', {
+			type: question.isSecret ? 'password' : 'text',
+			autocomplete: 'off',
+			label: 'Other answer',
+			placeholder: options.length ? 'Other answer' : 'Answer',
+			on: {
+				input: () => {
+					if (other.value)
+						for (const radio of set.querySelectorAll('input[type=radio]'))
+							radio.checked = false;
+				}
+			}
+		});
+		const set = el(
+			'fieldset',
+			{},
+			el('legend', { text: shown(question.question) }),
+			...options.map(({ label, description }) =>
+				el(
+					'label',
+					{ class: 'check' },
+					el('input', {
+						type: 'radio',
+						name,
+						value: label,
+						label: shown(label),
+						on: {
+							change: () => {
+								other.value = '';
+							}
+						}
+					}),
+					el(
+						'span',
+						{},
+						shown(label),
+						description
+							? el('span', {
+									class: 'dim',
+									text: ` ${shown(description)}`
+								})
+							: null
+					)
+				)
+			)
+		);
 		if (question.isOther || !options.length) set.append(other);
 		card.el.append(set);
 		return { id: question.id, get: () => other.value || set.querySelector('input:checked')?.value };
 	});
-	card.buttons.append(button('Answer', () => {
-		const missing = fields.some(field => !field.get());
-		if (missing) { card.alert.textContent = 'Choose or write an answer first.'; return; }
-		answer(card, { type: 'user_input_answer', id: card.turn,
-			response: { answers: Object.fromEntries(fields.map(field => [field.id, { answers: [field.get()] }])) } });
-	}, 'main'));
+	card.buttons.append(
+		button(
+			'Answer',
+			() => {
+				const missing = fields.some(field => !field.get());
+				if (missing) {
+					card.alert.textContent = 'Choose or write an answer first.';
+					return;
+				}
+				answer(card, {
+					type: 'user_input_answer',
+					id: card.turn,
+					response: {
+						answers: Object.fromEntries(
+							fields.map(field => [field.id, { answers: [field.get()] }])
+						)
+					}
+				});
+			},
+			'main'
+		)
+	);
 }
 
 /** A question of an MCP server: a form, an address to open, or the approval of a call. */
 function elicitationCard(card, msg) {
-	card.el.append(el('p', { text: `${oneLine(msg.server_name)}: ${shown(msg.message)}` }),
-		...msg.url ? [el('p', {}, isAddress(msg.url) ? link(shown(msg.url), msg.url) : shown(msg.url))] : []);
+	card.el.append(
+		el('p', { text: `${oneLine(msg.server_name)}: ${shown(msg.message)}` }),
+		...(msg.url
+			? [el('p', {}, isAddress(msg.url) ? link(shown(msg.url), msg.url) : shown(msg.url))]
+			: [])
+	);
 	const fields = Object.entries(msg.requested_schema?.properties ?? {}).map(([name, schema]) => {
 		const choices = schema.enum ?? (schema.type === 'boolean' ? [true, false] : null);
 		const isNumber = /number|integer/.test(schema.type);
-		const input = choices ? el('select', {}, ...['', ...choices].map((one, i) => el('option', { value: i || '', text: shown(one) })))
+		const input = choices
+			? el(
+					'select',
+					{},
+					...['', ...choices].map((one, i) =>
+						el('option', { value: i || '', text: shown(one) })
+					)
+				)
 			: el('input', { type: isNumber ? 'number' : 'text' });
 		card.el.append(el('label', {}, shown(schema.title ?? name), input));
-		return () => input.value && [name, choices ? choices[input.value - 1] : isNumber ? Number(input.value) : input.value];
+		return () =>
+			input.value && [
+				name,
+				choices ? choices[input.value - 1] : isNumber ? Number(input.value) : input.value
+			];
 	});
-	const decide = decision => () => answer(card, { type: 'resolve_elicitation', server_name: msg.server_name, request_id: msg.id, decision,
-		...decision === 'accept' && { content: Object.fromEntries(fields.map(field => field()).filter(Boolean)) } });
-	card.buttons.append(button('Accept', decide('accept'), 'main'), button('Decline', decide('decline'), 'bad'), button('Cancel', decide('cancel')));
+	const decide = decision => () =>
+		answer(card, {
+			type: 'resolve_elicitation',
+			server_name: msg.server_name,
+			request_id: msg.id,
+			decision,
+			...(decision === 'accept' && {
+				content: Object.fromEntries(fields.map(field => field()).filter(Boolean))
+			})
+		});
+	card.buttons.append(
+		button('Accept', decide('accept'), 'main'),
+		button('Decline', decide('decline'), 'bad'),
+		button('Cancel', decide('cancel'))
+	);
 }
 
 const notified = new Set();
@@ -1090,20 +1515,26 @@ function notify(callId) {
 	notified.add(callId);
 	try {
 		if (Notification.permission === 'granted') new Notification('Codex waits for you');
-	} catch { /* Android has notifications of service workers only */ }
+	} catch {
+		/* Android has notifications of service workers only */
+	}
 	if (navigator.userActivation?.hasBeenActive) navigator.vibrate?.(200);
 }
 
 // ---- messages ----
 
 const images = [];
-const IMAGE_LARGEST = 5 * 1024 * 1024, IMAGES_LARGEST = 11 * 1024 * 1024;
+const IMAGE_LARGEST = 5 * 1024 * 1024,
+	IMAGES_LARGEST = 11 * 1024 * 1024;
 let attempt = null; // {text, images, id} of a message whose answer did not come
 
-const submit = (op, id = uuid(), session = chat.id) => api('POST', `/v1/sessions/${session}/submissions`, { id, op });
+const submit = (op, id = uuid(), session = chat.id) =>
+	api('POST', `/v1/sessions/${session}/submissions`, { id, op });
 
 async function sendMessage() {
-	const view = chat, text = $('message').value, urls = images.map(image => image.url);
+	const view = chat,
+		text = $('message').value,
+		urls = images.map(image => image.url);
 	if ((!text.trim() && !urls.length) || view.pending) return;
 	const key = JSON.stringify([view.id, text, urls]);
 	if (attempt?.key !== key) attempt = { key, id: uuid() };
@@ -1135,7 +1566,11 @@ async function implementPlan(node) {
 	node.disabled = true;
 	try {
 		await setMode('default');
-		await submit({ type: 'user_input', mode: 'steer', items: [{ type: 'text', text: 'Implement the plan.' }] });
+		await submit({
+			type: 'user_input',
+			mode: 'steer',
+			items: [{ type: 'text', text: 'Implement the plan.' }]
+		});
 	} catch (error) {
 		$('sent-alert').textContent = `Not sent: ${error.message}`;
 		node.disabled = false;
@@ -1151,8 +1586,10 @@ function addImages(files) {
 	for (const file of files) {
 		const alert = $('sent-alert');
 		const total = images.reduce((sum, image) => sum + image.size, file.size);
-		if (!/^image\/(png|jpeg|gif|webp)$/.test(file.type)) alert.textContent = 'Not sent: only PNG, JPEG, GIF and WebP images can be attached.';
-		else if (file.size > IMAGE_LARGEST || total > IMAGES_LARGEST) alert.textContent = 'Not sent: images may have 5 MB, together 11 MB.';
+		if (!/^image\/(png|jpeg|gif|webp)$/.test(file.type))
+			alert.textContent = 'Not sent: only PNG, JPEG, GIF and WebP images can be attached.';
+		else if (file.size > IMAGE_LARGEST || total > IMAGES_LARGEST)
+			alert.textContent = 'Not sent: images may have 5 MB, together 11 MB.';
 		else {
 			const reader = new FileReader();
 			reader.onload = () => {
@@ -1166,8 +1603,24 @@ function addImages(files) {
 
 function showImages() {
 	$('images').hidden = !images.length;
-	fill('images', ...images.map((image, i) => el('span', {}, el('img', { src: image.url, alt: 'Image to send' }),
-		button('Remove', () => { images.splice(i, 1); showImages(); }, 'small'))));
+	fill(
+		'images',
+		...images.map((image, i) =>
+			el(
+				'span',
+				{},
+				el('img', { src: image.url, alt: 'Image to send' }),
+				button(
+					'Remove',
+					() => {
+						images.splice(i, 1);
+						showImages();
+					},
+					'small'
+				)
+			)
+		)
+	);
 }
 
 // ---- settings ----
@@ -1221,8 +1674,13 @@ async function change(fields, apply) {
 
 async function setMode(mode) {
 	const { model, effort } = chat.settings;
-	await submit({ type: 'override_turn_context', collaboration_mode: { mode,
-		settings: { model, reasoning_effort: effort || null, developer_instructions: null } } });
+	await submit({
+		type: 'override_turn_context',
+		collaboration_mode: {
+			mode,
+			settings: { model, reasoning_effort: effort || null, developer_instructions: null }
+		}
+	});
 	chat.isPlan = mode === 'plan';
 	showState();
 }
@@ -1230,12 +1688,31 @@ async function setMode(mode) {
 async function showDevices() {
 	try {
 		const { devices } = await api('GET', '/v1/devices');
-		fill('devices', ...devices.map(device => el('li', {},
-			el('span', { text: `${shown(device.name)}${device.current ? ' (this one)' : ''}` }),
-			button(`Sign out ${shown(device.name)}`, async () => {
-				await api('DELETE', `/v1/devices/${device.id}`).catch(error => { put('set-alert', error.message); });
-				if (device.current) signedOut(); else showDevices();
-			}, 'small'))));
+		fill(
+			'devices',
+			...devices.map(device =>
+				el(
+					'li',
+					{},
+					el('span', {
+						text: `${shown(device.name)}${device.current ? ' (this one)' : ''}`
+					}),
+					button(
+						`Sign out ${shown(device.name)}`,
+						async () => {
+							await api('DELETE', `/v1/devices/${device.id}`).catch(
+								error => {
+									put('set-alert', error.message);
+								}
+							);
+							if (device.current) signedOut();
+							else showDevices();
+						},
+						'small'
+					)
+				)
+			)
+		);
 	} catch (error) {
 		$('set-alert').textContent = `The devices cannot be listed: ${error.message}`;
 	}
@@ -1248,8 +1725,15 @@ function qrImage(rows) {
 		return node;
 	};
 	const size = rows.length + 4;
-	const svg = make('svg', { viewBox: `-2 -2 ${size} ${size}`, role: 'img', 'aria-label': 'QR code of the link', 'shape-rendering': 'crispEdges' });
-	const d = rows.flatMap((row, y) => [...row].map((c, x) => c === '1' ? `M${x} ${y}h1v1h-1z` : '')).join('');
+	const svg = make('svg', {
+		viewBox: `-2 -2 ${size} ${size}`,
+		role: 'img',
+		'aria-label': 'QR code of the link',
+		'shape-rendering': 'crispEdges'
+	});
+	const d = rows
+		.flatMap((row, y) => [...row].map((c, x) => (c === '1' ? `M${x} ${y}h1v1h-1z` : '')))
+		.join('');
 	svg.append(make('path', { d, fill: '#000' }));
 	return svg;
 }
@@ -1258,7 +1742,7 @@ async function pair() {
 	try {
 		const { url, qr } = await api('POST', '/v1/pair');
 		put('pairing-link', url);
-		fill('qr', ...qr ? [qrImage(qr)] : []);
+		fill('qr', ...(qr ? [qrImage(qr)] : []));
 		$('pairing').hidden = false;
 	} catch (error) {
 		$('set-alert').textContent = `No link was made: ${error.message}`;
@@ -1267,7 +1751,10 @@ async function pair() {
 
 async function wantNotifications() {
 	const box = $('set-notify');
-	if (box.checked && (!('Notification' in window) || await Notification.requestPermission() !== 'granted')) {
+	if (
+		box.checked &&
+		(!('Notification' in window) || (await Notification.requestPermission()) !== 'granted')
+	) {
 		box.checked = false;
 		put('set-alert', 'Notifications are not allowed here.');
 	}
@@ -1288,13 +1775,22 @@ function stopWatching() {
 function watch(id) {
 	stopWatching();
 	const abort = { now: () => {} };
-	watching = { stop() { this.isOver = true; abort.now(); wake(); }, isOver: false, hurry: () => wake() };
+	watching = {
+		stop() {
+			this.isOver = true;
+			abort.now();
+			wake();
+		},
+		isOver: false,
+		hurry: () => wake()
+	};
 	let wake = () => {};
 	const self = watching;
-	const pause = ms => new Promise(resolve => {
-		wake = resolve;
-		setTimeout(resolve, ms);
-	});
+	const pause = ms =>
+		new Promise(resolve => {
+			wake = resolve;
+			setTimeout(resolve, ms);
+		});
 	self.restart = () => abort.now();
 	(async () => {
 		for (let delay = 0; !self.isOver;) {
@@ -1307,18 +1803,22 @@ function watch(id) {
 	})();
 }
 
-const LINE_SLICE_MS = 25, SILENCE_MS = 40000;
-const channel = new MessageChannel(), turns = [];
+const LINE_SLICE_MS = 25,
+	SILENCE_MS = 40000;
+const channel = new MessageChannel(),
+	turns = [];
 channel.port1.onmessage = () => turns.shift()?.();
-const breathe = () => new Promise(resolve => {
-	turns.push(resolve);
-	channel.port2.postMessage(0);
-});
+const breathe = () =>
+	new Promise(resolve => {
+		turns.push(resolve);
+		channel.port2.postMessage(0);
+	});
 
 /** Reads one stream to its end. Resolves to true if anything came. */
 async function readStream(id, abort, self) {
 	const control = new AbortController();
-	let timer, isGood = false;
+	let timer,
+		isGood = false;
 	abort.now = () => control.abort();
 	const feed = () => {
 		clearTimeout(timer);
@@ -1336,7 +1836,8 @@ async function readStream(id, abort, self) {
 		if (answer.status === 404) EVENTS.shutdown_complete();
 		if (!answer.ok) return false;
 		const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
-		let rest = '', since = performance.now();
+		let rest = '',
+			since = performance.now();
 		for (;;) {
 			const { value, done } = await reader.read();
 			if (done || self.isOver) break;
@@ -1349,7 +1850,7 @@ async function readStream(id, abort, self) {
 				try {
 					if (line) onLine(JSON.parse(line));
 				} catch (error) {
-					console.error(error); // one event that is not understood must not end the stream
+					console.error(error); // one bad event must not end the stream
 				}
 				if (self.isOver) return true;
 				if (performance.now() - since < LINE_SLICE_MS) continue;
@@ -1358,7 +1859,9 @@ async function readStream(id, abort, self) {
 				if (self.isOver) return true;
 			}
 		}
-	} catch { /* the connection is lost, or was given up */ } finally {
+	} catch {
+		/* the connection is lost, or was given up */
+	} finally {
 		clearTimeout(timer);
 		control.abort();
 	}
@@ -1399,18 +1902,32 @@ function listen() {
 		const text = $('code').value.trim();
 		signIn(/code=([^&\s]+)/.exec(text)?.[1] ?? text);
 	});
-	on('back', 'click', () => { location.hash = '#/'; });
+	on('back', 'click', () => {
+		location.hash = '#/';
+	});
 	on('changing', 'click', () => showChanges($('changes').hidden));
 	on('setting', 'click', openSettings);
-	on('new', 'click', () => { put('new-alert', ''); $('new-session').showModal(); });
+	on('new', 'click', () => {
+		put('new-alert', '');
+		$('new-session').showModal();
+	});
 	on('new-cancel', 'click', () => $('new-session').close());
 	on('new-form', 'submit', startNew);
 	on('more', 'click', loadThreads);
 	on('earlier', 'click', showEarlier);
-	on('latest', 'click', () => { chat.follow = true; schedule(); });
+	on('latest', 'click', () => {
+		chat.follow = true;
+		schedule();
+	});
 	on('log', 'scroll', onScroll);
-	on('composer', 'submit', event => { event.preventDefault(); sendMessage(); });
-	on('message', 'input', () => { resize(); if (chat) tab(`draft:${chat.id}`, $('message').value || null); });
+	on('composer', 'submit', event => {
+		event.preventDefault();
+		sendMessage();
+	});
+	on('message', 'input', () => {
+		resize();
+		if (chat) tab(`draft:${chat.id}`, $('message').value || null);
+	});
 	on('message', 'keydown', event => {
 		if (event.key !== 'Enter' || event.isComposing) return;
 		const isTouch = matchMedia('(pointer: coarse)').matches;
@@ -1418,26 +1935,51 @@ function listen() {
 		event.preventDefault();
 		sendMessage();
 	});
-	on('message', 'paste', event => { if (event.clipboardData.files.length) addImages(event.clipboardData.files); });
-	on('attach', 'click', () => $('file').click());
-	on('file', 'change', () => { addImages($('file').files); $('file').value = ''; });
-	on('stop', 'click', () => submit({ type: 'interrupt' }).catch(error => { $('sent-alert').textContent = `Not sent: ${error.message}`; }));
-	const setting = (name, field, wrap = value => value) => on(`set-${name}`, 'change', () => {
-		const value = $(`set-${name}`).value.trim();
-		if (value) change({ [field]: wrap(value) }, now => { now[name] = value; });
+	on('message', 'paste', event => {
+		if (event.clipboardData.files.length) addImages(event.clipboardData.files);
 	});
+	on('attach', 'click', () => $('file').click());
+	on('file', 'change', () => {
+		addImages($('file').files);
+		$('file').value = '';
+	});
+	on('stop', 'click', () =>
+		submit({ type: 'interrupt' }).catch(error => {
+			$('sent-alert').textContent = `Not sent: ${error.message}`;
+		})
+	);
+	const setting = (name, field, wrap = value => value) =>
+		on(`set-${name}`, 'change', () => {
+			const value = $(`set-${name}`).value.trim();
+			if (value)
+				change({ [field]: wrap(value) }, now => {
+					now[name] = value;
+				});
+		});
 	setting('model', 'model');
 	setting('effort', 'effort');
 	setting('approvals', 'approval_policy');
 	setting('sandbox', 'sandbox_policy', type => ({ type }));
-	on('set-plan', 'change', () => setMode($('set-plan').checked ? 'plan' : 'default').then(() => announce('Saved'), error => {
-		$('set-alert').textContent = `Not saved: ${error.message}`;
-	}));
-	on('set-theme', 'change', () => { local('theme', $('set-theme').value || null); applyTheme(); announce('Saved'); });
+	on('set-plan', 'change', () =>
+		setMode($('set-plan').checked ? 'plan' : 'default').then(
+			() => announce('Saved'),
+			error => {
+				$('set-alert').textContent = `Not saved: ${error.message}`;
+			}
+		)
+	);
+	on('set-theme', 'change', () => {
+		local('theme', $('set-theme').value || null);
+		applyTheme();
+		announce('Saved');
+	});
 	on('set-notify', 'change', wantNotifications);
 	on('pair', 'click', pair);
 	on('closing', 'click', () => $('settings').close());
-	on('sign-out', 'click', async () => { await api('POST', '/v1/logout').catch(() => {}); signedOut(); });
+	on('sign-out', 'click', async () => {
+		await api('POST', '/v1/logout').catch(() => {});
+		signedOut();
+	});
 	addEventListener('hashchange', route);
 	addEventListener('online', () => watching?.hurry());
 	document.addEventListener('visibilitychange', comeBack);

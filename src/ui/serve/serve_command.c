@@ -54,7 +54,7 @@ struct serve_run {
 
 static const struct cli_option rows[] = {
 	ROW(listen, "listen", 0, CLI_TEXT, "URL", "http:// or https://IP:PORT [" DEFAULT_ADDRESS "]"),
-	ROW(url, "url", 0, CLI_TEXT, "BASE", "What the page is called from outside, behind a proxy or a tunnel"),
+	ROW(url, "url", 0, CLI_TEXT, "BASE", "Address of the page from outside, through a proxy or a tunnel"),
 	ROW(allow_host, "allow-host", 0, CLI_LIST, "NAME[:PORT]", "Serve requests for this host, too; repeatable"),
 	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", "A fixed token, for scripts: 32 characters or more"),
 	ROW(plain_http, "plain-http", 0, CLI_FLAG, NULL, "Let other machines connect without encryption"),
@@ -114,7 +114,7 @@ static int check_listen(const struct serve_run *run, struct error *err)
 	return 0;
 }
 
-/* A host, and a port if there is a colon behind it. */
+/* A host, with or without a port. */
 static bool is_host(struct str text)
 {
 	static const char others[] = "-._[]:";

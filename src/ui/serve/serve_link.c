@@ -15,8 +15,6 @@
 #include "server/page_qr.h"
 #include "ui/cli/terminal.h"
 
-enum { QR_MARGIN = 2 };
-
 struct serve_links {
 	struct http_proto *proto;
 	uv_poll_t poll;
@@ -24,33 +22,16 @@ struct serve_links {
 	int flags; /* of standard input, to be restored */
 };
 
-/* ---- the QR code ---- */
-
-static bool is_dark(const struct page_qr *qr, size_t x, size_t y)
-{
-	return x >= QR_MARGIN && y >= QR_MARGIN && x < qr->width + QR_MARGIN && y < qr->width + QR_MARGIN &&
-	       qr->modules[(y - QR_MARGIN) * qr->width + x - QR_MARGIN] == '1';
-}
-
-/* Two rows of modules make a row of half blocks, black on white whatever the colours of the terminal are. */
 static void print_qr(const char *link)
 {
-	static const char *const halves[] = {" ", "\xe2\x96\x84", "\xe2\x96\x80", "\xe2\x96\x88"};
 	auto_buf struct buf out;
 	struct page_qr qr;
 	buf_init(&out, LIMIT_PAGE_FILE);
 	if (!page_qr_make(link, &qr))
 		return;
-	size_t size = qr.width + 2 * QR_MARGIN;
-	for (size_t y = 0; y < size; y += 2) {
-		buf_append_c(&out, "\x1b[30;107m");
-		for (size_t x = 0; x < size; x++)
-			buf_append_c(&out, halves[2 * is_dark(&qr, x, y) + is_dark(&qr, x, y + 1)]);
-		buf_append_c(&out, "\x1b[0m\n");
-	}
-	page_qr_finish(&qr);
-	if (size <= terminal_columns(STDERR_FILENO))
+	if (page_qr_draw(&qr, &out) <= terminal_columns(STDERR_FILENO))
 		fwrite(out.data, 1, out.len, stderr);
+	page_qr_finish(&qr);
 }
 
 static void print_link(struct http_proto *proto)

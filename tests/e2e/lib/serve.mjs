@@ -7,34 +7,92 @@ import { cleanEnv, codexBin, launch, makeHome, startModel, tempDir, waitFor } fr
 export const LINK = /^(https?:\/\/\S+)\/#code=([0-9a-f]{32})$/m;
 
 /** Starts the program; resolves to {url, link, code, home, cwd, child, done, nextLink()} once it has printed a link. */
-export async function serve(t, replies, { config, args = [], home, env, cwd = tempDir(t, 'cwd'), listen = 'http://127.0.0.1:0' } = {}) {
+export async function serve(
+	t,
+	replies,
+	{ config, args = [], home, env, cwd = tempDir(t, 'cwd'), listen = 'http://127.0.0.1:0' } = {}
+) {
 	const model = home ? null : await startModel(t, replies);
 	home ??= makeHome(t, model, config);
-	const program = launch(t, codexBin, ['serve', '--listen', listen, ...args], { cwd, env: { ...cleanEnv(home), ...env }, lifetime: 180_000 });
-	const url = await waitFor(program.child.stderr, () => program.result.stderr, (text) => /^listening on (\S+)\n/m.exec(text)?.[1]);
+	const program = launch(t, codexBin, ['serve', '--listen', listen, ...args], {
+		cwd,
+		env: { ...cleanEnv(home), ...env },
+		lifetime: 180_000
+	});
+	const url = await waitFor(
+		program.child.stderr,
+		() => program.result.stderr,
+		(text) => /^listening on (\S+)\n/m.exec(text)?.[1]
+	);
 	const links = () => program.result.stdout.split('\n').filter(Boolean);
-	const linkAt = (at) => waitFor(program.child.stdout, () => program.result.stdout, () => links()[at]);
+	const linkAt = (at) =>
+		waitFor(
+			program.child.stdout,
+			() => program.result.stdout,
+			() => links()[at]
+		);
 	const link = await linkAt(0);
 	let used = 0;
-	return { ...program, model, home, cwd, url, link, code: LINK.exec(link)[2],
+	return {
+		...program,
+		model,
+		home,
+		cwd,
+		url,
+		link,
+		code: LINK.exec(link)[2],
 		nextLink() {
 			program.child.stdin.write('\n');
 			return linkAt(++used);
-		} };
+		}
+	};
 }
 
 /** Sends one request; resolves to {status, headers, text, json}. */
-export function ask(server, method, target, { body, headers = {}, token = server.token, type = body === undefined ? undefined : 'application/json' } = {}) {
+export function ask(
+	server,
+	method,
+	target,
+	{
+		body,
+		headers = {},
+		token = server.token,
+		type = body === undefined ? undefined : 'application/json'
+	} = {}
+) {
 	return new Promise((resolve, reject) => {
-		const request = http.request(server.url + target, { method, agent: false, headers: {
-			...(token && { authorization: `Bearer ${token}` }), ...(type && { 'content-type': type }),
-			...(body !== undefined && { 'content-length': Buffer.byteLength(body) }), ...headers } }, (answer) => {
-			let text = '';
-			answer.setEncoding('utf8').on('data', (more) => { text += more; }).on('end', () => {
-				const isJson = answer.headers['content-type'] === 'application/json' && text;
-				resolve({ status: answer.statusCode, headers: answer.headers, raw: answer.rawHeaders, text, json: isJson ? JSON.parse(text) : undefined });
-			});
-		});
+		const request = http.request(
+			server.url + target,
+			{
+				method,
+				agent: false,
+				headers: {
+					...(token && { authorization: `Bearer ${token}` }),
+					...(type && { 'content-type': type }),
+					...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
+					...headers
+				}
+			},
+			(answer) => {
+				let text = '';
+				answer.setEncoding('utf8')
+					.on('data', (more) => {
+						text += more;
+					})
+					.on('end', () => {
+						const isJson =
+							answer.headers['content-type'] === 'application/json' &&
+							text;
+						resolve({
+							status: answer.statusCode,
+							headers: answer.headers,
+							raw: answer.rawHeaders,
+							text,
+							json: isJson ? JSON.parse(text) : undefined
+						});
+					});
+			}
+		);
 		request.on('error', reject).end(body);
 	});
 }
@@ -48,42 +106,73 @@ export async function signIn(server, code = server.code, name = 'test') {
 
 /** Watches: {lines, until(test), close(), over}. */
 export async function watch(server, query = '', token = server.token) {
-	const lines = [], looks = new Set();
-	const request = http.request(`${server.url}/v1/watch${query}`, { agent: false, headers: { authorization: `Bearer ${token}` } });
-	const answer = await new Promise((resolve, reject) => request.on('response', resolve).on('error', reject).end());
+	const lines = [],
+		looks = new Set();
+	const request = http.request(`${server.url}/v1/watch${query}`, {
+		agent: false,
+		headers: { authorization: `Bearer ${token}` }
+	});
+	const answer = await new Promise((resolve, reject) =>
+		request.on('response', resolve).on('error', reject).end()
+	);
 	let rest = '';
-	answer.setEncoding('utf8').on('data', (more) => {
-		const parts = (rest + more).split('\n');
-		rest = parts.pop();
-		lines.push(...parts.filter(Boolean).map((line) => JSON.parse(line)));
-		for (const look of looks) look();
-	}).on('error', () => {});
+	answer.setEncoding('utf8')
+		.on('data', (more) => {
+			const parts = (rest + more).split('\n');
+			rest = parts.pop();
+			lines.push(...parts.filter(Boolean).map((line) => JSON.parse(line)));
+			for (const look of looks) look();
+		})
+		.on('error', () => {});
 	const over = new Promise((resolve) => answer.on('close', resolve));
-	return { status: answer.statusCode, headers: answer.headers, lines, over, close: () => request.destroy(),
-		until: (wanted) => new Promise((resolve) => {
-			const look = () => {
-				const found = lines.find(wanted);
-				if (found) resolve(found);
-			};
-			looks.add(look);
-			look();
-		}) };
+	return {
+		status: answer.statusCode,
+		headers: answer.headers,
+		lines,
+		over,
+		close: () => request.destroy(),
+		until: (wanted) =>
+			new Promise((resolve) => {
+				const look = () => {
+					const found = lines.find(wanted);
+					if (found) resolve(found);
+				};
+				looks.add(look);
+				look();
+			})
+	};
 }
 
 // ---- the browser ----
 
-const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) => existsSync(path));
+const chromium = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+	existsSync(path)
+);
 const playwright = await import('playwright-core').catch(() => null);
 
 /** Options for a test that needs a browser. */
-export const needsBrowser = { skip: !playwright ? 'playwright-core is not installed: npm ci in tests/e2e'
-	: !chromium && 'there is no Chromium: apt-get install chromium' };
+export const needsBrowser = {
+	skip: !playwright
+		? 'playwright-core is not installed: npm ci in tests/e2e'
+		: !chromium && 'there is no Chromium: apt-get install chromium'
+};
 
 let running;
 
 async function start() {
-	return playwright.chromium.launch({ executablePath: chromium, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-		'--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-dev-shm-usage'] });
+	return playwright.chromium.launch({
+		executablePath: chromium,
+		args: [
+			'--no-sandbox',
+			'--disable-gpu',
+			'--disable-quic',
+			'--no-first-run',
+			'--disable-background-networking',
+			'--disable-component-update',
+			'--disable-sync',
+			'--disable-dev-shm-usage'
+		]
+	});
 }
 
 /** The browser of this file's tests; close it with closeBrowser in after(). */
@@ -93,22 +182,41 @@ export async function closeBrowser() {
 }
 
 /**
- * Opens an isolated browser window. What must never happen is collected in `faults`: errors on the console, reports of the content
- * security policy, dialogs, requests to another host; the test checks that it is empty when it ends.
+ * Opens an isolated browser window. Its faults are collected: errors on the console, reports of the content
+ * security policy, dialogs, requests to another host. A test requires an empty list.
  */
-export async function open(t, server, { link = server.link, width = 360, height = 640, mobile = width < 700, allows = [], ...more } = {}) {
-	const context = await (await browser()).newContext({ viewport: { width, height }, hasTouch: mobile, reducedMotion: 'reduce', ...more });
-	const page = await context.newPage(), faults = [];
+export async function open(
+	t,
+	server,
+	{ link = server.link, width = 360, height = 640, mobile = width < 700, allows = [], ...more } = {}
+) {
+	const context = await (
+		await browser()
+	).newContext({ viewport: { width, height }, hasTouch: mobile, reducedMotion: 'reduce', ...more });
+	const page = await context.newPage(),
+		faults = [];
 	page.setDefaultTimeout(20_000);
-	page.on('console', (message) => message.type() === 'error' && !allows.some((one) => one.test(message.text())) && faults.push(`console: ${message.text()}`));
+	page.on(
+		'console',
+		(message) =>
+			message.type() === 'error' &&
+			!allows.some((one) => one.test(message.text())) &&
+			faults.push(`console: ${message.text()}`)
+	);
 	page.on('pageerror', (error) => faults.push(`error: ${error.stack}`));
-	page.on('dialog', (dialog) => { faults.push(`dialog: ${dialog.message()}`); dialog.dismiss(); });
+	page.on('dialog', (dialog) => {
+		faults.push(`dialog: ${dialog.message()}`);
+		dialog.dismiss();
+	});
 	context.on('request', (request) => {
 		const address = request.url();
-		if (!address.startsWith(server.url) && !address.startsWith('data:') && !address.startsWith('blob:')) faults.push(`request: ${address}`);
+		if (!address.startsWith(server.url) && !address.startsWith('data:') && !address.startsWith('blob:'))
+			faults.push(`request: ${address}`);
 	});
 	await page.addInitScript(() => {
-		addEventListener('securitypolicyviolation', (event) => console.error(`CSP ${event.violatedDirective} ${event.blockedURI}`));
+		addEventListener('securitypolicyviolation', (event) =>
+			console.error(`CSP ${event.violatedDirective} ${event.blockedURI}`)
+		);
 	});
 	t.after(() => context.close());
 	if (link) await page.goto(link);
