@@ -394,6 +394,7 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 	process->drain_ms = spec->drain_ms;
 	process->has_terminal = spec->terminal != NULL;
 	process_input_init(&process->in, on_input_closed, process);
+	process->in.most = spec->stdin_most ? spec->stdin_most : LIMIT_EXEC_STDIN;
 	process->nowhere = -1;
 	process->started_ms = clock_now_ms();
 	process_reaper_add(&process->reaped);

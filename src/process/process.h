@@ -43,6 +43,7 @@ struct process_spec {
 	const char *cwd;             /* absolute; NULL: the engine's */
 	bool checks_program;         /* with a launch: fail if argv[0] is not a program, as without a launch */
 	bool stdin_open;             /* stdin is a pipe for process_write_stdin; else /dev/null */
+	size_t stdin_most;           /* most pending bytes of it; 0: LIMIT_EXEC_STDIN */
 	/* both streams share a pipe, which preserves their order, and are reported as stdout */
 	bool merge_output;
 	/* A terminal of this size for input and all output, which is reported as stdout; NULL: pipes. */

@@ -112,7 +112,7 @@ int process_input_write(struct process_input *input, struct str bytes, struct er
 {
 	if (!input->is_open || input->is_last)
 		return error_set(err, ERR_io, "the command's input is closed");
-	if (bytes.len > LIMIT_EXEC_STDIN - input->pending)
+	if (input->pending > input->most || bytes.len > input->most - input->pending)
 		return error_set(err, ERR_busy, "the command does not read its input: %zu bytes are already pending",
 		                 input->pending);
 	if (bytes.len)

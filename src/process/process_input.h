@@ -28,6 +28,7 @@ struct process_input {
 	bool is_last;      /* close the input after the pending bytes */
 	bool is_line_open; /* the last byte written is not a line end */
 	size_t pending;    /* in bytes */
+	size_t most;       /* of pending; set by the owner */
 	struct list held;  /* writes held back until process_input_release, in order */
 	process_input_closed_fn on_closed;
 	void *self;
@@ -40,7 +41,7 @@ void process_input_open(struct process_input *input, struct loop *loop, int fd, 
 /* Frees the bytes that were held back. The input must be closed. */
 void process_input_finish(struct process_input *input);
 
-/* Copies bytes. ERR_busy if LIMIT_EXEC_STDIN bytes are pending, ERR_io if the input is closed. */
+/* Copies bytes. ERR_busy if `most` bytes are pending, ERR_io if the input is closed. */
 must_check int process_input_write(struct process_input *input, struct str bytes, struct error *err);
 /* Writes the bytes that were held back: the command controls its terminal now. */
 void process_input_release(struct process_input *input);
