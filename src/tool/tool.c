@@ -41,19 +41,33 @@ static void on_deferred_done(void *self)
 	call->on_done(call, call->self);
 }
 
+/* The tool wait of scripts takes precedence over that of agents. */
+static const struct tool_type *find_known(const struct tool_host *host, struct str name)
+{
+	for (size_t i = 0; i < TOOL_count; i++) {
+		const struct tool_type *type = &tool_types[i];
+		bool is_known = (!(type->flags & TOOL_OF_COLLAB) || host->has_collab) &&
+		                (!(type->flags & TOOL_OF_CODE) || host->code.is_on);
+		if (is_known && str_is(name, type->wire))
+			return type;
+	}
+	return NULL;
+}
+
 static const struct tool_type *find_type(const struct tool_host *host, const struct tool_call_words *words)
 {
-	const struct tool_type *type = tool_find(words->name);
-	if (type && type->flags & TOOL_OF_COLLAB && !host->has_collab)
-		return NULL;
+	const struct tool_type *type = find_known(host, words->name);
 	if (!type || !words->namespace.ptr)
 		return type;
 	return type->flags & TOOL_OF_AGENTS && str_is(words->namespace, TOOL_AGENTS) ? type : NULL;
 }
 
-struct tool_call *tool_call_create(struct tool_host *host, const struct tool_call_words *words, tool_done_fn on_done,
+struct tool_call *tool_call_create(struct tool_host *host, const struct tool_call_words *asked, tool_done_fn on_done,
                                    void *self)
 {
+	struct tool_call_words copy = *asked, *words = &copy;
+	if (str_is(copy.namespace, TOOL_FUNCTIONS))
+		copy.namespace = STR_NONE;
 	struct tool_call *call = xnew(struct tool_call);
 	call->host = host;
 	call->turn_id = arena_str(&call->arena, host->turn_id);
@@ -73,6 +87,7 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
 	buf_init(&call->recorded, LIMIT_TOOL_OUTPUT);
 	buf_init(&call->parts, LIMIT_TOOL_ITEM);
 	buf_init(&call->follow_up, LIMIT_TOOL_FOLLOW_UP);
+	buf_init(&call->value, LIMIT_TOOL_ITEM);
 	loop_deferred_init(&call->done, host->loop, on_deferred_done, call);
 	return call;
 }
@@ -153,6 +168,7 @@ void tool_call_destroy(struct tool_call *call)
 	buf_finish(&call->recorded);
 	buf_finish(&call->parts);
 	buf_finish(&call->follow_up);
+	buf_finish(&call->value);
 	arena_finish(&call->arena);
 	free(call);
 }

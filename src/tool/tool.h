@@ -29,7 +29,9 @@ enum tool_flags {
 	TOOL_OF_COLLAB = 16,
 	TOOL_OF_SHELL = 32,
 	TOOL_IN_REVIEW = 64,
+	TOOL_OF_CODE = 128,
 };
+#define TOOL_FUNCTIONS "functions"   /* the namespace of tools without one in the lite form of requests */
 #define TOOL_AGENTS "multi_agent_v1" /* the namespace in which the tools flagged OF_AGENTS are offered */
 
 struct tool_type {
@@ -66,6 +68,8 @@ struct tool_call {
 	struct buf output;    /* UTF-8 text for the model */
 	struct buf recorded;  /* text for the session's file in place of output; empty: output */
 	struct buf parts;     /* the output as a JSON array of texts and images, in place of output; often empty */
+	bool is_nested;       /* a script has made the call: the tool sets value, if it has one */
+	struct buf value;     /* the JavaScript value for that script as JSON; often empty */
 	struct buf follow_up; /* further input items for the model: JSON, comma-separated; often empty */
 	uint64_t started_ns;
 	/* Private to the tool: */

@@ -14,6 +14,7 @@
 #include "protocol/record/types.h"
 
 struct agent;
+struct code_cells;
 struct dynamic_tools;
 struct exec_policy;
 struct exec_sessions;
@@ -36,6 +37,8 @@ struct tool_wait {
 	uint64_t number;                      /* private to the engine */
 };
 
+typedef void (*tool_ended_fn)(struct tool_call *call, void *self);
+
 struct tool_host {
 	struct loop *loop;
 	const char *cwd;       /* absolute working folder of the task */
@@ -56,7 +59,16 @@ struct tool_host {
 	bool mutes_output;                   /* the front end shows no output while a command runs */
 	bool begins_once_allowed; /* a command that needs approval begins after the approval, not before the request */
 	bool is_held;             /* backpressure: output of commands is not read (exec_command.h) */
-	struct list commands;     /* struct exec_command of started commands, maintained by tool/ */
+	bool is_idle;             /* no task runs: scripts start no calls */
+	struct {
+		bool is_on;                /* the tools exec and wait exist */
+		const char *refusal;       /* why no script can run; NULL: it can */
+		const char *program;       /* the host of scripts */
+		const char *path, *engine; /* "PATH=…" and "CODEX_CODE_MODE_ENGINE=…" for it; engine may be NULL */
+		struct str tools;          /* the tools array that scripts have */
+		struct code_cells *cells;  /* running scripts of the session */
+	} code;
+	struct list commands;             /* struct exec_command of started commands, maintained by tool/ */
 	struct text_budget output_budget; /* limit of a tool's output for the model */
 
 	/* Returns the environment of a command, NULL-terminated and valid until the next call. For the model's
@@ -72,6 +84,15 @@ struct tool_host {
 	 * once, and never after the call was cancelled. */
 	void (*ask)(struct tool_host *host, struct tool_call *call, enum event_tag tag, const void *body,
 	            tool_answer_fn answer);
+	/* True if a request of the session waits for the user. */
+	bool (*is_asking)(struct tool_host *host);
+	/* Adds an item (JSON) to the history as soon as every call there has its output. */
+	void (*add_item)(struct tool_host *host, struct str item);
+	/* For calls that a script makes: starts the call after the hooks before it; runs the hooks after it, then
+	 * `then`; drops its hooks and requests. */
+	void (*start_nested)(struct tool_host *host, struct tool_call *call);
+	void (*end_nested)(struct tool_host *host, struct tool_call *call, tool_ended_fn then, void *self);
+	void (*drop_nested)(struct tool_host *host, struct tool_call *call);
 	/* Removes the request with this id, if it is pending. */
 	void (*withdraw)(struct tool_host *host, struct str id);
 	/* Removes the call's requests: their answer functions are not called. */

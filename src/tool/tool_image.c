@@ -85,6 +85,13 @@ static void write_image_message(struct tool_call *call, const char *mime, struct
 	jw_object_end(&w);
 }
 
+static void write_value(struct tool_call *call, const char *mime, struct str bytes)
+{
+	buf_printf(&call->value, "{\"image_url\":\"data:%s;base64,", mime);
+	text_base64(&call->value, bytes.ptr, bytes.len);
+	buf_append_c(&call->value, "\"}");
+}
+
 static void on_file_read(void *self)
 {
 	struct view_job *job = self;
@@ -103,7 +110,10 @@ static void on_file_read(void *self)
 	} else {
 		struct ev_view_image event = {.call_id = call->call_id, .path = str_of(job->path)};
 		call->host->emit(call->host, call->turn_id, EV_view_image_tool_call, &event);
-		write_image_message(call, mime, buf_str(&job->file));
+		if (call->is_nested)
+			write_value(call, mime, buf_str(&job->file));
+		else
+			write_image_message(call, mime, buf_str(&job->file));
 		tool_call_finish(call, true, STR("attached local image path"));
 	}
 	view_job_destroy(job);

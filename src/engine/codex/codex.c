@@ -16,6 +16,7 @@
 #include "engine/session/session.h"
 #include "engine/session/session_goal.h"
 #include "engine/session/session_model.h"
+#include "engine/session/session_tools.h"
 #include "rollout/rollout_writer.h"
 #include "telemetry/telemetry.h"
 #include "tool/exec/exec_session.h"

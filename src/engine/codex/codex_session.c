@@ -19,7 +19,9 @@
 #include "engine/session/conversation.h"
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
+#include "engine/session/nested_hooks.h"
 #include "engine/session/session.h"
+#include "engine/session/session_code.h"
 #include "engine/session/session_goal.h"
 #include "engine/session/session_hooks.h"
 #include "engine/session/session_mcp.h"
@@ -360,6 +362,8 @@ int codex_open_session(struct codex *codex, struct str sub_id, const struct op_c
 	session_permission_init(session);
 	session_host_init(session);
 	session_goal_lend(session);
+	nested_hooks_init(session);
+	session_code_open(session);
 	session->host.is_held = codex->holds > 0;
 	if (session->resumed)
 		agents_restore(session, session->resumed->reader);
@@ -475,6 +479,7 @@ void codex_close_session(struct codex *codex)
 	task_destroy(session->task);
 	session_destroy_shells(session);
 	session_host_finish(session);
+	session_code_close(session);
 	samples_cancel(&codex->samples);
 	destroy_session(session);
 }

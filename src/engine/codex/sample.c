@@ -12,6 +12,7 @@
 #include "engine/history/context.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
+#include "engine/session/session_tools.h"
 #include "engine/history/history_item.h"
 #include "model/model_client.h"
 

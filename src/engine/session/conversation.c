@@ -19,6 +19,7 @@ void conversation_init(struct conversation *conversation, struct session *sessio
 	*conversation = (struct conversation){.session = session, .voice = voice};
 	context_init(&conversation->context);
 	buf_init(&conversation->tools, LIMIT_TOOLS_JSON);
+	buf_init(&conversation->code_tools, LIMIT_TOOLS_JSON);
 }
 
 void conversation_finish(struct conversation *conversation)
@@ -28,6 +29,7 @@ void conversation_finish(struct conversation *conversation)
 	settings_unref(conversation->announced);
 	conversation->announced = NULL;
 	buf_finish(&conversation->tools);
+	buf_finish(&conversation->code_tools);
 	free(steal(conversation->tools_model));
 }
 

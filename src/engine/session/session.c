@@ -16,6 +16,7 @@
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_sink.h"
 #include "rollout/rollout_writer.h"
+#include "tool/code/code_cells.h"
 #include "tool/exec/exec_command.h"
 #include "tool/exec/exec_session.h"
 #include "tool/tool.h"
@@ -154,7 +155,9 @@ bool session_answer(struct session *session, enum pending_kind kind, struct str 
 		return false;
 	if (kind == PENDING_approval)
 		session_record_decision(session, call, answer);
-	return pending_answer(&session->requests, kind, id, answer);
+	bool is_known = pending_answer(&session->requests, kind, id, answer);
+	code_cells_release(session->host.code.cells);
+	return is_known;
 }
 
 /* ---- calls that wait for the sink ---- */
@@ -228,6 +231,22 @@ static bool host_settle(struct tool_host *host, struct tool_wait *wait, struct s
 	env->sink->on_begin(env->sink->self, session->id, call_id);
 	env->ops->settle(env->self);
 	return true;
+}
+
+static bool host_is_asking(struct tool_host *host)
+{
+	const struct session *session = session_of(host);
+	return !list_empty(&session->requests) || !list_empty(&session->permissions);
+}
+
+/* The item waits until the next turn, like a report of a user's command. */
+static void host_add_item(struct tool_host *host, struct str item)
+{
+	struct session *session = session_of(host);
+	if (item.len + 1 > session->unheard.max - session->unheard.len)
+		return;
+	buf_append_str(&session->unheard, item);
+	buf_append_char(&session->unheard, '\n');
 }
 
 static void host_withdraw(struct tool_host *host, struct str id)
@@ -337,6 +356,9 @@ void session_host_init(struct session *session)
 		.question_timeout_ms = (uint64_t)session->env->config->request_user_input_timeout_ms,
 		.ask = host_ask,
 		.unask = host_unask,
+		.is_asking = host_is_asking,
+		.add_item = host_add_item,
+		.is_idle = true,
 		.withdraw = host_withdraw,
 		.patched = host_patched,
 		.interrupt = host_interrupt,
@@ -357,6 +379,8 @@ void session_host_init(struct session *session)
 void session_lend_host(struct session *session, struct str turn_id, const struct settings *settings)
 {
 	struct tool_host *host = &session->host;
+	settings_unref(session->lent);
+	session->lent = settings_ref((struct settings *)(uintptr_t)settings);
 	host->cwd = settings->cwd;
 	host->turn_id = turn_id;
 	host->approval_policy = settings->approval_policy;
@@ -365,13 +389,17 @@ void session_lend_host(struct session *session, struct str turn_id, const struct
 	host->effort = settings_shown_effort(settings);
 	host->offers_update_plan = session->env->config->tools.update_plan;
 	host->output_budget = settings->info.output_budget;
+	host->is_idle = false;
+	code_cells_resume(host->code.cells);
 }
 
 void session_host_finish(struct session *session)
 {
+	code_cells_destroy(session->host.code.cells);
 	session_drop_requests(session, NULL);
 	exec_sessions_destroy(session->exec);
 	loop_deferred_finish(&session->interrupt);
 	exec_rules_finish(&session->rules);
+	settings_unref(steal(session->lent));
 	env_finish(&session->command_env);
 }

@@ -56,6 +56,7 @@ struct conversation {
 	struct token_usage usage_last;
 	struct buf tools; /* JSON array of the tools that tools_model is offered */
 	char *tools_model;
+	struct buf code_tools;             /* JSON array of the tools that scripts have; as old as tools */
 	enum web_search_mode tools_search; /* the mode that tools has */
 };
 
@@ -75,6 +76,7 @@ struct session {
 	const struct session_permission_ops *permission_ops;
 	struct list permissions;             /* requests that wait for hooks (session_permission.h) */
 	struct list waits;                   /* struct tool_wait: calls that wait until their begin is stored */
+	struct list nested_hooks;            /* hooks of calls that scripts make (nested_hooks.h) */
 	struct list requests;                /* to the user and the client, unanswered (pending.h) */
 	struct dynamic_tools *dynamic_tools; /* tools provided by the client; NULL: none */
 	struct exec_rules rules;
@@ -106,6 +108,9 @@ struct session {
 	/* the history was recorded as a whole, so turns cannot be counted from the end of the file */
 	bool has_new_history;
 	struct session_window *window; /* the question for the context window of an unknown model; NULL: not asked */
+	bool has_warned_code;          /* … of code mode that the model is not made for, or that cannot work */
+	char *code_program;            /* the host of scripts */
+	char *code_path, *code_engine;
 	struct {
 		struct str *words; /* allocated in the arena */
 		size_t count;      /* 0: use the configured program */
@@ -114,6 +119,7 @@ struct session {
 	struct detached notices; /* notification programs that are being started */
 	bool is_private;         /* forbids the provider to store responses */
 	struct tool_host host;   /* lent to tool calls */
+	struct settings *lent;   /* those of the host: calls of scripts may outlive the task */
 };
 
 /* Puts an event on the event queue. */

@@ -14,6 +14,7 @@
 #include "mcp/mcp_catalog.h"
 #include "mcp/mcp_client.h"
 #include "mcp/mcp_pool.h"
+#include "tool/code/code_cells.h"
 #include "tool/mcp/mcp_offer.h"
 #include "tool/mcp/mcp_search.h"
 #include "tool/mcp/mcp_await.h"
@@ -298,8 +299,6 @@ static void drop_offers(struct session_mcp *mcp)
 	mcp_offer_destroy(steal(mcp->offer));
 }
 
-/* Adds the tools of servers that have started since the last request, for calls that have waited for them. Other calls
- * still refer to the former offer. */
 static void refresh_offer(struct session_mcp *mcp)
 {
 	if (mcp->offer)
@@ -325,8 +324,9 @@ void session_mcp_write_tools(struct session_mcp *mcp, bool is_searched, struct j
 {
 	if (!session_mcp_has_servers(mcp))
 		return;
-	drop_offers(mcp);
-	make_offer(mcp);
+	if (!code_cells_have_calls(mcp->session->host.code.cells)) /* they refer to the former offer */
+		drop_offers(mcp);
+	refresh_offer(mcp);
 	if (is_searched) {
 		auto_buf struct buf starting;
 		buf_init(&starting, LIMIT_MCP_OFFER);

@@ -14,7 +14,6 @@ struct model_prompt;
 struct model_provider;
 struct session;
 struct settings;
-struct tool_type;
 
 /* Resolves the provider that the JSON text describes; STR_NONE: the configured one. Returns NULL and err if it does
  * not exist or lacks its key. Owned by the caller. */
@@ -32,12 +31,6 @@ struct session_kin session_kin(const struct session *session);
 /* True if requests continue from the provider's last response and contain only the new items. */
 bool session_is_chained(const struct session *session);
 
-/* Returns the tools offered to the model of the settings, as a JSON array; borrowed until the model changes. */
-struct str conversation_tools(struct conversation *conversation, const struct settings *settings);
-/* True if the configuration removes this tool, so that a call of it is a call of an unknown tool. */
-bool session_lacks_tool(const struct session *session, const struct tool_type *type);
-/* True if the model gets the tools that name agents by thread id. */
-bool session_offers_agents(const struct session *session);
 /* Builds the system prompt: `own` if present, else the configured file, else the built-in text; then the additions of
  * the configuration. A subagent copies its parent's. Fails if the file cannot be read. */
 must_check int session_read_base(struct session *session, struct str own, struct error *err);

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/session/session.h"
+#include "engine/session/session_code.h"
 #include "engine/session/settings.h"
 #include "model/model_window.h"
 
@@ -67,6 +68,7 @@ static void on_window(int64_t tokens, void *self)
 
 void session_check_window(struct session *session, struct str sub_id, struct settings *settings)
 {
+	session_warn_code(session, sub_id, settings);
 	if (settings->info.is_known || session->env->config->is_set.model_context_window)
 		return;
 	if (session->window && strcmp(session->window->settings->model, settings->model) == 0)

@@ -8,9 +8,9 @@
 struct session;
 struct settings;
 
-/* Asks for the window of an unknown model, or warns of the one that is assumed; once per session and model. The answer
- * is taken over by these settings and by those of the session while a Task may already run with them. No-op for a known
- * model, or if model_context_window is set. */
+/* Reports what code mode cannot do with the model; then asks for the window of an unknown one, or warns of the one that
+ * is assumed; once per session and model. The answer is taken over by these settings and by those of the session while
+ * a Task may already run with them. No-op for a known model, or if model_context_window is set. */
 void session_check_window(struct session *session, struct str sub_id, struct settings *settings);
 /* Drops a question without an answer. */
 void session_window_finish(struct session *session);

@@ -253,7 +253,9 @@ static void end(struct task *task)
 	struct session *session = task->session;
 	session_goal_add_time(session, task->started_ns);
 	session->task = NULL;
+	session->host.is_idle = true;
 	task_destroy(task);
+	session->host.turn_id = STR_NONE;
 	session_record_unheard(session);
 	session_sync_rollout(session);
 	owner->events->on_end(owner->self);

@@ -19,9 +19,11 @@
 #include "engine/session/session.h"
 #include "engine/session/session_mcp.h"
 #include "engine/session/session_model.h"
+#include "engine/session/session_tools.h"
 #include "model/model_client.h"
 #include "model/model_error.h"
 #include "model/model_backoff.h"
+#include "tool/code/code_cells.h"
 #include "tool/tool.h"
 
 /* ---- the calls of the response ---- */
@@ -474,6 +476,7 @@ void turn_release(struct turn *turn)
 
 void turn_abort(struct turn *turn)
 {
+	code_cells_end(turn->env->session->host.code.cells);
 	abort_tools(turn, true);
 	if (turn->is_complete)
 		context_mark_turn_end(&turn->env->conversation->context, str_of(turn->response_id));

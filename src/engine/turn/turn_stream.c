@@ -314,12 +314,11 @@ static void on_function_call(struct turn *turn, const struct json *json)
 
 static void on_custom_call(struct turn *turn, const struct json *json)
 {
-	turn_add_tool(turn, &(struct tool_call_words){
-				    .call_id = json_get_str(json, "call_id"),
-				    .name = json_get_str(json, "name"),
-				    .input = json_get_str(json, "input"),
-				    .is_custom = true,
-			    });
+	struct tool_call_words words = {.call_id = json_get_str(json, "call_id"), .is_custom = true};
+	words.namespace = json_get_str(json, "namespace");
+	words.name = json_get_str(json, "name");
+	words.input = json_get_str(json, "input");
+	turn_add_tool(turn, &words);
 }
 
 /* The arguments are an object, not a text. */

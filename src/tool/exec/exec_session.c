@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/host.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -361,6 +362,36 @@ static void write_answer(struct exec_session *session, struct buf *out)
 	text_append_output(out, buf_str(&text), budget_of(session));
 }
 
+/* As write_answer, for a script, which gets the whole output unless it has asked for less. */
+static void write_value(struct exec_session *session, struct buf *out)
+{
+	auto_buf struct buf text, cut;
+	char chunk[8];
+	uint32_t number;
+	host_random(&number, sizeof(number));
+	snprintf(chunk, sizeof(chunk), "%06x", number & 0xffffff);
+	buf_init(&text, EXEC_TEXT_MAX);
+	buf_init(&cut, 2 * (size_t)EXEC_TEXT_MAX);
+	take_unread(session, &text);
+	size_t tokens = text_tokens(text.len);
+	if (session->max_tokens > 0 && tokens > (size_t)session->max_tokens) {
+		buf_printf(&cut, "Warning: truncated output (original token count: %zu)\n", tokens);
+		text_append_output(&cut, buf_str(&text), budget_of(session));
+	} else {
+		buf_append_str(&cut, buf_str(&text));
+	}
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	jw_member_cstr(&w, "chunk_id", chunk);
+	jw_key(&w, "wall_time_seconds");
+	jw_double(&w, (double)(clock_now_ns() - session->wait_started_ns) / 1e9);
+	jw_member_i64(&w, session->has_ended ? "exit_code" : "session_id",
+	              session->has_ended ? session->exit_code : session->id);
+	jw_member_i64(&w, "original_token_count", (int64_t)tokens);
+	jw_member_str(&w, "output", buf_str(&cut));
+	jw_object_end(&w);
+}
+
 /* Answers the waiting call. The session of a command that has ended is destroyed with its last output. */
 static void answer(void *self)
 {
@@ -373,7 +404,10 @@ static void answer(void *self)
 		return;
 	}
 	exec_session_unwait(session);
-	write_answer(session, &call->output);
+	if (call->is_nested)
+		write_value(session, &call->value);
+	else
+		write_answer(session, &call->output);
 	call->state = NULL;
 	tool_call_finish_output(call, true);
 	if (session->has_ended)

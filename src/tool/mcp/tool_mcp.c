@@ -89,6 +89,8 @@ static void succeed(struct mcp_run *run, const struct json *answer, struct mcp_o
 	buf_init(&item, LIMIT_TOOL_ITEM);
 	struct json_writer w = json_writer(&item);
 	mcp_output_write_item(answer, &w);
+	if (call->is_nested && !item.over)
+		buf_append_str(&call->value, buf_str(&item));
 	mcp_output_emit(call, &invocation, output->wall_ns, buf_str(&item));
 	bool is_error = json_get_bool(answer, "isError", false);
 	stop(call);

@@ -1,0 +1,459 @@
+/* The process is not trusted: every frame is checked, and a wrong one ends the cell. Its end is handled by the frames
+ * that came before it. */
+#include "tool/code/code_cells.h"
+
+#include <stdio.h>
+
+#include "base/clock.h"
+#include "base/json.h"
+#include "tool/code/code_limits.h"
+#include "base/mem.h"
+#include "process/process.h"
+#include "tool/code/code_cells_priv.h"
+#include "tool/exec/exec_session.h"
+
+enum { EXIT_NO_ENGINE = 3, EXIT_NO_LOCK = 4 }; /* of codex-code-mode-host */
+
+/* ---- the answer ---- */
+
+static void cell_destroy(struct code_cell *cell);
+
+static void stop_waiting(struct code_cell *cell)
+{
+	loop_timer_stop(cell->timer);
+	cell->waiter = NULL;
+	cell->is_due = false;
+}
+
+static void write_head(const struct code_cell *cell, const char *state, struct buf *out)
+{
+	double seconds = (double)(clock_now_ns() - cell->wait_started_ns) / 1e9;
+	buf_printf(out, "Script %s\nWall time %.1f seconds\nOutput:\n", state, seconds);
+}
+
+static void answer(struct code_cell *cell, const char *state)
+{
+	struct tool_call *call = cell->waiter;
+	auto_buf struct buf head;
+	buf_init(&head, 1 * KIB);
+	write_head(cell, state, &head);
+	code_result_write(&cell->result, buf_str(&head), cell->tokens, &call->output, &call->parts);
+	stop_waiting(cell);
+	call->state = NULL;
+	tool_call_finish_output(call, true);
+}
+
+static bool is_asking(const struct code_cell *cell)
+{
+	struct tool_host *host = cell->cells->host;
+	return host->is_asking(host);
+}
+
+/* Answers the waiting call with the end of the script, which closes the cell. */
+static void answer_end(struct code_cell *cell)
+{
+	if (is_asking(cell)) {
+		cell->is_due = true;
+		return;
+	}
+	if (cell->failure) {
+		struct tool_call *call = cell->waiter;
+		stop_waiting(cell);
+		call->state = NULL;
+		tool_call_finish(call, false, str_of(cell->failure));
+	} else {
+		answer(cell, cell->has_failed ? "failed" : "completed");
+	}
+	cell_destroy(cell);
+}
+
+static void answer_running(struct code_cell *cell)
+{
+	char state[48];
+	if (is_asking(cell)) {
+		cell->is_due = true;
+		return;
+	}
+	snprintf(state, sizeof(state), "running with cell ID %s", cell->id);
+	answer(cell, state);
+}
+
+/* Delivers the answer that is_due has held, if no request is pending any more. */
+static void cell_release(struct code_cell *cell)
+{
+	if (!cell->is_due || !cell->waiter || is_asking(cell))
+		return;
+	cell->is_due = false;
+	if (cell->process)
+		answer_running(cell);
+	else
+		answer_end(cell);
+}
+
+static void on_timer(void *self)
+{
+	answer_running(self);
+}
+
+/* ---- the end of a script ---- */
+
+/* Ends the process and the calls; the output stays for the answer. */
+static void close_cell(struct code_cell *cell)
+{
+	if (!cell->process)
+		return;
+	code_calls_drop(cell);
+	process_destroy(steal(cell->process));
+	cell->cells->running--;
+	if (cell->waiter)
+		answer_end(cell);
+}
+
+void code_cell_break(struct code_cell *cell, const char *why)
+{
+	if (!cell->process)
+		return;
+	cell->failure = xasprintf("The script was ended: %s. Its effects up to then may have happened; values that "
+	                          "ended scripts have stored are kept.",
+	                          why);
+	close_cell(cell);
+}
+
+static struct code_value *find_value(struct code_cells *cells, struct str key)
+{
+	vec_for_each(it, &cells->store) {
+		if (str_eq(it->key, key))
+			return it;
+	}
+	vec_push(&cells->store, (struct code_value){.key = str_copy(key)});
+	return &cells->store.items[cells->store.count - 1];
+}
+
+static void store(struct code_cells *cells, const struct json *values)
+{
+	json_for_each(it, values) {
+		size_t size = it->key.len + it->text.len;
+		if (it->type != JSON_string || size > LIMIT_CODE_STORE - cells->store_bytes)
+			continue;
+		struct code_value *value = find_value(cells, it->key);
+		cells->store_bytes += it->text.len;
+		cells->store_bytes -= value->json.len;
+		cells->store_bytes += value->json.ptr ? 0 : it->key.len;
+		str_free(&value->json);
+		value->json = str_copy(it->text);
+	}
+}
+
+static void on_script_end(struct code_cell *cell, const struct json *frame)
+{
+	auto_buf struct buf text;
+	struct str error = json_get_str(frame, "error");
+	buf_init(&text, LIMIT_CODE_FRAME);
+	store(cell->cells, json_get(frame, "stored"));
+	if (error.ptr) {
+		cell->has_failed = true;
+		buf_printf(&text, "Script error:\n");
+		buf_append_str(&text, error);
+		code_result_add_error(&cell->result, buf_str(&text));
+	}
+	close_cell(cell);
+}
+
+/* ---- frames ---- */
+
+static void add_note(struct code_cell *cell, struct str text)
+{
+	auto_buf struct buf item;
+	struct tool_host *host = cell->cells->host;
+	buf_init(&item, 8 * (size_t)LIMIT_CODE_TEXT);
+	if (cell->notes++ >= LIMIT_CODE_NOTES || str_is_blank(text))
+		return;
+	struct json_writer w = json_writer(&item);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "custom_tool_call_output");
+	jw_member_cstr(&w, "call_id", cell->exec_id);
+	jw_member_cstr(&w, "name", "exec");
+	jw_member_str(&w, "output", text);
+	jw_object_end(&w);
+	if (!item.over)
+		host->add_item(host, buf_str(&item));
+}
+
+static void take_frame(struct code_cell *cell, const struct json *frame)
+{
+	struct str type = json_get_str(frame, "t"), text = json_get_str(frame, "text");
+	if (str_is(type, "text"))
+		code_result_add_text(&cell->result, text);
+	else if (str_is(type, "image"))
+		code_result_add_image(&cell->result, json_get_str(frame, "url"));
+	else if (str_is(type, "notify"))
+		add_note(cell, text);
+	else if (str_is(type, "call"))
+		code_call_add(cell, frame);
+	else if (str_is(type, "done"))
+		on_script_end(cell, frame);
+	else if (!str_is(type, "yield"))
+		code_cell_break(cell, "its process has sent an unknown message");
+	else if (cell->waiter && !cell->is_due)
+		answer_running(cell);
+}
+
+/* Handles one frame, which may free the cell. */
+static void on_step(void *self)
+{
+	struct code_cell *cell = self;
+	struct str text;
+	auto_arena struct arena arena = {0};
+	if (!cell->process)
+		return;
+	if (!code_frames_next(&cell->frames, &text)) {
+		if (cell->exit_reason)
+			code_cell_break(cell, cell->exit_reason);
+		return;
+	}
+	const struct json *frame = json_parse_copy(&arena, text, NULL);
+	code_frames_drop(&cell->frames);
+	loop_defer(&cell->step);
+	if (frame)
+		take_frame(cell, frame);
+	else
+		code_cell_break(cell, "its process has sent a message that is not JSON");
+}
+
+static void on_output(enum exec_stream stream, struct str bytes, void *self)
+{
+	struct code_cell *cell = self;
+	if (stream != exec_stream_stdout)
+		return;
+	if (!code_frames_add(&cell->frames, bytes))
+		code_cell_break(cell, "its process has sent a message that is too long");
+	else
+		loop_defer(&cell->step);
+}
+
+static const char *end_of(const struct process_result *result, char *text, size_t size)
+{
+	if (result->error)
+		snprintf(text, size, "its process could not be started: %s", result->error->text);
+	else if (result->exit_code == EXIT_NO_ENGINE)
+		snprintf(text, size,
+		         "there is no JavaScript engine: install the package libjavascriptcoregtk-4.1-0 or "
+		         "nodejs");
+	else if (result->exit_code == EXIT_NO_LOCK)
+		snprintf(text, size, "the system cannot confine its process: it has no seccomp filters");
+	else if (result->signal)
+		snprintf(text, size,
+		         "its process was killed by signal %d, perhaps because it used too much memory or time",
+		         result->signal);
+	else
+		snprintf(text, size, "its process has ended with status %d, perhaps because no memory was left",
+		         result->exit_code);
+	return text;
+}
+
+static void on_end(const struct process_result *result, void *self)
+{
+	struct code_cell *cell = self;
+	char why[ERROR_TEXT_MAX + 64];
+	cell->exit_reason = xstrdup(end_of(result, why, sizeof(why)));
+	loop_defer(&cell->step);
+}
+
+void code_cell_send(struct code_cell *cell, struct buf *frame)
+{
+	struct error err;
+	if (!cell->process)
+		return;
+	if (process_write_stdin(cell->process, buf_str(frame), &err) != 0 && err.code == ERR_busy)
+		code_cell_break(cell, "it does not read the results of its calls");
+}
+
+/* ---- start and end ---- */
+
+static void send_script(struct code_cell *cell, struct str source)
+{
+	auto_buf struct buf frame;
+	const struct code_cells *cells = cell->cells;
+	if (code_frame_write_start(&frame, source, &cell->tools, cells->store.items, cells->store.count))
+		code_cell_send(cell, &frame);
+	else
+		code_cell_break(cell, "the script and the stored values are too large");
+}
+
+static struct process *start_process(struct code_cell *cell, struct error *err)
+{
+	static const struct process_handler handler = {.on_output = on_output, .on_end = on_end};
+	const struct tool_host *host = cell->cells->host;
+	const char *argv[] = {host->code.program, NULL};
+	const char *env[] = {host->code.path, host->code.engine, NULL};
+	const struct process_spec spec = {
+		.argv = argv,
+		.env = env,
+		.cwd = "/",
+		.stdin_open = true,
+		.stdin_most = LIMIT_CODE_FRAME,
+		.drain_ms = PROCESS_DRAIN_MS,
+	};
+	return process_start(host->loop, &spec, &handler, cell, err);
+}
+
+struct code_cell *code_cell_start(struct code_cells *cells, const struct tool_call *exec, struct error *err)
+{
+	struct tool_host *host = cells->host;
+	if (cells->running >= LIMIT_CODE_CELLS) {
+		error_set(err, ERR_limit, "%d scripts are running: wait for one of them, or terminate it",
+		          LIMIT_CODE_CELLS);
+		return NULL;
+	}
+	struct code_cell *cell = xnew(struct code_cell);
+	cell->cells = cells;
+	list_init(&cell->calls);
+	list_init(&cell->link);
+	code_frames_init(&cell->frames);
+	code_tools_read(&cell->tools, host->code.tools);
+	cell->timer = loop_timer_create(host->loop, on_timer, cell);
+	loop_deferred_init(&cell->step, host->loop, on_step, cell);
+	cell->exec_id = str_dup(exec->call_id);
+	cell->process = start_process(cell, err);
+	if (!cell->process) {
+		cell_destroy(cell);
+		return NULL;
+	}
+	cells->running++;
+	snprintf(cell->id, sizeof(cell->id), "%u", ++cells->last_id);
+	list_append(&cells->all, &cell->link);
+	send_script(cell, ((const struct args_exec *)exec->args)->input);
+	return cell;
+}
+
+struct code_cell *code_cell_find(struct code_cells *cells, struct str id)
+{
+	struct code_cell *it;
+	list_for_each(it, &cells->all, link) {
+		if (str_is(id, it->id))
+			return it;
+	}
+	return NULL;
+}
+
+/* Called when the waiting call is cancelled: the user has interrupted it. */
+static void stop_call(struct tool_call *call)
+{
+	struct code_cell *cell = call->state;
+	call->state = NULL;
+	if (cell)
+		cell_destroy(cell);
+}
+
+void code_cell_wait(struct code_cell *cell, struct tool_call *call, uint64_t yield_ms, size_t tokens)
+{
+	cell->waiter = call;
+	cell->tokens = tokens;
+	cell->wait_started_ns = clock_now_ns();
+	call->state = cell;
+	call->stop = stop_call;
+	if (!cell->process)
+		answer_end(cell);
+	else
+		loop_timer_start(cell->timer, yield_ms);
+}
+
+static void end_sessions(struct code_cell *cell)
+{
+	vec_for_each(id, &cell->sessions)
+		exec_sessions_end_background(cell->cells->host->exec, *id);
+	cell->sessions.count = 0;
+}
+
+void code_cell_terminate(struct code_cell *cell, struct tool_call *call, size_t tokens)
+{
+	end_sessions(cell);
+	cell->waiter = NULL;
+	close_cell(cell);
+	cell->waiter = call;
+	cell->tokens = tokens;
+	cell->wait_started_ns = clock_now_ns();
+	answer(cell, "terminated");
+	cell_destroy(cell);
+}
+
+static void cell_destroy(struct code_cell *cell)
+{
+	if (cell->waiter)
+		cell->waiter->state = NULL;
+	cell->waiter = NULL;
+	close_cell(cell);
+	list_remove(&cell->link);
+	code_frames_finish(&cell->frames);
+	code_result_finish(&cell->result);
+	code_tools_finish(&cell->tools);
+	vec_finish(&cell->sessions);
+	loop_timer_destroy(cell->timer);
+	loop_deferred_finish(&cell->step);
+	free(cell->exec_id);
+	free(cell->failure);
+	free(cell->exit_reason);
+	free(cell);
+}
+
+/* ---- the cells of a session ---- */
+
+struct code_cells *code_cells_create(struct tool_host *host)
+{
+	struct code_cells *cells = xnew(struct code_cells);
+	cells->host = host;
+	list_init(&cells->all);
+	return cells;
+}
+
+void code_cells_end(struct code_cells *cells)
+{
+	struct code_cell *it;
+	while (cells && (it = list_first(&cells->all, struct code_cell, link))) {
+		end_sessions(it);
+		cell_destroy(it);
+	}
+}
+
+void code_cells_destroy(struct code_cells *cells)
+{
+	if (!cells)
+		return;
+	code_cells_end(cells);
+	vec_for_each(it, &cells->store) {
+		str_free(&it->key);
+		str_free(&it->json);
+	}
+	vec_finish(&cells->store);
+	free(cells);
+}
+
+void code_cells_resume(struct code_cells *cells)
+{
+	struct code_cell *it;
+	if (!cells)
+		return;
+	list_for_each(it, &cells->all, link)
+		code_calls_start(it);
+}
+
+void code_cells_release(struct code_cells *cells)
+{
+	struct code_cell *it;
+	if (!cells)
+		return;
+	list_for_each(it, &cells->all, link)
+		cell_release(it);
+}
+
+bool code_cells_have_calls(const struct code_cells *cells)
+{
+	const struct code_cell *it;
+	if (!cells)
+		return false;
+	list_for_each(it, &cells->all, link) {
+		if (it->call_count)
+			return true;
+	}
+	return false;
+}

@@ -1,0 +1,84 @@
+/* code_cells_priv.h — a cell and its calls. Private to tool/code/. */
+#ifndef TOOL_CODE_CELLS_PRIV_H
+#define TOOL_CODE_CELLS_PRIV_H
+
+#include "base/list.h"
+#include "base/vec.h"
+#include "tool/code/code_cells.h"
+#include "tool/code/code_frame.h"
+#include "tool/code/code_result.h"
+#include "tool/code/code_tools.h"
+#include "tool/tool.h"
+
+struct json;
+struct loop_timer;
+struct process;
+
+struct code_cells {
+	struct tool_host *host;
+	struct list all; /* struct code_cell, oldest first */
+	size_t running;
+	unsigned last_id;
+	VEC(struct code_value) store;
+	size_t store_bytes;
+	struct tool_call *exclusive; /* the running call of a tool that must run alone */
+};
+
+struct code_cell {
+	struct list link;
+	struct code_cells *cells;
+	char id[16];
+	char *exec_id;           /* call_id of the exec call */
+	struct process *process; /* NULL: the script has ended */
+	struct code_frames frames;
+	struct code_result result;
+	struct code_tools tools;
+	struct list calls; /* struct code_call, in the order of the calls */
+	size_t call_count, running;
+	size_t notes;
+	VEC(int64_t) sessions; /* background commands that its calls have left */
+	char *exit_reason;     /* the process has ended; its last frames may still be handled */
+	char *failure;         /* why the cell has ended without an end of the script; it is the whole output */
+	bool has_failed;       /* the script has ended by an exception */
+	bool is_due;           /* the waiter's answer is held until the user has answered a request */
+	struct tool_call *waiter;
+	struct loop_timer *timer;
+	struct loop_deferred step; /* handles received frames, outside of the process's callback */
+	uint64_t wait_started_ns;
+	size_t tokens;
+};
+
+/* A call of a tool by a script. */
+struct code_call {
+	struct list link;
+	struct code_cell *cell;
+	struct tool_call *call;
+	int64_t id; /* the script's */
+	bool is_started;
+};
+
+/* ---- code_cells.c ---- */
+
+/* Starts the process of a script. NULL and err if it cannot be started. */
+must_check struct code_cell *code_cell_start(struct code_cells *cells, const struct tool_call *exec, struct error *err);
+/* Returns NULL if there is no cell with this id. */
+struct code_cell *code_cell_find(struct code_cells *cells, struct str id);
+/* Lets the call wait for the end of the script, or for yield_ms; then finishes it with the output. */
+void code_cell_wait(struct code_cell *cell, struct tool_call *call, uint64_t yield_ms, size_t tokens);
+/* Ends the script and all that it has started, and finishes the call with the output so far. */
+void code_cell_terminate(struct code_cell *cell, struct tool_call *call, size_t tokens);
+/* Sends a frame to the script, which is emptied. */
+void code_cell_send(struct code_cell *cell, struct buf *frame);
+/* Ends the cell because its process has not kept to the protocol. */
+void code_cell_break(struct code_cell *cell, const char *why);
+
+/* ---- code_cells_call.c ---- */
+
+/* Makes the call that a frame asks for. */
+void code_call_add(struct code_cell *cell, const struct json *frame);
+/* Starts the calls that can run. */
+void code_calls_start(struct code_cell *cell);
+/* Ends all calls, without results. */
+void code_calls_drop(struct code_cell *cell);
+
+#endif

@@ -1,0 +1,85 @@
+/* Bytes are collected until a frame is whole; the length is checked as soon as it is known. */
+#include "tool/code/code_frame.h"
+
+#include "tool/code/code_limits.h"
+#include "tool/code/code_tools.h"
+
+enum { HEAD = 4 };
+
+void code_frames_init(struct code_frames *frames)
+{
+	buf_init(&frames->rest, LIMIT_CODE_FRAME + HEAD + 64 * (size_t)KIB);
+}
+
+void code_frames_finish(struct code_frames *frames)
+{
+	buf_finish(&frames->rest);
+}
+
+static size_t length_of(const struct buf *rest)
+{
+	const unsigned char *head = (const unsigned char *)rest->data;
+	return head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 | (size_t)head[3] << 24;
+}
+
+bool code_frames_add(struct code_frames *frames, struct str bytes)
+{
+	buf_append_str(&frames->rest, bytes);
+	return !frames->rest.over && (frames->rest.len < HEAD || length_of(&frames->rest) <= LIMIT_CODE_FRAME);
+}
+
+bool code_frames_next(struct code_frames *frames, struct str *ret)
+{
+	const struct buf *rest = &frames->rest;
+	if (rest->len < HEAD || length_of(rest) > LIMIT_CODE_FRAME || rest->len - HEAD < length_of(rest))
+		return false;
+	*ret = str_n(rest->data + HEAD, length_of(rest));
+	return true;
+}
+
+void code_frames_drop(struct code_frames *frames)
+{
+	size_t whole = HEAD + length_of(&frames->rest);
+	if (whole == frames->rest.len)
+		buf_reuse(&frames->rest);
+	else
+		buf_consume(&frames->rest, whole);
+}
+
+struct json_writer code_frame_begin(struct buf *out, const char *type)
+{
+	buf_init(out, LIMIT_CODE_FRAME);
+	buf_append(out, "\0\0\0\0", HEAD);
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	jw_member_cstr(&w, "t", type);
+	return w;
+}
+
+bool code_frame_end(struct buf *out, struct json_writer *w)
+{
+	jw_object_end(w);
+	if (out->over)
+		return false;
+	size_t len = out->len - HEAD;
+	for (size_t i = 0; i < HEAD; i++)
+		out->data[i] = (char)(len >> (8 * i));
+	return true;
+}
+
+bool code_frame_write_start(struct buf *out, struct str source, const struct code_tools *tools,
+                            const struct code_value *values, size_t count)
+{
+	struct json_writer w = code_frame_begin(out, "start");
+	jw_member_str(&w, "source", source);
+	jw_key(&w, "tools");
+	code_tools_write(tools, &w);
+	jw_key(&w, "stored");
+	jw_object(&w);
+	for (size_t i = 0; i < count; i++) {
+		jw_key_str(&w, values[i].key);
+		jw_str(&w, values[i].json);
+	}
+	jw_object_end(&w);
+	return code_frame_end(out, &w);
+}
