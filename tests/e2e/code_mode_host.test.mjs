@@ -1,0 +1,162 @@
+// The host of scripts: what it cannot do, and what a hostile one cannot do to the engine.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { engines, hostBin, runHost, runScript, script, shown, startThread, wait } from './lib/code_mode.mjs';
+import { codexBin, needs, tempDir } from './lib/codex.mjs';
+
+const server = needs('app-server');
+const probe = path.join(path.dirname(codexBin), 'tests/e2e/lock_probe');
+const errorOf = ({ frames }) => frames.find(({ t }) => t === 'done')?.error;
+
+test('a locked process can use memory, threads and its pipes alone', { skip: !fs.existsSync(probe) }, () => {
+	const { status, stdout, signal } = spawnSync(probe, { encoding: 'utf8' });
+	assert.deepEqual({ status, signal, stdout }, { status: 0, signal: null, stdout: 'locked\n' });
+});
+
+test('a script that escapes into node finds no way out', { skip: !engines.includes('node') }, () => {
+	const run = runHost('node', `let error; try { await import('x') } catch (e) { error = e }
+		const proc = error.constructor.constructor('return process')();
+		const get = (name) => proc.getBuiltinModule ? proc.getBuiltinModule(name) : proc.binding(name);
+		const tries = {
+			read: () => get('fs').readFileSync('/etc/passwd'),
+			proc: () => get('fs').readFileSync('/proc/self/maps'),
+			write: () => get('fs').writeFileSync('/tmp/codex-escape', 'x'),
+			exec: () => { const r = get('child_process').spawnSync('/bin/true'); if (r.error) throw r.error; },
+			kill: () => proc.kill(proc.ppid, 0),
+			addon: () => proc.dlopen({ exports: {} }, '/lib/x86_64-linux-gnu/libm.so.6'),
+		};
+		for (const name in tries) try { tries[name](); text('escaped: ' + name) } catch {}
+		const s = await new Promise((done) => get('net').connect(9, '127.0.0.1').on('error', (e) => done(e.code)).on('connect', () => done('escaped')));
+		text(s)`);
+	const texts = run.frames.filter(({ t }) => t === 'text').map(({ text }) => text);
+	assert.deepEqual(texts, ['EPERM'], JSON.stringify(run));
+});
+
+for (const engine of engines) {
+	test(`${engine}: bombs end with an error, within bounds`, () => {
+		assert.match(String(errorOf(runHost(engine, 'const a = []; for (;;) a.push(new Array(1000).fill(a.length))')) ?? 'died'), /memory|died/);
+		const deep = runHost(engine, "let s = '['.repeat(1e6); try { JSON.parse(s) } catch (e) { text('caught') }");
+		assert.ok(errorOf(deep) !== undefined || deep.status !== 0);
+		assert.equal(errorOf(runHost(engine, "for (let i = 0; i < 1e5; i++) Promise.resolve().then(() => {}); await 0")), null);
+	});
+
+	test(`${engine}: the host ends with its input`, () => {
+		const run = spawnSync(hostBin, { input: '', env: { PATH: process.env.PATH, CODEX_CODE_MODE_ENGINE: engine }, timeout: 30_000 });
+		assert.equal(run.signal, null);
+	});
+}
+
+/** A program that plays the host: it runs this function, which gets the frame of the start. */
+function fakeHost(t, play) {
+	const file = path.join(tempDir(t, 'host'), 'host');
+	fs.writeFileSync(file, `#!/usr/bin/env node
+const fs = require('fs');
+const send = (value) => raw(Buffer.from(typeof value === 'string' ? value : JSON.stringify(value)));
+const raw = (bytes, size = bytes.length) => {
+	const head = Buffer.alloc(4);
+	head.writeUInt32LE(size);
+	fs.writeSync(1, Buffer.concat([head, bytes]));
+};
+const read = () => { const head = Buffer.alloc(4); fs.readSync(0, head); const body = Buffer.alloc(head.readUInt32LE(0));
+	for (let at = 0; at < body.length;) at += fs.readSync(0, body, at); return JSON.parse(body); };
+(${play})(read());
+`, { mode: 0o755 });
+	return { CODEX_CODE_MODE_HOST_PATH: file };
+}
+
+const lies = {
+	'no JSON': () => { send('nope'); read(); },
+	'half of a surrogate pair': () => { send('{"t":"text","text":"\\ud800"}'); read(); },
+	'an unknown message': () => { send({ t: 'open', path: '/etc/passwd' }); read(); },
+	'too long': () => { raw(Buffer.from('{'), 0xffffffff); read(); },
+	'an end in the middle of a frame': () => { raw(Buffer.from('{"t":'), 100); },
+	'killed at once': () => { process.kill(process.pid, 'SIGKILL'); },
+	'killed after output': () => { send({ t: 'text', text: 'x' }); process.kill(process.pid, 'SIGKILL'); },
+	'killed in a call': () => {
+		send({ t: 'call', id: 1, name: 'exec_command', is_text: false, args: '{"cmd":"sleep 600"}' });
+		process.kill(process.pid, 'SIGKILL');
+	},
+	'an exit without an end': () => { process.exit(1); },
+};
+for (const [name, play] of Object.entries(lies)) {
+	test(`a host that lies: ${name}`, server, async (t) => {
+		const thread = await startThread(t, [script('1'), script('2')], { env: fakeHost(t, play) });
+		assert.equal((await thread.turn()).status, 'completed');
+		for (const { output } of thread.outputs()) assert.match(String(output), /^The script was ended: /);
+	});
+}
+
+test('a host can call the offered tools alone, and its other lies have no effect', server, async (t) => {
+	const play = () => {
+		const call = (id, name, args, is_text = false) => send({ t: 'call', id, name, is_text, args });
+		call(1, 'request_user_input', '{}');
+		call(2, 'exec', 'text(1)', true);
+		call(3, 'no_such_tool', '{}');
+		call(4, 'exec_command', '{not json');
+		send({ t: 'call' });
+		const seen = [read(), read(), read(), read(), read()].map(({ error }) => typeof error).join();
+		send({ t: 'image', url: 'data:image/png;base64,"}],"x":[{' });
+		send({ t: 'text', text: 7 });
+		send({ t: 'notify', text: '' });
+		send({ t: 'text', text: seen });
+		send({ t: 'done', error: null, stored: { a: 7, b: '{broken' } });
+		send({ t: 'text', text: 'too late' });
+	};
+	const thread = await startThread(t, [script('1')], { env: fakeHost(t, play) });
+	await thread.turn();
+	const { head, texts } = shown(thread.outputs()[0]);
+	assert.match(head, /^Script completed/);
+	assert.match(texts[0], /image omitted/);
+	assert.deepEqual(texts.slice(1), ['string,string,string,string,string']);
+});
+
+test('the engine takes no host with it, and a killed engine leaves none', server, async (t) => {
+	const thread = await startThread(t, [script("// @exec: {\"yield_time_ms\": 0}\nfor (;;);"), wait({ cell_id: '1', yield_time_ms: 600000 })]);
+	const before = children(thread.server.child.pid);
+	await thread.start();
+	let hosts = [];
+	while (!hosts.length) {
+		await new Promise((wake) => setTimeout(wake, 20));
+		hosts = children(thread.server.child.pid).filter((pid) => !before.includes(pid) && /code-mode-host|node/.test(commandOf(pid)));
+	}
+	thread.server.child.kill('SIGKILL');
+	await thread.server.done;
+	while (hosts.some((pid) => /code-mode-host/.test(commandOf(pid)))) await new Promise((wake) => setTimeout(wake, 20));
+});
+
+test('there is no process before the first script', server, async (t) => {
+	const { thread } = await runScript(t, 'text(1)');
+	assert.ok(!children(thread.server.child.pid).some((pid) => /code-mode-host/.test(commandOf(pid))), 'nor after it');
+});
+
+function commandOf(pid) {
+	try {
+		return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+	} catch {
+		return '';
+	}
+}
+
+/** All descendants of a process. */
+function children(pid) {
+	const all = [];
+	const list = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+	const parents = Object.fromEntries(list.map((name) => {
+		try {
+			return [name, / (\d+)/.exec(fs.readFileSync(`/proc/${name}/stat`, 'utf8').replace(/^.*\) ./, ''))?.[1]];
+		} catch {
+			return [name, undefined];
+		}
+	}));
+	const add = (of) => Object.keys(parents).filter((name) => parents[name] === String(of)).forEach((name) => {
+		all.push(Number(name));
+		add(name);
+	});
+	add(pid);
+	return all;
+}
