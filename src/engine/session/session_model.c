@@ -21,6 +21,7 @@
 #include "engine/session/session.h"
 #include "engine/session/session_code.h"
 #include "engine/session/session_tools.h"
+#include "engine/session/session_window.h"
 #include "model/model_client.h"
 #include "model/prompt.h"
 #include "workspace/agents_md.h"

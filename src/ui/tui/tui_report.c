@@ -119,8 +119,8 @@ void on_slash_cd(struct tui *tui, struct str text)
 {
 	const char *home = config_env("HOME");
 	bool is_home = home && (str_is(text, "~") || str_has_prefix(text, "~/"));
-	auto_free char *name = is_home ? xasprintf("%s%.*s", home, STR_ARG(str_skip(text, 1)))
-	                               : str_dup(text.len ? text : STR("."));
+	auto_free char *name =
+		is_home ? xasprintf("%s%.*s", home, STR_ARG(str_skip(text, 1))) : str_dup(text.len ? text : STR("."));
 	auto_free char *joined = path_join(tui->cwd, name);
 	auto_free char *path = realpath(joined, NULL);
 	if (!path || !dir_exists(path)) {

@@ -31,7 +31,8 @@ static void *sleep_in_thread(void *done)
 
 static void try_all(pid_t parent)
 {
-	char *const argv[] = {"true", NULL};
+	static char name[] = "true";
+	char *const argv[] = {name, NULL};
 	char stolen[64];
 	struct iovec part = {stolen, sizeof(stolen)};
 	check("open", open("/etc/passwd", O_RDONLY));
