@@ -108,7 +108,7 @@ static void end_tools(struct acp_session *session)
 static void end_task(struct acp_session *session, bool is_aborted)
 {
 	struct acp_prompt *it;
-	bool goes_on = !is_aborted && !session->failure && acp_goal_is_active(session);
+	bool goes_on = !is_aborted && !session->failure && acp_goal_is_active(session->codex);
 	end_tools(session);
 	acp_asks_withdraw(&session->server->wire, session, STR_NONE);
 	forget_streamed(session);
@@ -350,4 +350,18 @@ void on_acp_event_skills_update_available(struct acp_session *session, const str
 {
 	(void)event;
 	acp_slash_ask_skills(session);
+}
+
+/* A goal that stops between two turns, for example by its limit of turns, ends its prompt, too. */
+void on_acp_event_thread_goal_updated(struct acp_session *session, const struct event *event)
+{
+	struct acp_prompt *it;
+	(void)event;
+	if (session->is_running || acp_goal_is_active(session->codex))
+		return;
+	list_for_each(it, &session->prompts, link) {
+		if (it->is_goal)
+			acp_prompt_end(session, it,
+			               it->is_cancelled ? acp_stop_reason_cancelled : acp_stop_reason_end_turn);
+	}
 }

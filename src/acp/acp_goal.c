@@ -2,22 +2,20 @@
  * active, or by session/cancel, which pauses it. */
 #include "acp/acp_goal.h"
 
-#include "acp/acp_event.h"
-#include "acp/acp_session.h"
 #include "base/buf.h"
 #include "base/error.h"
 #include "engine/codex/codex.h"
 
-bool acp_goal_is_active(const struct acp_session *session)
+bool acp_goal_is_active(const struct codex *codex)
 {
 	struct thread_goal goal;
-	return codex_goal(session->codex, &goal) && goal.status == goal_status_active;
+	return codex_goal(codex, &goal) && goal.status == goal_status_active;
 }
 
-static void write_goal(const struct acp_session *session, struct buf *out)
+static void write_goal(const struct codex *codex, struct buf *out)
 {
 	struct thread_goal goal;
-	if (!codex_goal(session->codex, &goal)) {
+	if (!codex_goal(codex, &goal)) {
 		buf_append_c(out, "No goal is set: /goal What to reach\n");
 		return;
 	}
@@ -28,7 +26,7 @@ static void write_goal(const struct acp_session *session, struct buf *out)
 	buf_printf(out, "\n- Time: %lld s\n", (long long)goal.timeUsedSeconds);
 }
 
-static bool change(struct acp_session *session, struct str rest, struct buf *out)
+static bool change(struct codex *codex, struct str rest, struct buf *out)
 {
 	struct error err;
 	bool is_pause = str_is(rest, "pause");
@@ -37,45 +35,29 @@ static bool change(struct acp_session *session, struct str rest, struct buf *out
 		.has_status = true,
 		.status = is_pause ? goal_status_paused : goal_status_active,
 	};
-	if (codex_change_goal(session->codex, &wanted, &err) == 0)
+	if (codex_change_goal(codex, &wanted, &err) == 0)
 		return true;
 	buf_printf(out, "%s\n", err.text);
 	return false;
 }
 
-bool acp_goal_run(struct acp_session *session, struct acp_prompt *prompt, struct str rest, struct buf *out)
+bool acp_goal_run(struct codex *codex, struct str rest, struct buf *out)
 {
 	if (str_is(rest, "clear")) {
-		buf_append_c(out, codex_clear_goal(session->codex) ? "The goal was removed.\n" : "No goal is set.\n");
+		buf_append_c(out, codex_clear_goal(codex) ? "The goal was removed.\n" : "No goal is set.\n");
 		return true;
 	}
-	if (rest.len && !change(session, rest, out))
+	if (rest.len && !change(codex, rest, out))
 		return true;
-	if (rest.len && acp_goal_is_active(session)) {
-		prompt->is_goal = prompt->is_in = true;
+	if (rest.len && acp_goal_is_active(codex))
 		return false;
-	}
-	write_goal(session, out);
+	write_goal(codex, out);
 	return true;
 }
 
-void acp_goal_pause(struct acp_session *session)
+void acp_goal_pause(struct codex *codex)
 {
 	struct goal_change paused = {.has_status = true, .status = goal_status_paused};
-	if (acp_goal_is_active(session))
-		best_effort(codex_change_goal(session->codex, &paused, NULL)); /* it exists */
-}
-
-/* A goal that stops between two turns, for example by its limit of turns, ends its prompt, too. */
-void on_acp_event_thread_goal_updated(struct acp_session *session, const struct event *event)
-{
-	struct acp_prompt *it;
-	(void)event;
-	if (session->is_running || acp_goal_is_active(session))
-		return;
-	list_for_each(it, &session->prompts, link) {
-		if (it->is_goal)
-			acp_prompt_end(session, it,
-			               it->is_cancelled ? acp_stop_reason_cancelled : acp_stop_reason_end_turn);
-	}
+	if (acp_goal_is_active(codex))
+		best_effort(codex_change_goal(codex, &paused, NULL)); /* it exists */
 }

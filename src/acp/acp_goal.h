@@ -6,15 +6,14 @@
 
 #include "base/str.h"
 
-struct acp_prompt;
-struct acp_session;
 struct buf;
+struct codex;
 
 /* True if the session has an active goal, whose next turn starts by itself. */
-bool acp_goal_is_active(const struct acp_session *session);
+bool acp_goal_is_active(const struct codex *codex);
 /* Carries out `/goal REST`. Appends the answer to out; false if turns answer the prompt later. */
-bool acp_goal_run(struct acp_session *session, struct acp_prompt *prompt, struct str rest, struct buf *out);
+bool acp_goal_run(struct codex *codex, struct str rest, struct buf *out);
 /* Pauses an active goal. */
-void acp_goal_pause(struct acp_session *session);
+void acp_goal_pause(struct codex *codex);
 
 #endif

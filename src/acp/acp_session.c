@@ -214,7 +214,7 @@ void acp_session_cancel(struct acp_session *session)
 		if (it->is_aside)
 			acp_prompt_end(session, it, acp_stop_reason_cancelled);
 	}
-	acp_goal_pause(session);
+	acp_goal_pause(session->codex);
 	if (list_empty(&session->prompts) || session->is_interrupted)
 		return;
 	session->is_interrupted = true;

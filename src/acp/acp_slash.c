@@ -85,7 +85,10 @@ static enum acp_slash_outcome slash_goal(struct acp_session *session, struct acp
 	auto_buf struct buf out;
 	(void)ret_text;
 	buf_init(&out, LIMIT_LINE);
-	return acp_goal_run(session, prompt, rest, &out) ? say(session, prompt, buf_str(&out)) : ACP_SLASH_taken;
+	if (acp_goal_run(session->codex, rest, &out))
+		return say(session, prompt, buf_str(&out));
+	prompt->is_goal = prompt->is_in = true;
+	return ACP_SLASH_taken;
 }
 
 /* ---- commands that an event answers; they are not tasks ---- */
