@@ -30,6 +30,8 @@ test('lists: commands are filtered, chosen, completed and run; Esc keeps the tex
 	term.type('st');
 	await term.until(/^› \/status +show[^]*^ {2}\/stop +end[^]*^› \/st$/m);
 	term.type(DOWN);
+	await term.until(/^› \/statusline +choose/m);
+	term.type(DOWN);
 	await term.until(/^› \/stop +end/m);
 	term.type(DOWN + DOWN);
 	await term.until(/^› \/st(op|atus) /m);
