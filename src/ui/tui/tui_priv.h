@@ -213,6 +213,12 @@ void tui_request_questions(struct tui *tui, const struct event *event);   /* tui
 void tui_request_elicitation(struct tui *tui, const struct event *event); /* tui_elicit.c */
 
 /* ---- tui_restart.c ---- */
+/* Finds the session that the command line names, and sets resume_path. */
+must_check int tui_session_find(struct tui *tui, struct error *err);
+/* Writes the end of the resumed session to the conversation. */
+void tui_session_replay(struct tui *tui);
+/* Prepares what a crash says: how the session is resumed. */
+void tui_session_note_crash(const struct tui *tui);
 void tui_restart_init(struct tui *tui);
 /* Opens a Codex: for the session to resume, or for a new one. */
 void tui_restart_open(struct tui *tui);
@@ -274,14 +280,6 @@ void tui_copy(struct tui *tui);
 #define SLASH(name, while_busy, doc) void on_slash_##name(struct tui *tui, struct str text);
 #include "ui/tui/tui_command.def"
 #undef SLASH
-
-/* ---- tui_session.c ---- */
-/* Finds the session that the command line names, and sets resume_path. */
-must_check int tui_session_find(struct tui *tui, struct error *err);
-/* Writes the end of the resumed session to the conversation. */
-void tui_session_replay(struct tui *tui);
-/* Prepares what a crash says: how the session is resumed. */
-void tui_session_note_crash(const struct tui *tui);
 
 /* ---- tui_text.c: long texts on the alternate screen ---- */
 
