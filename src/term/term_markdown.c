@@ -295,9 +295,10 @@ static bool is_address(struct str text, const char *href)
 	return (str_cut_prefix(&address, "mailto:") || str_cut_prefix(&address, "http://")) && str_eq(text, address);
 }
 
+/* md4c can leave a link that it has not entered. */
 static void leave_link(struct render *render)
 {
-	if (--render->links >= LINKS_MAX)
+	if (!render->links || --render->links >= LINKS_MAX)
 		return;
 	auto_free char *href = steal(render->hrefs[render->links]);
 	size_t from = render->link_from[render->links];
@@ -342,7 +343,7 @@ static int on_leave_span(MD_SPANTYPE type, void *detail, void *self)
 	unsigned *count = find_count(self, type);
 	(void)detail;
 	if (count)
-		--*count;
+		*count -= *count > 0;
 	else if (type == MD_SPAN_A || type == MD_SPAN_IMG)
 		leave_link(self);
 	return 0;
