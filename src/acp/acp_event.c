@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "acp/acp_goal.h"
 #include "acp/acp_job.h"
 #include "acp/acp_slash.h"
 #include "acp/acp_session.h"
@@ -108,7 +107,7 @@ static void end_tools(struct acp_session *session)
 static void end_task(struct acp_session *session, bool is_aborted)
 {
 	struct acp_prompt *it;
-	bool goes_on = !is_aborted && !session->failure && acp_goal_is_active(session->codex);
+	bool goes_on = !is_aborted && !session->failure && acp_session_has_goal(session);
 	end_tools(session);
 	acp_asks_withdraw(&session->server->wire, session, STR_NONE);
 	forget_streamed(session);
@@ -357,7 +356,7 @@ void on_acp_event_thread_goal_updated(struct acp_session *session, const struct 
 {
 	struct acp_prompt *it;
 	(void)event;
-	if (session->is_running || acp_goal_is_active(session->codex))
+	if (session->is_running || acp_session_has_goal(session))
 		return;
 	list_for_each(it, &session->prompts, link) {
 		if (it->is_goal)

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "acp/acp_goal.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -205,6 +204,19 @@ void acp_prompt_fail(struct acp_session *session, struct acp_prompt *prompt, enu
 	prompt_free(session, prompt);
 }
 
+bool acp_session_has_goal(const struct acp_session *session)
+{
+	struct thread_goal goal;
+	return codex_goal(session->codex, &goal) && goal.status == goal_status_active;
+}
+
+static void pause_goal(struct acp_session *session)
+{
+	struct goal_change paused = {.has_status = true, .status = goal_status_paused};
+	if (acp_session_has_goal(session))
+		best_effort(codex_change_goal(session->codex, &paused, NULL)); /* it exists */
+}
+
 void acp_session_cancel(struct acp_session *session)
 {
 	struct acp_prompt *it;
@@ -214,7 +226,7 @@ void acp_session_cancel(struct acp_session *session)
 		if (it->is_aside)
 			acp_prompt_end(session, it, acp_stop_reason_cancelled);
 	}
-	acp_goal_pause(session->codex);
+	pause_goal(session);
 	if (list_empty(&session->prompts) || session->is_interrupted)
 		return;
 	session->is_interrupted = true;

@@ -132,7 +132,9 @@ struct acp_prompt *acp_prompt_find(struct acp_session *session, struct str id);
 void acp_prompt_end(struct acp_session *session, struct acp_prompt *prompt, enum acp_stop_reason reason);
 void acp_prompt_fail(struct acp_session *session, struct acp_prompt *prompt, enum acp_error_code code,
                      struct str message);
-/* Submits an interrupt, unless one is pending; all prompts end with `cancelled`. */
+/* True if an active goal starts the session's next turn. */
+bool acp_session_has_goal(const struct acp_session *session);
+/* Submits an interrupt, unless one is pending; all prompts end with `cancelled`. An active goal is paused. */
 void acp_session_cancel(struct acp_session *session);
 
 /* ---- tool calls ---- */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 
 #include "acp/acp_account.h"
-#include "acp/acp_goal.h"
 #include "acp/acp_session.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -79,13 +78,57 @@ static enum acp_slash_outcome slash_logout(struct acp_session *session, struct a
 	return ACP_SLASH_taken;
 }
 
+static void write_goal(const struct codex *codex, struct buf *out)
+{
+	struct thread_goal goal;
+	if (!codex_goal(codex, &goal)) {
+		buf_append_c(out, "No goal is set: /goal What to reach\n");
+		return;
+	}
+	buf_printf(out, "- Goal: %.*s\n- Status: %s\n- Tokens: %lld", STR_ARG(goal.objective),
+	           enum_wire(&enum_goal_status, (int)goal.status), (long long)goal.tokensUsed);
+	if (goal.has_tokenBudget)
+		buf_printf(out, " of %lld", (long long)goal.tokenBudget);
+	buf_printf(out, "\n- Time: %lld s\n", (long long)goal.timeUsedSeconds);
+}
+
+static bool change_goal(struct codex *codex, struct str rest, struct buf *out)
+{
+	struct error err;
+	bool is_pause = str_is(rest, "pause");
+	struct goal_change wanted = {
+		.objective = is_pause || str_is(rest, "resume") ? STR_NONE : rest,
+		.has_status = true,
+		.status = is_pause ? goal_status_paused : goal_status_active,
+	};
+	if (codex_change_goal(codex, &wanted, &err) == 0)
+		return true;
+	buf_printf(out, "%s\n", err.text);
+	return false;
+}
+
+/* Carries out `/goal REST`. Appends the answer; false if turns of the goal answer the prompt later. */
+static bool run_goal(struct acp_session *session, struct str rest, struct buf *out)
+{
+	if (str_is(rest, "clear")) {
+		buf_append_c(out, codex_clear_goal(session->codex) ? "The goal was removed.\n" : "No goal is set.\n");
+		return true;
+	}
+	if (rest.len && !change_goal(session->codex, rest, out))
+		return true;
+	if (rest.len && acp_session_has_goal(session))
+		return false;
+	write_goal(session->codex, out);
+	return true;
+}
+
 static enum acp_slash_outcome slash_goal(struct acp_session *session, struct acp_prompt *prompt, struct str rest,
                                          struct str *ret_text)
 {
 	auto_buf struct buf out;
 	(void)ret_text;
 	buf_init(&out, LIMIT_LINE);
-	if (acp_goal_run(session->codex, rest, &out))
+	if (run_goal(session, rest, &out))
 		return say(session, prompt, buf_str(&out));
 	prompt->is_goal = prompt->is_in = true;
 	return ACP_SLASH_taken;

@@ -55,7 +55,9 @@ test('CJK, emoji, combining marks and right-to-left text: columns, the caret, an
 test('answers to queries that come late, at once or in pieces, are never text', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const term = await startReady(t, model);
-	for (const late of ['\x1b[?7u', '\x1b[?62;4c', '\x1b[24;80R', '\x1b]11;rgb:ffff/ffff/ffff\x1b\\', '\x1b]10;rgb:0/0/0\x07', '\x1bP1+r\x1b\\', '\x1b[?2026;2$y'])
+	const answers = ['\x1b[?7u', '\x1b[?62;4c', '\x1b[24;80R', '\x1b]11;rgb:ffff/ffff/ffff\x1b\\', '\x1b]10;rgb:0/0/0\x07',
+		'\x1bP1+r\x1b\\', '\x1b[?2026;2$y'];
+	for (const late of answers)
 		term.type(late);
 	for (const piece of ['\x1b]11;rgb:ff', 'ff/0000/00', '00\x07', '\x1b[?6', '2;4', 'c']) {
 		term.type(piece);

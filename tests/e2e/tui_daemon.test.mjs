@@ -18,7 +18,8 @@ function stopDaemon(home) {
 }
 
 test('a session in the background server survives its terminal, and is attached again', options, async (t) => {
-	const model = await startModel(t, [reply({ delta: 'First ' }, { gate: 'a' }, { delta: 'half.' }, { message: 'First half.' }), forever(say('Second answer.'))]);
+	const first = reply({ delta: 'First ' }, { gate: 'a' }, { delta: 'half.' }, { message: 'First half.' });
+	const model = await startModel(t, [first, forever(say('Second answer.'))]);
 	const home = makeHome(t, model);
 	t.after(() => stopDaemon(home));
 	const first = await startReady(t, model, ['--daemon'], { home });
@@ -76,7 +77,8 @@ test('a thread of a client is attached: each side sees the answers of the other'
 	await term.until(/• First\./);
 	await idle(term);
 	await enter(term, 'again');
-	const asked = await client.take(({ method, params }) => method === 'item/commandExecution/requestApproval' && params.itemId === 'two', 'the second request');
+	const isSecond = ({ method, params }) => method === 'item/commandExecution/requestApproval' && params.itemId === 'two';
+	const asked = await client.take(isSecond, 'the second request');
 	await term.until(/Would you like to run the following command\?\n\n\$ touch more/);
 	client.answer(asked, { decision: 'accept' });
 	await term.untilGone(/Would you like to run/);

@@ -192,7 +192,8 @@ static void without_a_key_three_ways_out_are_named(void **state)
 	assert_non_null(strstr(text, "--oss"));
 	assert_non_null(strstr(text, "[model_providers] in /tmp/"));
 	temp_put("auth.json", STR("{\"auth_mode\":\"agentIdentity\"}"));
-	assert_non_null(strstr(failure("", NULL), "the login is of the kind \"agentIdentity\", which is not supported"));
+	assert_non_null(
+		strstr(failure("", NULL), "the login is of the kind \"agentIdentity\", which is not supported"));
 	temp_put("auth.json", STR("{"));
 	assert_non_null(strstr(failure("", NULL), "/auth.json is not JSON"));
 }

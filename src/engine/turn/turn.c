@@ -154,6 +154,7 @@ static void drop_tools(struct turn *turn)
 static void start_ready(struct turn *turn)
 {
 	bool is_held = turn->env->session->host.is_held;
+	turn->runs_tools = true;
 	while (turn->started < turn->tools.count && !turn->is_exclusive && !is_held) {
 		struct tool_call *call = turn->tools.items[turn->started];
 		bool alone = !tool_call_is_parallel(call);
@@ -180,12 +181,6 @@ static void start_ready(struct turn *turn)
 	drop_tools(turn);
 	context_mark_turn_end(&turn->env->conversation->context, str_of(turn->response_id));
 	turn->env->events->on_end(turn->env->self, true);
-}
-
-static void run_tools(struct turn *turn)
-{
-	turn->runs_tools = true;
-	start_ready(turn);
 }
 
 void turn_run_calls(struct turn *turn)
@@ -245,7 +240,7 @@ static void go_on(void *self)
 	if (turn->failure)
 		turn->env->events->on_failed(turn->env->self);
 	else if (turn->tools.count)
-		run_tools(turn);
+		start_ready(turn);
 	else
 		turn->env->events->on_end(turn->env->self, turn->is_paused);
 }
