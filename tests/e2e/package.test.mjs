@@ -237,6 +237,18 @@ test('a tar that fails ends the making of a package, even if it has written some
 	}
 });
 
+test('programs in libexec are packed apart, in the folders of an installation, and only if there are any', (t) => {
+	const line = 'out=$PWD; echo licence >LICENSE; mkdir -p "$work/stage/usr/local/libexec/codex"; ' +
+		'echo program >"$work/stage/usr/local/libexec/codex/codex-fleet"; ' +
+		'make_part codex-fleet x64 LICENSE; make_part codex-code-mode x64 LICENSE';
+	const { dir, status, stdout, stderr } = withFunctions(t, line);
+	assert.equal(status, 0, stderr);
+	assert.match(stdout, /^\S.*\/codex-fleet-1\.0-linux-x64\.tar\.xz\n$/);
+	const list = spawnSync('tar', ['-tJf', stdout.trim()], { encoding: 'utf8', cwd: dir }).stdout;
+	assert.deepEqual(list.split('\n').filter((name) => name && !name.endsWith('/')).sort(),
+		['LICENSE', 'THIRD-PARTY', 'libexec/codex/codex-fleet'].map((name) => `codex-fleet-1.0-linux-x64/${name}`));
+});
+
 test('the Debian packages need the glibc that reads their relocations', () => {
 	const control = fs.readFileSync(path.join(root, 'packaging/debian/control'), 'utf8');
 	const build = fs.readFileSync(path.join(root, 'meson.build'), 'utf8');
