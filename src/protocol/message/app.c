@@ -7,6 +7,8 @@
 /* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #define RECORD_FAMILY RECORD_CAMEL
+/* The documentation of these types would be a fortieth of the program; generated types and schemas do without. */
+#define RECORD_DOC(doc) ""
 #define RECORD_LAYOUT
 #include "protocol/record/record_text.h"
 #include "protocol/record/record_default.h"
@@ -29,10 +31,10 @@
 #include "protocol/record/record_undef.h"
 
 #define UNION(name, style, key, alt_key, doc) static const struct variant name##_variants[] = {
-#define VARIANT(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, false},
-#define NAMED(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, false, true},
-#define UNIT(name, tag, wire, doc) {wire "\0" doc, NULL, name##_##tag, false, false},
-#define VALUE_OF(name, tag, wire, record, doc) {wire "\0" doc, &record_##record, name##_##tag, false, true},
+#define VARIANT(name, tag, wire, record, doc) {wire "\0" "", &record_##record, name##_##tag, false, false},
+#define NAMED(name, tag, wire, record, doc) {wire "\0" "", &record_##record, name##_##tag, false, false, true},
+#define UNIT(name, tag, wire, doc) {wire "\0" "", NULL, name##_##tag, false, false},
+#define VALUE_OF(name, tag, wire, record, doc) {wire "\0" "", &record_##record, name##_##tag, false, true},
 #define VARIANT_ALIAS(name, tag, wire, record) {wire "\0" "", &record_##record, name##_##tag, true, false},
 #define UNIT_ALIAS(name, tag, wire) {wire "\0" "", NULL, name##_##tag, true, false},
 #define UNION_END(name) };
@@ -42,7 +44,7 @@
 
 #define UNION(name, style, key, alt_key, doc) \
 	const struct union_type union_##name = {#name,           style,                    key, alt_key, \
-	                                        name##_variants, countof(name##_variants), doc};
+	                                        name##_variants, countof(name##_variants), ""};
 #include "protocol/record/record_default.h"
 #include "protocol/app/app_record.def"
 #include "protocol/record/record_undef.h"
@@ -56,7 +58,7 @@
 #define SCOPE_BY(param) .scope = APP_SCOPE_BY, .scope_key = param
 
 #define ROW(tag, wire_, params_, result_, scope_, class_, flags_, doc_)                                              \
-	[METHOD_##tag] = {.wire = {wire_ "\0" doc_, sizeof(wire_) - 1}, .params = &record_##params_, .result = &record_##result_, \
+	[METHOD_##tag] = {.wire = {wire_ "\0" "", sizeof(wire_) - 1}, .params = &record_##params_, .result = &record_##result_, \
 			  scope_, .class = APP_##class_, .flags = flags_
 
 const struct app_method app_methods[METHOD_count] = {
@@ -76,14 +78,14 @@ const struct app_method app_methods[METHOD_count] = {
 
 const struct app_notification app_notifications[NOTIFY_count] = {
 #define NOTIFICATION(tag, wire, record, audience, flags, doc) \
-	[NOTIFY_##tag] = {{wire "\0" doc, sizeof(wire) - 1}, &record_##record, APP_TO_##audience, flags},
+	[NOTIFY_##tag] = {{wire "\0" "", sizeof(wire) - 1}, &record_##record, APP_TO_##audience, flags},
 #include "protocol/app/app_notification.def"
 #undef NOTIFICATION
 };
 
 const struct app_server_request app_server_requests[ASK_count] = {
 #define SERVER_REQUEST(tag, wire, params, result, flags, doc) \
-	[ASK_##tag] = {{wire "\0" doc, sizeof(wire) - 1}, &record_##params, &record_##result, flags},
+	[ASK_##tag] = {{wire "\0" "", sizeof(wire) - 1}, &record_##params, &record_##result, flags},
 #include "protocol/app/app_server_request.def"
 #undef SERVER_REQUEST
 	/* clang-format on */
