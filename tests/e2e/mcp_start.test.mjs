@@ -20,7 +20,7 @@ const noteOf = (request) => request.body.tools.find(({ name }) => name === 'list
 const STARTING = /still starting, whose tools are not known yet: s\. This call waits for them/;
 
 /** A home with the default settings and a server `s` that answers initialize once open() was called. */
-async function place(t, replies, { script = {}, keys = '', more = '', top = '', name = 'plain' } = {}) {
+async function place(t, replies, { script = {}, keys = '', more = '', top = '', name = 'gpt-5.2' } = {}) {
 	const model = await startModel(t, replies);
 	const gate = path.join(tempDir(t, 'gate'), 'open');
 	const home = makeHome(t, model, `model = "${name}"\n${top}`);
