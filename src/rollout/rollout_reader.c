@@ -369,6 +369,7 @@ void rollout_reader_forget(struct rollout_reader *reader)
 	vec_finish(&reader->history);
 	vec_finish(&reader->marks);
 	vec_finish(&reader->open_calls);
+	vec_finish(&reader->scripts);
 }
 
 void rollout_reader_thin(struct rollout_reader *reader, bool (*keeps)(enum rollout_line_type type, struct str payload))
@@ -386,7 +387,7 @@ void rollout_reader_thin(struct rollout_reader *reader, bool (*keeps)(enum rollo
 	}
 	reader->records.count = records;
 	reader->history.count = items;
-	reader->marks.count = reader->open_calls.count = 0;
+	reader->marks.count = reader->open_calls.count = reader->scripts.count = 0;
 	forget_bytes(reader);
 }
 

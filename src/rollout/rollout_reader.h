@@ -106,6 +106,7 @@ struct rollout_reader {
 	uint64_t next_ordinal;      /* the smallest number that the next line may have */
 	bool is_disordered;         /* a line has a smaller number than the line before it */
 	VEC(struct str) open_calls; /* calls without an output so far */
+	VEC(struct str) scripts;    /* calls of exec, which may have further outputs */
 	enum rollout_wants wants;
 	struct rollout_part part;
 	struct rollout_segment *segment; /* the current segment */

@@ -61,11 +61,34 @@ static bool admits(struct rollout_reader *reader, enum rollout_call call, struct
 	return fits;
 }
 
+static bool contains(const struct str *ids, size_t count, struct str id)
+{
+	while (count > 0 && !str_eq(ids[count - 1], id))
+		count--;
+	return count > 0;
+}
+
+/* A script adds texts to the history as further outputs of its call, with its name. They follow the output. */
+static bool is_note(const struct json *item)
+{
+	return json_get_str(item, "name").ptr && str_is(json_get_str(item, "type"), "custom_tool_call_output");
+}
+
+static bool admits_note(const struct rollout_reader *reader, struct str call_id)
+{
+	return contains(reader->scripts.items, reader->scripts.count, call_id) &&
+	       !contains(reader->open_calls.items, reader->open_calls.count, call_id);
+}
+
 static void add_sent(struct rollout_reader *reader, const struct json *item)
 {
 	enum rollout_call call = rollout_item_call(item);
 	struct str call_id = call ? arena_str(&reader->arena, json_get_str(item, "call_id")) : STR_NONE;
-	if (rollout_item_is_sent(rollout_item_kind(json_get_str(item, "type"))) && admits(reader, call, call_id))
+	if (!rollout_item_is_sent(rollout_item_kind(json_get_str(item, "type"))))
+		return;
+	if (call == ROLLOUT_CALL && str_is(json_get_str(item, "name"), "exec"))
+		vec_push(&reader->scripts, call_id);
+	if (is_note(item) ? admits_note(reader, call_id) : admits(reader, call, call_id))
 		vec_push(&reader->history, rollout_item_strip(item));
 }
 
@@ -109,7 +132,7 @@ static void compact(struct rollout_reader *reader, struct str message, const cha
 			vec_push(&kept, part);
 	}
 	reader->marks.count = 0; /* their positions are no longer valid */
-	reader->open_calls.count = 0;
+	reader->open_calls.count = reader->scripts.count = 0;
 	replace_history(reader, kept.items, kept.count);
 	vec_finish(&kept);
 	struct str item = summary_item(reader, message);

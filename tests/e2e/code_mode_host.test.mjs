@@ -63,7 +63,7 @@ const raw = (bytes, size = bytes.length) => {
 	fs.writeSync(1, Buffer.concat([head, bytes]));
 };
 const read = () => { const head = Buffer.alloc(4); fs.readSync(0, head); const body = Buffer.alloc(head.readUInt32LE(0));
-	for (let at = 0; at < body.length;) at += fs.readSync(0, body, at); return JSON.parse(body); };
+	for (let at = 0; at < body.length;) at += fs.readSync(0, body, at, body.length - at); return JSON.parse(body); };
 (${play})(read());
 `, { mode: 0o755 });
 	return { CODEX_CODE_MODE_HOST_PATH: file };

@@ -12,6 +12,7 @@
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_writer.h"
+#include "tool/code/code_cells.h"
 
 void conversation_init(struct conversation *conversation, struct session *session,
                        const struct conversation_voice *voice)
@@ -167,6 +168,7 @@ void conversation_replace(struct conversation *conversation, struct context *fre
 	context_finish(&conversation->context);
 	conversation->context = *fresh;
 	context_init(fresh);
+	code_cells_forget_calls(conversation->session->host.code.cells);
 	conversation_set_announced(conversation, settings);
 	conversation->compacted_items = conversation->context.items.count;
 	conversation_record_history(conversation, summary);

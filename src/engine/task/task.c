@@ -318,6 +318,7 @@ static void on_pre_compact(struct task *task, const struct hook_result *result)
 
 void task_compact(struct task *task)
 {
+	session_record_unheard(task->session); /* notes of scripts refer to calls that the summary replaces */
 	task_run_compact_hooks(task, hook_event_pre_compact, is_manual(task), on_pre_compact);
 }
 

@@ -166,7 +166,7 @@ static void add_note(struct code_cell *cell, struct str text)
 	auto_buf struct buf item;
 	struct tool_host *host = cell->cells->host;
 	buf_init(&item, 8 * (size_t)LIMIT_CODE_TEXT);
-	if (cell->notes++ >= LIMIT_CODE_NOTES || str_is_blank(text))
+	if (!cell->exec_id || cell->notes++ >= LIMIT_CODE_NOTES || str_is_blank(text))
 		return;
 	struct json_writer w = json_writer(&item);
 	jw_object(&w);
@@ -444,6 +444,15 @@ void code_cells_release(struct code_cells *cells)
 		return;
 	list_for_each(it, &cells->all, link)
 		cell_release(it);
+}
+
+void code_cells_forget_calls(struct code_cells *cells)
+{
+	struct code_cell *it;
+	if (!cells)
+		return;
+	list_for_each(it, &cells->all, link)
+		free(steal(it->exec_id));
 }
 
 bool code_cells_have_calls(const struct code_cells *cells)

@@ -21,6 +21,8 @@ void code_cells_end(struct code_cells *cells);
 void code_cells_resume(struct code_cells *cells);
 /* The user has answered a request: delivers the results that were held until then. */
 void code_cells_release(struct code_cells *cells);
+/* The history no longer has the calls of exec: later notes of their scripts are dropped. */
+void code_cells_forget_calls(struct code_cells *cells);
 /* True if a cell has calls of tools that have not ended. */
 bool code_cells_have_calls(const struct code_cells *cells);
 
