@@ -51,7 +51,7 @@ test('without the host a warning and a refusal say so', server, async (t) => {
 	assert.match(JSON.stringify(off.server.all('warning')), /code_mode_host/);
 	const none = await startThread(t, [script('text(1)')], { env: { CODEX_CODE_MODE_HOST_PATH: '/nowhere' } });
 	await none.turn();
-	assert.match(none.outputs()[0].output, /codex-code-mode/);
+	assert.match(none.outputs()[0].output, /codex-c-code-mode/);
 	const mute = await startThread(t, [script('text(1)')], { engine: 'no-such-engine' });
 	await mute.turn();
 	assert.match(mute.outputs()[0].output, /libjavascriptcoregtk-4\.1-0 or nodejs/);

@@ -68,7 +68,7 @@ void session_code_open(struct session *session)
 		host->code.refusal = "Scripts are disabled: the feature code_mode_host is off.";
 	else if (!session->code_program)
 		host->code.refusal = "Scripts cannot run: the program " HOST_NAME " is not there. Install the package "
-				     "codex-code-mode.";
+				     "codex-c-code-mode.";
 }
 
 void session_code_close(struct session *session)
