@@ -12,8 +12,8 @@ import { userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
 const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
-const DATA = 0, HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, PING = 6, GOAWAY = 7, WINDOW_UPDATE = 8, CONTINUATION = 9;
-const END_STREAM = 1, END_HEADERS = 4;
+const DATA = 0, HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, PUSH_PROMISE = 5, PING = 6, GOAWAY = 7, WINDOW_UPDATE = 8, CONTINUATION = 9;
+const END_STREAM = 1, END_HEADERS = 4, PADDED = 8;
 const ENHANCE_YOUR_CALM = 11;
 
 function frame(type, flags, id, payload = Buffer.alloc(0)) {
@@ -219,28 +219,47 @@ test('headers that unpack to megabytes end their stream and nothing is kept of t
 	await isServed(t, server);
 });
 
+// The codes are those of RFC 9113: 1 PROTOCOL_ERROR, 3 FLOW_CONTROL_ERROR, 5 STREAM_CLOSED, 6 FRAME_SIZE_ERROR, 9 COMPRESSION_ERROR; null: any.
 const attacks = {
-	'CONTINUATION without an end': () => [frame(HEADERS, 0, 1, healthHead),
-		...Array.from({ length: 2000 }, () => frame(CONTINUATION, 0, 1, literal('x', 'y')))],
-	'another frame inside of a head': () => [frame(HEADERS, 0, 1, healthHead), frame(PING, 0, 0, Buffer.alloc(8))],
-	'DATA on stream 0': () => [frame(DATA, 0, 0, Buffer.alloc(4))],
-	'an even stream': () => [frame(HEADERS, END_HEADERS, 2, healthHead)],
-	'SETTINGS of a wrong length': () => [frame(SETTINGS, 0, 0, Buffer.alloc(5))],
-	'a window past its maximum': () => [frame(WINDOW_UPDATE, 0, 0, uint32(0x7fffffff))],
-	'a frame longer than allowed': () => [frame(DATA, 0, 1, Buffer.alloc(20_000))],
-	'a head that cannot be decoded': () => [frame(HEADERS, END_HEADERS, 1, Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]))],
-	'a preface that ends wrong': () => [],
+	'CONTINUATION without an end': [null, () => [frame(HEADERS, 0, 1, healthHead),
+		...Array.from({ length: 2000 }, () => frame(CONTINUATION, 0, 1, literal('x', 'y')))]],
+	'CONTINUATION without HEADERS': [[1], () => [frame(CONTINUATION, END_HEADERS, 1, healthHead)]],
+	'another frame inside of a head': [[1], () => [frame(HEADERS, 0, 1, healthHead), frame(PING, 0, 0, Buffer.alloc(8))]],
+	'DATA on stream 0': [[1], () => [frame(DATA, 0, 0, Buffer.alloc(4))]],
+	'HEADERS on stream 0': [[1], () => [frame(HEADERS, END_HEADERS, 0, healthHead)]],
+	'an even stream': [[1], () => [frame(HEADERS, END_HEADERS, 2, healthHead)]],
+	'DATA on an idle stream': [[1, 5], () => [frame(DATA, 0, 1, Buffer.alloc(4))]],
+	'a reset of an idle stream': [[1], () => [frame(RST_STREAM, 0, 1, uint32(8))]],
+	'SETTINGS on a stream': [[1], () => [frame(SETTINGS, 0, 1)]],
+	'a window that grows by nothing': [[1], () => [frame(WINDOW_UPDATE, 0, 0, uint32(0))]],
+	'PUSH_PROMISE of a client': [[1], () => [frame(HEADERS, END_HEADERS, 1, healthHead), frame(PUSH_PROMISE, END_HEADERS, 1, Buffer.concat([uint32(2), healthHead]))]],
+	'padding longer than its frame': [[1], () => [frame(HEADERS, END_HEADERS, 1, healthHead), frame(DATA, PADDED, 1, Buffer.from([9, 0, 0]))]],
+	'SETTINGS of a wrong length': [[6], () => [frame(SETTINGS, 0, 0, Buffer.alloc(5))]],
+	'PING of a wrong length': [[6], () => [frame(PING, 0, 0, Buffer.alloc(7))]],
+	'a window past its maximum': [[3], () => [frame(WINDOW_UPDATE, 0, 0, uint32(0x7fffffff))]],
+	'a frame longer than allowed': [[6], () => [frame(DATA, 0, 1, Buffer.alloc(20_000))]],
+	'a head that cannot be decoded': [[9], () => [frame(HEADERS, END_HEADERS, 1, Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff]))]],
+	'a preface that ends wrong': [null, () => []],
 };
-for (const [name, frames] of Object.entries(attacks))
+for (const [name, [codes, frames]] of Object.entries(attacks))
 	test(`${name} ends the connection`, proto, async (t) => {
 		const server = await serve(t);
 		const attack = raw(t, server, { opening: frames().length > 0 });
 		if (frames().length) attack.send(...frames());
 		else attack.send(Buffer.from('PRI * HTTP/2.0\r\n\r\nSN\r\n\r\n'));
-		const answer = await attack.closed;
-		if (frames().length) assert.ok(codeOf(answer) > 0, 'no GOAWAY with an error');
+		const code = codeOf(await attack.closed);
+		if (codes) assert.ok(codes.includes(code), `GOAWAY has the code ${code}`);
+		else if (frames().length) assert.ok(code > 0, 'no GOAWAY with an error');
 		await isServed(t, server);
 	});
+
+test('frames and settings of unknown types are ignored', proto, async (t) => {
+	const server = await serve(t);
+	const peer = raw(t, server);
+	peer.send(frame(0x77, 0xff, 0, Buffer.alloc(50)), frame(0x78, 0, 5, Buffer.alloc(9)), frame(SETTINGS, 0, 0, Buffer.from([0x99, 0x99, 1, 2, 3, 4])),
+		frame(HEADERS, END_STREAM | END_HEADERS, 1, healthHead));
+	await waitFor(peer.socket, () => peer.frames, (frames) => frames.find((one) => one.id === 1 && one.type === HEADERS));
+});
 
 test('floods of PING and SETTINGS from a client that does not read are bounded', proto, async (t) => {
 	const server = await serve(t);
