@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { codexBin, launch, say, startModel, tempDir, cleanEnv, waitFor } from './lib/codex.mjs';
-import { fleet, needsRedis, startRedis, startWorker } from './lib/fleet.mjs';
+import { fleet, freePort, needsRedis, startRedis, startWorker } from './lib/fleet.mjs';
 
 const only = needsRedis();
 const lines = (text) => text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
@@ -80,7 +80,7 @@ test('no address, a bad namespace, a bad number: exit status 2', only, async (t)
 test('the wrong password ends a worker at once, and no message has it', only, async (t) => {
 	const redis = await startRedis(t, { args: ['--port', '0', '--requirepass', 'right-secret'] }).catch(() => null);
 	const server = redis ?? await startRedis(t);
-	const port = 20000 + Math.floor(Math.random() * 20000);
+	const port = await freePort();
 	await server.call('AUTH', 'right-secret').catch(() => {});
 	await server.call('CONFIG', 'SET', 'port', port);
 	const { code, stderr } = await worker(t, ['--redis', `redis://:wrong-secret@127.0.0.1:${port}`]);
@@ -94,7 +94,7 @@ test('an ACL user with the documented rights is enough', only, async (t) => {
 	const redis = await startRedis(t, { ns: 'tenant.1' });
 	await redis.call('ACL', 'SETUSER', 'tenant', 'on', '>p@ss', '~codex:{tenant.1}:*', '&*', '-@all', '+@read', '+@write',
 		'+@scripting', '+@connection', '+@transaction', '+@blocking', '-@dangerous', '+info');
-	const port = 20000 + Math.floor(Math.random() * 20000);
+	const port = await freePort();
 	await redis.call('CONFIG', 'SET', 'port', port);
 	const url = `redis://tenant:p%40ss@127.0.0.1:${port}/0`;
 	await startWorker(t, { ...redis, url }, model, { name: 'a' });

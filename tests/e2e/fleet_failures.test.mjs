@@ -9,7 +9,7 @@ import test from 'node:test';
 
 import { makeCertificates } from './lib/certificates.mjs';
 import { cleanEnv, codexBin, forever, launch, makeHome, reply, run, say, startModel, tempDir, waitFor } from './lib/codex.mjs';
-import { connect, isGapless, needsRedis, startRedis, startWorker, types } from './lib/fleet.mjs';
+import { connect, freePort, isGapless, needsRedis, startRedis, startWorker, types } from './lib/fleet.mjs';
 
 const only = needsRedis();
 const count = (events, type) => types(events).filter((it) => it === type).length;
@@ -117,7 +117,7 @@ test('no file can be written: the session goes on, and another worker continues 
 test('TLS: the certificate is verified, and the session runs', only, async (t) => {
 	const files = makeCertificates(t);
 	const model = await startModel(t, [say('Hello.')]);
-	const port = 20000 + Math.floor(Math.random() * 20000);
+	const port = await freePort();
 	const redis = await startRedis(t, { args: ['--tls-port', port, '--tls-cert-file', files.serverCert, '--tls-key-file', files.serverKey,
 		'--tls-ca-cert-file', files.ca, '--tls-auth-clients', 'no'] });
 	const url = `rediss://127.0.0.1:${port}`;
@@ -156,13 +156,6 @@ async function startProxy(t, target) {
 	});
 	return { port: server.address().port, cut: () => sockets.forEach((socket) => socket.destroy()) };
 }
-
-const freePort = () => new Promise((resolve) => {
-	const server = net.createServer().listen(0, '127.0.0.1', () => {
-		const { port } = server.address();
-		server.close(() => resolve(port));
-	});
-});
 
 test('Sentinel promotes a replica that lags: the owner stores what is missing, and nothing that a client has read is lost', only, async (t) => {
 	const model = await startModel(t, [say('One.'), reply({ delta: 'Two' }, { gate: 'rest' }, { delta: ' done' })]);

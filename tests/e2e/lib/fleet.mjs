@@ -80,6 +80,14 @@ export function connect(address) {
 
 export const fieldsOf = (list) => Object.fromEntries(Array.from({ length: list.length / 2 }, (_, i) => [list[2 * i], list[2 * i + 1]]));
 
+/** A port of loopback that no program listens on. */
+export const freePort = () => new Promise((resolve) => {
+	const server = net.createServer().listen(0, '127.0.0.1', () => {
+		const { port } = server.address();
+		server.close(() => resolve(port));
+	});
+});
+
 // --- the server -----------------------------------------------------------------------------------------------------
 
 /**
