@@ -87,7 +87,8 @@ test('a filtered and a full response have their own stop reasons', options, asyn
 
 test('a web search and an image are tool calls of their kinds', options, async (t) => {
 	const cwd = tempDir(t, 'cwd');
-	fs.writeFileSync(path.join(cwd, 'a.png'), Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64'));
+	const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==';
+	fs.writeFileSync(path.join(cwd, 'a.png'), Buffer.from(png, 'base64'));
 	const model = await startModel(t, [reply({ item: { type: 'web_search_call', id: 'ws_1', status: 'completed',
 		action: { type: 'search', query: 'weather' } } }, { call: 'view_image', arguments: { path: 'a.png' } }), say('Done.')]);
 	const acp = await startAcp(t, model, { cwd });
@@ -103,7 +104,8 @@ test('/review-branch and /review-commit review what they name', options, async (
 	const git = (...args) => execFileSync('git', ['-c', 'user.name=t', '-c', 'user.email=t@example.com', ...args], { cwd, encoding: 'utf8' });
 	git('init', '-q', '-b', 'main');
 	git('commit', '-q', '--allow-empty', '-m', 'first');
-	const finding = JSON.stringify({ findings: [], overall_correctness: 'patch is correct', overall_explanation: 'All good.', overall_confidence_score: 1 });
+	const finding = JSON.stringify({ findings: [], overall_correctness: 'patch is correct', overall_explanation: 'All good.',
+		overall_confidence_score: 1 });
 	const model = await startModel(t, [say(finding), say(finding)]);
 	const acp = await startAcp(t, model, { cwd });
 	const { sessionId } = await acp.newSession();

@@ -317,7 +317,8 @@ test('packages of another version are not checked in place of this one', (t) => 
 	fs.mkdirSync(path.join(dir, 'packaging/debian'), { recursive: true });
 	fs.writeFileSync(path.join(dir, 'packaging/debian/changelog'), 'codex-c (0.2.0-1) unstable; urgency=medium\n');
 	const cpu = process.arch === 'arm64' ? 'arm64' : 'x64', arch = process.arch === 'arm64' ? 'arm64' : 'amd64';
-	const packages = (version) => [...['codex-c', 'codex-c-code-mode', 'codex-c-fleet', 'libcodex0', 'libcodex-dev'].map((name) => `${name}_${version}-1_${arch}.deb`),
+	const built = ['codex-c', 'codex-c-code-mode', 'codex-c-fleet', 'libcodex0', 'libcodex-dev'];
+	const packages = (version) => [...built.map((name) => `${name}_${version}-1_${arch}.deb`),
 		`codex-c-common_${version}-1_all.deb`,
 		`codex-${version}-linux-${cpu}.tar.xz`, `codex-c-linux-${cpu}-${version}.tgz`, `codex-c-${version}.tgz`];
 	fs.mkdirSync(path.join(dir, 'packages'));
