@@ -58,8 +58,8 @@ const struct cli_command plugin_command = {
 	.usage = "Usage: codex plugin add <FOLDER | URL>\n"
 		 "       codex plugin list [--json]\n"
 		 "       codex plugin remove NAME",
-	.details = "A plugin has a file .codex-plugin/plugin.json. Its skills and MCP servers are used\n"
-		   "from the next session on; each of its hooks runs after `codex hooks trust`.\n"
+	.details = "A plugin has a file .codex-plugin/plugin.json. Its skills and MCP servers are\n"
+		   "used from the next session on, its hooks after `codex hooks trust`.\n"
 		   "[plugins.NAME] enabled = false in config.toml switches it off.\n",
 	.words = words,
 	.word_count = countof(words),
