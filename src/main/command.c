@@ -111,8 +111,8 @@ static const struct cli_command help_command = {
 	.about = "Print the help of codex or of one command.",
 	.usage = "Usage: codex help [COMMAND | KEY]",
 	.details = "KEY is a key of config.toml, for example sandbox_mode or\n"
-		   "model_providers.NAME.base_url: its type and default, its value in this folder, and\n"
-		   "the files that set it.\n",
+		   "model_providers.NAME.base_url: its type and default, its value in this folder,\n"
+		   "and the files that set it.\n",
 	.words = words,
 	.word_count = countof(words),
 	.most_positionals = 1,

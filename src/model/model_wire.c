@@ -77,10 +77,16 @@ struct tool_list {
 	VEC(struct wire_tool) tools;
 };
 
+bool wire_is_call_tool(const struct json *tool)
+{
+	struct str type = json_get_str(tool, "type");
+	return str_is(type, "custom") || str_is(type, "function");
+}
+
 static void add_tool(struct tool_list *list, const struct json *tool, struct str namespace)
 {
 	bool is_custom = str_is(json_get_str(tool, "type"), "custom");
-	if (!is_custom && !str_is(json_get_str(tool, "type"), "function"))
+	if (!wire_is_call_tool(tool))
 		return;
 	struct wire_tool add = {
 		.name = add_name(list->request, namespace, json_get_str(tool, "name")),

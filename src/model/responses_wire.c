@@ -195,6 +195,24 @@ static void write_tool(struct json_writer *w, const struct wire_tool *tool)
 	jw_object_end(w);
 }
 
+/* Writes the tools of namespaces as functions, and all others as they are. */
+static void write_flat_tools(struct json_writer *w, const struct json *root, const struct wire_tool *next)
+{
+	jw_array(w);
+	json_for_each(tool, root) {
+		if (!str_is(json_get_str(tool, "type"), "namespace")) {
+			jw_value(w, tool);
+			next += wire_is_call_tool(tool);
+			continue;
+		}
+		json_for_each(inner, json_get(tool, "tools")) {
+			if (wire_is_call_tool(inner))
+				write_tool(w, next++);
+		}
+	}
+	jw_array_end(w);
+}
+
 /* Returns the tools as the server knows them, which requests with the same tools share. */
 static struct str convert_tools(struct model_request *request, const struct model_prompt *prompt)
 {
@@ -209,10 +227,7 @@ static struct str convert_tools(struct model_request *request, const struct mode
 	if (out->len)
 		return buf_str(out);
 	const struct wire_tool *tools = wire_read_tools(request, prompt->tools, &count);
-	jw_array(&w);
-	for (size_t i = 0; i < count; i++)
-		write_tool(&w, &tools[i]);
-	jw_array_end(&w);
+	write_flat_tools(&w, prompt->tools.len ? json_parse(&request->arena, prompt->tools, NULL) : NULL, tools);
 	return buf_str(out);
 }
 

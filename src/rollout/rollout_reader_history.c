@@ -80,16 +80,30 @@ static bool admits_note(const struct rollout_reader *reader, struct str call_id)
 	       !contains(reader->open_calls.items, reader->open_calls.count, call_id);
 }
 
+static bool admits_item(struct rollout_reader *reader, const struct json *item, enum rollout_call call,
+                        struct str call_id)
+{
+	if (call == ROLLOUT_CALL && str_is(json_get_str(item, "name"), "exec"))
+		vec_push(&reader->scripts, call_id);
+	return is_note(item) ? admits_note(reader, call_id) : admits(reader, call, call_id);
+}
+
 static void add_sent(struct rollout_reader *reader, const struct json *item)
 {
 	enum rollout_call call = rollout_item_call(item);
 	struct str call_id = call ? arena_str(&reader->arena, json_get_str(item, "call_id")) : STR_NONE;
-	if (!rollout_item_is_sent(rollout_item_kind(json_get_str(item, "type"))))
-		return;
-	if (call == ROLLOUT_CALL && str_is(json_get_str(item, "name"), "exec"))
-		vec_push(&reader->scripts, call_id);
-	if (is_note(item) ? admits_note(reader, call_id) : admits(reader, call, call_id))
+	if (rollout_item_is_sent(rollout_item_kind(json_get_str(item, "type"))) &&
+	    admits_item(reader, item, call, call_id))
 		vec_push(&reader->history, rollout_item_strip(item));
+}
+
+/* Only custom calls, which include scripts, are parsed for their names. */
+static bool admits_record(struct rollout_reader *reader, const struct rollout_record *record)
+{
+	if (record->call == ROLLOUT_NO_CALL || str_find(record->payload, STR("\"custom_tool_call")) < 0)
+		return admits(reader, record->call, record->call_id);
+	arena_reset(&reader->line);
+	return admits_item(reader, json_parse(&reader->line, record->payload, NULL), record->call, record->call_id);
 }
 
 /* ---- compaction ---- */
@@ -210,7 +224,7 @@ void rollout_reader_build_history(struct rollout_reader *reader)
 	for (size_t i = start; i < reader->records.count; i++) {
 		const struct rollout_record *record = &reader->records.items[i];
 		user_turns += record->role == ROLLOUT_USER;
-		if (record->type == LINE_response_item && !admits(reader, record->call, record->call_id))
+		if (record->type == LINE_response_item && !admits_record(reader, record))
 			continue;
 		if (record->type == LINE_response_item)
 			vec_push(&reader->history, record->payload);

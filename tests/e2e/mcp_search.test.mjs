@@ -57,7 +57,7 @@ test('a tool that was never searched for can be called, and a wrong search finds
 
 test('models without tool search, and other wires, have the tools in the request', exec, async (t) => {
 	const { requests } = await run(t, { s: { tools: [ECHO] } }, [], { model: 'plain' });
-	assert.ok(requests[0].body.tools.some(({ name }) => name === 'mcp__s'));
+	assert.ok(requests[0].body.tools.some(({ name }) => name === 'mcp__s__echo'));
 	assert.ok(!requests[0].body.tools.some(({ type }) => type === 'tool_search'));
 });
 

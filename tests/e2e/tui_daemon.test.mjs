@@ -18,8 +18,8 @@ function stopDaemon(home) {
 }
 
 test('a session in the background server survives its terminal, and is attached again', options, async (t) => {
-	const first = reply({ delta: 'First ' }, { gate: 'a' }, { delta: 'half.' }, { message: 'First half.' });
-	const model = await startModel(t, [first, forever(say('Second answer.'))]);
+	const halves = reply({ delta: 'First ' }, { gate: 'a' }, { delta: 'half.' }, { message: 'First half.' });
+	const model = await startModel(t, [halves, forever(say('Second answer.'))]);
 	const home = makeHome(t, model);
 	t.after(() => stopDaemon(home));
 	const first = await startReady(t, model, ['--daemon'], { home });

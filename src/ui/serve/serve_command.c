@@ -65,9 +65,9 @@ static const struct cli_option rows[] = {
 	ROW(overrides, "config", 'c', CLI_LIST, "key=value", "Set a configuration value (TOML); repeatable"),
 };
 
-static const char details[] = "The program prints a link; who opens it is signed in. A link is good once, for ten\n"
-			      "minutes: press Enter for another one. The page shows the sessions of this machine,\n"
-			      "and starts, steers and answers them.\n"
+static const char details[] = "The program prints a link that signs in the device that opens it. A link works\n"
+			      "once, for ten minutes: press Enter for another one. The page shows the\n"
+			      "sessions of this machine, and starts, steers and answers them.\n"
 			      "\n"
 			      "For a phone, reach the page through a tunnel or a private network:\n"
 			      "  $ ssh -L 7420:127.0.0.1:7420 desk\n"
