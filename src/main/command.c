@@ -134,8 +134,8 @@ const struct cli_command codex_command = {
 		   "Codex needs a model: set OPENAI_API_KEY, or store a key (`codex login`), or use\n"
 		   "a model server on this machine (--oss), or name a provider in config.toml in\n"
 		   "$CODEX_HOME, ~/.codex by default.\n"
-		   "The documents docs/NAME.md that help and messages refer to are in the source and,\n"
-		   "if they are installed, in share/doc/codex (Debian: package codex-c-common).\n"
+		   "The documents docs/NAME.md that help and messages refer to are in the source\n"
+		   "and, if they are installed, in share/doc/codex (Debian: package codex-c-common).\n"
 		   "For developers: CODEX_LOG=debug logs to standard error.\n",
 	.words = words,
 	.word_count = countof(words),
