@@ -17,6 +17,7 @@
 #include "net/http_server.h"
 #include "net/http_url.h"
 #include "server/http_proto_priv.h"
+#include "server/page_access.h"
 #include "server/kept_session.h"
 #include "transport/transport_listen.h"
 
@@ -248,6 +249,8 @@ static void on_request(struct http_exchange *exchange, const struct http_head *h
 	bool is_call = !proto->page && grpc_is_call(head) && http_exchange_is_http2(exchange);
 	request.path = path_of(head, &request.query);
 	request.device = verdict.device;
+	if (request.device && !status)
+		page_access_seen(request.device);
 	if (is_call && (!status || status == 401))
 		grpc_accept(proto, exchange, head, grpc_method_find(request.path), status == 0);
 	else if (status && proto->page)

@@ -83,7 +83,7 @@ function link(text, address) {
 
 const SPECIAL = /[\\`*![]|https?:\/\//g;
 const NAMED_LINK =
-	/!?\[([^[\]\n]{0,999})\]\(\s*<?([^\s<>()]{0,999}(?:\([^\s<>()]{0,99}\))?)>?(?:\s+"[^"\n]{0,99}")?\s*\)/y;
+	/!?\[([^[\]\n]{0,999})\]\( ?<?([^\s<>()]{0,999}(?:\([^\s<>()]{0,99}\))?)>?(?: "[^"\n]{0,99}")? ?\)/y;
 const BARE_LINK = /https?:\/\/[^\s<>"'`*]+/y;
 
 /** Text with code, **strong**, *emphasis* and links, as a list of nodes. */
@@ -126,7 +126,7 @@ function inline(text, depth = 0) {
 			else
 				take(
 					el('code', {
-						text: text.slice(start, end).replace(/^ (.*[^ ].*) $/s, '$1')
+						text: text.slice(start, end).replace(/^ ([^]+) $/, '$1')
 					}),
 					end + run.length
 				);
@@ -167,8 +167,8 @@ function inline(text, depth = 0) {
 	return out;
 }
 
-const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^`]*)$/;
-const HEADING = /^ {0,3}(#{1,6})[ \t]+(.*?)[ \t]*#*[ \t]*$/;
+const FENCE = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~))([^`]*)$/;
+const HEADING = /^ {0,3}(#{1,6})[ \t]+([^]*)$/;
 const RULE = /^ {0,3}([-*_])([ \t]*\1){2,}[ \t]*$/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])([ \t]+|$)(.*)$/;
 const DASHES = /^[ \t]*\|?[ \t]*:?-+:?[ \t]*(\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$/;
@@ -191,10 +191,8 @@ const cells = line =>
 		.map(cell => cell.trim());
 
 function table(head, rows) {
-	const row = (line, tag) => {
-		const parts = cells(line);
-		return el('tr', {}, ...cells(head).map((_, i) => el(tag, {}, ...inline(parts[i] ?? ''))));
-	};
+	const row = (line, tag) =>
+		el('tr', {}, ...cells(line).slice(0, cells(head).length).map(c => el(tag, {}, ...inline(c))));
 	return el(
 		'div',
 		{ class: 'wide', tabindex: 0, role: 'group', label: 'Table' },
@@ -230,7 +228,7 @@ function markdown(text, depth = 0) {
 			i++;
 			out.push(codeBlock(code.join('\n'), oneLine(language).slice(0, 40)));
 		} else if ((found = HEADING.exec(line))) {
-			out.push(el('h' + Math.min(6, found[1].length + 2), {}, ...inline(found[2])));
+			out.push(el('h' + Math.min(6, found[1].length + 2), {}, ...inline(found[2].replace(/\s#+\s*$/, ''))));
 			i++;
 		} else if (RULE.test(line)) {
 			out.push(el('hr'));
@@ -251,7 +249,8 @@ function markdown(text, depth = 0) {
 		} else if (
 			line.includes('|') &&
 			DASHES.test(lines[i + 1] ?? '') &&
-			cells(line).length === cells(lines[i + 1]).length
+			cells(line).length === cells(lines[i + 1]).length &&
+			line.length < 999
 		) {
 			const rows = [];
 			for (i += 2; i < lines.length && lines[i].includes('|') && lines[i].trim(); i++)
@@ -353,7 +352,7 @@ class Growing {
 					found &&
 					found[1][0] === this.fence[0] &&
 					found[1].length >= this.fence.length &&
-					!found[2]
+					!found[2].trim()
 				)
 					this.fence = null;
 			} else if (found) this.fence = found[1];
@@ -496,9 +495,12 @@ function splitDiff(text) {
 	return files;
 }
 
+// Other programs of such a name are shown with their path.
+const SHELL = /^((\/usr(\/local)?)?\/bin\/)?(ba|z|da|k)?sh$/;
+
 function commandText(argv) {
 	const words = argv ?? [];
-	if (words.length === 3 && /(^|\/)(ba|z|da|k)?sh$/.test(words[0]) && /^-l?c$/.test(words[1]))
+	if (words.length === 3 && SHELL.test(words[0]) && /^-l?c$/.test(words[1]))
 		return words[2];
 	return words
 		.map(word => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`))
@@ -1587,7 +1589,7 @@ function addImages(files) {
 		const alert = $('sent-alert');
 		const total = images.reduce((sum, image) => sum + image.size, file.size);
 		if (!/^image\/(png|jpeg|gif|webp)$/.test(file.type))
-			alert.textContent = 'Not sent: only PNG, JPEG, GIF and WebP images can be attached.';
+			alert.textContent = 'Not sent: images must be PNG, JPEG, GIF or WebP.';
 		else if (file.size > IMAGE_LARGEST || total > IMAGES_LARGEST)
 			alert.textContent = 'Not sent: images may have 5 MB, together 11 MB.';
 		else {
