@@ -243,7 +243,8 @@ static const struct stream_events stream_events = {
 
 static bool is_idle(const struct connection *connection)
 {
-	return connection->http2 ? http2_is_idle(connection->http2) : connection->state == READING_HEAD;
+	bool is_reading = connection->state == READING_HEAD || connection->state == READING_BODY;
+	return connection->http2 ? http2_is_idle(connection->http2) : is_reading;
 }
 
 /* Evicts the connection that has been idle longest when the limit is reached, so that idle clients cannot block
