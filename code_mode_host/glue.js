@@ -15,12 +15,12 @@
 	const get = uncurry(Map.prototype.get), put = uncurry(Map.prototype.set), drop = uncurry(Map.prototype.delete);
 	const define = Object.defineProperty;
 	const send = host.send, leave = host.exit, now = host.now;
-	const TEXT_MAX = 1048576, IMAGE_MAX = 28000000, STORE_MAX = 16777216, TIMERS_MAX = 200000;
+	const TEXT_MAX = 1048576, IMAGE_MAX = 28000000, STORE_MAX = 16777216, KEYS_MAX = 4096, TIMERS_MAX = 200000;
 	const loneEscape = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 
 	const stored = { __proto__: null }, changed = { __proto__: null };
 	const calls = new Map(), timers = new Map();
-	let storedSize = 0, lastCall = 0, lastTimer = 0;
+	let storedSize = 0, keys = 0, lastCall = 0, lastTimer = 0;
 	let isOver = false;
 
 	const quote = (text) => stringify(wellFormed(text));
@@ -112,8 +112,10 @@
 			const name = wellFormed(S(key));
 			const before = stored[name] === undefined ? 0 : stored[name].length;
 			const size = storedSize + json.length - before;
+			if (stored[name] === undefined && keys >= KEYS_MAX) throw 'store: a thread may have 4096 keys';
 			if (size > STORE_MAX) throw 'store: the values of a thread may have 16 MB together';
 			storedSize = size;
+			if (stored[name] === undefined) keys++;
 			stored[name] = json;
 			changed[name] = true;
 		},
@@ -214,6 +216,7 @@
 			for (const name in helpers) setGlobal(name, helpers[name]);
 			for (const key in values) {
 				stored[key] = values[key];
+				keys++;
 				storedSize += values[key].length;
 			}
 			const tools = {};

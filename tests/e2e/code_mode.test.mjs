@@ -330,6 +330,13 @@ test('items of the history are on disk as they were sent', server, async (t) => 
 	assert.deepEqual(after.slice(0, before.length), before);
 });
 
+test('the number of stored keys is bounded', server, async (t) => {
+	const thread = await startThread(t, [script(`let n = 0;
+			try { for (;; n++) store('k' + n, 1); } catch (error) { text(typeof error + n); }`)]);
+	await thread.turn();
+	assert.deepEqual(shown(thread.outputs()[0]).texts, ['string4096']);
+});
+
 test('namespaces of calls are understood and kept', server, async (t) => {
 	const named = reply({ item: { type: 'custom_tool_call', call_id: 'n1', namespace: 'functions', name: 'exec', input: 'text(7)' } });
 	const thread = await startThread(t, [named]);

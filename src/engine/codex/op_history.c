@@ -7,6 +7,7 @@
 #include "engine/codex/op_priv.h"
 #include "engine/session/resume.h"
 #include "engine/session/session.h"
+#include "engine/session/session_code.h"
 #include "engine/session/conversation_usage.h"
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_item.h"
@@ -107,6 +108,7 @@ static void roll_back(struct session *session, int64_t turns)
 	struct error err;
 	bool is_undone = mark.item_count < session->conversation.compacted_items && session->rollout;
 	context_rewind(&session->conversation.context, &mark);
+	session_forget_scripts(session);
 	session_record_rewind(session, (size_t)turns);
 	if (is_undone && session_reread(session, &err) != 0)
 		session_warn(session, STR(""), "The history before the last compaction could not be read: %s",

@@ -7,12 +7,12 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/session/session.h"
+#include "engine/session/session_code.h"
 #include "engine/session/session_model.h"
 #include "model/model_memo.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_writer.h"
-#include "tool/code/code_cells.h"
 
 void conversation_init(struct conversation *conversation, struct session *session,
                        const struct conversation_voice *voice)
@@ -168,7 +168,7 @@ void conversation_replace(struct conversation *conversation, struct context *fre
 	context_finish(&conversation->context);
 	conversation->context = *fresh;
 	context_init(fresh);
-	code_cells_forget_calls(conversation->session->host.code.cells);
+	session_forget_scripts(conversation->session);
 	conversation_set_announced(conversation, settings);
 	conversation->compacted_items = conversation->context.items.count;
 	conversation_record_history(conversation, summary);

@@ -93,3 +93,19 @@ void session_warn_code(struct session *session, struct str sub_id, const struct 
 		session_warn(session, sub_id, "%s The model `%s` needs code_mode_host for its tools.",
 		             session->host.code.refusal, settings->model);
 }
+
+void session_forget_scripts(struct session *session)
+{
+	auto_buf struct buf kept;
+	struct str line, rest = buf_str(&session->unheard);
+	code_cells_forget_calls(session->host.code.cells);
+	buf_init(&kept, session->unheard.max);
+	while (str_next_line(&rest, &line)) {
+		if (str_has_prefix(line, "{\"type\":\"custom_tool_call_output\""))
+			continue;
+		buf_append_str(&kept, line);
+		buf_append_char(&kept, '\n');
+	}
+	buf_clear(&session->unheard);
+	buf_append_str(&session->unheard, buf_str(&kept));
+}

@@ -20,6 +20,8 @@ enum code_mode session_code_mode(const struct session *session, const struct set
 /* Completes the session's host. */
 void session_code_open(struct session *session);
 void session_code_close(struct session *session);
+/* Called when the history loses calls: what scripts still add to it would refer to them. */
+void session_forget_scripts(struct session *session);
 /* Warns of code mode that the model is not made for, and of scripts that cannot run; once per session. */
 void session_warn_code(struct session *session, struct str sub_id, const struct settings *settings);
 

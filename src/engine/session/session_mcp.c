@@ -459,17 +459,23 @@ void session_mcp_cancel(struct session_mcp *mcp)
 		emit_complete(mcp);
 }
 
+/* Calls that scripts make outlive their task, and refer to the servers. */
+static bool can_reload(const struct session *session)
+{
+	return session->mcp && session->mcp->next && !code_cells_have_calls(session->host.code.cells);
+}
+
 void session_mcp_reload(struct session *session, struct config *config)
 {
 	config_unref(session->mcp->next);
 	session->mcp->next = config_ref(config);
-	if (!session->task)
+	if (!session->task && can_reload(session))
 		reload(session);
 }
 
 void session_mcp_begin_task(struct session *session)
 {
-	if (session->mcp && session->mcp->next)
+	if (can_reload(session))
 		reload(session);
 }
 

@@ -20,6 +20,7 @@
 #include "model/model_error.h"
 #include "model/proposed_plan.h"
 #include "patch/patch_plan.h"
+#include "tool/code/code_cells.h"
 
 struct task *task_of_turn(const struct turn *turn)
 {
@@ -373,6 +374,7 @@ void task_succeed(struct task *task)
 
 void task_abort(struct task *task, enum turn_abort_reason reason)
 {
+	code_cells_end(task->session->host.code.cells);
 	if (task->turn && !task->compact)
 		turn_abort(task->turn);
 	hook_batch_cancel(steal(task->hooks));

@@ -23,7 +23,6 @@
 #include "model/model_client.h"
 #include "model/model_error.h"
 #include "model/model_backoff.h"
-#include "tool/code/code_cells.h"
 #include "tool/tool.h"
 
 /* ---- the calls of the response ---- */
@@ -471,7 +470,6 @@ void turn_release(struct turn *turn)
 
 void turn_abort(struct turn *turn)
 {
-	code_cells_end(turn->env->session->host.code.cells);
 	abort_tools(turn, true);
 	if (turn->is_complete)
 		context_mark_turn_end(&turn->env->conversation->context, str_of(turn->response_id));

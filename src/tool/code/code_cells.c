@@ -100,13 +100,16 @@ static void on_timer(void *self)
 /* Ends the process and the calls; the output stays for the answer. */
 static void close_cell(struct code_cell *cell)
 {
+	struct code_cells *cells = cell->cells;
 	if (!cell->process)
 		return;
 	code_calls_drop(cell);
 	process_destroy(steal(cell->process));
-	cell->cells->running--;
+	cells->running--;
 	if (cell->waiter)
-		answer_end(cell);
+		answer_end(cell); /* destroys the cell */
+	if (!cells->is_ending)    /* others may have waited for a call of this one */
+		code_cells_resume(cells);
 }
 
 void code_cell_break(struct code_cell *cell, const char *why)
@@ -125,20 +128,33 @@ static struct code_value *find_value(struct code_cells *cells, struct str key)
 		if (str_eq(it->key, key))
 			return it;
 	}
+	return NULL;
+}
+
+static struct code_value *add_value(struct code_cells *cells, struct str key)
+{
 	vec_push(&cells->store, (struct code_value){.key = str_copy(key)});
+	cells->store_bytes += key.len;
 	return &cells->store.items[cells->store.count - 1];
+}
+
+/* True if the value fits in place of the one that it replaces, which may be NULL. */
+static bool has_room(const struct code_cells *cells, const struct code_value *value, const struct json *it)
+{
+	size_t kept = cells->store_bytes - (value ? value->json.len : 0);
+	size_t size = it->text.len + (value ? 0 : it->key.len);
+	return size <= LIMIT_CODE_STORE - kept && (value || cells->store.count < LIMIT_CODE_KEYS);
 }
 
 static void store(struct code_cells *cells, const struct json *values)
 {
 	json_for_each(it, values) {
-		size_t size = it->key.len + it->text.len;
-		if (it->type != JSON_string || size > LIMIT_CODE_STORE - cells->store_bytes)
-			continue;
 		struct code_value *value = find_value(cells, it->key);
+		if (it->type != JSON_string || !has_room(cells, value, it))
+			continue;
+		value = value ? value : add_value(cells, it->key);
 		cells->store_bytes += it->text.len;
 		cells->store_bytes -= value->json.len;
-		cells->store_bytes += value->json.ptr ? 0 : it->key.len;
 		str_free(&value->json);
 		value->json = str_copy(it->text);
 	}
@@ -285,7 +301,8 @@ static struct process *start_process(struct code_cell *cell, struct error *err)
 	static const struct process_handler handler = {.on_output = on_output, .on_end = on_end};
 	const struct tool_host *host = cell->cells->host;
 	const char *argv[] = {host->code.program, NULL};
-	const char *env[] = {host->code.path, host->code.engine, NULL};
+	/* A ring of node's libuv would take system calls past the filter. */
+	const char *env[] = {host->code.path, "UV_USE_IO_URING=0", host->code.engine, NULL};
 	const struct process_spec spec = {
 		.argv = argv,
 		.env = env,
@@ -367,9 +384,9 @@ static void end_sessions(struct code_cell *cell)
 
 void code_cell_terminate(struct code_cell *cell, struct tool_call *call, size_t tokens)
 {
-	end_sessions(cell);
 	cell->waiter = NULL;
-	close_cell(cell);
+	close_cell(cell); /* first, because its calls wait for the commands */
+	end_sessions(cell);
 	cell->waiter = call;
 	cell->tokens = tokens;
 	cell->wait_started_ns = clock_now_ns();
@@ -409,10 +426,15 @@ struct code_cells *code_cells_create(struct tool_host *host)
 void code_cells_end(struct code_cells *cells)
 {
 	struct code_cell *it;
-	while (cells && (it = list_first(&cells->all, struct code_cell, link))) {
+	if (!cells)
+		return;
+	cells->is_ending = true;
+	while ((it = list_first(&cells->all, struct code_cell, link))) {
+		code_calls_drop(it); /* first, because they wait for the commands */
 		end_sessions(it);
 		cell_destroy(it);
 	}
+	cells->is_ending = false;
 }
 
 void code_cells_destroy(struct code_cells *cells)

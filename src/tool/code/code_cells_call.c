@@ -114,6 +114,7 @@ static void call_destroy(struct code_call *it)
 	struct tool_host *host = cells->host;
 	list_remove(&it->link);
 	it->cell->call_count--;
+	it->cell->call_bytes -= it->bytes;
 	it->cell->running -= it->is_started;
 	if (cells->exclusive == it->call)
 		cells->exclusive = NULL;
@@ -137,7 +138,6 @@ static void on_ended(struct tool_call *call, void *self)
 	auto_buf struct buf out;
 	struct json_writer w = begin_result(&out, it->id);
 	write_result(call, &w);
-	note_session(cell, call);
 	call_destroy(it);
 	end_result(cell, &out, &w);
 	start_all(cells);
@@ -146,6 +146,8 @@ static void on_ended(struct tool_call *call, void *self)
 static void on_done(struct tool_call *call, void *self)
 {
 	struct tool_host *host = call->host;
+	const struct code_call *it = self;
+	note_session(it->cell, call); /* before a hook withholds the result */
 	host->end_nested(host, call, on_ended, self);
 }
 
@@ -164,7 +166,8 @@ void code_call_add(struct code_cell *cell, const struct json *frame)
 	int64_t id = json_get_i64(frame, "id", 0);
 	bool is_text = json_get_bool(frame, "is_text", false);
 	const struct code_tool *tool = code_tools_find(&cell->tools, name);
-	if (!tool || !args.ptr || cell->call_count >= LIMIT_CODE_QUEUED) {
+	bool is_full = cell->call_count >= LIMIT_CODE_QUEUED || args.len > LIMIT_CODE_FRAME - cell->call_bytes;
+	if (!tool || !args.ptr || is_full) {
 		refuse(cell, id, tool ? "too many calls of tools wait" : "there is no such tool");
 		return;
 	}
@@ -182,11 +185,12 @@ void code_call_add(struct code_cell *cell, const struct json *frame)
 	                                .name = tool->name,
 	                                .input = args,
 	                                .is_custom = tool->is_custom};
-	*it = (struct code_call){.cell = cell, .id = id};
+	*it = (struct code_call){.cell = cell, .id = id, .bytes = args.len};
 	it->call = tool_call_create(host, &words, on_done, it);
 	it->call->is_nested = true;
 	list_append(&cell->calls, &it->link);
 	cell->call_count++;
+	cell->call_bytes += args.len;
 	code_calls_start(cell);
 }
 

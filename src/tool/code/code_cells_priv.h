@@ -22,6 +22,7 @@ struct code_cells {
 	VEC(struct code_value) store;
 	size_t store_bytes;
 	struct tool_call *exclusive; /* the running call of a tool that must run alone */
+	bool is_ending;              /* all cells end: no call starts */
 };
 
 struct code_cell {
@@ -34,7 +35,7 @@ struct code_cell {
 	struct code_result result;
 	struct code_tools tools;
 	struct list calls; /* struct code_call, in the order of the calls */
-	size_t call_count, running;
+	size_t call_count, call_bytes, running;
 	size_t notes;
 	VEC(int64_t) sessions; /* background commands that its calls have left */
 	char *exit_reason;     /* the process has ended; its last frames may still be handled */
@@ -53,7 +54,8 @@ struct code_call {
 	struct list link;
 	struct code_cell *cell;
 	struct tool_call *call;
-	int64_t id; /* the script's */
+	int64_t id;   /* the script's */
+	size_t bytes; /* of its arguments */
 	bool is_started;
 };
 

@@ -8,7 +8,8 @@ enum { HEAD = 4 };
 
 void code_frames_init(struct code_frames *frames)
 {
-	buf_init(&frames->rest, LIMIT_CODE_FRAME + HEAD + 64 * (size_t)KIB);
+	*frames = (struct code_frames){0};
+	buf_init(&frames->rest, 2 * (size_t)LIMIT_CODE_FRAME + HEAD + 64 * (size_t)KIB);
 }
 
 void code_frames_finish(struct code_frames *frames)
@@ -16,34 +17,44 @@ void code_frames_finish(struct code_frames *frames)
 	buf_finish(&frames->rest);
 }
 
-static size_t length_of(const struct buf *rest)
+static struct str unread(const struct code_frames *frames)
 {
-	const unsigned char *head = (const unsigned char *)rest->data;
+	return str_n(frames->rest.data + frames->at, frames->rest.len - frames->at);
+}
+
+static size_t length_of(struct str frame)
+{
+	const unsigned char *head = (const unsigned char *)frame.ptr;
 	return head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 | (size_t)head[3] << 24;
 }
 
+/* Bytes move only when half of them have been read, so that a backlog of small frames costs each byte once. */
 bool code_frames_add(struct code_frames *frames, struct str bytes)
 {
+	if (frames->at && frames->at >= frames->rest.len / 2) {
+		buf_consume(&frames->rest, frames->at);
+		frames->at = 0;
+	}
 	buf_append_str(&frames->rest, bytes);
-	return !frames->rest.over && (frames->rest.len < HEAD || length_of(&frames->rest) <= LIMIT_CODE_FRAME);
+	return !frames->rest.over && (unread(frames).len < HEAD || length_of(unread(frames)) <= LIMIT_CODE_FRAME);
 }
 
 bool code_frames_next(struct code_frames *frames, struct str *ret)
 {
-	const struct buf *rest = &frames->rest;
-	if (rest->len < HEAD || length_of(rest) > LIMIT_CODE_FRAME || rest->len - HEAD < length_of(rest))
+	struct str rest = unread(frames);
+	if (rest.len < HEAD || length_of(rest) > LIMIT_CODE_FRAME || rest.len - HEAD < length_of(rest))
 		return false;
-	*ret = str_n(rest->data + HEAD, length_of(rest));
+	*ret = str_n(rest.ptr + HEAD, length_of(rest));
 	return true;
 }
 
 void code_frames_drop(struct code_frames *frames)
 {
-	size_t whole = HEAD + length_of(&frames->rest);
-	if (whole == frames->rest.len)
+	frames->at += HEAD + length_of(unread(frames));
+	if (frames->at == frames->rest.len) {
 		buf_reuse(&frames->rest);
-	else
-		buf_consume(&frames->rest, whole);
+		frames->at = 0;
+	}
 }
 
 struct json_writer code_frame_begin(struct buf *out, const char *type)

@@ -17,6 +17,7 @@ struct code_tools;
 struct code_frames {
 	/* private */
 	struct buf rest;
+	size_t at; /* bytes of frames that were dropped */
 };
 
 void code_frames_init(struct code_frames *frames);

@@ -13,6 +13,7 @@ enum {
 	LIMIT_CODE_ITEMS = 4096,       /* items of one result */
 	LIMIT_CODE_IMAGES = 28 * MIB,  /* data URLs of one result */
 	LIMIT_CODE_STORE = 32 * MIB,   /* values that the scripts of a session have stored */
+	LIMIT_CODE_KEYS = 4096,        /* their number; glue.js has the same */
 	LIMIT_CODE_NOTES = 256,        /* texts that one script adds by notify() */
 	LIMIT_CODE_YIELD_MS = 3600000, /* longest wait for a script */
 };
