@@ -323,7 +323,8 @@ static void on_begin(struct fleet_log *log, const struct json *note)
 static void on_event(struct fleet_log *log, const struct json *note)
 {
 	struct event_msg *msg = arena_new(&log->arena, struct event_msg);
-	const struct json *event = json_parse_copy(&log->arena, json_get(note, "event")->span, NULL);
+	const struct json *stored = json_get(note, "event");
+	const struct json *event = stored ? json_parse_copy(&log->arena, stored->span, NULL) : NULL;
 	struct str id = json_get_str(event, "call_id");
 	if (id.ptr && union_decode(&union_event_msg, event, &log->arena, msg, NULL) == 0)
 		get_call(log, id)->begin = msg;

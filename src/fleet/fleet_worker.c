@@ -171,6 +171,12 @@ static void own(struct fleet_worker *worker, struct str sid, const struct resp *
 	worker->session_count++;
 }
 
+/* Redis 6 puts the word behind the name of the script. */
+static bool is_wrong_type(const struct resp *reply)
+{
+	return reply && reply->type == RESP_error && str_find(reply->text, STR("WRONGTYPE")) >= 0;
+}
+
 static void on_taken(const struct resp *reply, void *self)
 {
 	struct fleet_taking *taking = self;
@@ -183,7 +189,7 @@ static void on_taken(const struct resp *reply, void *self)
 		fleet_session_look(session);
 	else if (str_is(what, "gone") && (session = find(worker, taking->sid)))
 		fleet_session_restore(session);
-	else if (reply && reply->type == RESP_error) /* for example a key of another type: no worker can take it */
+	else if (is_wrong_type(reply)) /* no worker can take it; after other errors it is claimed again later */
 		fleet_store_discard(worker->env.store, taking->entry, STR_NONE);
 	taking_destroy(taking);
 	fleet_store_want(worker->env.store, room(worker));

@@ -50,7 +50,7 @@ struct redis_link {
 	struct loop_deferred broken; /* handles `failure` outside of callbacks of the stream */
 	struct error failure;
 	uint64_t retry_ms;
-	bool is_up, is_refused, is_failing;
+	bool is_up, was_up, is_refused, is_failing;
 };
 
 /* ---- the end of a connection ---- */
@@ -89,7 +89,7 @@ static void on_broken(void *self)
 	link->is_failing = false;
 	close_stream(link);
 	drop_calls(link);
-	link->is_refused = err.code == ERR_denied;
+	link->is_refused = err.code == ERR_denied && !link->was_up; /* later, the password may change back */
 	if (!link->is_refused) {
 		loop_timer_start(link->retry, link->retry_ms);
 		link->retry_ms = link->retry_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : link->retry_ms * 2;
@@ -113,10 +113,23 @@ static void fail(struct redis_link *link, enum error_code code, const char *what
 /* True for errors of the server, not of the command: another attempt finds another server, or the same one later. */
 static bool is_server_error(const struct resp *reply)
 {
-	static const char *const prefixes[] = {"LOADING ",    "READONLY ",    "MOVED ",
-	                                       "MASTERDOWN ", "CLUSTERDOWN ", "ASK "};
+	static const char *const prefixes[] = {"LOADING ",     "READONLY ", "MOVED ",   "MASTERDOWN ",
+	                                       "CLUSTERDOWN ", "ASK ",      "NOSCRIPT "};
 	for (size_t i = 0; reply->type == RESP_error && i < countof(prefixes); i++) {
 		if (str_has_prefix(reply->text, prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Other errors pass: too many clients, a script that runs. */
+static bool is_denied(struct str text)
+{
+	static const char *const prefixes[] = {
+		"WRONGPASS",   "NOAUTH", "NOPERM", "ERR invalid password", "ERR AUTH", "ERR Client sent AUTH",
+		"ERR DB index"};
+	for (size_t i = 0; i < countof(prefixes); i++) {
+		if (str_has_prefix(text, prefixes[i]))
 			return true;
 	}
 	return false;
@@ -128,9 +141,9 @@ static void on_login(const struct resp *reply, void *self)
 	if (!reply || link->is_failing)
 		return;
 	if (reply->type == RESP_error)
-		fail(link, ERR_denied, "the login was refused: ", reply->text);
+		fail(link, is_denied(reply->text) ? ERR_denied : ERR_connect, "the login was refused: ", reply->text);
 	else if (list_empty(&link->calls) || list_first(&link->calls, struct call, link)->fn != on_login) {
-		link->is_up = true;
+		link->is_up = link->was_up = true;
 		link->retry_ms = RETRY_FIRST_MS;
 		link->events->on_up(link->self);
 	}

@@ -14,7 +14,11 @@ if h[3] then
   redis.call('XACK', work, 'workers', h[3])
   redis.call('XDEL', work, h[3])
 end
-if ARGV[5] == '1' then redis.call('XADD', work, '*', 'sid', ARGV[1]) end
+-- A Submission behind the shutdown opens the session again.
+if ARGV[5] == '1' or (ARGV[3] == 'ended' and
+  #redis.call('XRANGE', s .. ':sq', '(' .. h[2], '+', 'COUNT', 1) > 0) then
+  redis.call('XADD', work, '*', 'sid', ARGV[1])
+end
 redis.call('XTRIM', s .. ':sq', 'MINID', h[2])
 redis.call('XTRIM', s .. ':eq', 'MAXLEN', '~', ARGV[4])
 return 'ok'

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/file.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -24,6 +25,8 @@
 #include "net/access_token.h"
 #include "process/process_reaper.h"
 #include "ui/fleet/fleet_call.h"
+
+#define FOLDER_PREFIX "codex-worker-"
 
 struct worker_program {
 	struct fleet_options options;
@@ -117,6 +120,13 @@ static int load_config(struct worker_program *program, struct error *err)
 
 /* ---- folders ---- */
 
+/* True for a private folder of this user. TMPDIR has those of others. */
+static bool is_ours(const char *path)
+{
+	struct stat st;
+	return lstat(path, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 077);
+}
+
 /* Removes the folders of workers that were killed: their lock is free. */
 static void remove_stale(const char *parent)
 {
@@ -125,7 +135,7 @@ static void remove_stale(const char *parent)
 	while (dir && (entry = readdir(dir))) {
 		auto_free char *path = path_join(parent, entry->d_name);
 		auto_free char *lock = path_join(path, "lock");
-		if (entry->d_name[0] == '.' || !str_has_prefix(str_of(entry->d_name), "worker-"))
+		if (!str_has_prefix(str_of(entry->d_name), FOLDER_PREFIX) || !is_ours(path))
 			continue;
 		auto_close int fd = open(lock, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
 		if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
@@ -138,7 +148,7 @@ static void remove_stale(const char *parent)
 /* Makes a private folder; NULL and err if that is not possible. Its lock lasts as long as the process. */
 static char *make_folder(const char *parent, int *ret_lock, struct error *err)
 {
-	auto_free char *path = xasprintf("%s/worker-XXXXXX", parent);
+	auto_free char *path = xasprintf("%s/" FOLDER_PREFIX "XXXXXX", parent);
 	if (!mkdtemp(path)) {
 		error_sys(err, errno, "cannot make a folder in %s", parent);
 		return NULL;
