@@ -1,18 +1,22 @@
-/* The sandbox can make folders writable and allow the network. Everything can be read, so `read` needs no work, and
- * `deny` cannot be kept. */
+/* The sandbox can make folders writable and allow the network. Everything can be read, so `deny` cannot be kept, and
+ * `read` only where nothing is writable. */
 #include "config/config_permission.h"
+
+#include <string.h>
 
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "config/config_env.h"
 
 struct resolver {
 	const struct toml *tree;
 	const struct config_binder *binder;
 	struct config_permission *to;
 	VEC(struct str) roots;
-	bool writes_disk;
+	VEC(const struct toml *) reads;
+	bool writes_disk, denies_network;
 	struct error *err;
 };
 
@@ -41,15 +45,19 @@ static bool is_any(struct str text, const char *const *words, size_t count)
 	return false;
 }
 
-static void add_root(struct resolver *r, const struct toml *node, struct str name)
+static char *folder_of(const struct resolver *r, const struct toml *node, struct str name)
 {
-	struct arena *arena = r->binder->arena;
 	auto_free char *text = str_dup(name);
 	auto_free char *dir = node->source[0] == '/' ? str_dup(path_dir(node->source)) : xstrdup(r->binder->cwd);
-	auto_free char *full =
-		text[0] == '~' && r->binder->home ? xasprintf("%s%s", r->binder->home, text + 1) : path_join(dir, text);
-	auto_free char *clean = path_normalize(full);
-	vec_push(&r->roots, arena_str(arena, str_of(clean)));
+	bool is_home = text[0] == '~' && (!text[1] || text[1] == '/') && r->binder->home;
+	auto_free char *full = is_home ? xasprintf("%s%s", r->binder->home, text + 1) : path_join(dir, text);
+	return path_normalize(full);
+}
+
+static void add_root(struct resolver *r, const struct toml *node, struct str name)
+{
+	auto_free char *clean = folder_of(r, node, name);
+	vec_push(&r->roots, arena_str(r->binder->arena, str_of(clean)));
 }
 
 /* ---- filesystem ---- */
@@ -79,8 +87,10 @@ static int take_entry(struct resolver *r, const struct toml *node)
 	const struct toml *access = node->kind == TOML_table ? toml_get(node, ".") : node;
 	if (!toml_is(access, TOML_string) || (node->kind == TOML_table && node->count != 1))
 		return refuse(r, node, "must be \"read\" or \"write\"");
-	if (str_is(access->text, "read"))
+	if (str_is(access->text, "read")) {
+		vec_push(&r->reads, node);
 		return 0;
+	}
 	if (str_is(access->text, "write"))
 		return take_write(r, node);
 	return refuse(r, node, "cannot be kept: the sandbox does not limit reading. Use \"read\" or \"write\"");
@@ -106,6 +116,7 @@ static int take_network(struct resolver *r, const struct toml *table)
 		if (!str_is(it->key, "enabled") || it->kind != TOML_bool)
 			return refuse(r, it, "cannot be kept: the sandbox does not limit hosts. Use network.enabled");
 		r->to->workspace.network_access = it->boolean;
+		r->denies_network = !it->boolean;
 	}
 	return 0;
 }
@@ -155,6 +166,8 @@ static int resolve(struct resolver *r, struct str name, unsigned depth)
 		if (!str_is(name, built_in[i].name))
 			continue;
 		r->to->mode = built_in[i].mode;
+		if (r->to->mode == sandbox_mode_workspace_write)
+			r->to->workspace.exclude_tmpdir_env_var = r->to->workspace.exclude_slash_tmp = false;
 		return 0;
 	}
 	const struct toml *profile = toml_find(toml_get(r->tree, "permissions"), name);
@@ -167,6 +180,37 @@ static int resolve(struct resolver *r, struct str name, unsigned depth)
 		                 ":danger-full-access nor a table [permissions.NAME]",
 		                 toml_key_shown(name, shown));
 	return take_profile(r, profile, depth);
+}
+
+static bool overlaps(const char *path, const char *folder)
+{
+	return strcmp(path, folder) == 0 || path_is_inside(path, folder) || path_is_inside(folder, path);
+}
+
+/* True if the folder is apart from all that is writable. */
+static bool is_apart(const struct resolver *r, const char *path)
+{
+	const struct config_sandbox *workspace = &r->to->workspace;
+	const char *temporary = config_env("TMPDIR");
+	bool is_shared = overlaps(path, r->binder->cwd) || (!workspace->exclude_slash_tmp && overlaps(path, "/tmp")) ||
+	                 (!workspace->exclude_tmpdir_env_var && temporary && overlaps(path, temporary));
+	for (size_t i = 0; i < r->roots.count && !is_shared; i++)
+		is_shared = overlaps(path, r->roots.items[i].ptr);
+	return !is_shared;
+}
+
+/* Everything can be read, so such an entry needs no work where nothing is writable. Elsewhere it cannot be kept. */
+static int check_reads(const struct resolver *r)
+{
+	if (r->to->mode == sandbox_mode_read_only)
+		return 0;
+	vec_for_each(it, &r->reads) {
+		auto_free char *path = folder_of(r, *it, (*it)->key);
+		bool is_named = (*it)->key.len && (*it)->key.ptr[0] == ':';
+		if (r->to->mode == sandbox_mode_danger_full_access || is_named || !is_apart(r, path))
+			return refuse(r, *it, "= \"read\" cannot be kept: it is a part of what is writable");
+	}
+	return 0;
 }
 
 /* Puts the parts together: the sandbox has three modes. */
@@ -185,6 +229,12 @@ static int combine(struct resolver *r, struct str name)
 		                 "permission profile `%.*s`: folders to write to and the network need a writable "
 		                 "workspace; extend :workspace",
 		                 STR_ARG(name));
+	if (to->mode == sandbox_mode_danger_full_access && r->denies_network)
+		return error_set(r->err, ERR_config,
+		                 "permission profile `%.*s`: network.enabled = false cannot be kept with full access",
+		                 STR_ARG(name));
+	if (check_reads(r) != 0)
+		return -(int)r->err->code;
 	struct str *roots = arena_array(r->binder->arena, struct str, r->roots.count);
 	for (size_t i = 0; i < r->roots.count; i++)
 		roots[i] = r->roots.items[i];
@@ -196,11 +246,15 @@ int config_permission_find(const struct toml *tree, struct str name, const struc
                            struct config_permission *ret, struct error *err)
 {
 	struct resolver r = {.tree = tree, .binder = binder, .to = ret, .err = err};
-	*ret = (struct config_permission){.mode = sandbox_mode_read_only};
+	*ret = (struct config_permission){
+		.mode = sandbox_mode_read_only,
+		.workspace = {.exclude_tmpdir_env_var = true, .exclude_slash_tmp = true},
+	};
 	int status = resolve(&r, name, 0);
 	if (status == 0)
 		status = combine(&r, name);
 	vec_finish(&r.roots);
+	vec_finish(&r.reads);
 	return status;
 }
 
@@ -223,6 +277,27 @@ static bool is_narrowed(const struct config_layers *layers, const struct config 
 	return is_narrow && config->sandbox_mode == sandbox_mode_read_only;
 }
 
+static bool is_flag(const struct toml *table, const char *key, bool value)
+{
+	const struct toml *node = toml_get(table, key);
+	return toml_is(node, TOML_bool) && node->boolean == value;
+}
+
+/* Limits of the table [sandbox_workspace_write] by a layer above the profile's, or by a project, stay in force. */
+static void keep_limits(const struct config_layers *layers, const struct toml *tree, struct config_sandbox *workspace)
+{
+	static const char key[] = "sandbox_workspace_write";
+	const struct toml *limits = toml_get(tree, key);
+	bool outranks = rank_of(layers, key) > rank_of(layers, "default_permissions");
+	vec_for_each(it, &layers->items)
+		outranks |= it->kind == CONFIG_LAYER_project && toml_get(it->root, key);
+	if (!outranks)
+		return;
+	workspace->network_access &= !is_flag(limits, "network_access", false);
+	workspace->exclude_slash_tmp |= is_flag(limits, "exclude_slash_tmp", true);
+	workspace->exclude_tmpdir_env_var |= is_flag(limits, "exclude_tmpdir_env_var", true);
+}
+
 int config_permission_apply(const struct config_layers *layers, const struct toml *tree,
                             const struct config_binder *binder, struct config *config, struct error *err)
 {
@@ -235,6 +310,7 @@ int config_permission_apply(const struct config_layers *layers, const struct tom
 	}
 	if (config_permission_find(tree, str_of(config->default_permissions), binder, &permission, err) != 0)
 		return -(int)err->code;
+	keep_limits(layers, tree, &permission.workspace);
 	config->sandbox_mode = permission.mode;
 	config->is_set.sandbox_mode = true;
 	if (config->default_permissions[0] != ':')

@@ -43,6 +43,10 @@ test('a profile that the sandbox cannot keep is an error that names the entry; t
 	await refused('{ filesystem = { ":root" = "write" } }', /network\.enabled = true/);
 	await refused('{ filesystem = { ":nowhere" = "write" } }', /`:nowhere`/);
 	await refused('{ filesystem = { "/srv" = 5 } }', /`\/srv` .*"read" or "write"/);
+	await refused('{ extends = ":workspace", filesystem = { ":workspace_roots" = "read" } }', /part of what is writable/);
+	await refused('{ extends = ":workspace", filesystem = { "./secrets" = "read" } }', /part of what is writable/);
+	await refused('{ extends = ":danger-full-access", filesystem = { ":root" = "read" } }', /part of what is writable/);
+	await refused('{ extends = ":danger-full-access", network = { enabled = false } }', /network\.enabled = false/);
 	await refused('{ extends = "mine" }', /extends itself/);
 	await refused('{ extends = "other" }', /unknown permission profile `other`/);
 	await refused('{ colour = "blue" }', /`colour` .*is unknown/);
@@ -100,4 +104,11 @@ test('clients choose a profile by its name', options, async (t) => {
 	const { sandbox, activePermissionProfile } = await server.request('thread/start', { permissions: 'mine' });
 	assert.deepEqual([sandbox.type, sandbox.writableRoots, activePermissionProfile.id], ['workspaceWrite', [extra], 'mine']);
 	await assert.rejects(server.request('thread/start', { permissions: 'bad' }), { message: /does not limit reading/ });
+});
+
+test('temporary folders are writable only if the profile has them', options, async (t) => {
+	const profile = (entries) => `default_permissions = "mine"\npermissions.mine = { filesystem = { ${entries} } }`;
+	assert.doesNotMatch(await sandboxOf(t, profile('":workspace_roots" = "write"')), /tmp|TMPDIR/i);
+	assert.match(await sandboxOf(t, profile('":workspace_roots" = "write", ":slash_tmp" = "write"')), /\/tmp/);
+	assert.match(await sandboxOf(t, 'default_permissions = "mine"\npermissions.mine = { extends = ":workspace" }'), /\/tmp/);
 });
