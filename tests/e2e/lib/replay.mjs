@@ -128,7 +128,7 @@ function makeWork(t) {
 function makeReplayHome(t, model, capture) {
 	const config = [`model = "${capture.model}"`, `approval_policy = "${capture.policy}"`,
 		`sandbox_mode = "${capture.sandbox}"`, 'show_raw_agent_reasoning = true',
-		'on_input_while_running = "steer"'].join('\n'); // every captured version did
+		'on_input_while_running = "steer"', 'model_context_window = 272000'].join('\n'); // every captured version did
 	const home = makeHome(t, model, config);
 	fs.appendFileSync(path.join(home, 'config.toml'), 'request_max_retries = 0\nstream_max_retries = 2\n');
 	fs.mkdirSync(path.join(home, 'prompts'));
