@@ -171,7 +171,7 @@ static void own(struct fleet_worker *worker, struct str sid, const struct resp *
 	worker->session_count++;
 }
 
-/* Redis 6 puts the word behind the name of the script. */
+/* Redis 6 puts the name of the script before the word. */
 static bool is_wrong_type(const struct resp *reply)
 {
 	return reply && reply->type == RESP_error && str_find(reply->text, STR("WRONGTYPE")) >= 0;

@@ -435,10 +435,13 @@ static void emit_cancelled(struct session_mcp *old)
 	}
 }
 
-/* Opens before it closes, so that servers with the same settings are kept. */
+/* Opens before it closes, so that servers with the same settings are kept. Waits for calls of scripts, which outlive
+ * their task and refer to the servers. */
 static void reload(struct session *session)
 {
 	struct session_mcp *old = session->mcp;
+	if (!old || !old->next || code_cells_have_calls(session->host.code.cells))
+		return;
 	open_servers(session, old->next);
 	session->mcp->has_warned = old->has_warned;
 	free(steal(session->conversation.tools_model)); /* describe the tools again */
@@ -459,24 +462,17 @@ void session_mcp_cancel(struct session_mcp *mcp)
 		emit_complete(mcp);
 }
 
-/* Calls that scripts make outlive their task, and refer to the servers. */
-static bool can_reload(const struct session *session)
-{
-	return session->mcp && session->mcp->next && !code_cells_have_calls(session->host.code.cells);
-}
-
 void session_mcp_reload(struct session *session, struct config *config)
 {
 	config_unref(session->mcp->next);
 	session->mcp->next = config_ref(config);
-	if (!session->task && can_reload(session))
+	if (!session->task)
 		reload(session);
 }
 
 void session_mcp_begin_task(struct session *session)
 {
-	if (can_reload(session))
-		reload(session);
+	reload(session);
 }
 
 void session_mcp_destroy(struct session_mcp *mcp)

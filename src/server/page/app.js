@@ -228,7 +228,13 @@ function markdown(text, depth = 0) {
 			i++;
 			out.push(codeBlock(code.join('\n'), oneLine(language).slice(0, 40)));
 		} else if ((found = HEADING.exec(line))) {
-			out.push(el('h' + Math.min(6, found[1].length + 2), {}, ...inline(found[2].replace(/\s#+\s*$/, ''))));
+			out.push(
+				el(
+					'h' + Math.min(6, found[1].length + 2),
+					{},
+					...inline(found[2].replace(/\s#+\s*$/, ''))
+				)
+			);
 			i++;
 		} else if (RULE.test(line)) {
 			out.push(el('hr'));
