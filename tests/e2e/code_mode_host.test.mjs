@@ -62,6 +62,8 @@ const raw = (bytes, size = bytes.length) => {
 	head.writeUInt32LE(size);
 	fs.writeSync(1, Buffer.concat([head, bytes]));
 };
+const frame = (value) => { const body = Buffer.from(JSON.stringify(value)), head = Buffer.alloc(4);
+	head.writeUInt32LE(body.length); return Buffer.concat([head, body]); };
 const read = () => { const head = Buffer.alloc(4); fs.readSync(0, head); const body = Buffer.alloc(head.readUInt32LE(0));
 	for (let at = 0; at < body.length;) at += fs.readSync(0, body, at, body.length - at); return JSON.parse(body); };
 (${play})(read());
@@ -74,6 +76,11 @@ const lies = {
 	'half of a surrogate pair': () => { send('{"t":"text","text":"\\ud800"}'); read(); },
 	'an unknown message': () => { send({ t: 'open', path: '/etc/passwd' }); read(); },
 	'too long': () => { raw(Buffer.from('{'), 0xffffffff); read(); },
+	'too long behind a good one': () => {
+		const good = frame({ t: 'text', text: 'x' });
+		fs.writeSync(1, Buffer.concat([good, Buffer.from([255, 255, 255, 255])]));
+		read();
+	},
 	'an end in the middle of a frame': () => { raw(Buffer.from('{"t":'), 100); },
 	'killed at once': () => { process.kill(process.pid, 'SIGKILL'); },
 	'killed after output': () => { send({ t: 'text', text: 'x' }); process.kill(process.pid, 'SIGKILL'); },

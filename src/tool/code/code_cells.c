@@ -223,7 +223,9 @@ static void on_step(void *self)
 	if (!cell->process)
 		return;
 	if (!code_frames_next(&cell->frames, &text)) {
-		if (cell->exit_reason)
+		if (code_frames_are_broken(&cell->frames))
+			code_cell_break(cell, "its process has sent a message that is too long");
+		else if (cell->exit_reason)
 			code_cell_break(cell, cell->exit_reason);
 		return;
 	}
@@ -241,10 +243,8 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	struct code_cell *cell = self;
 	if (stream != exec_stream_stdout)
 		return;
-	if (!code_frames_add(&cell->frames, bytes))
-		code_cell_break(cell, "its process has sent a message that is too long");
-	else
-		loop_defer(&cell->step);
+	code_frames_add(&cell->frames, bytes);
+	loop_defer(&cell->step);
 }
 
 static const char *end_of(const struct process_result *result, char *text, size_t size)

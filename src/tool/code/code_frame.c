@@ -1,4 +1,5 @@
-/* Bytes are collected until a frame is whole; the length is checked as soon as it is known. */
+/* Bytes are collected until a frame is whole. The frames of a stream are the same however it was cut: a wrong length
+ * counts when its turn comes. */
 #include "tool/code/code_frame.h"
 
 #include "tool/code/code_limits.h"
@@ -29,23 +30,33 @@ static size_t length_of(struct str frame)
 }
 
 /* Bytes move only when half of them have been read, so that a backlog of small frames costs each byte once. */
-bool code_frames_add(struct code_frames *frames, struct str bytes)
+void code_frames_add(struct code_frames *frames, struct str bytes)
 {
 	if (frames->at && frames->at >= frames->rest.len / 2) {
 		buf_consume(&frames->rest, frames->at);
 		frames->at = 0;
 	}
 	buf_append_str(&frames->rest, bytes);
-	return !frames->rest.over && (unread(frames).len < HEAD || length_of(unread(frames)) <= LIMIT_CODE_FRAME);
+	frames->is_broken = frames->is_broken || frames->rest.over;
+}
+
+static bool is_too_long(struct str rest)
+{
+	return rest.len >= HEAD && length_of(rest) > LIMIT_CODE_FRAME;
 }
 
 bool code_frames_next(struct code_frames *frames, struct str *ret)
 {
 	struct str rest = unread(frames);
-	if (rest.len < HEAD || length_of(rest) > LIMIT_CODE_FRAME || rest.len - HEAD < length_of(rest))
+	if (rest.len < HEAD || is_too_long(rest) || rest.len - HEAD < length_of(rest))
 		return false;
 	*ret = str_n(rest.ptr + HEAD, length_of(rest));
 	return true;
+}
+
+bool code_frames_are_broken(const struct code_frames *frames)
+{
+	return frames->is_broken || is_too_long(unread(frames));
 }
 
 void code_frames_drop(struct code_frames *frames)

@@ -17,15 +17,19 @@ struct code_tools;
 struct code_frames {
 	/* private */
 	struct buf rest;
-	size_t at; /* bytes of frames that were dropped */
+	size_t at;      /* bytes of frames that were dropped */
+	bool is_broken; /* bytes were lost */
 };
 
 void code_frames_init(struct code_frames *frames);
 void code_frames_finish(struct code_frames *frames);
-/* Adds received bytes. False if a frame announces more than LIMIT_CODE_FRAME bytes. */
-bool code_frames_add(struct code_frames *frames, struct str bytes);
+/* Adds received bytes. */
+void code_frames_add(struct code_frames *frames, struct str bytes);
 /* Returns the next complete frame, borrowed until code_frames_drop. False if it is not complete. */
 bool code_frames_next(struct code_frames *frames, struct str *ret);
+/* True if no frame can follow those that are complete: the next one announces more than LIMIT_CODE_FRAME bytes, or more
+ * has arrived than the reader holds. */
+bool code_frames_are_broken(const struct code_frames *frames);
 /* Removes the frame that code_frames_next has returned. */
 void code_frames_drop(struct code_frames *frames);
 /* Initialises the buf and begins a frame of this type: {"t":TYPE, the members of which follow. */
