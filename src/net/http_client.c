@@ -274,7 +274,7 @@ void http_client_destroy(struct http_client *client)
 		client->curl->share_cleanup(client->share);
 		loop_timer_destroy(client->timer);
 	}
-	vec_finish(&client->sockets);
+	http_client_forget_sockets(client);
 	loop_deferred_finish(&client->proceed);
 	loop_deferred_finish(&client->leave);
 	loop_timer_destroy(client->last);

@@ -11,15 +11,35 @@
 
 /* --- sockets ------------------------------------------------------------------------------------------------ */
 
-/* Makes the socket close-on-exec, which libcurl does not, so that commands do not inherit the socket. */
+static void forget(struct http_client *client, curl_socket_t fd)
+{
+	struct http_socket *socket = http_client_socket(client, fd);
+	if (!socket)
+		return;
+	http_watch_destroy(socket->watch);
+	*socket = client->sockets.items[--client->sockets.count];
+}
+
+/* Makes the socket close-on-exec, which libcurl does not, so that commands do not inherit the socket. libcurl 7.88
+ * closes the socket of a connect that it abandons without a call of on_curl_close: the descriptor can be in the list
+ * when the system gives it out again. */
 static curl_socket_t on_curl_open(void *self, curlsocktype purpose, struct curl_sockaddr *address)
 {
 	struct http_client *client = self;
 	(void)purpose;
 	curl_socket_t fd = host_socket(address->family, address->socktype, address->protocol);
-	if (fd != CURL_SOCKET_BAD)
-		vec_push(&client->sockets, ((struct http_socket){.fd = fd}));
+	if (fd == CURL_SOCKET_BAD)
+		return fd;
+	forget(client, fd);
+	vec_push(&client->sockets, ((struct http_socket){.fd = fd}));
 	return fd;
+}
+
+void http_client_forget_sockets(struct http_client *client)
+{
+	while (client->sockets.count)
+		forget(client, client->sockets.items[0].fd);
+	vec_finish(&client->sockets);
 }
 
 struct http_socket *http_client_socket(struct http_client *client, curl_socket_t fd)
@@ -32,12 +52,7 @@ struct http_socket *http_client_socket(struct http_client *client, curl_socket_t
 
 static int on_curl_close(void *self, curl_socket_t fd)
 {
-	struct http_client *client = self;
-	struct http_socket *socket = http_client_socket(client, fd);
-	if (socket) {
-		http_watch_destroy(socket->watch);
-		*socket = client->sockets.items[--client->sockets.count];
-	}
+	forget(self, fd);
 	return close(fd);
 }
 

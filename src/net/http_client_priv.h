@@ -52,7 +52,7 @@ struct http_client {
 	struct loop_deferred leave; /* destroys a client that was left, after its last call */
 	struct loop_timer *last;    /* the same, at the latest; NULL: it was not left */
 	struct list tunnels;
-	VEC(struct http_socket) sockets; /* open sockets, in use or kept */
+	VEC(struct http_socket) sockets; /* in use, kept, or of an abandoned connect and closed */
 };
 
 /* A call is in `multi` iff easy is non-NULL. Public functions only set flags; client->proceed acts on them. */
@@ -117,6 +117,8 @@ void http_call_fail_waiting(struct http_call *warm_up, const struct error *err);
 void http_call_set_connection(struct http_call *call);
 /* NULL if the client has not opened fd as a connection. Valid until the next connection is opened or closed. */
 struct http_socket *http_client_socket(struct http_client *client, curl_socket_t fd);
+/* Ends the watches of the sockets that libcurl closed without a report. Called after libcurl's cleanup. */
+void http_client_forget_sockets(struct http_client *client);
 /* Called with the head of an answer: its connection is not reused if bytes follow the answer directly. */
 void http_call_watch_excess(struct http_call *call);
 /* True if the call failed because its kept connection ended before the server saw any of it, so that one retry is
