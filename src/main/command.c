@@ -38,6 +38,7 @@
 static int run_help(int argc, char **argv);
 static int run_completion(int argc, char **argv);
 static int absent_main(int argc, char **argv);
+static int run_fleet(int argc, char **argv);
 static const struct cli_command help_command;
 
 #ifdef CODEX_WITHOUT_MOCK
@@ -75,7 +76,7 @@ static const struct {
 /* True for --help, also beside options that this program does not know. */
 static bool wants_help(int argc, char **argv)
 {
-	for (int i = 1; i < argc; i++)
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
 		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
 			return true;
 	return false;
@@ -165,6 +166,17 @@ static int run_help(int argc, char **argv)
 	}
 	cli_finish(&help_command, NULL, &result);
 	return status;
+}
+
+/* The help of a command that codex-fleet has is printed without it. */
+static int run_fleet(int argc, char **argv)
+{
+	const struct cli_word *word = cli_find_word(&codex_command, argv[0]);
+	const struct cli_word *below = argc > 1 ? cli_find_word(word->command, argv[1]) : NULL;
+	if (!wants_help(argc, argv))
+		return fleet_exec(argc, argv);
+	cli_print_help((below ? below : word)->command, STDOUT_FILENO);
+	return 0;
 }
 
 static int run_completion(int argc, char **argv)

@@ -1,5 +1,5 @@
-/* The program codex-fleet: `codex worker` and `codex fleet`, which the program codex executes. The engine starts this
- * program again for sandboxes and patches, like codex itself. */
+/* The program codex-fleet: the commands worker, fleet, serve, and proto for HTTP, which the program codex executes. The
+ * engine starts this program again for sandboxes and patches, like codex itself. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,9 +11,12 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "config/config_env.h"
+#include "main/gnutls.h"
 #include "patch/patch_main.h"
 #include "sandbox/sandbox_entry.h"
 #include "ui/fleet/fleet_call.h"
+#include "ui/serve/proto_command.h"
+#include "ui/serve/serve_command.h"
 
 static const struct {
 	const char *word;
@@ -66,13 +69,23 @@ static int fleet_main(int argc, char **argv)
 	return cli_print_error(&fleet_command, &err);
 }
 
+static const struct {
+	const char *word;
+	int (*run)(int argc, char **argv);
+} commands[] = {
+	{"worker", worker_main},
+	{"fleet", fleet_main},
+	{"serve", serve_main},
+	{"proto", proto_http_main},
+};
+
 static int run(int argc, char **argv)
 {
-	if (argc > 1 && strcmp(argv[1], "worker") == 0)
-		return worker_main(argc - 1, argv + 1);
-	if (argc > 1 && strcmp(argv[1], "fleet") == 0)
-		return fleet_main(argc - 1, argv + 1);
-	fprintf(stderr, "codex-fleet: start it as `codex worker` or `codex fleet`\n");
+	for (size_t i = 0; argc > 1 && i < countof(commands); i++) {
+		if (strcmp(argv[1], commands[i].word) == 0)
+			return commands[i].run(argc - 1, argv + 1);
+	}
+	fprintf(stderr, "codex-fleet: start it as `codex worker`, `codex fleet`, `codex serve` or `codex proto`\n");
 	return 2;
 }
 

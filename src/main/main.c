@@ -13,24 +13,12 @@
 #include "base/mem.h"
 #include "config/config_env.h"
 #include "main/command.h"
+#include "main/gnutls.h"
 #include "patch/patch_main.h"
 #include "sandbox/sandbox_entry.h"
 #include "ui/cli/cli.h"
 #include "ui/cli/version.h"
 #include "ui/tui/tui.h"
-
-/* libcurl loads GnuTLS as a dependency of protocols that this program does not use. GnuTLS initializes itself when it
- * is loaded, which takes 0.6 ms and 1 MB, unless the program defines this function (GNUTLS_SKIP_GLOBAL_INIT of its
- * manual). A libcurl that uses GnuTLS for TLS initializes it explicitly. The library does not do this, because its
- * users may need GnuTLS. */
-#pragma GCC visibility push(default)
-int on_gnutls_load(void) __asm__("_gnutls_global_init_skip");
-#pragma GCC visibility pop
-
-int on_gnutls_load(void)
-{
-	return 1;
-}
 
 static void prepare_process(void)
 {

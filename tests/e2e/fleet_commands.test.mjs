@@ -1,6 +1,9 @@
 // `codex fleet …`, the command line of `codex worker`, and its administration.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 
 import { codexBin, launch, say, startModel, tempDir, cleanEnv, waitFor } from './lib/codex.mjs';
@@ -126,4 +129,52 @@ test('--admin serves health, readiness and metrics', only, async (t) => {
 	redis.child.kill('SIGKILL');
 	await redis.server.done;
 	while ((await get('/readyz'))[0] !== 503) await new Promise((resolve) => setTimeout(resolve, 20));
+});
+
+const SERVERS = [['worker'], ['fleet', 'ls'], ['serve'], ['proto', '--listen', 'http://127.0.0.1:0'], ['proto', '--print-proto']];
+
+/** The program codex alone in a folder, without codex-fleet. */
+function alone(t) {
+	const dir = tempDir(t, 'alone');
+	const program = path.join(dir, 'codex');
+	fs.copyFileSync(codexBin, program);
+	return { dir, call: (args, env) => spawnSync(program, args, { encoding: 'utf8', input: '', env: cleanEnv(dir, env) }) };
+}
+
+test('without codex-fleet its commands name the package, and print their help nevertheless', (t) => {
+	const { call } = alone(t);
+	for (const args of SERVERS) {
+		const { status, stdout, stderr } = call(args);
+		assert.deepEqual([status, stdout], [1, '']);
+		assert.equal(stderr, `codex ${args[0]}: cannot start codex-fleet (No such file or directory): ` +
+			'install the package codex-c-fleet, or unpack its tarball over this installation\n');
+		const help = call([...args, '--help']);
+		assert.deepEqual([help.status, help.stderr], [0, '']);
+		const name = args[0] === 'fleet' ? args.join(' ') : args[0];
+		assert.match(help.stdout, new RegExp(`^Usage: codex ${name} `, 'm'));
+	}
+	assert.equal(call(['proto', '--no-auto-configure']).status, 0);
+});
+
+test('codex-fleet is executed beside codex, in ../libexec/codex, or in $CODEX_LIBEXEC', (t) => {
+	for (const place of ['codex-fleet', '../libexec/codex/codex-fleet', 'elsewhere/codex-fleet']) {
+		const { dir, call } = alone(t);
+		const bin = path.join(dir, 'bin');
+		fs.mkdirSync(bin);
+		fs.renameSync(path.join(dir, 'codex'), path.join(bin, 'codex'));
+		fs.symlinkSync('bin/codex', path.join(dir, 'codex'));
+		const fleetProgram = path.join(bin, place);
+		fs.mkdirSync(path.dirname(fleetProgram), { recursive: true });
+		fs.writeFileSync(fleetProgram, '#!/bin/sh\necho "$@"\n', { mode: 0o755 });
+		const { status, stdout, stderr } = call(['serve', '--listen', 'a b'], { CODEX_LIBEXEC: path.join(bin, 'elsewhere') });
+		assert.deepEqual([status, stdout, stderr], [0, 'serve --listen a b\n', '']);
+	}
+});
+
+test('a codex-fleet that cannot be executed is not passed over', (t) => {
+	const { dir, call } = alone(t);
+	fs.writeFileSync(path.join(dir, 'codex-fleet'), '', { mode: 0o644 });
+	const { status, stderr } = call(['serve']);
+	assert.equal(status, 1);
+	assert.match(stderr, /cannot start codex-fleet \(Permission denied\)/);
 });

@@ -9,6 +9,7 @@
 
 #include "base/host.h"
 #include "base/mem.h"
+#include "config/config_env.h"
 
 #define ROW(field, text, letter_, kind_, value_, doc_)                                                           \
 	{                                                                                                        \
@@ -94,8 +95,11 @@ const struct cli_command fleet_command = {
 
 /* ---- execution ---- */
 
+/* Stays at an error that says more than that the file is missing. */
 static void try_exec(const char *folder, const char *below, char **argv)
 {
+	if (errno != ENOENT)
+		return;
 	auto_free char *path = xasprintf("%s/%scodex-fleet", folder, below);
 	execv(path, argv);
 }
@@ -103,17 +107,24 @@ static void try_exec(const char *folder, const char *below, char **argv)
 int fleet_exec(int argc, char **argv)
 {
 	char own[PATH_MAX];
+	const char *chosen = config_env("CODEX_LIBEXEC");
 	char **words = xcalloc((size_t)argc + 2, sizeof(*words));
 	words[0] = (char *)(uintptr_t) "codex-fleet";
 	memcpy(words + 1, argv, (size_t)argc * sizeof(*argv));
 	char *slash = host_program_path(own, sizeof(own)) ? strrchr(own, '/') : NULL;
+	errno = ENOENT;
 	if (slash) {
 		*slash = '\0';
 		try_exec(own, "", words);
 		try_exec(own, "../libexec/codex/", words);
 	}
-	fprintf(stderr, "codex %s: cannot start codex-fleet (%s): install the package codex-c-fleet\n", argv[0],
-	        strerror(errno));
+	if (chosen)
+		try_exec(chosen, "", words);
+	fprintf(stderr,
+	        "codex %s: cannot start codex-fleet (%s): install the package codex-c-fleet, or unpack its tarball "
+	        "over "
+	        "this installation\n",
+	        argv[0], strerror(errno));
 	free(words);
 	return 1;
 }

@@ -17,7 +17,9 @@ struct fleet_options {
 
 extern const struct cli_command worker_command, fleet_command;
 
-/* Executes codex-fleet with these words; returns an exit status if it cannot be executed. */
+/* Executes codex-fleet with these words, the first of which is the command. Returns an exit status if it cannot be
+ * executed. It is beside the program, where a build puts it, in ../libexec/codex, where an installation does, or in
+ * the folder that $CODEX_LIBEXEC names. */
 int fleet_exec(int argc, char **argv);
 
 #endif

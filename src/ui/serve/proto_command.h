@@ -7,5 +7,7 @@
 extern const struct cli_command proto_command;
 
 int proto_main(int argc, char **argv);
+/* In codex-fleet: serves HTTP. */
+int proto_http_main(int argc, char **argv);
 
 #endif
