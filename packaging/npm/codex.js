@@ -13,6 +13,7 @@ const TARGETS = {
 	'linux x64': { package: `${name}-linux-x64`, triple: 'x86_64-unknown-linux-gnu' },
 	'linux arm64': { package: `${name}-linux-arm64`, triple: 'aarch64-unknown-linux-gnu' },
 };
+const target = TARGETS[`${process.platform} ${process.arch}`];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 function fail(sentence) {
@@ -46,7 +47,6 @@ function usesGlibc() {
 }
 
 function findProgram(by) {
-	const target = TARGETS[`${process.platform} ${process.arch}`];
 	if (!target || !optionalDependencies[target.package])
 		fail(`${name} has no program for ${process.platform} on ${process.arch}.`);
 	let folder;
@@ -91,9 +91,20 @@ function runBeside(program, args, env) {
 	child.on('exit', (code, signal) => process.exit(signal ? 128 + os.constants.signals[signal] : code));
 }
 
+/** Where codex finds codex-fleet, if the package that has it is installed: package managers link it to any place. */
+function libexec() {
+	try {
+		const servers = target.package.replace('-linux-', '-fleet-linux-');
+		const folder = path.dirname(require.resolve(`${servers}/package.json`));
+		return { CODEX_LIBEXEC: path.join(folder, 'vendor', target.triple, 'libexec', 'codex') };
+	} catch {
+		return {};
+	}
+}
+
 const by = manager();
 const program = findProgram(by);
 const args = process.argv.slice(2);
-const env = { ...process.env, [`CODEX_MANAGED_BY_${by.toUpperCase()}`]: '1' };
+const env = { ...libexec(), ...process.env, [`CODEX_MANAGED_BY_${by.toUpperCase()}`]: '1' };
 if (typeof process.execve === 'function') process.execve(program, [program, ...args], env);
 else runBeside(program, args, env);

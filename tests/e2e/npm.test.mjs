@@ -12,16 +12,22 @@ import { cleanEnv, codexBin, launch, makeHome, run, say, startModel, tempDir } f
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 const PLATFORM = `codex-c-linux-${process.arch}`;
+const SERVERS = `codex-c-fleet-linux-${process.arch}`;
 const SENTENCE = new RegExp(`^codex: the package ${PLATFORM}, which has the program, is not installed\\. To install it, run: (.+)\n$`);
 
 const lacksNpm = spawnSync('npm', ['--version']).status !== 0;
 const skip = lacksNpm ? 'npm is not installed' : false;
 
-/** Makes the tarballs in a folder, {name: file}, with the program under test inside. */
+/** Makes the tarballs in a folder, {name: file}, with the programs under test inside. */
 function pack(t) {
 	const out = tempDir(t, 'npm-out');
 	const program = path.join(out, 'codex');
-	if (spawnSync('strip', ['-o', program, codexBin]).status !== 0) fs.copyFileSync(codexBin, program);
+	const from = path.dirname(codexBin);
+	for (const name of ['codex', ...['codex-fleet', 'codex-code-mode-host', 'codex-code-mode-lock.so']
+		.filter((part) => fs.existsSync(path.join(from, part)))]) {
+		if (spawnSync('strip', ['-o', path.join(out, name), path.join(from, name)]).status !== 0)
+			fs.copyFileSync(path.join(from, name), path.join(out, name));
+	}
 	const env = { ...process.env, CODEX_PACKAGE_PROGRAM: program };
 	const { status, stdout, stderr } = spawnSync(path.join(root, 'tools/package-npm'), [out], { encoding: 'utf8', env });
 	assert.equal(status, 0, stderr);
@@ -108,9 +114,27 @@ test('the npm packages', { skip }, async (suite) => {
 		const names = spawnSync('tar', ['tzf', tarballs[PLATFORM]], { encoding: 'utf8' }).stdout;
 		assert.match(names, /^package\/LICENSE$/m);
 		const notice = spawnSync('tar', ['xzOf', tarballs[PLATFORM], 'package/THIRD-PARTY'], { encoding: 'utf8' }).stdout;
-		assert.match(notice, /contains libuv[^]*Joyent[^]*Permission is hereby granted/);
+		assert.match(notice, /contain libuv[^]*Joyent[^]*Permission is hereby granted/);
 		assert.match(names, /^package\/vendor\/(x86_64|aarch64)-unknown-linux-gnu\/bin\/codex$/m);
 	});
+
+	const hasFleet = fs.existsSync(path.join(path.dirname(codexBin), 'codex-fleet'));
+	await suite.test('the servers are in a package of their own, whose program the launcher names',
+		{ skip: !hasFleet && 'there is no codex-fleet' }, async (t) => {
+			const alone = await launch(t, bin, ['proto', '--print-proto'], { env: cleanEnv(dir) }).done;
+			assert.equal(alone.code, 1);
+			assert.match(alone.stderr, /^codex proto: cannot start codex-fleet [^]*install the package codex-c-fleet/);
+			const whole = tempDir(t, 'whole');
+			fs.writeFileSync(path.join(whole, 'package.json'), '{"name":"project","private":true}');
+			const installed = await npm(t, whole, ['install', '--offline', tarballs[PLATFORM], tarballs[SERVERS], tarballs['codex-c']]);
+			assert.equal(installed.code, 0, installed.stderr);
+			const { code, stdout, stderr } = await launch(t, path.join(whole, 'node_modules/.bin/codex'),
+				['proto', '--print-proto'], { env: cleanEnv(whole) }).done;
+			assert.equal(code, 0, stderr);
+			assert.match(stdout, /^service Codex /m);
+			const names = spawnSync('tar', ['tzf', tarballs[PLATFORM]], { encoding: 'utf8' }).stdout;
+			assert.match(names, /\/libexec\/codex\/codex-code-mode-host\n[^]*\/libexec\/codex\/codex-code-mode-lock\.so\n/);
+		});
 
 	await suite.test('a program for another machine is refused', (t) => {
 		const out = tempDir(t, 'npm-out');

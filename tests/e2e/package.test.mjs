@@ -160,8 +160,10 @@ test('the program for another machine is brought up to date before it is packed'
 	const { status, stdout, stderr } = pack();
 	assert.equal(status, 0, stderr);
 	assert.match(stdout, new RegExp(`codex-c-linux-${other.cpu}-1\\.0\\.tgz\n`));
-	assert.match(fs.readFileSync(path.join(dir, 'ninja.log'), 'utf8'), new RegExp(`-C .*/build/portable-${other.arch} codex libcodex\.a\n$`));
-	assert.match(fs.readFileSync(path.join(dir, 'check.log'), 'utf8'), /\/codex \/.*\/libcodex\.a\n$/);
+	const names = ['codex', 'libcodex.a', 'codex-code-mode-host', 'codex-code-mode-lock.so', 'codex-fleet'];
+	const folder = path.join(fs.realpathSync(dir), 'build', `portable-${other.arch}`);
+	assert.equal(fs.readFileSync(path.join(dir, 'ninja.log'), 'utf8'), `-C ${folder} ${names.join(' ')}\n`);
+	assert.equal(fs.readFileSync(path.join(dir, 'check.log'), 'utf8'), `${names.map((name) => path.join(folder, name)).join(' ')}\n`);
 });
 
 test('a program that fails the checks of releases is not packed', (t) => {
@@ -237,16 +239,19 @@ test('a tar that fails ends the making of a package, even if it has written some
 	}
 });
 
-test('programs in libexec are packed apart, in the folders of an installation, and only if there are any', (t) => {
-	const line = 'out=$PWD; echo licence >LICENSE; mkdir -p "$work/stage/usr/local/libexec/codex"; ' +
-		'echo program >"$work/stage/usr/local/libexec/codex/codex-fleet"; ' +
-		'make_part codex-fleet x64 LICENSE; make_part codex-code-mode x64 LICENSE';
-	const { dir, status, stdout, stderr } = withFunctions(t, line);
+test('the servers are packed apart, in the folders of an installation', (t) => {
+	const line = (name) => 'out=$PWD; name=codex; echo licence >LICENSE; mkdir -p "$work/pack/codex/libexec/codex"; ' +
+		`echo program >"$work/pack/codex/libexec/codex/${name}"; make_part codex-fleet x64 LICENSE`;
+	const { dir, status, stdout, stderr } = withFunctions(t, line('codex-fleet'));
 	assert.equal(status, 0, stderr);
 	assert.match(stdout, /^\S.*\/codex-fleet-1\.0-linux-x64\.tar\.xz\n$/);
 	const list = spawnSync('tar', ['-tJf', stdout.trim()], { encoding: 'utf8', cwd: dir }).stdout;
 	assert.deepEqual(list.split('\n').filter((name) => name && !name.endsWith('/')).sort(),
 		['LICENSE', 'THIRD-PARTY', 'libexec/codex/codex-fleet'].map((name) => `codex-fleet-1.0-linux-x64/${name}`));
+	assert.deepEqual(fs.readdirSync(path.join(dir, 'bin/pack/codex/libexec/codex')), []);
+	const missing = withFunctions(t, line('another'));
+	assert.equal(missing.status, 1);
+	assert.match(missing.stderr, /codex-fleet was not built; see above\n$/);
 });
 
 test('the Debian packages need the glibc that reads their relocations', () => {
@@ -286,10 +291,11 @@ test('the documents state the limits of sizes that the tools hold', () => {
 	const npm = megabytes('tools/package-npm', /^MAX_UNPACKED = ([\d_]+)/m);
 	const deb = megabytes('tools/package-deb', /^MAX_DEB=(\d+)/m), tarball = megabytes('tools/package-env', /^MAX_TARBALL=(\d+)/m);
 	assert.equal(deb, tarball);
-	const text = read('docs/install.md').replaceAll('\n', ' ');
-	assert.match(text, new RegExp(`The program has at most ${program.toFixed(1)} MB\\.`));
-	assert.match(text, new RegExp(`at most ${x64} MB on x86_64 and ${arm64} MB on aarch64`));
-	assert.match(text, new RegExp(`unpacked npm package has at most ${npm} MB, a Debian package and a tarball at most ${deb} MB`));
+	const part = (name) => megabytes('tools/check-binary', new RegExp(`"${name}": ([\\d_]+)`));
+	const text = read('docs/install.md');
+	for (const row of [`| \`codex\` | ${program.toFixed(1)} MB; with libuv inside ${x64} MB on x86_64 and ${arm64} MB on aarch64 |`,
+		`| \`codex-fleet\` | ${part('codex-fleet')} MB |`, `${part('codex-code-mode-host')} MB; ${part('codex-code-mode-lock.so')} MB |`,
+		`| a Debian package, a tarball | ${deb} MB |`, `| an unpacked npm package | ${npm} MB |`]) assert.ok(text.includes(row), row);
 	assert.match(read('README.md'), new RegExp(`one program of ${program} MB`));
 });
 
