@@ -1,4 +1,4 @@
-/* proto_run.h — one run of `codex proto`, whatever it serves. Loop thread only. */
+/* proto_run.h — one run of `codex proto`: lines or HTTP. Loop thread only. */
 #ifndef UI_PROTO_RUN_H
 #define UI_PROTO_RUN_H
 
@@ -12,7 +12,7 @@
 struct proto_run;
 struct services;
 
-/* What is served, and how. */
+/* A form of service: lines or HTTP. */
 struct proto_kind {
 	const struct cli_command *command;
 	bool is_http;
