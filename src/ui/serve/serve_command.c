@@ -136,7 +136,7 @@ static int read_url(struct serve_run *run, struct error *err)
 	if (str_has_suffix(base, "/"))
 		base.len--;
 	if (!http_url_parse(base, &url) || url.path.len || str_find_char(base, '@') >= 0 ||
-	    str_find_char(base, '?') >= 0 || str_find_char(base, '#') >= 0)
+	    !is_host(str_skip(base, (size_t)(strstr(run->url, "://") + 3 - run->url))))
 		return error_set(err, ERR_usage, "--url %s: expected http://HOST or https://HOST, without a path",
 		                 run->url);
 	run->base = str_dup(base);
@@ -277,7 +277,7 @@ static int serve(struct serve_run *run, struct services *services, struct error 
 	fprintf(stderr, "listening on %s\n", http_proto_address(run->http));
 	struct serve_links *links = serve_links_create(run->loop, run->http);
 	if (run->open)
-		serve_links_open(run->http);
+		serve_links_open(links);
 	loop_run(run->loop);
 	serve_links_destroy(links);
 	http_proto_destroy(run->http);

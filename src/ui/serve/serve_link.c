@@ -1,6 +1,12 @@
-/* Standard input may be anything: a terminal, a pipe, a file, or closed. A file has no lines to wait for. */
+/* Standard input may be anything: a terminal, a pipe, a file, or closed. A file has no lines to wait for. It is opened
+ * anew, because other programs share the description that was inherited, and would find it non-blocking; only a socket
+ * cannot be opened, and is restored at the end.
+ *
+ * A link on the command line of a browser would be shown to every user of the machine, so the browser opens a private
+ * file that forwards to it. */
 #include "ui/serve/serve_link.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -8,8 +14,11 @@
 #include <unistd.h>
 
 #include "base/buf.h"
+#include "base/error.h"
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/config_env.h"
 #include "loop/loop.h"
 #include "server/http_proto.h"
 #include "server/page_qr.h"
@@ -19,7 +28,10 @@ struct serve_links {
 	struct http_proto *proto;
 	uv_poll_t poll;
 	bool is_polling;
-	int flags; /* of standard input, to be restored */
+	int input;  /* standard input, or a description of its own of the same file */
+	int flags;  /* of standard input, to be restored */
+	char *page; /* the file that the browser opens; NULL: none */
+	struct loop_timer *page_end;
 };
 
 static void print_qr(const char *link)
@@ -52,7 +64,7 @@ static void on_input(uv_poll_t *poll, int status, int events)
 	struct serve_links *links = poll->data;
 	char bytes[4 * KIB];
 	(void)events;
-	ssize_t len = status == 0 ? read(STDIN_FILENO, bytes, sizeof(bytes)) : 0;
+	ssize_t len = status == 0 ? read(links->input, bytes, sizeof(bytes)) : 0;
 	if (len == 0)
 		uv_poll_stop(poll);
 	for (ssize_t i = 0; i < len; i++)
@@ -60,51 +72,109 @@ static void on_input(uv_poll_t *poll, int status, int events)
 			print_link(links->proto);
 }
 
+static void remove_page(void *self)
+{
+	struct serve_links *links = self;
+	if (links->page)
+		unlink(links->page);
+	free(steal(links->page));
+}
+
+static void watch_input(struct serve_links *links, struct loop *loop)
+{
+	int own = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	links->flags = fcntl(STDIN_FILENO, F_GETFL);
+	links->input = own >= 0 ? own : STDIN_FILENO;
+	links->poll.data = links;
+	links->is_polling = links->flags >= 0 && uv_poll_init(loop_uv(loop), &links->poll, links->input) == 0;
+	if (links->is_polling)
+		uv_poll_start(&links->poll, UV_READABLE, on_input);
+}
+
 struct serve_links *serve_links_create(struct loop *loop, struct http_proto *proto)
 {
 	struct serve_links *links = xnew(struct serve_links);
 	links->proto = proto;
-	links->flags = fcntl(STDIN_FILENO, F_GETFL);
-	links->poll.data = links;
-	links->is_polling = links->flags >= 0 && uv_poll_init(loop_uv(loop), &links->poll, STDIN_FILENO) == 0;
-	if (links->is_polling)
-		uv_poll_start(&links->poll, UV_READABLE, on_input);
+	links->page_end = loop_timer_create(loop, remove_page, links);
+	watch_input(links, loop);
 	print_link(proto);
 	return links;
 }
 
+static void links_free(struct serve_links *links)
+{
+	if (links->input != STDIN_FILENO)
+		close(links->input);
+	else if (links->flags >= 0)
+		best_effort(fcntl(STDIN_FILENO, F_SETFL, links->flags));
+	free(links);
+}
+
 static void on_closed(uv_handle_t *handle)
 {
-	free(handle->data);
+	links_free(handle->data);
 }
 
 void serve_links_destroy(struct serve_links *links)
 {
 	if (!links)
 		return;
-	if (links->flags >= 0)
-		best_effort(fcntl(STDIN_FILENO, F_SETFL, links->flags));
+	remove_page(links);
+	loop_timer_destroy(links->page_end);
 	if (links->is_polling)
 		uv_close((uv_handle_t *)&links->poll, on_closed);
 	else
-		free(links);
+		links_free(links);
 }
 
 /* ---- the browser ---- */
 
-void serve_links_open(struct http_proto *proto)
+static const char *runtime_folder(void)
+{
+	const char *folder = config_env("XDG_RUNTIME_DIR");
+	if (!folder || !*folder)
+		folder = config_env("TMPDIR");
+	return folder && *folder ? folder : "/tmp";
+}
+
+/* Makes the file, of mode 0600, that forwards to a new link. */
+static int make_page(struct serve_links *links, struct error *err)
+{
+	static const char suffix[] = ".html";
+	auto_buf struct buf link, text;
+	auto_free char *path = xasprintf("%s/codex-serve-XXXXXX%s", runtime_folder(), suffix);
+	auto_close int fd = mkostemps(path, sizeof(suffix) - 1, O_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot make %s", path);
+	links->page = steal(path);
+	buf_init(&link, 8 * KIB);
+	buf_init(&text, 32 * KIB);
+	http_proto_make_link(links->proto, &link);
+	buf_printf(&text, "<!doctype html><title>Codex</title><meta http-equiv=refresh content=\"0;url=%s\">\n",
+	           link.data);
+	loop_timer_start(links->page_end, LIMIT_PAGE_CODE_MS);
+	return fd_write_all(fd, text.data, text.len, err);
+}
+
+static bool start_browser(char *path)
 {
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
-	auto_buf struct buf link;
-	buf_init(&link, 8 * KIB);
-	http_proto_make_link(proto, &link);
-	char program[] = "xdg-open", *argv[] = {program, link.data, NULL};
+	char program[] = "xdg-open", *argv[] = {program, path, NULL};
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-	if (posix_spawnp(&pid, program, &actions, NULL, argv, environ) != 0)
-		fputs("no browser was opened: xdg-open could not be started\n", stderr);
+	int status = posix_spawnp(&pid, program, &actions, NULL, argv, environ);
 	posix_spawn_file_actions_destroy(&actions);
+	return status == 0;
+}
+
+void serve_links_open(struct serve_links *links)
+{
+	struct error err;
+	if (make_page(links, &err) != 0)
+		fprintf(stderr, "no browser was opened: %s\n", err.text);
+	else if (!start_browser(links->page))
+		fputs("no browser was opened: xdg-open could not be started\n", stderr);
 }
