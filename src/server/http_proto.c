@@ -3,6 +3,7 @@
  * it is destroyed in the next round of the loop. */
 #include "server/http_proto.h"
 
+#include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <uv.h>
@@ -271,6 +272,7 @@ static void session_destroy(struct http_session *session)
 	loop_defer(&session->proto->sweep); /* it may be the last one */
 	http_page_changed(session->proto->page);
 	kept_session_destroy(session->kept);
+	free(session->address);
 	free(session);
 }
 
@@ -311,19 +313,11 @@ static void on_session_end(void *self)
 	loop_defer(&session->proto->sweep);
 }
 
-struct http_session *http_session_open(struct http_proto *proto, struct str resume, bool no_auto_configure, bool is_own,
-                                       struct error *err)
+/* Makes a session, of a rollout or at the socket of another process; both NULL: a new one. */
+static struct http_session *session_create(struct http_proto *proto, const char *rollout, char *address,
+                                           bool no_auto_configure, bool is_own)
 {
 	const struct http_proto_options *own = &proto->options;
-	auto_free char *rollout = NULL, *address = NULL;
-	if (proto->session_count >= LIMIT_KEPT_SESSIONS) {
-		error_set(err, ERR_limit, "%d sessions are open; close one first", LIMIT_KEPT_SESSIONS);
-		return NULL;
-	}
-	if (resume.len && own->find_attachable)
-		address = own->find_attachable(resume, own->self);
-	if (resume.len && !address && !(rollout = own->find_rollout(resume, own->self, err)))
-		return NULL;
 	struct http_session *session = xnew(struct http_session);
 	struct kept_session_options options = {
 		.loop = own->loop,
@@ -340,16 +334,60 @@ struct http_session *http_session_open(struct http_proto *proto, struct str resu
 	};
 	session->proto = proto;
 	session->is_own = is_own;
+	session->address = address;
 	session->kept = kept_session_create(&options);
-	if (address && kept_session_attach(session->kept, address, err) != 0) {
-		kept_session_destroy(session->kept);
-		free(session);
-		return NULL;
-	}
 	list_append(&proto->sessions, &session->link);
 	proto->session_count++;
 	http_page_changed(proto->page);
 	return session;
+}
+
+static bool is_attached(const struct http_proto *proto, const char *address)
+{
+	const struct http_session *it;
+	list_for_each(it, &proto->sessions, link) {
+		if (it->address && strcmp(it->address, address) == 0 && !kept_session_has_ended(it->kept))
+			return true;
+	}
+	return false;
+}
+
+/* Sets *ret_session to a session that another process runs; to NULL if no process listens at its socket any more. */
+static int attach(struct http_proto *proto, struct str resume, struct http_session **ret_session, struct error *err)
+{
+	const struct http_proto_options *own = &proto->options;
+	auto_free char *address = own->find_attachable ? own->find_attachable(resume, own->self) : NULL;
+	*ret_session = NULL;
+	if (!address)
+		return 0;
+	if (is_attached(proto, address))
+		return error_set(err, ERR_busy, "the session is open already");
+	struct http_session *session = session_create(proto, NULL, steal(address), false, false);
+	if (kept_session_attach(session->kept, session->address, err) == 0) {
+		*ret_session = session;
+		return 0;
+	}
+	session_destroy(session);
+	return err->sys == ECONNREFUSED || err->sys == ENOENT ? 0 : -(int)err->code;
+}
+
+struct http_session *http_session_open(struct http_proto *proto, struct str resume, bool no_auto_configure, bool is_own,
+                                       struct error *err)
+{
+	const struct http_proto_options *own = &proto->options;
+	struct http_session *attached = NULL;
+	auto_free char *rollout = NULL;
+	if (proto->session_count >= LIMIT_KEPT_SESSIONS) {
+		error_set(err, ERR_limit, "%d sessions are open; close one first", LIMIT_KEPT_SESSIONS);
+		return NULL;
+	}
+	if (resume.len && attach(proto, resume, &attached, err) != 0)
+		return NULL;
+	if (attached)
+		return attached;
+	if (resume.len && !(rollout = own->find_rollout(resume, own->self, err)))
+		return NULL;
+	return session_create(proto, rollout, NULL, no_auto_configure, is_own);
 }
 
 /* ---- the server ---- */

@@ -25,6 +25,7 @@ struct http_session {
 	struct list link;
 	struct http_proto *proto;
 	struct kept_session *kept;
+	char *address;     /* of the socket of the process that runs it; NULL: it runs here */
 	bool is_own;       /* it belongs to one stream: other requests do not find it */
 	bool is_abandoned; /* its stream is gone */
 };

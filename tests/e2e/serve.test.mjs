@@ -1,6 +1,7 @@
 // codex serve: the command line, who may ask what, and the endpoints of the page. serve_page.test.mjs has the page in a browser.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import path from 'node:path';
@@ -101,6 +102,52 @@ test('each line of input prints a fresh link, and its end ends nothing', serving
 	assert.equal((await signIn(server, LINK.exec(second)[2])).status, 200);
 	server.child.kill('SIGTERM');
 	assert.equal((await server.done).code, 0);
+});
+
+test('standard input that others share stays as it was', serving, async (t) => {
+	const fifo = path.join(tempDir(t), 'input');
+	execFileSync('mkfifo', [fifo]);
+	const input = fs.openSync(fifo, 'r+');
+	t.after(() => fs.closeSync(input));
+	const server = await serve(t, [say('Unused.')], { stdio: [input, 'pipe', 'pipe'] });
+	fs.writeSync(input, '\n');
+	await server.linkAt(1);
+	const flags = /^flags:\s*0*(\d+)/m.exec(fs.readFileSync(`/proc/${server.child.pid}/fdinfo/0`, 'utf8'))[1];
+	assert.equal(parseInt(flags, 8) & fs.constants.O_NONBLOCK, 0);
+});
+
+test('--open gives the browser a private file that forwards to a link, not the link', serving, async (t) => {
+	const folder = tempDir(t),
+		seen = path.join(folder, 'seen');
+	fs.writeFileSync(
+		path.join(folder, 'xdg-open'),
+		`#!/bin/sh\n{ echo "$#"; echo "$1"; stat -c %a "$1"; cat "$1"; } > ${seen}.part; mv ${seen}.part ${seen}\n`,
+		{ mode: 0o755 }
+	);
+	const server = await serve(t, [say('Unused.')], {
+		args: ['--open'],
+		env: { PATH: `${folder}:${process.env.PATH}`, XDG_RUNTIME_DIR: folder }
+	});
+	while (!fs.existsSync(seen)) await new Promise((resolve) => setTimeout(resolve, 20));
+	const [count, file, mode, text] = fs.readFileSync(seen, 'utf8').split('\n');
+	assert.deepEqual([count, path.dirname(file), mode], ['1', folder, '600']);
+	const code = /url=(\S+)\/#code=([0-9a-f]{32})"/.exec(text);
+	assert.equal(code[1], server.url);
+	assert.notEqual(code[2], server.code);
+	assert.equal((await signIn(server, code[2])).status, 200);
+	server.child.kill('SIGTERM');
+	assert.equal((await server.done).code, 0);
+	assert.ok(!fs.existsSync(file));
+});
+
+test('--open without a browser says so', serving, async (t) => {
+	const server = await serve(t, [say('Unused.')], { args: ['--open'], env: { PATH: tempDir(t) } });
+	await waitFor(
+		server.child.stderr,
+		() => server.result.stderr,
+		(text) => text.includes('no browser was opened')
+	);
+	assert.equal((await ask(server, 'GET', '/healthz')).status, 200);
 });
 
 // ---- files and headers ----
@@ -547,6 +594,8 @@ test('a session that runs in another process is joined, and goes on there', serv
 		await new Promise((resolve) => setTimeout(resolve, 20));
 	assert.deepEqual([thread.preview, thread.process], ['over there', 'exec']);
 	const id = await openSession(server, { resume: thread.id });
+	const again = await ask(server, 'POST', '/v1/sessions', { body: JSON.stringify({ resume: thread.id }) });
+	assert.deepEqual([again.status, again.json.error.code], [409, 'busy']);
 	const stream = await watch(server, `?session=${id}&after=0`);
 	const configured = await stream.until(isType('session_configured'));
 	assert.equal(configured.msg.session_id, thread.id);
@@ -561,4 +610,22 @@ test('a session that runs in another process is joined, and goes on there', serv
 	await stream.until(isType('shutdown_complete'));
 	await stream.over;
 	assert.deepEqual((await ask(server, 'GET', '/v1/sessions')).json, { sessions: [] });
+});
+
+test('the socket of a process that is gone does not keep its session from being resumed', serving, async (t) => {
+	const home = makeHome(t, await startModel(t, [say('One.')]));
+	assert.equal((await runCodex(t, ['exec', '--skip-git-repo-check', 'left behind'], { home })).code, 0);
+	const server = await serve(t, null, { home });
+	await signIn(server);
+	const [{ id }] = (await ask(server, 'GET', '/v1/threads')).json.threads;
+	const folder = path.join(home, 'attach');
+	fs.mkdirSync(folder, { recursive: true });
+	execFileSync('python3', [
+		'-c',
+		'import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1])',
+		path.join(folder, `${id}.sock`)
+	]);
+	const stream = await watch(server, `?session=${await openSession(server, { resume: id })}&after=0`);
+	assert.equal((await stream.until(isType('session_configured'))).msg.session_id, id);
+	assert.equal((await ask(server, 'GET', '/v1/sessions')).json.sessions.length, 1);
 });

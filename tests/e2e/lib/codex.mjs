@@ -91,7 +91,7 @@ export function launch(t, bin, args, { lifetime = PATIENCE_MS, ...options } = {}
 		child[name].setEncoding('utf8');
 		child[name].on('data', (text) => (result[name] += text));
 	}
-	child.stdin.on('error', () => {}); // a program may exit before it has read its input
+	child.stdin?.on('error', () => {}); // a program may exit before it has read its input
 	const timer = setTimeout(() => child.kill('SIGKILL'), lifetime);
 	const done = new Promise((resolve, reject) => {
 		child.on('error', reject);

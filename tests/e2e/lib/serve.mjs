@@ -10,13 +10,14 @@ export const LINK = /^(https?:\/\/\S+)\/#code=([0-9a-f]{32})$/m;
 export async function serve(
 	t,
 	replies,
-	{ config, args = [], home, env, cwd = tempDir(t, 'cwd'), listen = 'http://127.0.0.1:0' } = {}
+	{ config, args = [], home, env, cwd = tempDir(t, 'cwd'), listen = 'http://127.0.0.1:0', stdio } = {}
 ) {
 	const model = home ? null : await startModel(t, replies);
 	home ??= makeHome(t, model, config);
 	const program = launch(t, codexBin, ['serve', '--listen', listen, ...args], {
 		cwd,
 		env: { ...cleanEnv(home), ...env },
+		...(stdio && { stdio }),
 		lifetime: 180_000
 	});
 	const url = await waitFor(
@@ -41,6 +42,7 @@ export async function serve(
 		url,
 		link,
 		code: LINK.exec(link)[2],
+		linkAt,
 		nextLink() {
 			program.child.stdin.write('\n');
 			return linkAt(++used);
