@@ -332,7 +332,12 @@ bool http2_has_begun(const struct http2 *http2)
 
 bool http2_is_idle(const struct http2 *http2)
 {
-	return list_empty(&http2->streams);
+	const struct http2_stream *it;
+	list_for_each(it, &http2->streams, link) {
+		if (it->is_owned)
+			return false;
+	}
+	return true;
 }
 
 void http2_destroy(struct http2 *http2, bool is_gone)

@@ -130,7 +130,7 @@ void http2_drained(struct http2 *http2);
 void http2_go_away(struct http2 *http2);
 /* True once the head of a request was complete. */
 bool http2_has_begun(const struct http2 *http2);
-/* True if there is no request in progress. */
+/* True if no request is complete and not yet answered. */
 bool http2_is_idle(const struct http2 *http2);
 /* Ends the requests in progress; with is_gone their receivers get on_gone. NULL is fine. */
 void http2_destroy(struct http2 *http2, bool is_gone);

@@ -15,6 +15,7 @@ const preface = Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n');
 const DATA = 0, HEADERS = 1, RST_STREAM = 3, SETTINGS = 4, PUSH_PROMISE = 5, PING = 6, GOAWAY = 7, WINDOW_UPDATE = 8, CONTINUATION = 9;
 const END_STREAM = 1, END_HEADERS = 4, PADDED = 8;
 const ENHANCE_YOUR_CALM = 11;
+const CONNECTIONS = 1024; // LIMIT_HTTP_CONNECTIONS
 
 function frame(type, flags, id, payload = Buffer.alloc(0)) {
 	const head = Buffer.alloc(9);
@@ -282,6 +283,25 @@ test('a connection that sends no complete request is closed', proto, async (t) =
 	const http2Only = raw(t, server); // a preface, and no request
 	await Promise.all([...partial, http2Only.closed]);
 });
+
+for (const [name, opening] of [
+	['HTTP/1.1', Buffer.from('POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n{')],
+	['HTTP/2', Buffer.concat([preface, frame(SETTINGS, 0, 0), frame(HEADERS, END_HEADERS, 1, Buffer.concat([
+		Buffer.from([0x83, 0x86]), literal(':path', '/v1/sessions'), literal(':authority', 'localhost')])), frame(DATA, 0, 1, Buffer.from('{'))])],
+])
+	test(`connections of ${name} that never send their body keep nobody out`, proto, async (t) => {
+		const server = await serve(t);
+		const open = () => new Promise((resolve, reject) => {
+			const socket = net.connect(server.port, '127.0.0.1', () => socket.write(opening, () => resolve(socket)));
+			t.after(() => socket.destroy());
+			socket.on('error', reject);
+		});
+		const first = await open();
+		const evicted = new Promise((resolve) => first.removeAllListeners('error').on('error', () => {}).on('close', resolve).resume());
+		for (let count = 1; count < CONNECTIONS; count++) await open();
+		await isServed(t, server);
+		await evicted;
+	});
 
 test('SIGTERM announces the end to each connection', proto, async (t) => {
 	const server = await serve(t, [reply({ message: 'Working.' }, { gate: 'never' })]);
