@@ -10,6 +10,7 @@ contents and names, so that the same tree always builds the same binary.
 """
 import pathlib
 import re
+import string
 import sys
 import zlib
 
@@ -43,7 +44,7 @@ SCRIPT = re.compile(r"""
 """, re.X | re.S)
 
 
-SHORTER = {"const": "let", "true": "!0", "false": "!1"}
+SHORTER = {"const": "let", "true": "!0", "false": "!1", "undefined": "void 0"}
 
 
 def squeeze_script(text):
@@ -72,9 +73,13 @@ def squeeze_script(text):
 
 
 def squeeze_style(text):
+    """Custom properties, which no script uses, get short names."""
     text = re.sub(r"/\*.*?\*/", "", text, flags=re.S)
     text = re.sub(r";\s*}", "}", text)
-    return re.sub(r"\s*([{};,>])\s*|:\s+|\s+", lambda m: m.group(1) or (":" if ":" in m.group() else " "), text)
+    names = list(dict.fromkeys(re.findall(r"--[a-z-]+", text)))
+    text = re.sub(r"--[a-z-]+", lambda m: "--" + string.ascii_letters[names.index(m.group())], text)
+    blank = r"\s*([{};,>!])\s*|:\s+|\s+"
+    return re.sub(blank, lambda m: m.group(1) or (":" if ":" in m.group() else " "), text).strip()
 
 
 def squeeze_page(text):

@@ -84,7 +84,7 @@ function link(text, address) {
 const SPECIAL = /[\\`*![]|https?:\/\//g;
 const NAMED_LINK =
 	/!?\[([^[\]\n]{0,999})\]\( ?<?([^\s<>()]{0,999}(?:\([^\s<>()]{0,99}\))?)>?(?: "[^"\n]{0,99}")? ?\)/y;
-const BARE_LINK = /https?:\/\/[^\s<>"'`*]+/y;
+const BARE_LINK = /https?:\/\/[^\s<>"'`*]{1,999}/y;
 
 /** Text with code, **strong**, *emphasis* and links, as a list of nodes. */
 function inline(text, depth = 0) {
@@ -212,10 +212,11 @@ const begins = line =>
 	/^ {0,3}>/.test(line) ||
 	/^ {0,3}([-*+]|1[.)])[ \t]+\S/.test(line);
 
-/** The blocks of a text, as a list of elements. */
-function markdown(text, depth = 0) {
-	const out = [],
-		lines = text.split('\n');
+const markdown = (text, depth) => [...blocks(text, depth)];
+
+/** Makes the blocks of a text, one element at a time. */
+function* blocks(text, depth = 0) {
+	const lines = text.split('\n');
 	for (let i = 0; i < lines.length;) {
 		const line = lines[i];
 		let found;
@@ -226,18 +227,16 @@ function markdown(text, depth = 0) {
 			const end = new RegExp(`^ {0,3}\\${mark[0]}{${mark.length},}[ \\t]*$`);
 			for (i++; i < lines.length && !end.test(lines[i]); i++) code.push(lines[i]);
 			i++;
-			out.push(codeBlock(code.join('\n'), oneLine(language).slice(0, 40)));
+			yield codeBlock(code.join('\n'), oneLine(language).slice(0, 40));
 		} else if ((found = HEADING.exec(line))) {
-			out.push(
-				el(
-					'h' + Math.min(6, found[1].length + 2),
-					{},
-					...inline(found[2].replace(/\s#+\s*$/, ''))
-				)
+			yield el(
+				'h' + Math.min(6, found[1].length + 2),
+				{},
+				...inline(found[2].replace(/\s#+\s*$/, ''))
 			);
 			i++;
 		} else if (RULE.test(line)) {
-			out.push(el('hr'));
+			yield el('hr');
 			i++;
 		} else if (depth < MD_DEEPEST && /^ {0,3}>/.test(line)) {
 			const inner = [];
@@ -249,31 +248,30 @@ function markdown(text, depth = 0) {
 				i++
 			)
 				inner.push(lines[i].replace(/^ {0,3}> ?/, ''));
-			out.push(el('blockquote', {}, ...markdown(inner.join('\n'), depth + 1)));
+			yield el('blockquote', {}, ...markdown(inner.join('\n'), depth + 1));
 		} else if (depth < MD_DEEPEST && (found = ITEM.exec(line))) {
-			i = list(lines, i, found, out, depth);
+			i = yield* list(lines, i, found, depth);
 		} else if (
 			line.includes('|') &&
+			(line + lines[i + 1]).length < 999 &&
 			DASHES.test(lines[i + 1] ?? '') &&
-			cells(line).length === cells(lines[i + 1]).length &&
-			line.length < 999
+			cells(line).length === cells(lines[i + 1]).length
 		) {
 			const rows = [];
 			for (i += 2; i < lines.length && lines[i].includes('|') && lines[i].trim(); i++)
 				rows.push(lines[i]);
-			out.push(table(line, rows));
+			yield table(line, rows);
 		} else {
 			const words = [line];
 			for (i++; i < lines.length && lines[i].trim() && !begins(lines[i]); i++)
 				words.push(lines[i]);
-			out.push(el('p', {}, ...inline(words.map(word => word.trim()).join('\n'))));
+			yield el('p', {}, ...inline(words.map(word => word.trim()).join('\n')));
 		}
 	}
-	return out;
 }
 
-/** A list that begins in lines[i]; returns the index after it. */
-function list(lines, i, first, out, depth) {
+/** Makes a list that begins in lines[i]; returns the index after it. */
+function* list(lines, i, first, depth) {
 	const isOrdered = /\d/.test(first[2]),
 		items = [];
 	let isLoose = false,
@@ -311,42 +309,40 @@ function list(lines, i, first, out, depth) {
 		items.push(inner.join('\n'));
 	}
 	const start = isOrdered ? parseInt(first[2], 10) : 1;
-	out.push(
-		el(
-			isOrdered ? 'ol' : 'ul',
-			{ start: start === 1 ? undefined : start },
-			...items.map(item => {
-				const nodes = markdown(item, depth + 1);
-				if (!isLoose && nodes[0]?.tagName === 'P')
-					nodes.splice(0, 1, ...nodes[0].childNodes);
-				return el('li', {}, ...nodes);
-			})
-		)
+	yield el(
+		isOrdered ? 'ol' : 'ul',
+		{ start: start === 1 ? undefined : start },
+		...items.map(item => {
+			const nodes = markdown(item, depth + 1);
+			if (!isLoose && nodes[0]?.tagName === 'P') nodes.splice(0, 1, ...nodes[0].childNodes);
+			return el('li', {}, ...nodes);
+		})
 	);
 	return i;
 }
 
-function wholeMarkdown(text) {
-	if (text.length <= MD_LONGEST) return markdown(text);
-	return [
-		...markdown(text.slice(0, MD_LONGEST)),
-		...text
-			.slice(MD_LONGEST)
-			.match(/[^]{1,4000}(?:\n|$)|[^]{4000}/g)
-			.map(part => el('div', { class: 'raw', text: part }))
-	];
+const raw = text => el('div', { class: 'raw' }, text);
+
+/** Makes the blocks of a message; what is beyond MD_LONGEST characters is plain text. */
+function* wholeMarkdown(text) {
+	yield* blocks(text.slice(0, MD_LONGEST));
+	for (const part of text.slice(MD_LONGEST).match(/[^]{1,4000}(?:\n|$)|[^]{4000}/g) ?? [])
+		yield raw(part);
 }
 
-/** Text that grows: what is before its last blank line outside of a fence is made once, the rest anew. */
+/**
+ * Text that grows: what is before a blank line outside of a fence is made once, the rest anew, and as plain text beyond
+ * 8,000 characters.
+ */
 class Growing {
 	constructor() {
 		this.text = '';
-		this.done = this.scanned = this.safe = 0;
+		this.done = this.scanned = this.raw = 0; // raw: the part of the tail that is shown as plain text
+		this.blanks = [];
 		this.fence = null;
 		this.stable = el('div');
 		this.tail = el('div');
 		this.node = el('div', { class: 'md' }, this.stable, this.tail);
-		this.raw = 0; // the part of the tail that is shown as plain text
 	}
 
 	scan() {
@@ -362,37 +358,34 @@ class Growing {
 				)
 					this.fence = null;
 			} else if (found) this.fence = found[1];
-			else if (!line.trim()) this.safe = end + 1;
+			else if (!line.trim()) this.blanks.push(end + 1);
 		}
 	}
 
 	show() {
 		this.scan();
-		if (this.safe > this.done && this.done < MD_LONGEST) {
-			this.stable.append(...markdown(this.text.slice(this.done, this.safe)));
-			this.done = this.safe;
+		let at = 0;
+		for (; this.blanks[at] < Math.min(MD_LONGEST, this.done + 8000) && !isLate(); at++) {
+			this.stable.append(...blocks(this.text.slice(this.done, this.blanks[at])));
+			this.done = this.raw = this.blanks[at];
 			this.tail.replaceChildren();
-			this.raw = this.done;
 		}
-		const rest = this.text.length - this.done;
-		if (rest <= 8000) this.tail.replaceChildren(...markdown(this.text.slice(this.done)));
-		else this.showRaw();
+		this.blanks.splice(0, at);
+		if (this.text.length - this.done > 8000) this.showRaw();
+		else this.tail.replaceChildren(...blocks(this.text.slice(this.done)));
 	}
 
-	/** Beyond 8,000 characters the tail is plain text, appended in pieces so that little is laid out again. */
+	/** Plain text is appended in pieces, and to short elements, so that little is laid out again. */
 	showRaw() {
-		if (!this.tail.lastChild?.classList?.contains('raw')) {
-			this.tail.replaceChildren(el('div', { class: 'raw' }));
-			this.raw = this.done;
-		}
+		let last = this.tail.lastChild;
+		if (last?.className !== 'raw') this.tail.replaceChildren((last = raw('')));
 		while (this.raw < this.text.length) {
-			if (this.tail.lastChild.textContent.length > 4000 && this.text[this.raw - 1] === '\n')
-				this.tail.append(el('div', { class: 'raw' }));
+			const size = last.firstChild.length;
+			if (size > 8000 || (size > 4000 && this.text[this.raw - 1] === '\n'))
+				this.tail.append((last = raw('')));
 			const piece = this.text.slice(this.raw, this.raw + 4000),
 				end = piece.lastIndexOf('\n') + 1 || piece.length;
-			const last = this.tail.lastChild.firstChild;
-			if (last) last.appendData(piece.slice(0, end));
-			else this.tail.lastChild.append(piece.slice(0, end));
+			last.firstChild.appendData(piece.slice(0, end));
 			this.raw += end;
 		}
 	}
@@ -582,7 +575,7 @@ async function signIn(text) {
 
 function signedOut() {
 	stopWatching();
-	token = null;
+	chat = token = null;
 	local('token', null);
 	for (const dialog of document.querySelectorAll('dialog[open]')) dialog.close();
 	setConnection('');
@@ -728,7 +721,7 @@ async function loadThreads() {
 		cursor = page.next_cursor;
 		$('more').hidden = !cursor;
 	} catch (error) {
-		$('list-notice').textContent = `The stored sessions cannot be listed: ${error.message}`;
+		fail('list-notice', 'listed', error);
 	}
 }
 
@@ -743,7 +736,7 @@ async function resume(id, node) {
 	try {
 		await openNew({ resume: id });
 	} catch (error) {
-		$('list-notice').textContent = `Not resumed: ${error.message}`;
+		fail('list-notice', 'resumed', error);
 	}
 	node.disabled = false;
 }
@@ -763,7 +756,7 @@ async function startNew(event) {
 		$('new-session').close();
 		$('new-form').reset();
 	} catch (error) {
-		$('new-alert').textContent = `Not started: ${error.message}`;
+		fail('new-alert', 'started', error);
 	}
 }
 
@@ -822,6 +815,7 @@ function touch(entry) {
 	schedule();
 }
 
+/** Returns true if the time did not suffice. */
 function render(entry) {
 	if (!entry.el) {
 		entry.el = el(
@@ -832,13 +826,16 @@ function render(entry) {
 		entry.body = el('div');
 		entry.el.append(entry.body);
 	}
-	entry.make(entry);
-	if (entry.busy) entry.el.setAttribute('aria-busy', 'true');
+	const isPart = entry.make(entry);
+	if (entry.busy || isPart) entry.el.setAttribute('aria-busy', 'true');
 	else entry.el.removeAttribute('aria-busy');
+	return isPart;
 }
 
+const FLUSH_MS = 20;
 let flushing = false,
-	lastFlush = 0;
+	lastFlush = 0; // the time when it began
+const isLate = () => performance.now() - lastFlush > FLUSH_MS;
 
 function schedule() {
 	if (flushing) return;
@@ -864,14 +861,17 @@ function flush() {
 		view.last = Math.max(view.last, first);
 	}
 	const added = [];
-	for (; view.last < total; view.last++) {
-		render(view.entries[view.last]);
-		view.dirty.delete(view.entries[view.last]);
-		added.push(view.entries[view.last].el);
+	for (; view.last < total && !isLate(); view.last++) {
+		const entry = view.entries[view.last];
+		if (!render(entry)) view.dirty.delete(entry);
+		added.push(entry.el);
 	}
 	box.append(...added);
-	for (const entry of view.dirty) if (entry.el?.isConnected) render(entry);
-	view.dirty.clear();
+	for (const entry of view.last < total ? [] : view.dirty) {
+		if (isLate()) break;
+		if (!entry.el?.isConnected || !render(entry)) view.dirty.delete(entry);
+	}
+	if (view.last < total || view.dirty.size) schedule();
 	$('earlier').hidden = view.first === 0;
 	if (view.follow) log.scrollTop = log.scrollHeight;
 	view.top = log.scrollTop;
@@ -929,18 +929,28 @@ function makeGrowing(entry) {
 		entry.growing.text = entry.text;
 		if (!entry.growing.node.isConnected) entry.body.replaceChildren(entry.growing.node);
 		entry.growing.show();
-		return;
+		return false;
+	}
+	if (entry.made !== entry.text) {
+		entry.made = entry.text;
+		entry.whole = el('div', { class: 'md' });
+		entry.rest = wholeMarkdown(entry.text);
+	}
+	for (let next; !(next = entry.rest.next()).done;) {
+		entry.whole.append(next.value);
+		if (isLate()) return true;
 	}
 	entry.growing = null;
-	entry.body.replaceChildren(el('div', { class: 'md' }, ...wholeMarkdown(entry.text)));
+	entry.body.replaceChildren(entry.whole);
 	if (entry.kind === 'box plan' && entry.text)
 		entry.body.append(button('Implement this plan', () => implementPlan(entry.body.lastChild), 'main'));
+	return false;
 }
 
 function makeReasoning(entry) {
 	if (!entry.fold) {
 		entry.fold = el('details', {}, el('summary', { text: 'Show reasoning' }));
-		entry.inner = el('div', { class: 'raw' });
+		entry.inner = raw('');
 		entry.fold.append(entry.inner);
 		entry.body.append(entry.fold);
 	}
@@ -1564,7 +1574,7 @@ async function sendMessage() {
 			schedule();
 		}
 	} catch (error) {
-		if (chat === view) $('sent-alert').textContent = `Not sent: ${error.message}`;
+		if (chat === view) fail('sent-alert', 'sent', error);
 	}
 	view.pending = null;
 	$('send').disabled = false;
@@ -1580,7 +1590,7 @@ async function implementPlan(node) {
 			items: [{ type: 'text', text: 'Implement the plan.' }]
 		});
 	} catch (error) {
-		$('sent-alert').textContent = `Not sent: ${error.message}`;
+		fail('sent-alert', 'sent', error);
 		node.disabled = false;
 	}
 }
@@ -1676,7 +1686,7 @@ async function change(fields, apply) {
 		showState();
 		announce('Saved');
 	} catch (error) {
-		$('set-alert').textContent = `Not saved: ${error.message}`;
+		fail('set-alert', 'saved', error);
 	}
 }
 
@@ -1722,7 +1732,7 @@ async function showDevices() {
 			)
 		);
 	} catch (error) {
-		$('set-alert').textContent = `The devices cannot be listed: ${error.message}`;
+		fail('set-alert', 'listed', error);
 	}
 }
 
@@ -1753,7 +1763,7 @@ async function pair() {
 		fill('qr', ...(qr ? [qrImage(qr)] : []));
 		$('pairing').hidden = false;
 	} catch (error) {
-		$('set-alert').textContent = `No link was made: ${error.message}`;
+		fail('set-alert', 'made', error);
 	}
 }
 
@@ -1953,7 +1963,7 @@ function listen() {
 	});
 	on('stop', 'click', () =>
 		submit({ type: 'interrupt' }).catch(error => {
-			$('sent-alert').textContent = `Not sent: ${error.message}`;
+			fail('sent-alert', 'sent', error);
 		})
 	);
 	const setting = (name, field, wrap = value => value) =>
@@ -1972,7 +1982,7 @@ function listen() {
 		setMode($('set-plan').checked ? 'plan' : 'default').then(
 			() => announce('Saved'),
 			error => {
-				$('set-alert').textContent = `Not saved: ${error.message}`;
+				fail('set-alert', 'saved', error);
 			}
 		)
 	);
