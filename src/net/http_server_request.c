@@ -48,7 +48,7 @@ static int choose_body_use(struct connection *connection)
 		receiver->body_use ? receiver->body_use(&connection->head, receiver->self) : HTTP_BODY_WHOLE;
 	connection->streams_body = use == HTTP_BODY_STREAM;
 	int refused = http_body_start(&connection->framing, &connection->head,
-	                              connection->streams_body ? SIZE_MAX : receiver->body_max);
+	                              use == HTTP_BODY_WHOLE ? receiver->body_max : SIZE_MAX);
 	connection->skips_body = use == HTTP_BODY_SKIP && connection->framing.state != HTTP_BODY_DONE;
 	return refused;
 }

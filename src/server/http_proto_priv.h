@@ -89,6 +89,9 @@ struct http_session *http_session_find(struct http_proto *proto, struct str id);
 /* Ends a session, its task and commands included, in the next round of the loop, so that it may be called by one of its
  * callbacks. It must have no watchers. */
 void http_session_abandon(struct http_session *session);
+void http_session_destroy(struct http_session *session);
+/* Destroys the sessions that have ended and are not watched, and reports the end of the server. */
+void http_sessions_sweep(void *self);
 /* Ends the answers of the watches, without a last event; device: those of its requests, NULL: all. */
 void http_watches_destroy(struct http_proto *proto, const struct page_device *device);
 

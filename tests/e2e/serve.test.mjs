@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
+import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
@@ -519,6 +520,20 @@ test('one stream has the list and the events of a session', serving, async (t) =
 	await ask(server, 'DELETE', `/v1/sessions/${id}`);
 	await Promise.all([stream.over, late.over]);
 	assert.ok(stream.lines.some(isType('shutdown_complete')));
+});
+
+test('a silent stream has an empty line every 15 seconds', serving, async (t) => {
+	const server = await serve(t, [say('Unused.')]);
+	await signIn(server);
+	const request = http.request(`${server.url}/v1/watch`, {
+		agent: false,
+		headers: { authorization: `Bearer ${server.token}` }
+	});
+	t.after(() => request.destroy());
+	const answer = await new Promise((resolve) => request.on('response', resolve).end());
+	let text = '';
+	for await (const part of answer.setEncoding('utf8')) if ((text += part).endsWith('\n\n')) break;
+	assert.match(text, /^\{"sessions":\[\]\}\n\n$/);
 });
 
 test('a stream that starts too late says from where on it goes', serving, async (t) => {

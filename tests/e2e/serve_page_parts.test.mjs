@@ -438,13 +438,15 @@ test('a hidden page notifies once for each request, without its content, and onl
 
 test('the page over https: HTTP/2, sign-in and a task; plain text on the port is refused', page, async (t) => {
 	const files = makeCertificates(t);
-	const server = await serve(t, [say('Encrypted.')], { listen: 'https://127.0.0.1:0', args: ['--tls-cert', files.serverCert, '--tls-key', files.serverKey] });
+	const args = ['--tls-cert', files.serverCert, '--tls-key', files.serverKey];
+	const server = await serve(t, [say('Encrypted.')], { listen: 'https://127.0.0.1:0', args });
 	assert.match(server.link, /^https:/);
 	const { page: window, faults } = await open(t, server, { ignoreHTTPSErrors: true });
 	await begin(window);
 	await send(window, 'go');
 	await article(window, 'Codex').filter({ hasText: 'Encrypted.' }).waitFor();
-	const protocols = await window.evaluate(() => [...new Set(performance.getEntriesByType('resource').map((entry) => entry.nextHopProtocol).filter(Boolean))]);
+	const protocols = await window.evaluate(() =>
+		[...new Set(performance.getEntriesByType('resource').map((entry) => entry.nextHopProtocol).filter(Boolean))]);
 	assert.deepEqual(protocols, ['h2']);
 	assert.deepEqual(faults, []);
 	await assert.rejects(fetch(server.url.replace('https', 'http')));

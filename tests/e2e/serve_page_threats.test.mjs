@@ -1,4 +1,4 @@
-// What attacks on the page of codex serve achieve in a real browser. serve_page.test.mjs has markup and other sites' pages.
+// Attacks on the page of codex serve in a real browser. serve_page.test.mjs has markup and the pages of other sites.
 
 import assert from 'node:assert/strict';
 import http from 'node:http';
@@ -120,7 +120,8 @@ test('another port of this host can send nothing: forms, beacons, streams, scrip
 	const context = await (await browser()).newContext();
 	t.after(() => context.close());
 	const evil = await context.newPage(), seen = [];
-	context.on('response', (answer) => answer.url().startsWith(server.url) && seen.push([answer.request().method(), new URL(answer.url()).pathname, answer.status()]));
+	context.on('response', (answer) => answer.url().startsWith(server.url) &&
+		seen.push([answer.request().method(), new URL(answer.url()).pathname, answer.status()]));
 	await evil.goto(other.url);
 	const outcome = await evil.evaluate(async (target) => {
 		const failed = (node, event = 'error') => new Promise((resolve) => node.addEventListener(event, () => resolve('refused')));
@@ -133,7 +134,8 @@ test('another port of this host can send nothing: forms, beacons, streams, scrip
 		return Promise.all([failed(new EventSource(`${target}/v1/watch`)), failed(style), failed(image)]);
 	}, server.url);
 	assert.deepEqual(outcome, ['refused', 'refused', 'refused']);
-	await evil.setContent(`<form method=post enctype=text/plain action="${server.url}/v1/login"><input name='{"code":"${server.code}","x":"' value='"}'></form>`);
+	await evil.setContent(`<form method=post enctype=text/plain action="${server.url}/v1/login">
+		<input name='{"code":"${server.code}","x":"' value='"}'></form>`);
 	const navigated = evil.waitForNavigation();
 	await evil.evaluate(() => document.forms[0].submit());
 	assert.equal((await navigated).status(), 403);

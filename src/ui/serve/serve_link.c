@@ -1,6 +1,6 @@
 /* Standard input may be anything: a terminal, a pipe, a file, or closed. A file has no lines to wait for. It is opened
- * anew, because other programs share the description that was inherited, and would find it non-blocking; only a socket
- * cannot be opened, and is restored at the end.
+ * a second time, because other programs share the description that was inherited, and would find it non-blocking; only
+ * a socket cannot be opened, and is restored at the end.
  *
  * A link on the command line of a browser would be shown to every user of the machine, so the browser opens a private
  * file that forwards to it. */
@@ -82,7 +82,7 @@ static void remove_page(void *self)
 
 static void watch_input(struct serve_links *links, struct loop *loop)
 {
-	int own = open("/proc/self/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	int own = open("/dev/fd/0", O_RDONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	links->flags = fcntl(STDIN_FILENO, F_GETFL);
 	links->input = own >= 0 ? own : STDIN_FILENO;
 	links->poll.data = links;
@@ -142,13 +142,13 @@ static int make_page(struct serve_links *links, struct error *err)
 {
 	static const char suffix[] = ".html";
 	auto_buf struct buf link, text;
+	buf_init(&link, 8 * KIB);
+	buf_init(&text, 32 * KIB);
 	auto_free char *path = xasprintf("%s/codex-serve-XXXXXX%s", runtime_folder(), suffix);
 	auto_close int fd = mkostemps(path, sizeof(suffix) - 1, O_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, errno, "cannot make %s", path);
 	links->page = steal(path);
-	buf_init(&link, 8 * KIB);
-	buf_init(&text, 32 * KIB);
 	http_proto_make_link(links->proto, &link);
 	buf_printf(&text, "<!doctype html><title>Codex</title><meta http-equiv=refresh content=\"0;url=%s\">\n",
 	           link.data);
