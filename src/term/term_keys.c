@@ -230,6 +230,47 @@ static void in_ground(struct term_keys *keys, char c)
 	}
 }
 
+/* ---- strings ---- */
+
+/* Reads one to four hexadecimal digits as a fraction of their maximum; negative if ill-formed. */
+static double read_level(struct str digits)
+{
+	unsigned value = 0, most = 0;
+	for (size_t i = 0; i < digits.len; i++) {
+		int digit = str_hex_digit(digits.ptr[i]);
+		if (digit < 0)
+			return -1;
+		value = value * 16 + (unsigned)digit;
+		most = most * 16 + 15;
+	}
+	return digits.len && digits.len <= 4 ? (double)value / most : -1;
+}
+
+/* Reads "RR/GG/BB" and returns the luminance from 0 to 1; negative if ill-formed. */
+static double luminance_of(struct str text)
+{
+	static const double weights[] = {0.299, 0.587, 0.114};
+	double sum = 0;
+	for (size_t i = 0; i < countof(weights); i++) {
+		struct str part = {0};
+		double level = str_next_part(&text, '/', &part) ? read_level(part) : -1;
+		if (level < 0)
+			return -1;
+		sum += weights[i] * level;
+	}
+	return text.len ? -1 : sum;
+}
+
+static void end_string(struct term_keys *keys)
+{
+	struct str text = str_n(keys->seq, keys->seq_len <= sizeof(keys->seq) ? keys->seq_len : 0);
+	double luminance = str_cut_prefix(&text, "]11;rgb:") ? luminance_of(text) : -1;
+	keys->state = KEYS_ground;
+	keys->seq_len = 0;
+	if (luminance >= 0)
+		report(keys, (struct term_key){.kind = luminance > 0.5 ? TERM_LIGHT : TERM_DARK});
+}
+
 static void in_escape(struct term_keys *keys, char c)
 {
 	keys->seq_len = 0;
@@ -246,6 +287,7 @@ static void in_escape(struct term_keys *keys, char c)
 	case '_':
 	case '^':
 		keys->state = KEYS_string;
+		keys->seq[keys->seq_len++] = c;
 		return;
 	case '\x1b': /* ESC ESC: one key, and perhaps the beginning of a sequence */
 		report_named(keys, KEY_escape, 0);
@@ -265,15 +307,20 @@ static void in_escape(struct term_keys *keys, char c)
 static void in_string(struct term_keys *keys, char c)
 {
 	if (c == '\a')
-		keys->state = KEYS_ground;
+		end_string(keys);
+	else if (c == '\x1b')
+		keys->state = KEYS_string_escape;
+	else if (keys->seq_len < sizeof(keys->seq))
+		keys->seq[keys->seq_len++] = c;
 	else
-		keys->state = c == '\x1b' ? KEYS_string_escape : KEYS_string;
+		keys->seq_len = sizeof(keys->seq) + 1;
 }
 
 static void in_string_escape(struct term_keys *keys, char c)
 {
-	keys->state = KEYS_ground;
-	if (c != '\\') /* the string was broken off by another sequence */
+	if (c == '\\')
+		end_string(keys);
+	else /* the string was broken off by another sequence */
 		in_escape(keys, c);
 }
 

@@ -1,7 +1,8 @@
 /* term_keys.h — decodes what a terminal sends: keys (legacy, xterm, kitty), pastes, focus reports.
  *
- * Bytes may be cut anywhere. Unknown sequences and answers to queries are swallowed whole, however late they come. A
- * lone ESC is a key only after term_keys_flush: the caller waits for TERM_ESCAPE_MS. Owns: a bounded buffer. */
+ * Bytes may be cut anywhere. Unknown sequences and answers to queries are swallowed whole, however late they come; that
+ * about the background is reported. A lone ESC is a key only after term_keys_flush: the caller waits for
+ * TERM_ESCAPE_MS. Owns: a bounded buffer. */
 #ifndef TERM_TERM_KEYS_H
 #define TERM_TERM_KEYS_H
 
@@ -32,7 +33,12 @@ enum term_key_kind {
 	TERM_PASTE,   /* `text` was pasted; line ends are \n, control characters are dropped */
 	TERM_FOCUSED, /* the window has the focus */
 	TERM_BLURRED,
+	TERM_LIGHT, /* the answer to TERM_ASK_BACKGROUND: the background is light, or dark */
+	TERM_DARK,
 };
+
+/* Asks the terminal for its background; a terminal that does not know the question says nothing. */
+#define TERM_ASK_BACKGROUND "\x1b]11;?\x1b\\"
 
 enum { TERM_SHIFT = 1, TERM_ALT = 2, TERM_CTRL = 4 };
 

@@ -40,7 +40,7 @@ test('/status, /help, /ps, /skills, /feedback, /logout and an unknown name', opt
 		'Session: [0-9a-f-]{36}', 'Token usage: \\S+ total {2}\\(\\S+ input \\+ \\S+ output\\)'];
 	const steps = [['/status', new RegExp(status.join('[^]*'))],
 		['/help', /\/model {2}choose[^]*\/help {2}list/], ['/ps', /• Background terminals\n {4}None is running/],
-		['/skills', /• Skills\n/], ['/feedback', /Nothing is uploaded\.[^]*sessions\/\d{4}\//], ['/logout', /no key or login is stored/]];
+		['/skills', /No skill was found/], ['/feedback', /Nothing is uploaded\.[^]*sessions\/\d{4}\//], ['/logout', /no key or login is stored/]];
 	for (const [command, wanted] of steps) {
 		await enter(term, command);
 		await term.until(wanted);
@@ -278,4 +278,52 @@ test('a mistyped command of the program is not sent to a model', options, async 
 	await right.until(/› exce[^]*• ok/);
 	await idle(right);
 	await leave(right);
+});
+
+test('/goal sets, shows, pauses and removes a goal, whose turns run by themselves', options, async (t) => {
+	const end = reply({ call: 'update_goal', arguments: { status: 'complete' }, call_id: 'u' });
+	const model = await startModel(t, [say('One step.'), end, forever(say('Done.'))]);
+	const term = await startReady(t, model);
+	await enter(term, '/goal');
+	await term.until(/No goal is set; \/goal WHAT TO REACH sets one/);
+	await enter(term, '/goal make it work');
+	await term.until(/Goal: make it work\n +Status: active[^]*• One step\.[^]*• Done\./);
+	await idle(term);
+	await enter(term, '/goal');
+	await term.until(/Done\.[^]*Goal: make it work\n +Status: complete\n +Tokens: \d+/);
+	await enter(term, '/goal pause');
+	await term.until(/Status: paused/);
+	await enter(term, '/goal clear');
+	await term.until(/The goal was removed/);
+	await enter(term, '/goal clear');
+	await term.until(/The goal was removed[^]*No goal is set/);
+	await enter(term, '/goal resume');
+	await term.until(/cannot update goal/);
+	await leave(term);
+});
+
+test('/side asks without a trace in the session, and Esc withdraws the question; /recap is a turn', options, async (t) => {
+	const model = await startModel(t, [say('First.'), say('Blue.'), reply({ delta: 'Ne' }, { hang: true }), forever(say('Recap.'))]);
+	const term = await startReady(t, model, ['hello']);
+	await term.until(/• First\./);
+	await idle(term);
+	await enter(term, '/side');
+	await term.until(/\/side takes a question/);
+	await enter(term, '/side which colour?');
+	await term.until(/Asked aside: which colour\?[^]*Aside, not part of the session:\n +Blue\./);
+	await enter(term, '/side and now?');
+	await term.until(/Asked aside: and now\?/);
+	await enter(term, '/side a third');
+	await term.until(/the last question has no answer yet; esc withdraws it/);
+	await term.until(/^›$/m);
+	term.type(ESC);
+	await term.until(/The question aside was withdrawn/);
+	await enter(term, '/recap');
+	await term.until(/• Recap\./);
+	await idle(term);
+	const [, aside, , recap] = model.requests().map(({ body }) => JSON.stringify(body.input));
+	assert.match(aside, /hello[^]*First\.[^]*which colour/);
+	assert.doesNotMatch(recap, /which colour|Blue|and now/);
+	assert.match(recap, /Summarize this session/);
+	await leave(term);
 });

@@ -89,3 +89,12 @@ test('a thread of a client is attached: each side sees the answers of the other'
 	await term.done;
 	await client.end();
 });
+
+test('--daemon refuses options that a session of the server does not get', { skip: options.skip }, async (t) => {
+	const home = makeHome(t, await startModel(t, [say('unused')]));
+	for (const words of [['-c', 'model="x"'], ['--enable', 'goals'], ['--oss'], ['-p', 'fast'], ['--ephemeral'], ['--add-dir', '/tmp'], ['--search']]) {
+		const { status, stderr } = spawnSync(codexBin, ['--daemon', ...words, 'say hi'], { env: cleanEnv(home), encoding: 'utf8' });
+		assert.equal(status, 2, words.join(' '));
+		assert.match(stderr, /has no effect on a session of the background server: set it in config\.toml, or leave out --daemon/);
+	}
+});

@@ -8,11 +8,12 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { forever, makeHome, needs, rollouts, run, say, startModel, tempDir } from './lib/codex.mjs';
-import { enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+import { enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 const idle = (term) => term.untilGone(/esc to interrupt/);
 const config = (term) => fs.readFileSync(path.join(term.home, 'config.toml'), 'utf8');
+const text = (term) => term.lines().join('\n');
 const ESC = '\x1b', F2 = '\x1bOQ', F3 = '\x1bOR';
 
 async function talk(term, prompt, answer) {
@@ -42,6 +43,67 @@ test('/theme: colours of a theme, exact ones where the terminal has them, and ke
 	await talk(plain, 'go', 'x');
 	assert.doesNotMatch(plain.raw(), /\x1b\[(3\d|38;[0-9;]*)m/);
 	await leave(plain);
+});
+
+test('a terminal with a light background gets colours for it, unless a theme is chosen or it says nothing', options, async (t) => {
+	const model = await startModel(t, [forever(say('`x`'))]);
+	const answer = async (color, wanted, config = '') => {
+		const term = await startTerminal(t, model, [], { config, env: { COLORTERM: 'truecolor' } });
+		let asked = 0;
+		term.emulator.parser.registerOscHandler(11, () => {
+			asked++;
+			if (color) term.type(`\x1b]11;rgb:${color}\x1b\\`);
+			return true;
+		});
+		await term.until(/^ {2}gpt\S+ · /m);
+		await talk(term, 'go', 'x');
+		assert.ok(term.raw().includes(`\x1b[${wanted}mx`), `${color} ${config}`);
+		assert.doesNotMatch(text(term), /rgb|11;/);
+		await leave(term);
+		return asked;
+	};
+	assert.equal(await answer('ffff/ffff/eeee', '38;2;9;105;218'), 1);
+	assert.equal(await answer('1e1e/1e1e/1e1e', '36'), 1);
+	assert.equal(await answer(null, '36'), 1);
+	assert.equal(await answer('ffff/ffff/ffff', '38;2;139;233;253', '[tui]\ntheme = "dracula"\n'), 0);
+});
+
+test('/skills turns a skill off and on again, and keeps the other rules', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const home = makeHome(t, model, '[[skills.config]]\npath = "/nowhere/SKILL.md"\nenabled = false\n');
+	for (const name of ['brewing', 'roasting']) {
+		fs.mkdirSync(path.join(home, 'skills', name), { recursive: true });
+		fs.writeFileSync(path.join(home, 'skills', name, 'SKILL.md'), `---\nname: ${name}\ndescription: About ${name}.\n---\nSteps of ${name}.\n`);
+	}
+	const term = await startReady(t, model, [], { home });
+	const toggle = async (before, after) => {
+		await term.until(/^›$/m);
+		await enter(term, '/skills');
+		await term.until(new RegExp(`^Skills$[^]*\\[${before}\\] brewing +About brewing\\.`, 'm'));
+		term.type('brew');
+		await term.until(new RegExp(`^› \\[${before}\\] brewing`, 'm'));
+		term.type('\r');
+		await term.until(after);
+	};
+	await toggle('x', /Saved in config\.toml, for new sessions/);
+	assert.match(config(term), /"\/nowhere\/SKILL\.md"/);
+	assert.match(config(term), /name = "brewing"/);
+	await leave(term);
+	const again = await startReady(t, model, [], { home, cwd: term.cwd });
+	again.type('use $');
+	await again.until(/\$roasting/);
+	assert.doesNotMatch(again.screen().join('\n'), /\$brewing/);
+	again.type('\x03\x03');
+	await again.until(/^›$/m);
+	await enter(again, '/skills');
+	await again.until(/\[ \] brewing/);
+	again.type('brew');
+	await again.until(/^› \[ \] brewing/m);
+	again.type('\r');
+	await again.until(/Saved in config\.toml/);
+	assert.doesNotMatch(config(again), /brewing/);
+	assert.match(config(again), /"\/nowhere\/SKILL\.md"/);
+	await leave(again);
 });
 
 test('tui.keymap: bound keys, released ones, and a wrong name', options, async (t) => {

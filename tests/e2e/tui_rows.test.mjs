@@ -40,7 +40,8 @@ const KEYS = {
 /** Rows of tui_command.def. */
 const COMMANDS = {
 	model: '/model:', permissions: '/permissions:', approvals: '/permissions:', personality: 'Ctrl-L clears',
-	skills: '/status, /help', hooks: '/cd, /pwd', review: '/review:', rename: '/mcp lists', new: '/new:',
+	skills: '/skills turns', vim: '/vim turns', goal: '/goal sets', side: '/side asks', recap: '/side asks',
+	hooks: '/cd, /pwd', review: '/review:', rename: '/mcp lists', new: '/new:',
 	archive: '/archive and /delete', delete: '/archive and /delete', resume: '/resume finds', fork: '/fork continues',
 	init: '/init sends', compact: 'a compaction is one line', config: '/cd, /pwd', plan: '/init sends', copy: '/copy and',
 	export: '/archive and /delete', raw: '/raw and', diff: '/diff is a pager', mention: '/init sends', status: '/status, /help',

@@ -32,6 +32,8 @@ static void note(const struct term_key *key, void *self)
 		buf_append_str(out, key->text);
 	else if (key->kind == TERM_PASTE)
 		buf_printf(out, "<%.*s>", STR_ARG(key->text));
+	else if (key->kind == TERM_LIGHT || key->kind == TERM_DARK)
+		buf_append_c(out, key->kind == TERM_LIGHT ? "light" : "dark");
 	else
 		buf_append_c(out, key->kind == TERM_FOCUSED ? "focus" : "blur");
 }
@@ -57,6 +59,18 @@ static const struct {
 	const char *bytes, *want;
 } rows[] = {
 	{"ab\xc3\xa9", "a b \xc3\xa9"},
+	/* the background, as terminals answer */
+	{"\x1b]11;rgb:ffff/ffff/f0f0\x1b\\x", "light x"},
+	{"\x1b]11;rgb:1e/21/27\ax", "dark x"},
+	{"\x1b]11;rgb:f/f/f\a", "light"},
+	/* no answer about it: nothing */
+	{"\x1b]11;rgb:ffff/ffff\ax", "x"},
+	{"\x1b]11;rgb:ffff/ffff/ffff/0\ax", "x"},
+	{"\x1b]11;rgb:fffff/ffff/ffff\ax", "x"},
+	{"\x1b]11;rgb:/ffff/ffff\ax", "x"},
+	{"\x1b]11;rgb:gggg/ffff/ffff\ax", "x"},
+	{"\x1bP11;rgb:ffff/ffff/ffff\x1b\\x", "x"},
+	{"\x1b]11;rgb:ffff/ffff/ffff0000000000000000000000000000000000000000000000000000000000000000\ax", "x"},
 	{"\x01\x7f\t", "C-a backspace tab"},
 	{"\x1b[A\x1bOB\x1b[1;5D\x1b[3~\x1b[Z", "up down C-left delete back_tab"},
 	{"\x1b[13;2u\x1b[27;2;13~\x1b\r", "S-enter S-enter A-enter"},
@@ -66,7 +80,7 @@ static const struct {
          "b\x1b\x7f",
          "A-b A-backspace"},
 	{"\x1b[I\x1b[O", "focus blur"},
-	{"\x1b[?1u\x1b[?62;c\x1b[12;40R\x1b]11;rgb:0000/0000/0000\x1b\\x", "x"},
+	{"\x1b[?1u\x1b[?62;c\x1b[12;40R\x1b]11;rgb:0000/0000/0000\x1b\\x", "dark x"},
 	{"\x1b]10;rgb:ff/ff/ff\ay\x1bPq\x1b\\z", "y z"},
 	{"\x1b[200~a\r\nb\rc\x1b[31m\a\x1b[201~d", "<a\nb\nc[31m> d"},
 	{"\x1b[200~\xff\x1b[201~", "<\xef\xbf\xbd>"},

@@ -45,6 +45,17 @@ void on_slash_init(struct tui *tui, struct str text)
 		tui_say(tui, str_of(init_prompt));
 }
 
+static const char recap_prompt[] =
+	"Summarize this session in at most 10 lines, for someone who returns to it: what was "
+	"asked, what was done and decided, which files changed, what is open. Run no "
+	"commands and change nothing.";
+
+void on_slash_recap(struct tui *tui, struct str text)
+{
+	(void)text;
+	tui_say(tui, str_of(recap_prompt));
+}
+
 void on_slash_collab(struct tui *tui, struct str text)
 {
 	(void)text;
@@ -56,6 +67,16 @@ void on_slash_mention(struct tui *tui, struct str text)
 	(void)text;
 	composer_set(&tui->composer, STR("@"));
 	tui_complete_update(tui);
+}
+
+void on_slash_vim(struct tui *tui, struct str text)
+{
+	bool is_on = !tui->composer.vim.is_on;
+	(void)text;
+	composer_set_vim(&tui->composer, is_on);
+	tui_cells_note(tui->cells, is_on ? STR("Vim mode on: esc begins normal mode. For each session: "
+	                                       "tui.vim_mode_default = true in config.toml")
+	                                 : STR("Vim mode off"));
 }
 
 /* ---- the session ---- */

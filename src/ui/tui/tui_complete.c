@@ -156,23 +156,3 @@ void tui_complete_finish(struct tui *tui)
 	tui_set_skills(tui, NULL);
 	vec_finish(&tui->skills);
 }
-
-/* ---- skills ---- */
-
-void tui_set_skills(struct tui *tui, const struct ev_list_skills *list)
-{
-	vec_for_each(skill, &tui->skills) {
-		free(skill->name);
-		free(skill->about);
-	}
-	tui->skills.count = 0;
-	for (size_t i = 0; list && i < list->skills_count; i++) {
-		const struct skills_list_entry *entry = &list->skills[i];
-		for (size_t n = 0; n < entry->skills_count; n++) {
-			const struct skill_metadata *skill = &entry->skills[n];
-			struct str about = skill->short_description.len ? skill->short_description : skill->description;
-			vec_push(&tui->skills,
-			         (struct tui_skill){str_dup(skill->name), str_dup(about), skill->enabled});
-		}
-	}
-}

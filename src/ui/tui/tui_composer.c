@@ -7,8 +7,6 @@
 #include "term/term_width.h"
 #include "ui/tui/tui_composer_priv.h"
 
-enum { TEXT_MAX = 1 * MIB };
-
 void composer_init(struct composer *composer)
 {
 	*composer = (struct composer){0};
@@ -16,6 +14,7 @@ void composer_init(struct composer *composer)
 	buf_init(&composer->killed, TEXT_MAX);
 	buf_init(&composer->draft, TEXT_MAX);
 	buf_init(&composer->search, SEARCH_MAX);
+	buf_init(&composer->vim.undo, TEXT_MAX);
 }
 
 void composer_finish(struct composer *composer)
@@ -29,6 +28,7 @@ void composer_finish(struct composer *composer)
 	buf_finish(&composer->killed);
 	buf_finish(&composer->draft);
 	buf_finish(&composer->search);
+	buf_finish(&composer->vim.undo);
 }
 
 struct str composer_text(const struct composer *composer)
@@ -53,8 +53,7 @@ static struct str after(const struct composer *composer)
 
 /* ---- changes ---- */
 
-/* Replaces text[from, to) and leaves the caret after the replacement. Text that does not fit is not inserted. */
-static void replace(struct composer *composer, size_t from, size_t to, struct str with)
+void composer_replace(struct composer *composer, size_t from, size_t to, struct str with)
 {
 	struct buf *text = &composer->text;
 	size_t after = text->len - to;
@@ -73,22 +72,22 @@ static void replace(struct composer *composer, size_t from, size_t to, struct st
 
 static void insert(struct composer *composer, struct str text)
 {
-	replace(composer, composer->caret, composer->caret, text);
+	composer_replace(composer, composer->caret, composer->caret, text);
 }
 
-static void kill_range(struct composer *composer, size_t from, size_t to)
+void composer_kill(struct composer *composer, size_t from, size_t to)
 {
 	if (from == to)
 		return;
 	buf_clear(&composer->killed);
 	buf_append(&composer->killed, composer->text.data + from, to - from);
-	replace(composer, from, to, STR(""));
+	composer_replace(composer, from, to, STR(""));
 }
 
 void composer_set(struct composer *composer, struct str text)
 {
 	composer->is_shell = str_cut_prefix(&text, "!");
-	replace(composer, 0, composer->text.len, text);
+	composer_replace(composer, 0, composer->text.len, text);
 }
 
 void composer_insert(struct composer *composer, struct str text)
@@ -107,49 +106,49 @@ struct str composer_word(const struct composer *composer, size_t *ret_from)
 
 void composer_complete(struct composer *composer, size_t from, struct str with)
 {
-	replace(composer, from, composer->caret, with);
+	composer_replace(composer, from, composer->caret, with);
 }
 
 /* ---- places ---- */
 
-static size_t line_start(const struct composer *composer)
+size_t composer_line_start(const struct composer *composer)
 {
 	return (size_t)(str_rfind_char(before(composer), '\n') + 1);
 }
 
-static size_t line_end(const struct composer *composer)
+size_t composer_line_end(const struct composer *composer)
 {
 	ptrdiff_t at = str_find_char(after(composer), '\n');
 	return at < 0 ? composer->text.len : composer->caret + (size_t)at;
 }
 
-static bool is_word(char c)
+bool composer_is_word(char c)
 {
 	return (c & 0x80) || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-static size_t word_start(const struct composer *composer)
+size_t composer_word_start(const struct composer *composer)
 {
 	size_t at = composer->caret;
-	while (at && !is_word(composer->text.data[at - 1]))
+	while (at && !composer_is_word(composer->text.data[at - 1]))
 		at--;
-	while (at && is_word(composer->text.data[at - 1]))
+	while (at && composer_is_word(composer->text.data[at - 1]))
 		at--;
 	return at;
 }
 
-static size_t word_end(const struct composer *composer)
+size_t composer_word_end(const struct composer *composer)
 {
 	size_t at = composer->caret;
-	while (at < composer->text.len && !is_word(composer->text.data[at]))
+	while (at < composer->text.len && !composer_is_word(composer->text.data[at]))
 		at++;
-	while (at < composer->text.len && is_word(composer->text.data[at]))
+	while (at < composer->text.len && composer_is_word(composer->text.data[at]))
 		at++;
 	return at;
 }
 
 /* Returns the start of what Backspace removes: a cluster, or a mark. */
-static size_t unit_start(const struct composer *composer)
+size_t composer_unit_start(const struct composer *composer)
 {
 	vec_for_each(mark, &composer->marks) {
 		if (str_has_suffix(before(composer), mark->mark))
@@ -158,7 +157,7 @@ static size_t unit_start(const struct composer *composer)
 	return composer->caret - term_cluster_last(before(composer));
 }
 
-static size_t unit_end(const struct composer *composer)
+size_t composer_unit_end(const struct composer *composer)
 {
 	struct str rest = after(composer);
 	vec_for_each(mark, &composer->marks) {
@@ -197,66 +196,66 @@ static size_t place_in_line(const struct composer *composer, size_t start, size_
 
 static void edit_line_start(struct composer *composer)
 {
-	composer->caret = line_start(composer);
+	composer->caret = composer_line_start(composer);
 }
 
 static void edit_line_end(struct composer *composer)
 {
-	composer->caret = line_end(composer);
+	composer->caret = composer_line_end(composer);
 }
 
 static void edit_left(struct composer *composer)
 {
-	composer->caret = unit_start(composer);
+	composer->caret = composer_unit_start(composer);
 }
 
 static void edit_right(struct composer *composer)
 {
-	composer->caret = unit_end(composer);
+	composer->caret = composer_unit_end(composer);
 }
 
 static void edit_word_left(struct composer *composer)
 {
-	composer->caret = word_start(composer);
+	composer->caret = composer_word_start(composer);
 }
 
 static void edit_word_right(struct composer *composer)
 {
-	composer->caret = word_end(composer);
+	composer->caret = composer_word_end(composer);
 }
 
 static void edit_backspace(struct composer *composer)
 {
 	if (!composer->caret)
 		composer->is_shell = false;
-	replace(composer, unit_start(composer), composer->caret, STR(""));
+	composer_replace(composer, composer_unit_start(composer), composer->caret, STR(""));
 }
 
 static void edit_delete(struct composer *composer)
 {
-	replace(composer, composer->caret, unit_end(composer), STR(""));
+	composer_replace(composer, composer->caret, composer_unit_end(composer), STR(""));
 }
 
 static void edit_kill_word(struct composer *composer)
 {
-	kill_range(composer, word_start(composer), composer->caret);
+	composer_kill(composer, composer_word_start(composer), composer->caret);
 }
 
 static void edit_kill_next_word(struct composer *composer)
 {
-	kill_range(composer, composer->caret, word_end(composer));
+	composer_kill(composer, composer->caret, composer_word_end(composer));
 }
 
 static void edit_kill_to_start(struct composer *composer)
 {
-	size_t start = line_start(composer);
-	kill_range(composer, start == composer->caret && start ? start - 1 : start, composer->caret);
+	size_t start = composer_line_start(composer);
+	composer_kill(composer, start == composer->caret && start ? start - 1 : start, composer->caret);
 }
 
 static void edit_kill_to_end(struct composer *composer)
 {
-	size_t end = line_end(composer), caret = composer->caret;
-	kill_range(composer, caret, end == caret && end < composer->text.len ? end + 1 : end);
+	size_t end = composer_line_end(composer), caret = composer->caret;
+	composer_kill(composer, caret, end == caret && end < composer->text.len ? end + 1 : end);
 	composer->caret = caret;
 }
 
@@ -275,26 +274,36 @@ static void edit_newline(struct composer *composer)
 	insert(composer, STR("\n"));
 }
 
-static void edit_up(struct composer *composer)
+void composer_up(struct composer *composer)
 {
-	size_t start = line_start(composer);
+	size_t start = composer_line_start(composer);
 	size_t column = term_width(str_n(composer_text(composer).ptr + start, composer->caret - start));
 	if (start == 0 && composer->at > 0)
 		composer_recall(composer, composer->at - 1);
 	if (start == 0)
 		return;
 	composer->caret = start - 1;
-	composer->caret = place_in_line(composer, line_start(composer), column);
+	composer->caret = place_in_line(composer, composer_line_start(composer), column);
 }
 
-static void edit_down(struct composer *composer)
+void composer_down(struct composer *composer)
 {
-	size_t start = line_start(composer), end = line_end(composer);
+	size_t start = composer_line_start(composer), end = composer_line_end(composer);
 	size_t column = term_width(str_n(composer_text(composer).ptr + start, composer->caret - start));
 	if (end < composer->text.len)
 		composer->caret = place_in_line(composer, end + 1, column);
 	else if (composer->at < composer->history.count)
 		composer_recall(composer, composer->at + 1);
+}
+
+static void edit_up(struct composer *composer)
+{
+	composer_up(composer);
+}
+
+static void edit_down(struct composer *composer)
+{
+	composer_down(composer);
 }
 
 /* ---- keys ---- */

@@ -24,6 +24,15 @@ struct composer_mark {
 	unsigned number; /* of the image */
 };
 
+struct composer_vim {
+	bool is_on, is_normal;
+	char pending;    /* an operator, or the first letter of gg; 0: none */
+	unsigned count;  /* typed before a command; 0: none */
+	bool is_kept;    /* undo has the text before the current command */
+	struct buf undo; /* the text before the last change */
+	size_t undo_caret;
+};
+
 struct composer {
 	/* private */
 	struct buf text;
@@ -38,6 +47,7 @@ struct composer {
 	bool is_searching;
 	struct buf search;
 	size_t found; /* the entry that matches; history.count: none yet */
+	struct composer_vim vim;
 };
 
 void composer_init(struct composer *composer);
@@ -46,6 +56,9 @@ void composer_finish(struct composer *composer);
 /* Handles a key of the editor or of the search. False: not one. */
 bool composer_key(struct composer *composer, const struct term_key *key);
 void composer_paste(struct composer *composer, struct str text);
+void composer_set_vim(struct composer *composer, bool is_on);
+/* Handles a key of vim's normal mode, and the Esc that begins it. False: not one, or vim mode is off. */
+bool composer_vim_key(struct composer *composer, const struct term_key *key);
 /* Inserts the mark of an image. */
 void composer_attach(struct composer *composer, const char *path);
 bool composer_is_empty(const struct composer *composer);

@@ -111,4 +111,5 @@ void composer_take(struct composer *composer, struct buf *out, struct exec_image
 	composer_remember(composer, str_skip(buf_str(out), from));
 	composer_drop_marks(composer);
 	composer_set(composer, STR(""));
+	composer_vim_reset(composer);
 }

@@ -196,6 +196,8 @@ static bool on_empty(struct tui *tui, const struct term_key *key, bool was_armed
 	}
 	if (key->kind != TERM_NAMED || key->name != KEY_escape || tui->is_running || tui->watched)
 		return false;
+	if (tui_aside_cancel(tui))
+		return true;
 	tui->is_armed = !was_armed;
 	if (was_armed)
 		tui_backtrack_open(tui);
@@ -282,7 +284,13 @@ static void to_composer(struct tui *tui, const struct term_key *key)
 	tui->is_armed = false;
 	if (tui->composer.is_searching && composer_key(&tui->composer, key))
 		return;
-	if (tui_complete_key(tui, key) || on_empty(tui, key, was_armed) || on_other(tui, key))
+	if (tui_complete_key(tui, key))
+		return;
+	if (composer_vim_key(&tui->composer, key)) {
+		tui_complete_update(tui);
+		return;
+	}
+	if (on_empty(tui, key, was_armed) || on_other(tui, key))
 		return;
 	if (key->kind == TERM_PASTE)
 		on_paste(tui, key->text);
@@ -326,6 +334,11 @@ void tui_on_key(const struct term_key *typed, void *self)
 	struct term_key bound = *typed, *key = &bound;
 	if (key->kind == TERM_FOCUSED || key->kind == TERM_BLURRED) {
 		tui->is_blurred = key->kind == TERM_BLURRED;
+		return;
+	}
+	if (key->kind == TERM_LIGHT || key->kind == TERM_DARK) {
+		tui->is_light = key->kind == TERM_LIGHT;
+		tui_theme_apply(tui);
 		return;
 	}
 	tui_frame_echo(tui->frame);

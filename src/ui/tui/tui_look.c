@@ -7,6 +7,7 @@
 #include "config/config_env.h"
 #include "config/toml/toml.h"
 #include "term/term_theme.h"
+#include "term/term_tty.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_choice.h"
@@ -41,11 +42,19 @@ void on_slash_raw(struct tui *tui, struct str text)
 
 /* ---- colours ---- */
 
+/* The terminal's own colours are made for a dark background: yellow and cyan cannot be read on a light one. */
 void tui_theme_apply(struct tui *tui)
 {
 	const struct toml *theme = config_find(tui->config, "tui.theme");
-	term_theme_use(toml_is(theme, TOML_string) ? theme->text : STR(""), config_env("COLORTERM"),
-	               config_env("TERM"));
+	struct str usual = tui->is_light ? STR("github") : STR("");
+	term_theme_use(toml_is(theme, TOML_string) ? theme->text : usual, config_env("COLORTERM"), config_env("TERM"));
+}
+
+void tui_theme_ask(struct tui *tui)
+{
+	const char *term = config_env("TERM");
+	if (tui->has_color && !config_find(tui->config, "tui.theme") && term && strstr(term, "256color"))
+		term_tty_write(tui->tty, STR(TERM_ASK_BACKGROUND));
 }
 
 /* Applies what the configuration says now. */

@@ -214,6 +214,7 @@ static void open_view(struct tui *tui)
 	tui->is_calm = is_set(tui, "tui.animations", false);
 	buf_init(&tui->shown, GIT_OUTPUT_MAX + 1 * KIB);
 	buf_init(&tui->warnings, MIB);
+	composer_set_vim(&tui->composer, is_set(tui, "tui.vim_mode_default", true));
 	tui_view_measure(tui);
 	tui_theme_apply(tui);
 	greet(tui);
@@ -222,6 +223,7 @@ static void open_view(struct tui *tui)
 		tui_raw_set(tui, true);
 	tui_session_replay(tui);
 	tui_frame_echo(tui->frame);
+	tui_theme_ask(tui);
 }
 
 static void close_view(struct tui *tui)

@@ -2,6 +2,7 @@
  * tui_option.def. */
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -140,6 +141,37 @@ const struct cli_command tui_attach_command = {
 	.most_positionals = 2,
 };
 
+static bool is_given(const struct tui_options *options, const struct cli_option *row)
+{
+	const void *value = (const char *)options + row->offset;
+	switch (row->kind) {
+	case CLI_FLAG:
+		return *(const bool *)value;
+	case CLI_TEXT:
+		return *(const char *const *)value != NULL;
+	default:
+		return ((const struct cli_list *)value)->count > 0;
+	}
+}
+
+/* The session belongs to the server, so the options that configure a session here have no effect on it. */
+static int check_daemon(const struct tui_options *options, struct error *err)
+{
+	static const char *const taken[] = {"daemon", "no-alt-screen", "no-daemon",        "cd",    "worktree",
+	                                    "model",  "sandbox",       "ask-for-approval", "image", "color"};
+	for (size_t i = 0; i < countof(rows); i++) {
+		bool is_taken = false;
+		for (size_t n = 0; n < countof(taken); n++)
+			is_taken |= strcmp(rows[i].name, taken[n]) == 0;
+		if (!is_taken && is_given(options, &rows[i]))
+			return error_set(err, ERR_usage,
+			                 "'--%s' has no effect on a session of the background server: set it in "
+			                 "config.toml, or leave out --daemon",
+			                 rows[i].name);
+	}
+	return 0;
+}
+
 /* Distributes the words that are not options. */
 static int read_words(const struct cli_command *command, struct tui_options *options, const struct cli_list *words,
                       struct error *err)
@@ -153,6 +185,8 @@ static int read_words(const struct cli_command *command, struct tui_options *opt
 		return error_set(err, ERR_usage, "'--%s' requires resume", run->last ? "last" : "all");
 	if (options->in_daemon && (run->resume || options->remote))
 		return error_set(err, ERR_usage, "'--daemon' begins a new session on this machine");
+	if (options->in_daemon && check_daemon(options, err) != 0)
+		return -(int)err->code;
 	if ((options->attaches || (run->resume && !run->last)) && words->count)
 		run->resume_id = words->items[at++];
 	run->picks = run->resume && !run->last && !run->resume_id;

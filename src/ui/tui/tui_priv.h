@@ -20,6 +20,7 @@
 
 struct attach_link;
 struct attach_point;
+struct codex_sample;
 struct tui_page;
 struct loop_timer;
 
@@ -99,6 +100,7 @@ struct tui {
 	struct tui_editor *editor;   /* NULL: none runs */
 	bool keeps_bursts;           /* disable_paste_burst */
 	bool is_raw;                 /* text is shown as it came */
+	bool is_light;               /* the terminal has said that its background is light */
 	bool is_calm;                /* tui.animations = false: nothing changes by itself */
 	struct term_row row;
 	size_t rows, columns; /* the window, without its last column */
@@ -131,6 +133,7 @@ struct tui {
 	char *wished_model;         /* chosen, before its effort */
 	struct saving *saving;      /* a choice is being written to config.toml */
 	struct tui_git *git;        /* for a list or the changes; NULL: none runs */
+	struct codex_sample *aside; /* a question of /side without an answer; NULL: none */
 
 	struct token_usage usage;
 	int64_t context_window, context_used;
@@ -175,8 +178,7 @@ void tui_send_queued(struct tui *tui);
 void tui_remove_waiting(struct tui *tui, size_t at);
 /* Switches between plan and default mode. */
 void tui_set_plan_mode(struct tui *tui, bool is_on);
-/* Interrupts the running turn. */
-void tui_interrupt(struct tui *tui);
+void tui_interrupt(struct tui *tui); /* the running turn */
 void tui_ask_skills(struct tui *tui, bool is_forced);
 /* Ends the session and the program. */
 void tui_quit(struct tui *tui);
@@ -187,7 +189,6 @@ void tui_complete_update(struct tui *tui);
 /* True: the key was the list's. */
 bool tui_complete_key(struct tui *tui, const struct term_key *key);
 void tui_complete_finish(struct tui *tui);
-void tui_set_skills(struct tui *tui, const struct ev_list_skills *list); /* NULL: none */
 
 /* ---- tui_history.c ---- */
 /* Starts to read the prompts of earlier sessions. */
@@ -234,17 +235,18 @@ bool tui_pick_key(struct tui *tui, const struct term_key *key);
 void tui_pick_show(struct tui *tui);
 void tui_pick_leave(struct tui *tui);
 
-/* ---- tui_shortcuts.c ---- */
+/* ---- tui_skills.c, tui_goal.c ---- */
+void tui_set_skills(struct tui *tui, const struct ev_list_skills *list); /* NULL: none */
+bool tui_aside_cancel(struct tui *tui); /* withdraws the question of /side; false: no question */
+
+/* ---- tui_shortcuts.c, tui_backtrack.c ---- */
 /* Shows the keys. */
 void tui_shortcuts_open(struct tui *tui);
-
-/* ---- tui_backtrack.c ---- */
 /* Lists the earlier messages of the user, of which one can be edited. */
 void tui_backtrack_open(struct tui *tui);
 
 /* ---- tui_main.c, tui_first.c ---- */
-/* Counts the seconds of the working line. */
-void tui_tick_start(struct tui *tui);
+void tui_tick_start(struct tui *tui); /* counts the seconds of the working line */
 /* Asks what has to be known first, then opens the session. */
 void tui_first_run(struct tui *tui);
 /* Opens the session, or first lets the user choose it. */
@@ -345,6 +347,8 @@ void tui_manage_leave(struct tui *tui);
 void tui_raw_set(struct tui *tui, bool is_raw);
 /* Apply tui.theme and tui.keymap. */
 void tui_theme_apply(struct tui *tui);
+/* Asks the terminal for its background, if that decides the colours. */
+void tui_theme_ask(struct tui *tui);
 void tui_keys_apply(struct tui *tui);
 
 /* ---- tui_agents.c: subagents, of which one can be shown in place of the main thread ---- */

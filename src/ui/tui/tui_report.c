@@ -1,4 +1,4 @@
-/* Commands that show something: status, MCP servers, background terminals, skills, changes of the work tree. */
+/* Commands that show something: status, MCP servers, background terminals, changes of the work tree. */
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -192,21 +192,6 @@ void tui_show_tools(struct tui *tui, const struct ev_mcp_list_tools *list)
 		add_server(&out, server, tools, has_names);
 	if (!servers || !servers->child)
 		buf_append_c(&out, "  No MCP servers are configured; `codex mcp add` adds one.\n");
-	tui_cells_note(tui->cells, buf_str(&out));
-}
-
-/* ---- skills ---- */
-
-void on_slash_skills(struct tui *tui, struct str text)
-{
-	auto_buf struct buf out;
-	(void)text;
-	buf_init(&out, LIMIT_LINE);
-	buf_append_c(&out, "Skills\n");
-	vec_for_each(skill, &tui->skills)
-		buf_printf(&out, "  %s%s: %s\n", skill->name, skill->is_enabled ? "" : " (disabled)", skill->about);
-	if (!tui->skills.count)
-		buf_append_c(&out, "  No skill was found in ~/.codex/skills and .agents/skills.\n");
 	tui_cells_note(tui->cells, buf_str(&out));
 }
 

@@ -107,6 +107,8 @@ static void draw_footer(struct tui *tui, struct term_paint *paint)
 	term_row_add(&tui->row, TERM_dim, buf_str(&text));
 	if (tui->is_plan_mode)
 		term_row_add_c(&tui->row, TERM_cyan, " · Plan mode (shift+tab to cycle)");
+	if (tui->composer.vim.is_normal)
+		term_row_add_c(&tui->row, TERM_bold, " · NORMAL");
 	term_paint_live(paint, &tui->row);
 }
 
