@@ -191,8 +191,7 @@ bool tui_complete_key(struct tui *tui, const struct term_key *key);
 void tui_complete_finish(struct tui *tui);
 
 /* ---- tui_history.c ---- */
-/* Starts to read the prompts of earlier sessions. */
-void tui_history_load(struct tui *tui);
+void tui_history_load(struct tui *tui); /* starts to read the prompts of earlier sessions */
 /* The terminal is left; what is still being read is dropped. */
 void tui_history_leave(struct tui *tui);
 /* Adds a text to history.jsonl. */
@@ -201,8 +200,7 @@ void tui_history_add(struct tui *tui, struct str text);
 void tui_history_clear_draft(struct tui *tui);
 
 /* ---- tui_editor.c ---- */
-/* Opens the draft in $VISUAL or $EDITOR. */
-void tui_editor_open(struct tui *tui);
+void tui_editor_open(struct tui *tui); /* the draft in $VISUAL or $EDITOR */
 void tui_editor_finish(struct tui *tui);
 
 /* ---- requests of the engine: each becomes a panel, and its answer an Op ---- */
@@ -335,8 +333,7 @@ void tui_attach_begin(struct tui *tui);
 void tui_attach_configured(struct tui *tui, const struct ev_session_configured *session);
 /* True, with a message, for a guest: another session would need an engine. */
 bool tui_attach_refuses(struct tui *tui);
-/* Prints the running sessions. */
-int tui_attach_print(const char *home);
+int tui_attach_print(const char *home); /* the running sessions */
 
 /* ---- tui_manage.c ---- */
 /* Archives or deletes the session that was replaced, if the user has chosen so. */
@@ -362,8 +359,7 @@ void tui_agents_forget(struct tui *tui);
 const char *tui_agents_asking(const struct tui *tui, struct str request);
 /* True if a subagent still waits for the answer to this request; self: the tui. */
 bool tui_agents_await(const char *request, void *self);
-/* Shows the next or previous thread. False: there is only one. */
-bool tui_agents_step(struct tui *tui, int by);
+bool tui_agents_step(struct tui *tui, int by); /* shows the next or previous thread; false: there is only one */
 void tui_agents_show_main(struct tui *tui);
 /* Return whether the thread that is shown runs a turn, and since when. */
 bool tui_shows_running(const struct tui *tui);
@@ -385,8 +381,7 @@ enum {
 #undef ITEM
 };
 
-/* Returns the word of an item. */
-const char *tui_status_word(size_t index);
+const char *tui_status_word(size_t index); /* of an item */
 /* Appends the items that the configuration lists at this key. False: it has no such list. */
 bool tui_status_append(const struct tui *tui, const char *key, struct buf *out);
 /* Appends the items of a footer without configuration. */
