@@ -56,6 +56,8 @@ enum {
 	LIMIT_FEEDBACK_FILES = 1000,         /* files in one feedback report */
 	LIMIT_THREAD_QUEUE = 100,            /* messages that wait for the end of a thread's turn */
 	LIMIT_THREAD_QUEUE_FILE = 4 * MIB,   /* bytes of their file */
+	LIMIT_THREAD_QUEUE_TRIES = 50,       /* attempts to send one while another process holds the lock */
+	LIMIT_THREAD_QUEUE_WAIT_MS = 100,    /* between two of them */
 	LIMIT_PERMISSION_DEPTH = 16,         /* permission profiles that extend each other */
 	LIMIT_TELEMETRY_BATCH = 256 * KIB,   /* log records that wait to be sent */
 	LIMIT_TELEMETRY_TEXT = 16 * KIB,     /* bytes of one attribute of a record */

@@ -83,6 +83,22 @@ test('a budget that is used up ends the turns of a goal', options, async (t) => 
 	assert.equal(model.requests().length, 1);
 });
 
+test('a model that replaces its complete goal has what that one left, until the user writes', options, async (t) => {
+	const create = (call_id, token_budget) =>
+		paid(reply({ call: 'create_goal', arguments: { objective: 'more', token_budget }, call_id }));
+	const finish = (call_id) => paid(reply({ call: 'update_goal', arguments: { status: 'complete' }, call_id }));
+	const { model, server, thread, ask } = await begin(t, [finish('a'), create('b', 5000), finish('c'), create('d'),
+		say('used up'), create('e', 5000), say('fresh'), forever(finish('f'))]);
+	await ask('set', { objective: 'first', tokenBudget: 220 });
+	await server.next('turn/completed');
+	const answer = (call_id) => outputOf(model.requests().find((request) => outputOf(request, call_id)), call_id);
+	assert.equal(JSON.parse(answer('b')).goal.tokenBudget, 110);
+	assert.match(answer('d'), /the user has to write/);
+	await server.request('turn/start', { threadId: thread.id, input: [text('another goal, please')] });
+	await server.next('turn/completed');
+	assert.equal(JSON.parse(answer('e')).goal.tokenBudget, 5000);
+});
+
 test('an interrupt and a failed turn pause a goal', options, async (t) => {
 	const { server, ask, thread } = await begin(t, [run('sleep 60'), httpError(400, { error: { message: 'no' } })]);
 	await ask('set', { objective: 'slow' });

@@ -1,12 +1,13 @@
 // Messages that wait for the end of a turn: thread/queue/* and `codex queue`.
 
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { codexExec, forever, httpError, needs, reply, rollouts, runCodex, say, startModel, textsOf } from './lib/codex.mjs';
+import { codexExec, forever, launch, httpError, needs, reply, rollouts, runCodex, say, startModel, textsOf } from './lib/codex.mjs';
 
 const options = needs('queue');
 const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
@@ -43,7 +44,6 @@ test('messages are listed, changed, sorted and removed while a turn runs, and se
 	await ask('reorder', { queuedSubmissionIds: [b.id, c.id, a.id] });
 	assert.deepEqual(await ask('delete', { queuedSubmissionId: c.id }), { deleted: true });
 	await assert.rejects(ask('start'), { message: 'thread already has an active or pending turn' });
-	assert.equal(model.requests().length, 1);
 	await model.openGate('first');
 	for (let turns = 0; turns < 3; turns++) await server.next('turn/completed');
 	const said = model.requests().map((request) => textsOf(request, 'user').at(-1));
@@ -76,6 +76,20 @@ test('after an interrupted or failed turn the queue waits for the user', options
 	assert.equal((await ask('start', { queuedSubmissionId: message.id })).turn.status, 'inProgress');
 	await server.next('turn/completed');
 	assert.equal(textsOf(model.requests().at(-1), 'user').at(-1), 'q-later');
+});
+
+test('a message waits while another process holds the lock of the queues', options, async (t) => {
+	const { model, server, add, turn } = await begin(t, [gated('first', 'one'), say('two')]);
+	await turn('hello');
+	await add('later');
+	const lock = launch(t, 'flock', [path.join(server.home, 'thread_queues/lock'), 'sh', '-c', 'echo held; read line']);
+	await once(lock.child.stdout, 'data');
+	await model.openGate('first');
+	await server.next('turn/completed');
+	lock.child.stdin.end('done\n');
+	await server.next('turn/completed');
+	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'later');
+	assert.equal(server.all('warning').length, 0);
 });
 
 test('codex queue adds a message, which a resume sends', options, async (t) => {

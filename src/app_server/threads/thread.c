@@ -26,6 +26,7 @@ struct thread *thread_create(struct app_server *server, const char *originator, 
 
 void thread_free(struct thread *thread)
 {
+	loop_timer_destroy(thread->queue_timer);
 	attach_point_destroy(thread->attach);
 	free(thread->asked);
 	config_unref(thread->config);

@@ -19,6 +19,7 @@ struct attach_point;
 struct codex;
 struct config;
 struct connection;
+struct loop_timer;
 struct rpc_request;
 struct thread;
 struct thread_load;
@@ -96,6 +97,8 @@ struct thread {
 	char *asked;                  /* the id of its last request, if terminals can attach; or NULL */
 	struct rpc_request *starting; /* the request that waits for the session; NULL after it was configured */
 	/* private */
+	struct loop_timer *queue_timer; /* waits for the lock of the queue; NULL until the lock was taken once */
+	unsigned queue_tries;
 	struct list link;   /* a node of the server's threads, in the order of creation */
 	struct list bucket; /* a node of the table by id */
 	struct arena settings_arena;

@@ -97,6 +97,30 @@ int thread_queue_change(const char *home, struct str thread_id, struct arena *ar
 	return status;
 }
 
+int thread_queue_pass(const char *home, struct str thread_id, struct arena *arena, thread_queue_change_fn take,
+                      thread_queue_pass_fn pass, void *self, struct error *err)
+{
+	struct thread_queue queue;
+	struct error ignored;
+	auto_close int fd = lock(home, err);
+	if (fd < 0 || thread_queue_read(home, thread_id, arena, &queue, err) != 0)
+		return -(int)err->code;
+	auto_free char *path = path_of(home, thread_id);
+	struct thread_queue before = {arena_array(arena, struct app_queued_submission, queue.count + 1), queue.count};
+	for (size_t i = 0; i < queue.count; i++)
+		before.items[i] = queue.items[i];
+	int status = take(&queue, arena, self, err);
+	if (status <= 0)
+		return status;
+	if (write_queue(path, &queue, err) != 0)
+		return -(int)err->code;
+	status = pass(arena, self, err);
+	/* a message that cannot be written back is named by the error of `pass` */
+	if (status < 0)
+		best_effort(write_queue(path, &before, &ignored));
+	return status;
+}
+
 struct addition {
 	const struct app_queued_submission *message;
 	struct app_queued_submission *added;

@@ -26,6 +26,12 @@ typedef int (*thread_queue_change_fn)(struct thread_queue *queue, struct arena *
 /* Reads the queue, calls `change` and writes the result. Returns what `change` returned, or -ERR_…. */
 must_check int thread_queue_change(const char *home, struct str thread_id, struct arena *arena,
                                    thread_queue_change_fn change, void *self, struct error *err);
+/* Starts what was taken. -ERR_…: it did not start. */
+typedef int (*thread_queue_pass_fn)(struct arena *arena, void *self, struct error *err);
+/* As thread_queue_change with `take`; then calls `pass`, and if that fails writes the queue as it was before. Other
+ * processes are excluded until the end, so that the message is neither lost nor sent twice. */
+must_check int thread_queue_pass(const char *home, struct str thread_id, struct arena *arena,
+                                 thread_queue_change_fn take, thread_queue_pass_fn pass, void *self, struct error *err);
 /* Appends a message under a new id. *ret refers to the arena. */
 must_check int thread_queue_add(const char *home, struct str thread_id, const struct app_queued_submission *message,
                                 struct arena *arena, struct app_queued_submission *ret, struct error *err);

@@ -302,7 +302,7 @@ int codex_change_goal(struct codex *codex, const struct goal_change *change, str
 {
 	if (!codex->env.config->features.goals)
 		return error_set(err, ERR_unsupported, "goals are off: set features.goals = true");
-	if (session_goal_change(codex->session, change, err) != 0)
+	if (session_goal_change(codex->session, change, true, err) != 0)
 		return -(int)err->code;
 	codex->has_succeeded = true;
 	if (!codex->session->task)

@@ -22,6 +22,7 @@ struct session_goal {
 	uint64_t used_ms;
 	int64_t created_at, updated_at; /* Unix seconds */
 	unsigned turns;                 /* turns that the goal has started since the user set it active */
+	bool is_heard;                  /* the user has written since the goal was set */
 };
 
 bool session_goal_view(const struct session *session, struct thread_goal *ret)
@@ -93,14 +94,34 @@ static enum goal_status limited(const struct session_goal *goal, enum goal_statu
 	return status == goal_status_active && is_used_up ? goal_status_budget_limited : status;
 }
 
-int session_goal_change(struct session *session, const struct goal_change *change, struct error *err)
+/* Replaces a complete goal. If the model does so on its own, the new goal has the turns and tokens that the old one
+ * left: a model cannot extend its work by one goal after another. */
+static int replace(struct session *session, bool is_free, struct error *err)
+{
+	int64_t left = session->goal->budget - session->goal->tokens_used;
+	unsigned turns = session->goal->turns;
+	bool has_budget = session->goal->budget > 0;
+	if (!is_free && has_budget && left <= 0)
+		return error_set(err, ERR_limit,
+		                 "the last goal has used up its budget; the user has to write before a further goal");
+	session_goal_destroy(session);
+	create(session);
+	if (!is_free) {
+		session->goal->turns = turns;
+		session->goal->budget = has_budget ? left : 0;
+	}
+	return 0;
+}
+
+int session_goal_change(struct session *session, const struct goal_change *change, bool is_user, struct error *err)
 {
 	if (check(session, change, err) != 0)
 		return -(int)err->code;
 	bool is_new = change->objective.ptr && change->has_status && change->status == goal_status_active &&
 	              session->goal && session->goal->status == goal_status_complete;
-	if (is_new)
-		session_goal_destroy(session);
+	bool is_free = is_user || !session->goal || session->goal->is_heard;
+	if (is_new && replace(session, is_free, err) != 0)
+		return -(int)err->code;
 	if (!session->goal)
 		create(session);
 	struct session_goal *goal = session->goal;
@@ -108,15 +129,22 @@ int session_goal_change(struct session *session, const struct goal_change *chang
 		free(goal->objective);
 		goal->objective = str_dup(str_trim(change->objective));
 	}
-	if (change->has_token_budget)
+	if (change->has_token_budget && (is_free || !goal->budget || change->token_budget < goal->budget))
 		goal->budget = change->token_budget;
 	if (change->has_status)
 		goal->status = change->status;
 	goal->status = limited(goal, goal->status);
 	goal->updated_at = clock_unix_ms() / 1000;
-	goal->turns = 0;
+	if (is_user)
+		goal->turns = 0;
 	emit(session);
 	return 0;
+}
+
+void session_goal_hear(struct session *session)
+{
+	if (session->goal)
+		session->goal->is_heard = true;
 }
 
 bool session_goal_clear(struct session *session)
@@ -222,7 +250,7 @@ static bool host_goal(struct tool_host *host, struct thread_goal *ret)
 
 static int host_change_goal(struct tool_host *host, const struct goal_change *change, struct error *err)
 {
-	return session_goal_change(session_of(host), change, err);
+	return session_goal_change(session_of(host), change, false, err);
 }
 
 void session_goal_lend(struct session *session)

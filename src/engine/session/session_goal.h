@@ -16,9 +16,13 @@ struct session;
 
 /* Fills a record that is borrowed until the goal changes. False: there is no goal. */
 bool session_goal_view(const struct session *session, struct thread_goal *ret);
-/* Creates or changes the goal. A new objective after a complete or removed goal starts from zero. ERR_invalid: a value
- * is unusable; ERR_not_found: there is no goal to change. */
-must_check int session_goal_change(struct session *session, const struct goal_change *change, struct error *err);
+/* Creates or changes the goal. A new objective after a complete or removed goal starts from zero; if the model sets it
+ * and the user has not written meanwhile, it has what the complete one left. ERR_invalid: a value is unusable;
+ * ERR_not_found: there is no goal to change; ERR_limit: nothing is left. */
+must_check int session_goal_change(struct session *session, const struct goal_change *change, bool is_user,
+                                   struct error *err);
+/* The user has written. */
+void session_goal_hear(struct session *session);
 /* Removes the goal. False: the session had no goal. */
 bool session_goal_clear(struct session *session);
 /* Takes the goal that the rollout recorded; STR_NONE: none. No event is emitted. */

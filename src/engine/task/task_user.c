@@ -57,8 +57,10 @@ static void record_lines(struct session *session, struct str lines)
 {
 	struct str line;
 	while (str_next_line(&lines, &line)) {
-		if (line.ptr[0] == MARK_WORDS)
+		if (line.ptr[0] == MARK_WORDS) {
 			session->conversation.context.user_turns++;
+			session_goal_hear(session);
+		}
 		conversation_add(&session->conversation, str_skip(line, 1));
 	}
 }
