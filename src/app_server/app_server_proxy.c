@@ -294,6 +294,7 @@ enum { ID_INITIALIZE = 1, ID_START = 2 };
 struct beginning {
 	struct loop *loop;
 	struct transport *server;
+	const char *method;
 	struct str params;
 	struct buf *id; /* of the thread */
 	struct error failure;
@@ -317,7 +318,7 @@ static void on_begin_frame(struct str frame, void *self)
 	if (rpc_read(frame, &arena, &message, NULL) != 0 || (message.kind != RPC_RESULT && message.kind != RPC_ERROR))
 		return;
 	if (message.kind == RPC_RESULT && str_is(message.id, "1")) {
-		send_request(beginning, ID_START, "thread/start", beginning->params);
+		send_request(beginning, ID_START, beginning->method, beginning->params);
 		return;
 	}
 	struct str id = json_get_str(json_get(message.body, "thread"), "id");
@@ -354,9 +355,9 @@ static int run_beginning(struct beginning *beginning, int fd, struct str rest, s
 	return -(int)beginning->failure.code;
 }
 
-int app_server_begin_thread(const char *path, struct str params, struct buf *id, struct error *err)
+int app_server_open_thread(const char *path, const char *method, struct str params, struct buf *id, struct error *err)
 {
-	struct beginning beginning = {.params = params, .id = id};
+	struct beginning beginning = {.method = method, .params = params, .id = id};
 	struct buf rest = {0};
 	auto_close int fd = unix_socket_connect(path, err);
 	int status = fd < 0 ? -(int)err->code : shake_hands(fd, &rest, err);

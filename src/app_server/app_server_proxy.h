@@ -14,7 +14,8 @@ struct buf;
 /* path: the socket. ERR_connect if no server listens on it. */
 must_check int app_server_proxy_run(const char *path, struct error *err);
 
-/* Begins a thread with these parameters of thread/start, a JSON object, and appends its id. */
-must_check int app_server_begin_thread(const char *path, struct str params, struct buf *id, struct error *err);
+/* Opens a thread with thread/start or thread/resume and these parameters, a JSON object, and appends its id. */
+must_check int app_server_open_thread(const char *path, const char *method, struct str params, struct buf *id,
+                                      struct error *err);
 
 #endif

@@ -54,6 +54,9 @@ enum {
 	LIMIT_FAREWELL_MS = 1000,            /* for the last requests of a program that exits */
 	LIMIT_ZIP = 2047 * MIB,              /* a ZIP archive */
 	LIMIT_FEEDBACK_FILES = 1000,         /* files in one feedback report */
+	LIMIT_TELEMETRY_ASKED = 64,          /* calls of a task that the user was asked about, for telemetry */
+	LIMIT_INERT_KEYS = 64 * KIB,         /* the file with keys of config.toml that were reported */
+	LIMIT_ENV_CALL_ID = 1 * KIB,         /* bytes of a call id that a command gets as a variable */
 	LIMIT_THREAD_QUEUE = 100,            /* messages that wait for the end of a thread's turn */
 	LIMIT_THREAD_QUEUE_FILE = 4 * MIB,   /* bytes of their file */
 	LIMIT_THREAD_QUEUE_TRIES = 50,       /* attempts to send one while another process holds the lock */

@@ -2,7 +2,6 @@
  * so ids made in a burst sort in the order of creation. */
 #include "base/uuid.h"
 
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -25,6 +24,15 @@ void uuid_v7(char out[UUID_TEXT_SIZE])
 	}
 	snprintf(out, UUID_TEXT_SIZE, "%08x-%04x-7%03x-%02x%02x-%02x%02x%02x%02x%02x%02x", (unsigned)(last_ms >> 16),
 	         (unsigned)(last_ms & 0xffff), counter, (r[2] & 0x3f) | 0x80, r[3], r[4], r[5], r[6], r[7], r[8], r[9]);
+}
+
+int64_t uuid_v7_ms(struct str id)
+{
+	int64_t ms = 0;
+	for (size_t i = 0; i < 13 && i < id.len; i++)
+		if (i != 8) /* the dash */
+			ms = ms << 4 | (str_hex_digit(id.ptr[i]) & 0xf);
+	return ms;
 }
 
 bool uuid_is_valid(struct str text)

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/str.h"
 
@@ -13,5 +14,7 @@ enum { UUID_TEXT_SIZE = 37 };
 void uuid_v7(char out[UUID_TEXT_SIZE]);
 /* True for 8-4-4-4-12 hex digits. */
 bool uuid_is_valid(struct str text);
+/* Returns the time at which a version 7 id was made, in Unix milliseconds. */
+int64_t uuid_v7_ms(struct str id);
 
 #endif

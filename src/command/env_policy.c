@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "base/glob.h"
+#include "base/limits.h"
 #include "base/mem.h"
 
 static const struct str core_names[] = {STR("HOME"), STR("LOGNAME"),  STR("PATH"),   STR("SHELL"),
@@ -156,6 +157,8 @@ void env_engine_apply(const struct env_engine *engine, struct env *env)
 		env_set(env, plain_terminal[i].name, plain_terminal[i].value);
 	if (engine->network_disabled)
 		env_set(env, STR("CODEX_SANDBOX_NETWORK_DISABLED"), STR("1"));
+	if (engine->call_id.len && engine->call_id.len <= LIMIT_ENV_CALL_ID && str_find_char(engine->call_id, '\0') < 0)
+		env_set(env, STR("CODEX_TOOL_CALL_ID"), engine->call_id);
 	if (!engine->thread_id)
 		return;
 	env_set(env, STR("CODEX_THREAD_ID"), str_of(engine->thread_id));

@@ -47,7 +47,8 @@ void env_policy_apply(const struct env_policy *policy, const char *const *from, 
 
 /* Variables that the engine adds for every command. */
 struct env_engine {
-	const char *thread_id; /* CODEX_THREAD_ID */
+	const char *thread_id; /* CODEX_THREAD_ID, CODEX_SESSION_ID */
+	struct str call_id;    /* CODEX_TOOL_CALL_ID; empty: not a call of the model */
 	bool network_disabled; /* CODEX_SANDBOX_NETWORK_DISABLED=1 */
 	bool plain_terminal;   /* for unified exec: no colours, no pagers, C.UTF-8, CODEX_CI=1 */
 };

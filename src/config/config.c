@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "config/config_env.h"
+#include "config/config_inert.h"
 #include "config/config_narrow.h"
 #include "config/config_permission.h"
 #include "config/config_project.h"
@@ -39,8 +40,9 @@ struct loaded {
 	const char *home;
 	const char *profile;
 	bool ignores_user, ignores_rules, bypasses_hook_trust;
-	size_t own_folders;  /* number of layers.folders that belong to the system and the user; they come first */
-	struct config *base; /* of config_with_servers: holds all but mcp_servers; else NULL */
+	VEC(const char *) inert; /* keys without effect, in the arena */
+	size_t own_folders;      /* number of layers.folders that belong to the system and the user; they come first */
+	struct config *base;     /* of config_with_servers: holds all but mcp_servers; else NULL */
 };
 
 static struct loaded *loaded_of(const struct config *config)
@@ -61,8 +63,10 @@ void config_unref(struct config *config)
 	struct loaded *l = loaded_of(config);
 	if (--l->refs)
 		return;
-	if (!l->base)
+	if (!l->base) {
 		config_layers_finish(&l->layers);
+		vec_finish(&l->inert);
+	}
 	config_unref(l->base);
 	arena_finish(&l->arena);
 	free(l);
@@ -164,82 +168,6 @@ static int load_project(struct loaded *l, const struct config_source *source, st
 	return config_project_load(&l->layers, l->home, cwd, &l->place, err);
 }
 
-/* Features of codex 0.169 that this version lacks are no mistakes. */
-static void drop_known_features(struct config_binder *binder)
-{
-	size_t kept = 0;
-	vec_for_each(it, &binder->unknown) {
-		struct str path = str_of(it->path);
-		if (!str_cut_prefix(&path, "features.") || !feature_is_known(it->node->key))
-			binder->unknown.items[kept++] = *it;
-	}
-	binder->unknown.count = kept;
-}
-
-/* With --strict-config an unknown key is an error. */
-static int refuse_unknown(const struct config_binder *binder, struct error *err)
-{
-	char where[CONFIG_PLACE_SIZE];
-	if (!binder->unknown.count)
-		return 0;
-	const struct config_unknown *first = &binder->unknown.items[0];
-	if (first->node->source[0] == '-')
-		return error_set(err, ERR_config, "unknown configuration field `%s` in -c/--config override",
-		                 first->path);
-	return error_set(err, ERR_config, "%s: unknown configuration field `%s`", config_place(first->node, where),
-	                 first->path);
-}
-
-static bool is_first(const struct config_binder *binder, const struct config_unknown *at)
-{
-	for (const struct config_unknown *it = binder->unknown.items; it < at; it++)
-		if (it->node->source == at->node->source)
-			return false;
-	return true;
-}
-
-/* True for an unknown key that was seen before: a profile's keys are visited in their table and again in the merged
- * tree. */
-static bool is_repeated(const struct config_binder *binder, const struct config_unknown *at)
-{
-	for (const struct config_unknown *it = binder->unknown.items; it < at; it++)
-		if (it->node->source == at->node->source && it->node->line == at->node->line &&
-		    str_eq(it->node->key, at->node->key))
-			return true;
-	return false;
-}
-
-static void list_unknown(struct buf *out, const struct config_binder *binder, const char *source)
-{
-	size_t named = 0, more = 0;
-	vec_for_each(it, &binder->unknown) {
-		if (it->node->source != source || is_repeated(binder, it))
-			continue;
-		if (named++ >= LIMIT_CONFIG_NAMED) {
-			more++;
-			continue;
-		}
-		buf_printf(out, "%s`%s`", named > 1 ? ", " : "", it->path);
-		if (source[0] == '/')
-			buf_printf(out, " (line %u)", it->node->line);
-	}
-	if (more)
-		buf_printf(out, " and %zu more", more);
-}
-
-static void warn_unknown(struct loaded *l, const struct config_binder *binder)
-{
-	vec_for_each(it, &binder->unknown) {
-		if (!is_first(binder, it))
-			continue;
-		auto_buf struct buf list;
-		buf_init(&list, ERROR_TEXT_MAX);
-		list_unknown(&list, binder, it->node->source);
-		config_layer_warn(&l->layers, "%s: unknown settings are ignored: %.*s", it->node->source,
-		                  STR_ARG(buf_str(&list)));
-	}
-}
-
 /* Sets the defaults that depend on the folder's trust level. */
 static void set_trust_defaults(struct loaded *l)
 {
@@ -272,17 +200,21 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 		status = otel_check(&l->layers, toml_get(tree, "otel"), err);
 	if (status == 0)
 		status = hook_table_check(toml_get(tree, "hooks"), false, err);
-	drop_known_features(&binder);
+	config_unknown_sort(&binder);
 	if (status == 0 && is_strict)
-		status = refuse_unknown(&binder, err);
+		status = config_unknown_refuse(&binder, err);
 	if (status == 0) {
-		warn_unknown(l, &binder);
+		config_unknown_warn(&binder, &l->layers);
 		set_trust_defaults(l);
 		status = config_permission_apply(&l->layers, l->tree, &binder, &l->config, err);
 	}
 	if (status == 0) {
 		status = config_required_apply(l->required, &l->layers, l->tree, &l->config, err);
 	}
+	if (status == 0)
+		vec_for_each(it, &binder.inert)
+			vec_push(&l->inert, it->path);
+	vec_finish(&binder.inert);
 	vec_finish(&binder.unknown);
 	return status;
 }
@@ -424,6 +356,12 @@ const char *const *config_warnings(const struct config *config, size_t *ret_coun
 {
 	*ret_count = loaded_of(config)->layers.warnings.count;
 	return loaded_of(config)->layers.warnings.items;
+}
+
+const char *const *config_inert(const struct config *config, size_t *ret_count)
+{
+	*ret_count = loaded_of(config)->inert.count;
+	return loaded_of(config)->inert.items;
 }
 
 const struct config_layer *config_layers(const struct config *config, size_t *ret_count)

@@ -77,6 +77,9 @@ const struct config_required *config_required(const struct config *config);
 /* Returns one sentence for each warning, in the order of occurrence. */
 const char *const *config_warnings(const struct config *config, size_t *ret_count);
 
+/* Returns the dotted keys that have no effect in this version. */
+const char *const *config_inert(const struct config *config, size_t *ret_count);
+
 /* Returns the layers that were merged; of two layers of a kind the later one takes precedence. */
 const struct config_layer *config_layers(const struct config *config, size_t *ret_count);
 /* Return the merged tree, and its value at a dotted path (NULL if no layer sets it). A value keeps its source

@@ -456,14 +456,15 @@ static const struct config_row *row_find(const struct config_record *record, str
 	return NULL;
 }
 
-static void note_unknown(struct config_binder *binder, const struct toml *node, const struct place *place)
+static void note(struct config_binder *binder, struct config_keys *list, const struct toml *node,
+                 const struct place *place)
 {
-	if (binder->is_quiet || binder->unknown.count >= LIMIT_CONFIG_UNKNOWN)
-		return;
 	auto_buf struct buf name;
 	buf_init(&name, ERROR_TEXT_MAX);
+	if (binder->is_quiet || list->count >= LIMIT_CONFIG_UNKNOWN)
+		return;
 	place_print(&name, place);
-	vec_push(&binder->unknown, (struct config_unknown){node, arena_cstr(binder->arena, buf_str(&name))});
+	vec_push(list, (struct config_unknown){node, arena_cstr(binder->arena, buf_str(&name))});
 }
 
 /* Overwrites the fields of `into` that the table sets. */
@@ -474,9 +475,11 @@ static bool bind_table(struct config_binder *binder, const struct config_record 
 		struct place here = {place, it->key};
 		const struct config_row *row = row_find(record, it->key);
 		if (!row) {
-			note_unknown(binder, it, &here);
+			note(binder, &binder->unknown, it, &here);
 			continue;
 		}
+		if (row->kind == CONFIG_inert)
+			note(binder, &binder->inert, it, &here);
 		bool is_stored = into && row->kind != CONFIG_inert;
 		struct taker t = {binder, row, it, &here, is_stored ? (char *)into + row->offset : NULL, err};
 		if (!take[row->kind](&t))

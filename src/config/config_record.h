@@ -129,12 +129,18 @@ struct config_unknown {
 	const char *path; /* dotted key */
 };
 
+struct config_keys {
+	struct config_unknown *items;
+	size_t count, cap;
+};
+
 struct config_binder {
 	struct arena *arena;
-	const char *home;                   /* the folder that "~" stands for; may be NULL */
-	const char *cwd;                    /* the base of relative paths in options */
-	bool is_quiet;                      /* true: unknown keys are not collected */
-	VEC(struct config_unknown) unknown; /* freed by the caller with vec_finish */
+	const char *home;           /* the folder that "~" stands for; may be NULL */
+	const char *cwd;            /* the base of relative paths in options */
+	bool is_quiet;              /* true: unknown keys are not collected */
+	struct config_keys unknown; /* freed by the caller with vec_finish */
+	struct config_keys inert;   /* keys without effect; likewise */
 };
 
 /* Fills `into`, of record->size bytes, with defaults and then from table, which may be NULL. name is the dotted key

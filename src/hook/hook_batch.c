@@ -27,6 +27,7 @@ struct run {
 	struct list link; /* a node of the batch's runs or of the pool's background */
 	struct hook_pool *pool;
 	struct hook_batch *batch; /* NULL: asynchronous */
+	struct hook_set *set;     /* holds the hook */
 	const struct hook *hook;
 	char *id;
 	struct str turn_id;
@@ -62,6 +63,7 @@ static void run_destroy(struct run *run)
 	buf_finish(&run->complaint);
 	str_free(&run->turn_id);
 	arena_finish(&run->arena);
+	hook_set_unref(run->set);
 	free(run->id);
 	free(run);
 }
@@ -195,6 +197,7 @@ static struct run *run_create(struct hook_pool *pool, const struct hook *hook, c
 {
 	struct run *run = xnew(struct run);
 	run->pool = pool;
+	run->set = hook_set_ref(pool->set);
 	run->hook = hook;
 	run->id = make_id(hook, call->tag);
 	run->turn_id = str_copy(call->turn_id);
@@ -326,6 +329,13 @@ void hook_pool_destroy(struct hook_pool *pool)
 		run_destroy(run);
 	hook_set_unref(pool->set);
 	free(pool);
+}
+
+void hook_pool_replace(struct hook_pool *pool, struct hook_set *set)
+{
+	hook_set_ref(set);
+	hook_set_unref(pool->set);
+	pool->set = set;
 }
 
 const struct hook_set *hook_pool_set(const struct hook_pool *pool)

@@ -59,6 +59,8 @@ typedef void (*hook_done_fn)(const struct hook_result *result, void *self);
 struct hook_pool *hook_pool_create(struct loop *loop, struct hook_set *set, const struct hook_reporter *reporter);
 void hook_pool_destroy(struct hook_pool *pool); /* NULL is fine; its batches must have ended */
 const struct hook_set *hook_pool_set(const struct hook_pool *pool);
+/* Replaces the set; hooks that run keep theirs. Takes a reference. */
+void hook_pool_replace(struct hook_pool *pool, struct hook_set *set);
 
 /* Starts the hooks of an event. NULL if no hook matches: on_done is not called. The batch frees itself before it calls
  * on_done. */

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/uuid.h"
+#include "base/vec.h"
 #include "config/config.h"
 #include "config/otel.h"
 #include "net/http_fetch.h"
@@ -29,11 +30,13 @@ struct telemetry {
 	struct buf records; /* JSON objects, comma-separated */
 	char session[UUID_TEXT_SIZE];
 	char *model;
-	int64_t total;       /* tokens of the session, as recorded last */
-	uint64_t dropped;    /* batches that were not sent */
-	uint64_t started_ms; /* when the running task started; 0: its first output was recorded */
-	unsigned sends;      /* requests that have no answer */
-	bool is_closed;      /* waits for the last answer, then frees itself */
+	int64_t total;                /* tokens of the session, as recorded last */
+	uint64_t dropped;             /* batches that were not sent */
+	uint64_t opened_ms, asked_ms; /* when the session was opened; when the model's next response began to be due */
+	VEC(char *) asked;            /* the calls that the user was asked about */
+	uint64_t started_ms;          /* when the running task started; 0: its first output was recorded */
+	unsigned sends;               /* requests that have no answer */
+	bool is_closed;               /* waits for the last answer, then frees itself */
 };
 
 /* ---- attributes ---- */
@@ -130,6 +133,9 @@ static void end(struct json_writer *w)
 
 static void telemetry_free(struct telemetry *t)
 {
+	vec_for_each(id, &t->asked)
+		free(*id);
+	vec_finish(&t->asked);
 	buf_finish(&t->records);
 	free(t->model);
 	free(t);
@@ -241,6 +247,10 @@ static void on_configured(struct telemetry *t, const struct ev_session_configure
 	add_text(&w, "approval_policy", tag_of(&union_ask_for_approval, (int)event->approval_policy->tag));
 	add_text(&w, "sandbox_policy", tag_of(&union_sandbox, (int)event->sandbox_policy->tag));
 	end(&w);
+	w = begin(t, "codex.startup_phase");
+	add_text(&w, "phase", STR("session_configured"));
+	add_int(&w, "duration_ms", (int64_t)(clock_now_ms() - t->opened_ms));
+	end(&w);
 }
 
 static void on_prompt(struct telemetry *t, const struct user_message_item *item)
@@ -263,7 +273,13 @@ static void on_usage(struct telemetry *t, const struct ev_token_count *event)
 		return; /* the start of a response repeats the last usage */
 	const struct token_usage *usage = event->info->last_token_usage;
 	t->total = event->info->total_token_usage->total_tokens;
-	struct json_writer w = begin(t, "codex.sse_event");
+	struct json_writer w = begin(t, "codex.api_request");
+	add_int(&w, "duration_ms", (int64_t)(clock_now_ms() - t->asked_ms));
+	add_int(&w, "http.response.status_code", 200);
+	add_bool(&w, "success", true);
+	end(&w);
+	t->asked_ms = clock_now_ms();
+	w = begin(t, "codex.sse_event");
 	add_text(&w, "event.kind", STR("response.completed"));
 	add_int(&w, "input_token_count", usage->input_tokens);
 	add_int(&w, "output_token_count", usage->output_tokens);
@@ -273,16 +289,64 @@ static void on_usage(struct telemetry *t, const struct ev_token_count *event)
 	end(&w);
 }
 
+/* ---- calls ---- */
+
 /* The end of a tool's call. */
 struct tool_end {
 	const char *name;
 	struct str call_id, output;
 	const struct duration *duration;
-	bool is_success;
+	bool is_success, has_run;
 };
+
+static void on_asked(struct telemetry *t, struct str call_id)
+{
+	if (t->asked.count < LIMIT_TELEMETRY_ASKED)
+		vec_push(&t->asked, str_dup(call_id));
+}
+
+/* True if the user was asked about the call, which is forgotten. */
+static bool take_asked(struct telemetry *t, struct str call_id)
+{
+	for (size_t i = 0; i < t->asked.count; i++) {
+		if (!str_is(call_id, t->asked.items[i]))
+			continue;
+		free(t->asked.items[i]);
+		t->asked.items[i] = t->asked.items[--t->asked.count];
+		return true;
+	}
+	return false;
+}
+
+static void add_decision(struct telemetry *t, const char *name, struct str call_id, bool is_approved, bool is_user)
+{
+	struct json_writer w = begin(t, "codex.tool_decision");
+	add_text(&w, "tool_name", str_of(name));
+	add_text(&w, "call_id", call_id);
+	add_text(&w, "decision", is_approved ? STR("approved") : STR("denied"));
+	add_text(&w, "source", is_user ? STR("user") : STR("config"));
+	end(&w);
+}
+
+/* A call that was asked about and has no end was denied. */
+static void on_task_end(struct telemetry *t)
+{
+	while (t->asked.count) {
+		auto_free char *id = t->asked.items[--t->asked.count];
+		add_decision(t, NULL, str_of(id), false, true);
+	}
+}
+
+/* A refused command ends with the words of the engine in place of its output. */
+static bool is_denied(const struct tool_end *call)
+{
+	return !call->has_run && str_find(call->output, STR("rejected")) >= 0;
+}
 
 static void on_tool_end(struct telemetry *t, const struct tool_end *call)
 {
+	add_decision(t, call->name, call->call_id, !is_denied(call), take_asked(t, call->call_id));
+	t->asked_ms = clock_now_ms();
 	struct json_writer w = begin(t, "codex.tool_result");
 	add_text(&w, "tool_name", str_of(call->name));
 	add_text(&w, "call_id", call->call_id);
@@ -321,7 +385,17 @@ static void record(struct telemetry *t, const struct event *event)
 		on_configured(t, msg->session_configured);
 		return;
 	case EV_task_started:
-		t->started_ms = clock_now_ms();
+		t->started_ms = t->asked_ms = clock_now_ms();
+		return;
+	case EV_exec_approval_request:
+		on_asked(t, msg->exec_approval_request->call_id);
+		return;
+	case EV_apply_patch_approval_request:
+		on_asked(t, msg->apply_patch_approval_request->call_id);
+		return;
+	case EV_task_complete:
+	case EV_turn_aborted:
+		on_task_end(t);
 		return;
 	case EV_item_started:
 		if (msg->item_started->item->tag != turn_item_user_message)
@@ -341,14 +415,18 @@ static void record(struct telemetry *t, const struct event *event)
 		on_failure(t, msg->error->message);
 		return;
 	case EV_exec_command_end:
-		call = (struct tool_end){"exec_command", msg->exec_command_end->call_id,
-		                         msg->exec_command_end->aggregated_output, msg->exec_command_end->duration,
-		                         msg->exec_command_end->exit_code == 0};
+		call = (struct tool_end){"exec_command",
+		                         msg->exec_command_end->call_id,
+		                         msg->exec_command_end->aggregated_output,
+		                         msg->exec_command_end->duration,
+		                         msg->exec_command_end->exit_code == 0,
+		                         msg->exec_command_end->exit_code != -1};
 		on_tool_end(t, &call);
 		return;
 	case EV_patch_apply_end:
-		call = (struct tool_end){"apply_patch", msg->patch_apply_end->call_id,
-		                         msg->patch_apply_end->standard_output, NULL, msg->patch_apply_end->success};
+		call = (struct tool_end){
+			"apply_patch", msg->patch_apply_end->call_id, msg->patch_apply_end->standard_output,
+			NULL,          msg->patch_apply_end->success, msg->patch_apply_end->success};
 		on_tool_end(t, &call);
 		return;
 	default:
@@ -381,6 +459,7 @@ struct telemetry *telemetry_create(const struct config *config, struct http_clie
 	struct telemetry *t = xnew(struct telemetry);
 	t->http = http;
 	t->originator = originator;
+	t->opened_ms = clock_now_ms();
 	t->settings = settings;
 	buf_init(&t->records, LIMIT_TELEMETRY_BATCH);
 	return t;

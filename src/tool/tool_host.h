@@ -73,7 +73,7 @@ struct tool_host {
 
 	/* Returns the environment of a command, NULL-terminated and valid until the next call. For the model's
 	 * commands it contains variables that describe the sandbox and disable interactive programs. */
-	const char *const *(*command_env)(struct tool_host *host, bool is_model);
+	const char *const *(*command_env)(struct tool_host *host, bool is_model, struct str call_id);
 	/* Notes that a call is about to have effects. True: wait->then follows when this and all events before it are
 	 * stored. False: they need not be, so the effects may begin at once. */
 	bool (*settle)(struct tool_host *host, struct tool_wait *wait, struct str call_id);

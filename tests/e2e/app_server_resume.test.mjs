@@ -122,7 +122,9 @@ test('threads that cannot be resumed', options, async (t) => {
 	assert.match(await refused({ threadId: 'nope' }), /^-32600 invalid session id: invalid character: .* found `n` at 1$/);
 	assert.equal(await refused({ threadId: NOBODY }), `-32600 no rollout found for thread id ${NOBODY}`);
 	assert.match(await refused({}), /missing field `threadId`/);
-	assert.match(await refused({ threadId: NOBODY, history: [] }), /leave out `history`/);
+	assert.match(await refused({ threadId: NOBODY, history: [] }), /items must not be empty/);
+	assert.match(await refused({ threadId: NOBODY, history: [{ type: 'message' }] }), /missing field `role`/);
+	assert.match(await refused({ threadId: NOBODY, initialTurnsPage: { limit: 'x' } }), /initialTurnsPage/);
 	assert.match(await refused({ threadId: NOBODY, path: '/dev/null' }), /not a regular file/);
 	assert.match(await refused({ threadId: NOBODY, path: server.cwd }), /not a regular file/);
 	assert.match(await refused({ threadId: NOBODY, path: 'no/such/file' }), /cannot open/);
@@ -428,4 +430,32 @@ test('the shape of the answer is that of 0.169.0', options, async (t) => {
 	assert.deepEqual(shape(ours.thread.turns), shape(result.thread.turns));
 	assert.deepEqual(Object.keys(ours.thread), Object.keys(result.thread));
 	assert.deepEqual(shape({ ...ours, thread: 0 }), shape({ ...result, thread: 0 }));
+});
+
+test('initialTurnsPage returns the latest turns with the thread, as thread/turns/list would', options, async (t) => {
+	const model = await startModel(t, [say('one'), say('two'), say('three')]);
+	const server = await startAppServer(t, model);
+	const { thread } = await server.request('thread/start', FREE);
+	for (const words of ['a', 'b', 'c']) await turn(server, thread.id, words);
+	const threadId = thread.id;
+	for (const page of [{ limit: 2 }, { limit: 1, sortDirection: 'asc', itemsView: 'full' }, {}]) {
+		const { initialTurnsPage, thread: resumed } =
+			await server.request('thread/resume', { threadId, excludeTurns: true, initialTurnsPage: page });
+		assert.deepEqual(initialTurnsPage, await server.request('thread/turns/list', { threadId, ...page }));
+		assert.equal(initialTurnsPage.data.length, page.limit ?? 3);
+		assert.deepEqual(resumed.turns, []);
+	}
+});
+
+test('a history in place of a rollout begins a new thread', options, async (t) => {
+	const model = await startModel(t, [say('one')]);
+	const server = await startAppServer(t, model);
+	const message = (role, type, words) => ({ type: 'message', role, content: [{ type, text: words }] });
+	const { thread } = await server.request('thread/resume', { threadId: NOBODY, ...FREE,
+		history: [message('user', 'input_text', 'the old question'), message('assistant', 'output_text', 'the old answer')] });
+	assert.notEqual(thread.id, NOBODY);
+	await turn(server, thread.id, 'the new question');
+	const request = model.requests()[0];
+	assert.deepEqual(textsOf(request, 'assistant'), ['the old answer']);
+	assert.deepEqual(textsOf(request, 'user').filter((words) => words.includes('question')), ['the old question', 'the new question']);
 });

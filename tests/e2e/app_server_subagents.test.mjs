@@ -219,6 +219,30 @@ test('a subagent has the effort that its parent has now, unless another is asked
 	assert.deepEqual(asked.map(({ body }) => body.reasoning.effort).toSorted(), ['high', 'low']);
 });
 
+test('agents.default_subagent_*: the model and the effort of a call that names none; agents.enabled = false offers none', options, async (t) => {
+	const spawn = (more) => ({ call: 'spawn_agent', arguments: { message: 'count', ...more } });
+	const model = await startModel(t, [
+		{ when: { contains: 'count', lacks: 'ROOT' }, reply: [message('One.')], times: 'forever' },
+		{ reply: [spawn(), spawn({ reasoning_effort: 'high', model: 'gpt-5.5' }), spawn({ fork_context: true })] },
+		{ reply: [message('ok')], times: 'forever' },
+	]);
+	const config = (more) => `model = "gpt-5.5"\nmodel_reasoning_effort = "medium"\n[agents]\n${more}\n`;
+	const server = await startAppServer(t, model, { config:
+		config('default_subagent_model = "gpt-5.4"\ndefault_subagent_reasoning_effort = "low"\n[agents.reviewer]\ndescription = "reads"') });
+	const { thread } = await server.request('thread/start', FREE);
+	await server.request('turn/start', { threadId: thread.id, input: [text('ROOT')] });
+	for (let left = 4; left > 0; left--) await server.next('turn/completed');
+	const spawned = items(server).filter(({ tool, method }) => tool === 'spawnAgent' && method === 'completed');
+	assert.deepEqual(spawned.map((it) => [it.model, it.reasoningEffort]), [['gpt-5.4', 'low'], ['gpt-5.5', 'high'], ['gpt-5.5', 'medium']]);
+	assert.ok(!server.all('configWarning').some(({ params }) => /reviewer/.test(JSON.stringify(params))));
+	await server.end();
+	const none = await startAppServer(t, model, { config: config('enabled = false') });
+	const { thread: alone } = await none.request('thread/start', FREE);
+	await none.request('turn/start', { threadId: alone.id, input: [text('ROOT')] });
+	await none.next('turn/completed');
+	assert.doesNotMatch(JSON.stringify(model.requests().at(-1).body.tools), /spawn_agent/);
+});
+
 test('without an effort, the item of a spawn shows the default of the model', options, async (t) => {
 	for (const [name, effort] of [['gpt-5.6-sol', 'low'], ['some-model', 'medium']]) {
 		const model = await startModel(t, [

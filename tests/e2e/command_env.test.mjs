@@ -44,6 +44,9 @@ function assertModelEnv(env, has, lacks, where) {
 	const set = Object.keys(QUIET);
 	assertEnv(env, { ...has, ...QUIET }, lacks.filter((name) => !set.includes(name)), where);
 	assert.match(env.CODEX_THREAD_ID, /^[0-9a-f-]{36}$/, where);
+	assert.equal(env.CODEX_SESSION_ID, env.CODEX_THREAD_ID, where);
+	assert.match(env.CODEX_TOOL_CALL_ID, /^call_\d_1$/, where);
+	assert.match(env.CODEX_VERSION, /^\d+\.\d+\.\d+/, where);
 	assert.ok(!('CODEX_SANDBOX' in env || 'CODEX_SANDBOX_NETWORK_DISABLED' in env), where);
 }
 
@@ -86,7 +89,7 @@ for (const [name, policy, has, lacks] of ROWS) {
 		assertModelEnv(await envInExec(t, configOf(policy)), has, lacks, 'exec');
 		const { ofModel, ofUser } = await envsInProto(t, configOf(policy));
 		assertModelEnv(ofModel, has, lacks, 'proto');
-		assertEnv(ofUser, has, [...lacks, 'CODEX_CI', 'NO_COLOR'], 'the user\'s');
+		assertEnv(ofUser, has, [...lacks, 'CODEX_CI', 'NO_COLOR', 'CODEX_TOOL_CALL_ID'], 'the user\'s');
 	});
 
 	test(`${name}: app-server, turns and the client's commands`, needs('app-server'), async (t) => {

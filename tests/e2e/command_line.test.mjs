@@ -142,3 +142,29 @@ test('lists of what this version lacks are empty', needs('app-server'), async (t
 	assert.deepEqual((await server.request('hooks/list', {})).data.length, 1);
 	assert.deepEqual((await server.request('mcpServerStatus/list', {})).data, []);
 });
+
+test('debug prompt-input prints what the first request would contain, and asks no model', options, async (t) => {
+	const model = await startModel(t, [say('unused')]);
+	const home = makeHome(t, model, '[mcp_servers.x]\ncommand = "/nonexistent"');
+	const { dir } = repository(t);
+	fs.writeFileSync(path.join(dir, 'AGENTS.md'), 'Keep to the rules.\n');
+	const { code, stdout, stderr } = await runCodex(t, ['debug', 'prompt-input', '-s', 'read-only', 'hello'], { home, cwd: dir });
+	assert.equal(code, 0, stderr);
+	const items = JSON.parse(stdout), words = items.map((item) => item.content.map(({ text }) => text).join());
+	assert.deepEqual([items.at(-1).role, words.at(-1)], ['user', 'hello']);
+	assert.match(words.join(), /Keep to the rules\..*<environment_context>/s);
+	assert.equal(model.requests().length, 0);
+	assert.ok(!fs.existsSync(path.join(home, 'sessions')), 'no session is recorded');
+	const wrong = await runCodex(t, ['debug', 'prompt-input', '-c', 'model_provider=none'], { home, cwd: dir });
+	assert.deepEqual([wrong.code, wrong.stdout, /none/.test(wrong.stderr)], [1, '', true]);
+});
+
+test('settings without effect are named once', options, async (t) => {
+	const model = await startModel(t, [say('1'), say('2'), say('3')]);
+	const home = makeHome(t, model, 'ghost_snapshot = {}\n');
+	const notes = async (...args) => (await codexExec(t, model, [...args, 'hi'], { home })).stderr.match(/^note: .*$/gm);
+	assert.deepEqual(await notes(), ['note: These settings have no effect in this version: `ghost_snapshot`. `codex help KEY` explains each; '
+		+ 'this note is not repeated.']);
+	assert.equal(await notes(), null);
+	assert.match((await notes('-c', 'analytics={}'))[0], /version: `analytics`\./);
+});

@@ -278,13 +278,30 @@ test('subagents have their own start and stop', needs('exec'), async (t) => {
 	assert.match(of('SubagentStop')[0].agent_transcript_path, /\.jsonl$/);
 });
 
-test('a resumed session starts with source resume', needs('exec'), async (t) => {
-	const model = await startModel(t, [say('One.'), say('Two.')]);
+test('the source of a start: startup, resume, and fork once', needs('exec'), async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.'), say('Three.'), say('Four.')]);
 	const spy = spies(t, 'SessionStart');
 	const home = homeWith(t, model, spy.hooks);
 	const first = await exec(t, model, home);
 	await exec(t, model, home, ['resume', '--last', 'on'], { cwd: first.cwd });
-	assert.deepEqual(spy.inputs().map((it) => it.source), ['startup', 'resume']);
+	const forked = await exec(t, model, home, ['fork', '--last', 'other way'], { cwd: first.cwd });
+	assert.equal(forked.code, 0, forked.stderr);
+	await exec(t, model, home, ['resume', '--last', 'on'], { cwd: first.cwd });
+	assert.deepEqual(spy.inputs().map((it) => it.source), ['startup', 'resume', 'fork', 'resume']);
+});
+
+test('a client names the source clear', needs('app-server'), async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.')]);
+	const spy = spies(t, 'SessionStart');
+	const home = homeWith(t, model, spy.hooks);
+	assert.equal((await trust(t, home)).code, 0);
+	const server = await startAppServer(t, model, { home });
+	for (const more of [{ sessionStartSource: 'clear' }, { sessionStartSource: 'startup' }]) {
+		const { thread } = await server.request('thread/start', more);
+		await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+		await server.next('turn/completed');
+	}
+	assert.deepEqual(spy.inputs().map((it) => it.source), ['clear', 'startup']);
 });
 
 // ---- trust ----
@@ -427,4 +444,26 @@ test('the app-server lists hooks, takes trust, and notifies of runs', needs('app
 		[`pre-tool-use:0:${home}/hooks.json:call_1_1`, 'completed', 'turn', [{ kind: 'warning', text: 'looked at it' }]]);
 	await server.next('turn/completed');
 	await server.end();
+});
+
+test('reloadUserConfig gives loaded threads the hooks and MCP servers of the changed file', needs('app-server'), async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.')]);
+	const spy = spies(t, 'UserPromptSubmit');
+	const home = homeWith(t, model, spy.hooks);
+	const server = await startAppServer(t, model, { home });
+	const { thread } = await server.request('thread/start', {});
+	const turn = async () => {
+		await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+		await server.next('turn/completed');
+	};
+	await turn();
+	const { key, currentHash } = (await server.request('hooks/list', {})).data[0].hooks[0];
+	await server.request('config/batchWrite', { reloadUserConfig: true, edits: [
+		{ keyPath: 'hooks.state', value: { [key]: { trusted_hash: currentHash } }, mergeStrategy: 'upsert' },
+		{ keyPath: 'mcp_servers.added', value: { command: '/nonexistent' }, mergeStrategy: 'replace' }] });
+	assert.equal(spy.inputs().length, 0);
+	await turn();
+	assert.equal(spy.inputs().length, 1);
+	const { data } = await server.request('mcpServerStatus/list', { threadId: thread.id });
+	assert.deepEqual(data.map(({ name }) => name), ['added']);
 });

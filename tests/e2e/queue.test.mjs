@@ -7,7 +7,8 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { codexExec, forever, launch, httpError, needs, reply, rollouts, runCodex, say, startModel, textsOf } from './lib/codex.mjs';
+import { cleanEnv, codexBin, codexExec, forever, httpError, launch, needs, reply, rollouts, runCodex, say, startModel, textsOf, waitFor }
+	from './lib/codex.mjs';
 
 const options = needs('queue');
 const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
@@ -107,6 +108,25 @@ test('codex queue adds a message, which a resume sends', options, async (t) => {
 	await server.request('thread/resume', { threadId: id, excludeTurns: true });
 	await server.next('turn/completed');
 	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'from outside');
+});
+
+test('codex queue --resume has the daemon send the message; without a daemon it warns', options, async (t) => {
+	const model = await startModel(t, [say('one'), gated('g', 'two'), forever(say('three'))]);
+	const { home } = await codexExec(t, model, ['begin']);
+	const id = /([0-9a-f-]{36})\.jsonl$/.exec(rollouts(home)[0])[1];
+	const queue = (words) => runCodex(t, ['queue', '--thread', id, '--message', words, '--resume'], { home });
+	const alone = await queue('first');
+	assert.deepEqual([alone.code, alone.stdout], [0, `Queued a message for session ${id}.\n`]);
+	assert.match(alone.stderr, /^warning: the message is queued, but .*\n.*codex app-server daemon start\n$/);
+	const daemon = launch(t, codexBin, ['app-server', '--listen', 'unix://'], { env: cleanEnv(home) });
+	await waitFor(daemon.child.stderr, () => daemon.result.stderr, (text) => text.includes('listening'));
+	const { code, stderr } = await queue('second');
+	assert.deepEqual([code, stderr], [0, '']);
+	const client = await startAppServer(t, null, { home, args: ['proxy'] });
+	await client.request('thread/resume', { threadId: id, excludeTurns: true });
+	await model.openGate('g');
+	await client.next('turn/completed');
+	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'first');
 });
 
 test('a queue has at most 100 messages, and a damaged file is an error that names it', options, async (t) => {

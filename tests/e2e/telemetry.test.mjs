@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import http from 'node:http';
 import test from 'node:test';
 
-import { codexExec, failed, makeHome, needs, run, runCodex, say, startModel } from './lib/codex.mjs';
+import { codexExec, failed, makeHome, needs, reply, run, runCodex, say, startModel } from './lib/codex.mjs';
+import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const options = needs('exec');
 const SECRET = 'sk-proj-0123456789abcdef';
@@ -47,10 +48,16 @@ test('a run sends its records by its end, without prompts, outputs and keys', op
 	assert.deepEqual([resource['service.name'], resource.env], ['codex_exec', 'test']);
 	const records = recordsOf(received);
 	const names = records.map(({ name }) => name);
-	for (const name of ['codex.conversation_starts', 'codex.user_prompt', 'codex.turn_ttft', 'codex.sse_event', 'codex.tool_result'])
+	for (const name of ['codex.conversation_starts', 'codex.user_prompt', 'codex.startup_phase', 'codex.turn_ttft', 'codex.sse_event',
+		'codex.api_request', 'codex.tool_decision', 'codex.tool_result'])
 		assert.ok(names.includes(name), `${name} in ${names}`);
 	const prompt = records.find(({ name }) => name === 'codex.user_prompt');
 	assert.deepEqual([prompt.prompt, prompt.prompt_length], ['[REDACTED]', '18']);
+	const request = records.find(({ name }) => name === 'codex.api_request');
+	assert.deepEqual([request.success, request['http.response.status_code']], [true, '200']);
+	assert.match(request.duration_ms, /^\d+$/);
+	const decision = records.find(({ name }) => name === 'codex.tool_decision');
+	assert.deepEqual([decision.tool_name, decision.decision, decision.source], ['exec_command', 'approved', 'config']);
 	const tool = records.find(({ name }) => name === 'codex.tool_result');
 	assert.deepEqual([tool.tool_name, tool.success, 'output' in tool], ['exec_command', false, false]);
 	for (const record of records) {
@@ -107,4 +114,21 @@ test('exporters that this version lacks are errors before the model is asked', o
 	const { code, stderr } = await codexExec(t, await startModel(t, [say('ok')]), ['hi'],
 		{ config: 'otel = { trace_exporter = { otlp-http = {} }, exporter = "none" }' });
 	assert.deepEqual([code, /traces and metrics are not sent/.test(stderr)], [0, true]);
+});
+
+test('the decisions of the user are recorded', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const ask = (call_id) => reply({ call: 'exec_command', call_id,
+		arguments: { cmd: 'touch x', sandbox_permissions: 'require_escalated', justification: 'why' } });
+	const model = await startModel(t, [ask('yes'), ask('no'), say('done')]);
+	const proto = startProto(t, model, { config: `approval_policy = "on-request"\nsandbox_mode = "read-only"\n${exporter()}` });
+	proto.submit('1', userInput('go'));
+	for (const decision of ['approved', 'denied']) {
+		const { msg } = await proto.next('exec_approval_request');
+		proto.submit(`a-${decision}`, approve(msg.call_id, decision));
+	}
+	await proto.next('task_complete');
+	await proto.end();
+	const decisions = recordsOf(received).filter(({ name }) => name === 'codex.tool_decision');
+	assert.deepEqual(decisions.map((it) => [it.call_id, it.decision, it.source]), [['yes', 'approved', 'user'], ['no', 'denied', 'user']]);
 });

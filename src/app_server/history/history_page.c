@@ -86,6 +86,62 @@ struct str history_items_end(struct str thread_id, const struct app_turn *turns,
 	return items ? history_page_cursor(thread_id, HISTORY_ITEMS, items - 1, true, arena) : STR_NONE;
 }
 
+/* Keeps the first user message and the last agent message. */
+static void summarise(struct app_turn *turn, struct arena *arena)
+{
+	const struct app_thread_item *user = NULL, *agent = NULL;
+	for (size_t i = 0; i < turn->items_count; i++) {
+		const struct app_thread_item *it = &turn->items[i];
+		if (it->tag == app_thread_item_user_message && !user)
+			user = it;
+		else if (it->tag == app_thread_item_agent_message)
+			agent = it;
+	}
+	struct app_thread_item *items = arena_array(arena, struct app_thread_item, 2);
+	turn->items_count = 0;
+	if (user)
+		items[turn->items_count++] = *user;
+	if (agent)
+		items[turn->items_count++] = *agent;
+	turn->items = items;
+}
+
+static struct app_turn turn_of(struct app_turn turn, enum app_turn_items_view view, struct arena *arena)
+{
+	turn.items_view = view;
+	if (view == app_turn_items_view_summary)
+		summarise(&turn, arena);
+	else if (view == app_turn_items_view_not_loaded)
+		turn.items_count = 0;
+	return turn;
+}
+
+int history_turns_page(const struct history_turns_query *query, struct arena *arena, struct app_turns_page *ret,
+                       struct error *err)
+{
+	struct history_page page;
+	const struct history_page_query inner = {
+		.thread_id = query->thread_id,
+		.cursor = query->cursor,
+		.kind = HISTORY_TURNS,
+		.count = query->history->count,
+		.has_limit = query->has_limit,
+		.limit = query->limit,
+		.is_descending = !query->is_ascending,
+	};
+	if (history_page_make(&inner, arena, &page, err) != 0)
+		return -(int)err->code;
+	*ret = (struct app_turns_page){
+		.data = arena_array(arena, struct app_turn, page.count),
+		.data_count = page.count,
+		.next_cursor = page.next_cursor,
+		.backwards_cursor = page.backwards_cursor,
+	};
+	for (size_t i = 0; i < page.count; i++)
+		ret->data[i] = turn_of(query->history->turns[history_page_at(&page, i)], query->view, arena);
+	return 0;
+}
+
 /* ---- the turns as JSON text ---- */
 
 /* A running turn is encoded twice: on the worker as it is in the file, and on the loop as it is in the loaded thread

@@ -46,6 +46,18 @@ struct str history_page_cursor(struct str thread_id, const char *kind, size_t in
 struct str history_turns_end(struct str thread_id, size_t turns, struct arena *arena);
 struct str history_items_end(struct str thread_id, const struct app_turn *turns, size_t count, struct arena *arena);
 
+struct history_turns_query {
+	struct str thread_id, cursor; /* as of history_page_query */
+	const struct thread_history *history;
+	bool has_limit, is_ascending;
+	int64_t limit;
+	enum app_turn_items_view view; /* the items that each turn has */
+};
+
+/* Makes a page of turns, the latest first unless is_ascending. Refers to data of the history. */
+must_check int history_turns_page(const struct history_turns_query *query, struct arena *arena,
+                                  struct app_turns_page *ret, struct error *err);
+
 /* ---- the turns as JSON text, made on a worker for a response that is too large to be encoded on the loop ---- */
 
 struct history_json {

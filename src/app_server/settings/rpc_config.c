@@ -253,16 +253,3 @@ enum rpc_verdict on_rpc_config_value_write(struct rpc_request *request,
 		return config_write_refuse(write);
 	return config_write_commit(write, config_write_reply);
 }
-
-enum rpc_verdict on_rpc_config_batch_write(struct rpc_request *request,
-                                           const struct app_config_batch_write_params *params)
-{
-	struct config_write *write = config_write_create(request);
-	int status = config_write_open(write, params->file_path, params->expected_version);
-	for (size_t i = 0; i < params->edits_count && status == 0; i++) {
-		const struct app_config_edit *edit = &params->edits[i];
-		status = config_write_edit(write, edit->key_path, edit->value,
-		                           edit->merge_strategy == app_merge_strategy_upsert);
-	}
-	return status == 0 ? config_write_commit(write, config_write_reply) : config_write_refuse(write);
-}

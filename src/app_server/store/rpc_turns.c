@@ -8,36 +8,6 @@
 
 /* ---- thread/turns/list ---- */
 
-/* Keeps the first user message and the last agent message. */
-static void summarise(struct app_turn *turn, struct arena *arena)
-{
-	const struct app_thread_item *user = NULL, *agent = NULL;
-	for (size_t i = 0; i < turn->items_count; i++) {
-		const struct app_thread_item *it = &turn->items[i];
-		if (it->tag == app_thread_item_user_message && !user)
-			user = it;
-		else if (it->tag == app_thread_item_agent_message)
-			agent = it;
-	}
-	struct app_thread_item *items = arena_array(arena, struct app_thread_item, 2);
-	turn->items_count = 0;
-	if (user)
-		items[turn->items_count++] = *user;
-	if (agent)
-		items[turn->items_count++] = *agent;
-	turn->items = items;
-}
-
-static struct app_turn turn_of(struct app_turn turn, enum app_turn_items_view view, struct arena *arena)
-{
-	turn.items_view = view;
-	if (view == app_turn_items_view_summary)
-		summarise(&turn, arena);
-	else if (view == app_turn_items_view_not_loaded)
-		turn.items_count = 0;
-	return turn;
-}
-
 static int run_turns(struct store_job *job, struct error *err)
 {
 	const struct app_thread_turns_list_params *params = job->params;
@@ -48,31 +18,31 @@ static void reply_turns(struct store_job *job)
 {
 	const struct app_thread_turns_list_params *params = job->params;
 	struct stored_turns *stored = job->out;
-	struct history_page page;
-	struct history_page_query query = {
+	struct app_thread view;
+	struct app_turns_page page;
+	struct error err;
+	const struct history_turns_query query = {
 		.thread_id = params->thread_id,
+		.history = &stored->history,
 		.cursor = params->cursor,
-		.kind = HISTORY_TURNS,
-		.count = stored->history.count,
 		.has_limit = params->has_limit,
 		.limit = params->limit,
-		.is_descending = !params->has_sort_direction || params->sort_direction == app_sort_direction_desc,
+		.is_ascending = params->has_sort_direction && params->sort_direction == app_sort_direction_asc,
+		.view = params->has_items_view ? params->items_view : app_turn_items_view_summary,
 	};
-	const struct rpc_error *error = stored_turns_page(job, &query, &page);
+	const struct rpc_error *error = stored_turns_join(job, params->thread_id, "thread not loaded:", &view);
+	if (!error && history_turns_page(&query, &job->arena, &page, &err) != 0)
+		error = rpc_error_from(&job->request->arena, &err);
 	if (error) {
 		rpc_refuse(job->request, error);
 		return;
 	}
 	struct app_thread_turns_list_response response = {
-		.data = arena_array(&job->arena, struct app_turn, page.count),
-		.data_count = page.count,
+		.data = page.data,
+		.data_count = page.data_count,
 		.next_cursor = page.next_cursor,
 		.backwards_cursor = page.backwards_cursor,
 	};
-	for (size_t i = 0; i < page.count; i++)
-		response.data[i] =
-			turn_of(stored->history.turns[history_page_at(&page, i)],
-		                params->has_items_view ? params->items_view : app_turn_items_view_summary, &job->arena);
 	rpc_reply(job->request, &response);
 }
 

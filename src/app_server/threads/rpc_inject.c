@@ -1,6 +1,8 @@
 /* thread/inject_items adds items to the history. The provider validates them; this file checks only the members without
  * which every later request of the thread would fail. Items of unknown types are omitted, as by codex 0.169, but with a
  * warning. thread/prepareApprovedPlan is here as well. */
+#include "app_server/threads/thread_inject.h"
+
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
@@ -54,7 +56,7 @@ static const char *find_missing(const struct json *item)
 	return NULL;
 }
 
-static int check(const struct json *items, struct error *err)
+int thread_inject_check(const struct json *items, struct error *err)
 {
 	size_t at = 0;
 	if (!json_is(items, JSON_array))
@@ -95,7 +97,7 @@ static void warn_omitted(struct thread *thread, struct str type)
 	thread_notify(thread, NOTIFY_warning, &warning);
 }
 
-static int add(struct thread *thread, const struct json *items, struct arena *arena, struct error *err)
+int thread_inject(struct thread *thread, const struct json *items, struct arena *arena, struct error *err)
 {
 	size_t count = 0;
 	struct str *texts = arena_array(arena, struct str, items->count);
@@ -117,9 +119,9 @@ enum rpc_verdict on_rpc_thread_inject_items(struct rpc_request *request,
 	struct thread *thread = threads_find(request->server, params->thread_id);
 	if (!thread)
 		return rpc_refuse(request, threads_not_found(request, params->thread_id));
-	if (check(items, &err) != 0)
+	if (thread_inject_check(items, &err) != 0)
 		return rpc_fail(request, APP_INVALID_REQUEST, "%s", err.text);
-	if (add(thread, items, &request->arena, &err) != 0)
+	if (thread_inject(thread, items, &request->arena, &err) != 0)
 		return rpc_fail_submit(request, &err);
 	return rpc_reply(request, &response);
 }

@@ -1,8 +1,9 @@
-/* config/mcpServer/reload: each loaded thread gets the servers of the files as they are now, with those of its own
- * options. */
+/* config/mcpServer/reload and reloadUserConfig of config/batchWrite: each loaded thread gets the servers of the files
+ * as they are now, with those of its own options, and with the latter their hooks. */
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
 #include "app_server/settings/config_view.h"
+#include "app_server/settings/config_write.h"
 #include "app_server/threads/thread.h"
 #include "app_server/threads/threads.h"
 #include "base/error.h"
@@ -80,4 +81,48 @@ enum rpc_verdict on_rpc_config_mcp_server_reload(struct rpc_request *request, co
 			                it->id, err.text);
 	}
 	return rpc_reply(request, &response);
+}
+
+/* ---- config/batchWrite ---- */
+
+/* The change is on disk. A thread whose folder has an invalid configuration keeps what it has. */
+static void reload_user_config(struct app_server *server)
+{
+	struct thread *it;
+	struct error ignored;
+	list_for_each(it, &server->threads->all, link) {
+		if (!it->settings || !it->codex || it->is_dead)
+			continue;
+		auto_arena struct arena arena = {0};
+		const char *cwd = arena_cstr(&arena, it->settings->cwd);
+		struct config *config = config_view_load(server, cwd, NULL, &ignored);
+		if (!config)
+			continue;
+		codex_renew_hooks(it->codex, config);
+		config_unref(config);
+		best_effort(reload(server, it, &ignored));
+	}
+}
+
+static void reply_and_reload(struct config_write *write, struct rpc_request *request, const struct config *config)
+{
+	const struct app_config_batch_write_params *params = request->params;
+	struct app_server *server = request->server;
+	bool reloads = params->reload_user_config; /* read now, because the response frees the parameters */
+	config_write_reply(write, request, config);
+	if (reloads)
+		reload_user_config(server);
+}
+
+enum rpc_verdict on_rpc_config_batch_write(struct rpc_request *request,
+                                           const struct app_config_batch_write_params *params)
+{
+	struct config_write *write = config_write_create(request);
+	int status = config_write_open(write, params->file_path, params->expected_version);
+	for (size_t i = 0; i < params->edits_count && status == 0; i++) {
+		const struct app_config_edit *edit = &params->edits[i];
+		status = config_write_edit(write, edit->key_path, edit->value,
+		                           edit->merge_strategy == app_merge_strategy_upsert);
+	}
+	return status == 0 ? config_write_commit(write, reply_and_reload) : config_write_refuse(write);
 }

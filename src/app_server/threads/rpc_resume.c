@@ -13,12 +13,15 @@
 #include "app_server/threads/thread.h"
 #include "app_server/threads/thread_fork.h"
 #include "app_server/threads/thread_goal.h"
+#include "app_server/threads/thread_inject.h"
 #include "app_server/threads/thread_items.h"
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_open.h"
 #include "app_server/threads/thread_queue_send.h"
 #include "app_server/threads/thread_restore.h"
 #include "app_server/threads/threads.h"
+#include "base/json.h"
+#include "base/limits.h"
 #include "rollout/rollout_reader.h"
 
 /* A request whose rollout is being read; allocated in the request's arena. */
@@ -63,6 +66,33 @@ static void add_running(const struct thread *thread, struct thread_load *load, s
 	history_json_replace(&load->turns, (size_t)(turn - load->history.turns), turn);
 }
 
+/* Reads initialTurnsPage. ERR_invalid: it is not one. */
+static int read_turns_query(struct str text, struct arena *arena, struct history_turns_query *ret, struct error *err)
+{
+	struct app_thread_resume_initial_turns_page_params params = {0};
+	const struct json *json = json_parse(arena, text, err);
+	if (!json || record_decode(&record_app_thread_resume_initial_turns_page_params, json, arena, &params, err) != 0)
+		return error_wrap(err, "Invalid request: initialTurnsPage");
+	ret->has_limit = params.has_limit;
+	ret->limit = params.limit;
+	ret->is_ascending = params.has_sort_direction && params.sort_direction == app_sort_direction_asc;
+	ret->view = params.has_items_view ? params.items_view : app_turn_items_view_summary;
+	return 0;
+}
+
+/* Writes the page that the client wants with the thread; it was checked before. */
+static void write_turns(const struct thread *thread, const struct thread_load *load, struct str wanted,
+                        struct arena *arena, struct buf *out)
+{
+	struct error ignored;
+	struct app_turns_page page;
+	struct history_turns_query query = {.thread_id = str_of(thread->id), .history = &load->history};
+	struct json_writer w = json_writer(out);
+	if (wanted.ptr && read_turns_query(wanted, arena, &query, &ignored) == 0 &&
+	    history_turns_page(&query, arena, &page, &ignored) == 0)
+		record_encode(&record_app_turns_page, &page, &w);
+}
+
 static void answer(struct thread *thread, struct rpc_request *request, struct thread_load *load)
 {
 	auto_arena struct arena arena = {0};
@@ -70,14 +100,18 @@ static void answer(struct thread *thread, struct rpc_request *request, struct th
 	struct connection *connection = request->connection;
 	bool shows_turns = !params->exclude_turns; /* read now, because the response frees the parameters */
 	struct app_thread_start_response opened;
+	auto_buf struct buf page;
+	buf_init(&page, LIMIT_RPC_LIST);
 	thread_restore_git(load, thread);
 	thread_open_describe(thread, &arena, &opened);
 	add_running(thread, load, &arena);
+	write_turns(thread, load, params->initial_turns_page, &arena, &page);
 	if (!thread->turn)
 		thread_set_last_turn(thread, thread_history_last(&load->history));
 	struct app_thread_resume_response response = {
 		THREAD_OPEN_RESPONSE(&opened),
 		.collaboration_mode = thread->settings->collaboration_mode,
+		.initial_turns_page = page.len && !page.over ? buf_str(&page) : STR_NONE,
 		.turns_backwards_cursor = history_turns_end(str_of(thread->id), load->history.count, &arena),
 		.items_backwards_cursor =
 			history_items_end(str_of(thread->id), load->history.turns, load->history.count, &arena),
@@ -105,6 +139,39 @@ static void open_stored(struct rpc_request *request, struct thread_load *load)
 	const struct app_thread_resume_params *resume = request->params;
 	const struct app_thread_start_params params = {THREAD_RESTORE_PARAMS(resume)};
 	thread_restore_open(request, load, &params, "failed to resume the thread", answer_opened);
+}
+
+/* ---- a history without a rollout ---- */
+
+static void answer_history(struct thread *thread, struct rpc_request *request)
+{
+	struct error err;
+	auto_arena struct arena arena = {0};
+	const struct app_thread_resume_params *params = request->params;
+	struct app_thread_start_response opened;
+	if (thread_inject(thread, json_parse(&arena, params->history, NULL), &arena, &err) != 0) {
+		rpc_fail_submit(request, &err);
+		return;
+	}
+	thread_open_describe(thread, &arena, &opened);
+	struct app_thread_resume_response response = {THREAD_OPEN_RESPONSE(&opened),
+	                                              .collaboration_mode = thread->settings->collaboration_mode};
+	rpc_reply(request, &response);
+	struct app_thread_started_notification event = {opened.thread};
+	thread_notify(thread, NOTIFY_thread_started, &event);
+}
+
+/* Begins a new thread with these items; the id and the path of the request are not used. */
+static enum rpc_verdict open_history(struct rpc_request *request, const struct app_thread_resume_params *params)
+{
+	struct error err;
+	struct app_thread_start_params *start = arena_new(&request->arena, struct app_thread_start_params);
+	struct thread_opening opening = {
+		.params = start, .refusal = "failed to load configuration", .answer = answer_history};
+	*start = (struct app_thread_start_params){THREAD_RESTORE_PARAMS(params)};
+	if (thread_inject_check(json_parse(&request->arena, params->history, NULL), &err) != 0)
+		return rpc_fail(request, APP_INVALID_REQUEST, "%s", err.text);
+	return thread_open(request, &opening, &err) ? RPC_WAIT : rpc_fail_with(request, &err);
 }
 
 /* ---- the request ---- */
@@ -188,10 +255,13 @@ static enum rpc_verdict join(struct rpc_request *request, struct thread *thread,
 enum rpc_verdict on_rpc_thread_resume(struct rpc_request *request, const struct app_thread_resume_params *params)
 {
 	struct thread *thread = threads_find(request->server, params->thread_id);
+	struct history_turns_query ignored;
+	struct error err;
+	if (params->initial_turns_page.ptr &&
+	    read_turns_query(params->initial_turns_page, &request->arena, &ignored, &err) != 0)
+		return rpc_fail(request, APP_INVALID_REQUEST, "%s", err.text);
 	if (params->history.ptr)
-		return rpc_fail(request, APP_INVALID_REQUEST,
-		                "threads are resumed from their rollout: leave out `history` and give `threadId` or "
-		                "`path`");
+		return open_history(request, params);
 	if (thread)
 		return join(request, thread, params->path);
 	if (!params->path.ptr && !uuid_is_valid(params->thread_id))

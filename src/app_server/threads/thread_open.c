@@ -177,6 +177,7 @@ static void on_child(struct codex *child, const struct codex_child *about, void 
 
 static void open_codex(struct thread *thread, const char *cwd)
 {
+	const struct app_thread_start_params *params = thread->opening.params;
 	struct codex_options options = {
 		.services = thread->server->services,
 		.config = thread->config,
@@ -187,6 +188,7 @@ static void open_codex(struct thread *thread, const char *cwd)
 		.ephemeral = thread->is_ephemeral,
 		.steers = true,
 		.serves_tools = true,
+		.is_cleared = params && str_is(params->session_start_source, "\"clear\""),
 		.runs_unasked = true,
 		.on_event = on_event,
 		.on_child = on_child,

@@ -260,7 +260,7 @@ struct agent *agents_self(struct session *session)
 {
 	struct codex *codex = codex_of(session);
 	const struct config *config = codex->env.config;
-	if (!codex->env.agent &&
+	if (!codex->env.agent && config->agents.enabled &&
 	    (config->features.subagent_tools || config->features.multi_agent || config->features.collab))
 		make_tree(session);
 	return codex->env.agent;

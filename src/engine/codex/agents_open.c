@@ -207,10 +207,23 @@ static void drop(struct agent *agent, struct codex *child)
 	child->ops->close(child);
 }
 
+/* A copy of the conversation stays with the model that wrote it. */
+static struct agent_launch with_defaults(const struct config *config, const struct agent_launch *launch)
+{
+	struct agent_launch full = *launch;
+	if (!full.model.len && !full.shares_history)
+		full.model = str_of(config->agents.default_subagent_model);
+	if (!full.effort.len && !full.shares_history)
+		full.effort = str_of(config->agents.default_subagent_reasoning_effort);
+	return full;
+}
+
 int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err)
 {
 	struct codex *parent = agent->parent->session;
+	struct agent_launch full = with_defaults(parent->env.config, launch);
 	(void)self;
+	launch = &full;
 	if (check_model(parent, launch, err) != 0)
 		return -(int)err->code;
 	struct codex *child = open_codex(parent, agent);

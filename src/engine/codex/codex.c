@@ -11,10 +11,12 @@
 #include "engine/codex/codex_data.h"
 #include "engine/codex/codex_session.h"
 #include "engine/codex/op.h"
-#include "engine/session/preamble.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session.h"
+#include "engine/history/history_item.h"
+#include "engine/session/preamble.h"
 #include "engine/session/session_goal.h"
+#include "engine/session/session_hooks.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_tools.h"
 #include "rollout/rollout_writer.h"
@@ -206,6 +208,7 @@ static struct session_env env_of(struct codex *codex, const struct codex_options
 		.is_interactive = options->is_interactive,
 		.is_unattended = options->is_unattended,
 		.serves_tools = options->serves_tools,
+		.is_cleared = options->is_cleared,
 		.runs_unasked = options->runs_unasked,
 	};
 }
@@ -291,6 +294,29 @@ int codex_add_items(struct codex *codex, const struct str *items, size_t count, 
 		conversation_add(&session->conversation, items[i]);
 	rollout_stall_pass(&codex->stall, session);
 	return 0;
+}
+
+void codex_preview_input(struct codex *codex, const struct user_input *items, size_t count, struct buf *out)
+{
+	struct conversation *conversation = &codex->session->conversation;
+	auto_buf struct buf item;
+	buf_init(&item, LIMIT_USER_ITEM);
+	preamble_update(conversation, codex->session->settings);
+	user_message_write(&item, codex->session->settings->cwd, items, count);
+	if (count)
+		conversation_add(conversation, buf_str(&item));
+	buf_append_char(out, '[');
+	for (size_t i = 0; i < conversation->context.items.count; i++) {
+		buf_append_c(out, i ? "," : "");
+		buf_append_str(out, context_item_text(&conversation->context, i));
+	}
+	buf_append_char(out, ']');
+}
+
+void codex_renew_hooks(struct codex *codex, const struct config *config)
+{
+	if (codex->session)
+		session_hooks_renew(codex->session, config);
 }
 
 bool codex_goal(const struct codex *codex, struct thread_goal *ret)

@@ -15,6 +15,7 @@
 #include "protocol/message/message.h"
 
 struct accounts;
+struct config;
 struct http_client;
 struct loop;
 struct mcp_pool;
@@ -76,6 +77,13 @@ void codex_settle(struct codex *codex, uint64_t number);
  * submissions are carried out first. If a task runs, the items are added before its next turn, or at its end.
  * ERR_limit, and no item is added: too much is pending. There must be a Session. */
 must_check int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err);
+
+/* Appends the items of the request that this input would start, as a JSON array: preamble and input. They stay in the
+ * history. There must be a Session without a Task. */
+void codex_preview_input(struct codex *codex, const struct user_input *items, size_t count, struct buf *out);
+
+/* Takes the hooks of this configuration, which is only read, from the next event on. No-op without a Session. */
+void codex_renew_hooks(struct codex *codex, const struct config *config);
 
 /* Creates the rollout file now, although it has no items yet, because metadata such as the thread's name refers to
  * it. No-op without a session, and for an unrecorded one. */

@@ -50,6 +50,7 @@ struct codex_options {
 	bool begins_once_allowed;
 	bool is_interactive; /* a user can answer requests */
 	bool is_unattended;  /* no user can answer, so the model gets this answer at once */
+	bool is_cleared;     /* the session follows one that the user has cleared; for hooks */
 	bool serves_tools;   /* the client carries out calls of the tools that it provides */
 	/* input joins a running task, unless the configuration or the submission requests a replacement */
 	bool steers;

@@ -56,6 +56,14 @@ static bool is_about_agents(enum rollout_line_type type, struct str payload)
 	return str_find(payload, STR("\"subagent_watchdog\"")) >= 0 || str_find(payload, STR("interval_s")) >= 0;
 }
 
+/* The lines of a new fork are older than its id. */
+static bool is_fresh_fork(const struct rollout_reader *reader)
+{
+	size_t count = reader->records.count;
+	return reader->meta.forked_from_id.ptr &&
+	       (!count || reader->records.items[count - 1].at_ms <= uuid_v7_ms(reader->meta.thread_id));
+}
+
 static int read_file(struct resume_load *load, struct error *err)
 {
 	const char *file = load->rollout ? rollout_writer_path(load->rollout) : load->path;
@@ -70,6 +78,7 @@ static int read_file(struct resume_load *load, struct error *err)
 		struct json_writer w = json_writer(&load->events);
 		rollout_reader_write_events(load->reader, &w);
 	}
+	load->is_fork = is_fresh_fork(load->reader);
 	rollout_reader_thin(load->reader, is_about_agents);
 	return 0;
 }

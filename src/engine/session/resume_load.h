@@ -24,6 +24,7 @@ struct resume_load {
 	enum fsync_policy fsync;
 	/* The results; if err has a code there are no others: */
 	struct error err;
+	bool is_fork;                   /* a copy of another session that has had no turn of its own */
 	struct rollout_writer *rollout; /* if `opens` was set */
 	struct rollout_reader *reader;  /* reduced to the lines from which subagents are restored */
 	struct context context;

@@ -314,7 +314,7 @@ static void host_amend(struct tool_host *host, const struct str *words, size_t c
 }
 
 /* Builds the environment for each command; a session that runs no commands has none. */
-static const char *const *host_command_env(struct tool_host *host, bool is_model)
+static const char *const *host_command_env(struct tool_host *host, bool is_model, struct str call_id)
 {
 	struct session *session = session_of(host);
 	env_finish(&session->command_env);
@@ -324,6 +324,7 @@ static const char *const *host_command_env(struct tool_host *host, bool is_model
 	                                host->sandbox->mode == sandbox_mode_workspace_write);
 	struct env_engine engine = {
 		.thread_id = session->id,
+		.call_id = is_model ? call_id : STR_NONE,
 		.network_disabled = has_sandbox && !host->sandbox->network_access,
 		.plain_terminal = is_model,
 	};

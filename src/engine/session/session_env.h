@@ -67,6 +67,7 @@ struct session_env {
 	bool is_interactive;                 /* a user can answer requests */
 	bool is_unattended;                  /* no user can answer, and the model is informed of it */
 	bool serves_tools;                   /* the client carries out calls of its dynamic tools */
+	bool is_cleared;                     /* the session follows another that the user has cleared */
 	bool runs_unasked;                   /* input without items and goals start turns */
 };
 

@@ -12,6 +12,7 @@
 #include "config/config_env.h"
 #include "engine/history/history_item.h"
 #include "engine/session/conversation.h"
+#include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "rollout/rollout_writer.h"
 
@@ -152,6 +153,13 @@ static bool has_usable(const struct hook_config *config)
 	return false;
 }
 
+static const char *source_of(const struct session *session)
+{
+	if (session->resumed)
+		return session->resumed->is_fork ? "fork" : "resume";
+	return session->env->is_cleared ? "clear" : "startup";
+}
+
 int session_hooks_open(struct session *session, struct error *err)
 {
 	int64_t depth = 0;
@@ -161,7 +169,7 @@ int session_hooks_open(struct session *session, struct error *err)
 	str_to_i64(str_of(config_env(DEPTH_NAME)), &depth);
 	hooks->session = session;
 	hooks->depth = depth > 0 ? depth : 0;
-	hooks->source = session->resumed ? "resume" : "startup";
+	hooks->source = source_of(session);
 	list_init(&hooks->notices);
 	session->hooks = hooks;
 	hooks->pool = hook_pool_create(session->env->loop, set, &reporter);
@@ -173,6 +181,14 @@ int session_hooks_open(struct session *session, struct error *err)
 			"start it with --disable hooks",
 			(long long)depth);
 	return 0;
+}
+
+void session_hooks_renew(struct session *session, const struct config *config)
+{
+	struct hook_set *set = session->hooks ? hook_set_create(config) : NULL;
+	if (set)
+		hook_pool_replace(session->hooks->pool, set);
+	hook_set_unref(set);
 }
 
 static void notice_destroy(struct notice *notice)
@@ -243,7 +259,7 @@ static void write_input(const struct session *session, const struct session_hook
 static const char *const *environment(struct session *session)
 {
 	char depth[32];
-	session->host.command_env(&session->host, false);
+	session->host.command_env(&session->host, false, STR_NONE);
 	snprintf(depth, sizeof(depth), "%lld", (long long)session->hooks->depth + 1);
 	env_set(&session->command_env, STR(DEPTH_NAME), str_of(depth));
 	return env_vars(&session->command_env);

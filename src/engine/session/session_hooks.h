@@ -44,6 +44,8 @@ enum hook_event session_hooks_start_event(const struct session *session);
 enum hook_event session_hooks_stop_event(const struct session *session);
 /* Returns why the session starts ("startup", "resume", "compact"), once for each start; NULL: it has started. */
 const char *session_hooks_take_source(struct session *session);
+/* Takes the hooks of this configuration from now on. */
+void session_hooks_renew(struct session *session, const struct config *config);
 void session_hooks_set_source(struct session *session, const char *source);
 
 /* Adds each context as a developer message to the conversation. */

@@ -38,7 +38,8 @@ bool session_offers_agents(const struct session *session)
 	const struct config *config = session->env->config;
 	const struct agent *agent = session->env->agent;
 	int64_t depth = config->agents.is_set.max_depth ? config->agents.max_depth : AGENTS_DEPTH;
-	return (config->features.multi_agent || config->features.collab) && (agent ? agent->depth : 0) < depth;
+	return config->agents.enabled && (config->features.multi_agent || config->features.collab) &&
+	       (agent ? agent->depth : 0) < depth;
 }
 
 /* True if the tool is offered. The configuration selects the form of the shell tool. */

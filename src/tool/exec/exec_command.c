@@ -95,7 +95,7 @@ void exec_command_prepare(struct exec_command *command, struct command_run_spec 
 {
 	struct tool_host *host = command->host;
 	spec->process.argv = command->argv;
-	spec->process.env = host->command_env(host, command->source != exec_source_user_shell);
+	spec->process.env = host->command_env(host, command->source != exec_source_user_shell, command->call_id);
 	spec->process.cwd = command->cwd;
 	spec->policy = &command->policy;
 	command->policy.has_terminal = spec->process.terminal != NULL;

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_inert.h"
 #include "config/config_required.h"
 #include "config/config_env.h"
 #include "engine/codex/codex.h"
@@ -361,6 +362,11 @@ static void print_warnings(struct exec *exec)
 	const char *const *warnings = config_warnings(exec->config, &count);
 	for (size_t i = 0; i < count; i++)
 		complain("warning: ", str_of(warnings[i]));
+	auto_buf struct buf note;
+	buf_init(&note, ERROR_TEXT_MAX);
+	const char *const *keys = config_inert(exec->config, &count);
+	if (config_inert_report(config_home(exec->config), keys, count, &note))
+		complain("note: ", buf_str(&note));
 }
 
 /* A reader that closed the pipe has read enough; other losses of output must not look like success. */

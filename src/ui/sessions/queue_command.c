@@ -4,9 +4,13 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "app_server/app_server_daemon.h"
+#include "app_server/app_server_proxy.h"
 #include "app_server/threads/thread_queue.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/uuid.h"
@@ -19,19 +23,22 @@ enum { EXIT_FAILED = 1 };
 struct queue_options {
 	struct cli_list overrides;
 	const char *thread, *message;
+	bool resumes;
 };
 
 static const struct cli_option rows[] = {
 	{"thread", 0, CLI_TEXT, offsetof(struct queue_options, thread), "SESSION", NULL,
          "An id, a unique prefix of one, or a name"},
 	{"message", 0, CLI_TEXT, offsetof(struct queue_options, message), "TEXT", NULL, "The message"},
+	{"resume", 0, CLI_FLAG, offsetof(struct queue_options, resumes), NULL, NULL,
+         "Have the running daemon send it now, if the session is idle"},
 	{"config", 'c', CLI_LIST, offsetof(struct queue_options, overrides), "key=value", NULL, NULL},
 };
 
 const struct cli_command queue_command = {
 	.name = "codex queue",
 	.about = "Add a message to the queue of a recorded session.",
-	.usage = "Usage: codex queue --thread SESSION --message TEXT",
+	.usage = "Usage: codex queue --thread SESSION --message TEXT [--resume]",
 	.details = "A client of the app-server that has the session loaded sends the message when\n"
 		   "the turn ends; otherwise it is sent when such a client resumes the session.\n"
 		   "`codex exec resume SESSION TEXT` sends a message at once.\n",
@@ -64,6 +71,22 @@ static int add(const char *home, const char *id, const char *text, struct error 
 	return thread_queue_add(home, str_of(id), &message, &arena, &added, err);
 }
 
+/* The daemon sends the first message of the queue when it has loaded the session; its turn needs no client. */
+static void resume(const char *home, const char *id)
+{
+	struct error err;
+	auto_buf struct buf params, opened;
+	auto_free char *socket = app_server_daemon_socket(home);
+	buf_init(&params, KIB);
+	buf_init(&opened, KIB);
+	buf_printf(&params, "{\"threadId\":\"%s\",\"excludeTurns\":true}", id);
+	if (app_server_open_thread(socket, "thread/resume", buf_str(&params), &opened, &err) != 0)
+		fprintf(stderr,
+		        "warning: the message is queued, but the session was not resumed: %s\n"
+		        "Start a daemon with: codex app-server daemon start\n",
+		        err.text);
+}
+
 static int run(const struct queue_options *options)
 {
 	struct error err;
@@ -73,6 +96,8 @@ static int run(const struct queue_options *options)
 		fprintf(stderr, "codex queue: %s\n", err.text);
 		return EXIT_FAILED;
 	}
+	if (options->resumes)
+		resume(home, id);
 	printf("Queued a message for session %s.\n", id);
 	return 0;
 }

@@ -2,7 +2,6 @@
 #include "ui/tools/debug_models.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -12,6 +11,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "model/model_catalog.h"
+#include "ui/exec/debug_prompt.h"
 
 enum { EXIT_FAILED = 1 };
 
@@ -39,12 +39,15 @@ static int models_main(int argc, char **argv);
 
 static const struct cli_word words[] = {
 	{"models", NULL, "Print the known models as JSON", &models_command, models_main},
+	{"prompt-input", NULL, "Print the input of the first request as JSON", &debug_prompt_command,
+         debug_prompt_main},
 };
 
 const struct cli_command debug_command = {
 	.name = "codex debug",
-	.about = "Print what the program knows about models.",
-	.usage = "Usage: codex debug models [--bundled]",
+	.about = "Print what the program knows about models, and what it would send to one.",
+	.usage = "Usage: codex debug models [--bundled]\n"
+		 "       codex debug prompt-input [OPTIONS] [PROMPT]",
 	.words = words,
 	.word_count = countof(words),
 };
@@ -176,11 +179,12 @@ int debug_main(int argc, char **argv)
 {
 	struct cli_result result;
 	struct error err;
-	if (argc > 1 && strcmp(argv[1], "models") == 0)
-		return models_main(argc - 1, argv + 1);
+	const struct cli_word *word = argc > 1 ? cli_find_word(&debug_command, argv[1]) : NULL;
+	if (word)
+		return word->run(argc - 1, argv + 1);
 	int status = cli_read(&debug_command, argc, argv, NULL, &result);
 	if (status < 0) {
-		error_set(&err, ERR_usage, "expected a word: codex debug models");
+		error_set(&err, ERR_usage, "expected a word: models or prompt-input");
 		status = cli_print_error(&debug_command, &err);
 	}
 	cli_finish(&debug_command, NULL, &result);

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_inert.h"
 #include "config/config_env.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
@@ -193,6 +194,10 @@ static void greet(struct tui *tui)
 		tui_cells_note(tui->cells, str_of(warnings[i]));
 		tui_warning_add(tui, str_of(warnings[i]));
 	}
+	buf_clear(&text);
+	const char *const *keys = config_inert(tui->config, &count);
+	if (config_inert_report(config_home(tui->config), keys, count, &text))
+		tui_cells_note(tui->cells, buf_str(&text));
 }
 
 static bool is_set(const struct tui *tui, const char *key, bool value)

@@ -115,6 +115,7 @@ struct tui {
 	uint64_t seen;                  /* bytes of the main thread's rollout when it was shown last */
 	struct loop_deferred restart;   /* another session replaces this one */
 	char *next_path;                /* the rollout of that session; NULL: a new one */
+	bool is_cleared;                /* the user has cleared the one before */
 	char *next_prompt;              /* its first message, or NULL */
 	bool replays_next;              /* its conversation is to be shown */
 	enum tui_fate fate;             /* of the session whose id is `doomed`, once it is replaced */

@@ -68,6 +68,7 @@ void tui_restart_open(struct tui *tui)
 		.ephemeral = tui->options.run.ephemeral,
 		.mutes_output = true,
 		.begins_once_allowed = true,
+		.is_cleared = tui->is_cleared,
 		.is_interactive = true,
 		.steers = true,
 		.runs_unasked = true,
@@ -147,6 +148,7 @@ void tui_restart_with(struct tui *tui, const char *path, bool replays)
 	if (tui_attach_refuses(tui))
 		return;
 	free(tui->next_path);
+	tui->is_cleared = false;
 	tui->next_path = path ? xstrdup(path) : NULL;
 	tui->replays_next = replays;
 	if (tui->codex)
@@ -175,4 +177,5 @@ void on_slash_clear(struct tui *tui, struct str text)
 	term_tty_write(tui->tty, STR("\x1b[H\x1b[2J"));
 	tui_frame_restart(tui->frame);
 	on_slash_new(tui, text);
+	tui->is_cleared = true;
 }
