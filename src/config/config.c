@@ -183,6 +183,7 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 {
 	struct config_binder binder = config_binder(&l->config, &l->arena);
 	binder.is_quiet = false;
+	binder.notes_inert = true;
 	struct toml *tree = config_layer_merge(&l->layers);
 	l->tree = tree;
 	plugin_limit(&l->layers, l->home, l->required ? toml_get(l->required->root, "plugins") : NULL, tree);

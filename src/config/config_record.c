@@ -478,7 +478,7 @@ static bool bind_table(struct config_binder *binder, const struct config_record 
 			note(binder, &binder->unknown, it, &here);
 			continue;
 		}
-		if (row->kind == CONFIG_inert)
+		if (row->kind == CONFIG_inert && binder->notes_inert)
 			note(binder, &binder->inert, it, &here);
 		bool is_stored = into && row->kind != CONFIG_inert;
 		struct taker t = {binder, row, it, &here, is_stored ? (char *)into + row->offset : NULL, err};

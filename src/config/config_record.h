@@ -140,7 +140,8 @@ struct config_binder {
 	const char *cwd;            /* the base of relative paths in options */
 	bool is_quiet;              /* true: unknown keys are not collected */
 	struct config_keys unknown; /* freed by the caller with vec_finish */
-	struct config_keys inert;   /* keys without effect; likewise */
+	bool notes_inert;           /* collect the keys without effect as well */
+	struct config_keys inert;   /* likewise */
 };
 
 /* Fills `into`, of record->size bytes, with defaults and then from table, which may be NULL. name is the dotted key
