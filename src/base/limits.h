@@ -55,6 +55,8 @@ enum {
 	LIMIT_ZIP = 2047 * MIB,              /* a ZIP archive */
 	LIMIT_FEEDBACK_FILES = 1000,         /* files in one feedback report */
 	LIMIT_TELEMETRY_ASKED = 64,          /* calls of a task that the user was asked about, for telemetry */
+	LIMIT_GRANT_REASON = 4 * KIB,        /* bytes of the reason that a model gives for permissions */
+	LIMIT_GRANTED_ROOTS = 16,            /* folders that a call may ask for; a session has four times as many */
 	LIMIT_INERT_KEYS = 64 * KIB,         /* the file with keys of config.toml that were reported */
 	LIMIT_ENV_CALL_ID = 1 * KIB,         /* bytes of a call id that a command gets as a variable */
 	LIMIT_THREAD_QUEUE = 100,            /* messages that wait for the end of a thread's turn */

@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "config/feature.h"
 
-/* Features of codex 0.169 that this version lacks are no mistakes, nor are roles of subagents, [agents.NAME], which
+/* Features of codex 0.169 that this version lacks are no mistakes, nor are roles of subagents, [agents.NAME]: they
  * have no effect. */
 void config_unknown_sort(struct config_binder *binder)
 {
@@ -17,9 +17,10 @@ void config_unknown_sort(struct config_binder *binder)
 	vec_for_each(it, &binder->unknown) {
 		struct str path = str_of(it->path);
 		bool is_role = str_has_prefix(path, "agents.") && toml_is(it->node, TOML_table);
-		if (is_role)
+		bool is_feature = str_cut_prefix(&path, "features.") && feature_is_known(it->node->key);
+		if (is_role || (is_feature && it->node->kind == TOML_bool && it->node->boolean))
 			vec_push(&binder->inert, *it);
-		else if (!str_cut_prefix(&path, "features.") || !feature_is_known(it->node->key))
+		else if (!is_feature)
 			binder->unknown.items[kept++] = *it;
 	}
 	binder->unknown.count = kept;

@@ -73,7 +73,7 @@ static bool is_switched(const struct web_search *search)
 	return search->tool && (!toml_is(search->tool, TOML_table) || toml_get(search->tool, "enabled"));
 }
 
-static enum web_search_mode choose(const struct web_search *search, bool is_openai, enum sandbox_mode sandbox)
+static enum web_search_mode choose(const struct web_search *search, bool serves_openai, enum sandbox_mode sandbox)
 {
 	const struct config *config = search->config;
 	if (config->web_search != web_search_mode_unset)
@@ -84,14 +84,14 @@ static enum web_search_mode choose(const struct web_search *search, bool is_open
 		return web_search_mode_cached;
 	if (is_switched(search))
 		return config->tools.web_search ? web_search_mode_live : web_search_mode_disabled;
-	if (!is_openai)
+	if (!serves_openai)
 		return web_search_mode_disabled;
 	return sandbox == sandbox_mode_danger_full_access ? web_search_mode_live : web_search_mode_cached;
 }
 
-enum web_search_mode web_search_mode_of(const struct web_search *search, bool is_openai, enum sandbox_mode sandbox)
+enum web_search_mode web_search_mode_of(const struct web_search *search, bool serves_openai, enum sandbox_mode sandbox)
 {
-	return config_required_limit_search(search->required, choose(search, is_openai, sandbox));
+	return config_required_limit_search(search->required, choose(search, serves_openai, sandbox));
 }
 
 /* ---- the tool ---- */

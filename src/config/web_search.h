@@ -1,8 +1,9 @@
 /* web_search.h — the provider's web search: its mode, and the details of [tools.web_search].
  *
  * The mode follows, in this order, from web_search, the features web_search_request and web_search_cached,
- * tools.web_search as a bool, and a default: live where the sandbox is off, else cached, for OpenAI; disabled for
- * other providers, which may refuse the tool. requirements.toml limits the result. */
+ * tools.web_search as a bool, and a default: live where the sandbox is off, else cached, for models of OpenAI, also
+ * of a gateway; disabled for local servers and unknown models, which may refuse the tool. requirements.toml limits
+ * the result. */
 #ifndef CONFIG_WEB_SEARCH_H
 #define CONFIG_WEB_SEARCH_H
 
@@ -23,7 +24,8 @@ struct web_search {
 	bool has_images; /* the model reads images, too, among the results */
 };
 
-enum web_search_mode web_search_mode_of(const struct web_search *search, bool is_openai, enum sandbox_mode sandbox);
+/* serves_openai: the provider serves models of OpenAI. */
+enum web_search_mode web_search_mode_of(const struct web_search *search, bool serves_openai, enum sandbox_mode sandbox);
 
 /* Writes the tool of a request. mode: any but disabled and unset. */
 void web_search_write(const struct web_search *search, enum web_search_mode mode, struct json_writer *w);

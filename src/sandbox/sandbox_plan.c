@@ -52,7 +52,7 @@ static void add_temporary(struct sandbox_plan *plan, struct arena *arena, const 
 static int add_roots(struct sandbox_plan *plan, const struct sandbox_policy *policy, struct arena *arena,
                      struct error *err)
 {
-	int status = add_root(plan, arena, policy->cwd, err);
+	int status = policy->exclude_cwd ? 0 : add_root(plan, arena, policy->cwd, err);
 	for (size_t i = 0; status == 0 && i < policy->writable_root_count; i++)
 		status = add_root(plan, arena, policy->writable_roots[i], err);
 	if (!policy->exclude_slash_tmp)
@@ -198,7 +198,7 @@ int sandbox_plan_init(struct sandbox_plan *plan, const struct sandbox_policy *po
 		return 0;
 	int status = add_roots(plan, policy, arena, err);
 	if (status == 0)
-		status = guard_roots(plan, arena, 1 + policy->writable_root_count, err);
+		status = guard_roots(plan, arena, !policy->exclude_cwd + policy->writable_root_count, err);
 	guard_home(plan, arena, policy->home);
 	sort_paths(plan);
 	pin_parents(plan, arena);

@@ -20,6 +20,7 @@ struct sandbox_policy {
 	size_t writable_root_count;
 	bool network_access;
 	bool has_terminal; /* give the command a terminal of its own */
+	bool exclude_cwd;
 	bool exclude_tmpdir;
 	bool exclude_slash_tmp;
 	const char *cwd;

@@ -39,6 +39,13 @@ struct tool_wait {
 
 typedef void (*tool_ended_fn)(struct tool_call *call, void *self);
 
+/* Folders to write to, and the network, that the user grants for the task or for the session. Borrowed. */
+struct tool_grant {
+	struct str *roots;
+	size_t count;
+	bool network, for_session;
+};
+
 struct tool_host {
 	struct loop *loop;
 	const char *cwd;       /* absolute working folder of the task */
@@ -104,6 +111,8 @@ struct tool_host {
 	/* True if exactly this command line was approved for the session before; remember records an approval. */
 	bool (*is_approved)(struct tool_host *host, struct str key);
 	void (*remember)(struct tool_host *host, struct str key);
+	/* Widens the sandbox of later calls. ERR_denied: the administrator's requirements exclude it. */
+	must_check int (*grant)(struct tool_host *host, const struct tool_grant *grant, struct error *err);
 	/* Fills the goal of the session, borrowed until it changes. False: the session has no goal. */
 	bool (*goal)(struct tool_host *host, struct thread_goal *ret);
 	must_check int (*change_goal)(struct tool_host *host, const struct goal_change *change, struct error *err);

@@ -41,6 +41,10 @@ static void write_type(const struct field *field, struct json_writer *w)
 		[FIELD_str] = "string",  [FIELD_bool] = "boolean", [FIELD_i64] = "number",    [FIELD_f64] = "number",
 		[FIELD_enum] = "string", [FIELD_strs] = "array",   [FIELD_records] = "array", [FIELD_ints] = "array",
 	};
+	if (field->kind == FIELD_record) {
+		write_object(field_type(field), w);
+		return;
+	}
 	jw_member_cstr(w, "type", names[field->kind]);
 	if (field->kind == FIELD_enum)
 		write_enum(field_type(field), w);

@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { forever, makeHome, needs, reply, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
+import { forever, makeHome, needs, readLines, reply, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 import { answer, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -148,7 +148,9 @@ test('/diff: changes and new files; outside git it says so', options, async (t) 
 
 test('/new: another session, without the old conversation, and the old one is named', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
-	const term = await startReady(t, model, ['first words']);
+	const spy = path.join(tempDir(t, 'spy'), 'log');
+	const config = `[[hooks.SessionStart]]\n[[hooks.SessionStart.hooks]]\ntype = "command"\ncommand = '''x=$(cat); echo "$x" >>${spy}'''`;
+	const term = await startReady(t, model, ['--dangerously-bypass-hook-trust', 'first words'], { config });
 	await term.until(/• ok/);
 	await idle(term);
 	await enter(term, '/new');
@@ -162,7 +164,10 @@ test('/new: another session, without the old conversation, and the old one is na
 	await enter(term, '/clear');
 	await term.untilGone(/^› second words/m);
 	await term.until(/New session[^]*^›$/m);
+	await enter(term, 'third words');
+	await term.until(/› third words[^]*• ok/);
 	await leave(term);
+	assert.deepEqual(readLines(spy).map(({ source }) => source), ['startup', 'startup', 'clear']);
 });
 
 test('/init sends its request once there is no AGENTS.md; /mention opens the files; /plan sends its text', options, async (t) => {

@@ -26,14 +26,18 @@ test('the mode decides what the tool may reach', async (t) => {
 		[['--enable', 'web_search_cached'], { ...plain, external_web_access: false }],
 		[['--enable', 'web_search_request', '-c', 'web_search="disabled"'], undefined],
 		[['-c', 'tools.web_search=true'], plain],
-		[[], undefined], // a provider other than OpenAI may refuse the tool
+		[[], { ...plain, external_web_access: false }], // a gateway to a model of OpenAI
+		[['-s', 'danger-full-access'], plain],
+		[['-m', 'a-model-of-mine'], undefined], // its server may refuse the tool
+		[['--enable', 'web_search_cached', '-m', 'a-model-of-mine'], { ...unknown, external_web_access: false }],
 	];
 	for (const [args, expected] of cases) assert.deepEqual(await offered(t, args), expected, args.join(' '));
 });
 
 test('details of the table are part of the tool, and do not turn it on', async (t) => {
 	const details = 'tools.web_search={context_size="low",allowed_domains=["a.org","b.org"],location={country="DE",city="Ulm"}}';
-	assert.equal(await offered(t, ['-c', details]), undefined);
+	assert.equal(await offered(t, ['-c', details, '-m', 'a-model-of-mine']), undefined);
+	assert.equal((await offered(t, ['-c', details])).search_context_size, 'low');
 	assert.deepEqual(await offered(t, ['-c', details, '-c', 'web_search="live"']), {
 		...plain, filters: { allowed_domains: ['a.org', 'b.org'] },
 		user_location: { type: 'approximate', country: 'DE', city: 'Ulm' }, search_context_size: 'low',

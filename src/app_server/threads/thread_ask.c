@@ -7,6 +7,7 @@
 #include "app_server/rpc/rpc_ask.h"
 #include "app_server/threads/notify_handlers.h"
 #include "app_server/threads/thread.h"
+#include "app_server/threads/thread_elicit.h"
 #include "app_server/threads/thread_items.h"
 #include "app_server/threads/thread_policy.h"
 #include "base/clock.h"
@@ -27,6 +28,7 @@ static enum event_tag event_of(const struct rpc_ask *ask)
 	case ASK_item_tool_call:
 		return EV_dynamic_tool_call_request;
 	case ASK_mcp_server_elicitation_request:
+	case ASK_item_permissions_request_approval:
 		return EV_elicitation_request;
 	default:
 		return EV_exec_approval_request;
@@ -119,28 +121,6 @@ static bool answer_question(struct thread *thread, const struct rpc_ask *ask,
 	return answer_engine(thread, ask, &answers);
 }
 
-/* Without a usable answer, the server hears that the user does not want to answer. */
-static bool answer_elicitation(struct thread *thread, const struct rpc_ask *ask,
-                               const struct app_mcp_server_elicitation_request_response *response)
-{
-	static const enum elicitation_action actions[] = {
-		[app_mcp_server_elicitation_action_accept] = elicitation_action_accept,
-		[app_mcp_server_elicitation_action_decline] = elicitation_action_decline,
-		[app_mcp_server_elicitation_action_cancel] = elicitation_action_cancel,
-	};
-	auto_buf struct buf id;
-	struct op_resolve_elicitation answer = {.decision = elicitation_action_decline};
-	buf_init(&id, LIMIT_LINE);
-	json_quote(&id, ask->key);
-	answer.request_id = buf_str(&id);
-	if (response) {
-		answer.decision = actions[response->action];
-		answer.content = response->content;
-		answer._meta = response->_meta;
-	}
-	return answer_engine(thread, ask, &answer);
-}
-
 static bool answer_failure(struct thread *thread, const struct rpc_ask *ask, const char *why)
 {
 	struct dynamic_tool_answer answer = {.output = str_of(why), .success = false};
@@ -177,9 +157,9 @@ static bool on_answer(const struct rpc_ask *ask, enum rpc_ask_outcome outcome, c
 	struct thread *thread = ask->owner;
 	if (ask->tag == ASK_item_tool_call)
 		return answer_tool(thread, ask, outcome, result);
-	bool is_taken = ask->tag == ASK_item_tool_request_user_input     ? answer_question(thread, ask, result)
-	                : ask->tag == ASK_mcp_server_elicitation_request ? answer_elicitation(thread, ask, result)
-	                                                                 : answer_decision(thread, ask, result);
+	bool is_taken = ask->tag == ASK_item_tool_request_user_input ? answer_question(thread, ask, result)
+	                : thread_elicit_is(ask)                      ? thread_elicit_answer(thread, ask, result)
+	                                                             : answer_decision(thread, ask, result);
 	if (!is_taken)
 		return false;
 	notify_resolved(thread, ask);
@@ -445,34 +425,12 @@ void thread_ask_tool(struct thread *thread, const struct ev_dynamic_tool_call *e
 		thread_asks_abandon(thread);
 }
 
-static void write_elicitation(const struct thread *thread, const struct ev_elicitation_request *event,
-                              struct json_writer *w)
-{
-	jw_object(w);
-	jw_member_cstr(w, "threadId", thread->id);
-	jw_member_str(w, "turnId", event->turn_id.len ? event->turn_id : STR_NONE);
-	jw_member_str(w, "serverName", event->server_name);
-	jw_member_str(w, "mode", event->mode);
-	jw_member_raw(w, "_meta", event->_meta.ptr ? event->_meta : STR("null"));
-	jw_member_str(w, "message", event->message);
-	if (event->url.ptr) {
-		jw_member_str(w, "url", event->url);
-		jw_member_str(w, "elicitationId", event->elicitation_id);
-	} else {
-		jw_member_raw(w, "requestedSchema", event->requested_schema);
-	}
-	jw_object_end(w);
-}
-
 void thread_ask_elicitation(struct thread *thread, const struct ev_elicitation_request *event)
 {
 	auto_arena struct arena arena = {0};
 	auto_buf struct buf json;
-	struct str id = STR_NONE;
+	struct elicit_request request;
 	buf_init(&json, LIMIT_LINE);
-	struct json_writer w = json_writer(&json);
-	write_elicitation(thread, event, &w);
-	json_to_str(json_parse(&arena, event->id, NULL), &id);
-	struct app_mcp_server_elicitation_request_params_open params = {buf_str(&json)};
-	put(thread, ASK_mcp_server_elicitation_request, id, &params);
+	thread_elicit_describe(thread, event, &arena, &json, &request);
+	put(thread, request.tag, request.id, request.params);
 }

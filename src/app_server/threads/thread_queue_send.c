@@ -87,8 +87,10 @@ void thread_queue_send_next(struct thread *thread)
 	struct error err;
 	char text[ERROR_TEXT_MAX + 64];
 	if (!thread_queue_is_ready(thread) ||
-	    thread_queue_is_empty(config_home(thread->server->config), str_of(thread->id)))
+	    thread_queue_is_empty(config_home(thread->server->config), str_of(thread->id))) {
+		thread->queue_tries = 0;
 		return;
+	}
 	int status = thread_queue_send(thread, STR_NONE, &err);
 	if (status < 0 && waits(thread, &err))
 		return;

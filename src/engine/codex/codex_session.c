@@ -23,6 +23,7 @@
 #include "engine/session/session.h"
 #include "engine/session/session_code.h"
 #include "engine/session/session_goal.h"
+#include "engine/session/session_grant.h"
 #include "engine/session/session_hooks.h"
 #include "engine/session/session_mcp.h"
 #include "engine/session/session_mcp_list.h"
@@ -190,6 +191,7 @@ static void destroy_session(struct session *session)
 	/* cannot fail silently: a full disk was reported when it became full */
 	best_effort(session_flush_rollout(session, NULL));
 	session_goal_destroy(session);
+	session_grants_destroy(session->grants);
 	session_hooks_destroy(session->hooks);
 	session_mcp_lists_destroy(session);
 	session_mcp_destroy(session->mcp);
@@ -362,6 +364,7 @@ int codex_open_session(struct codex *codex, struct str sub_id, const struct op_c
 	session_permission_init(session);
 	session_host_init(session);
 	session_goal_lend(session);
+	session_grants_lend(session);
 	nested_hooks_init(session);
 	session_code_open(session);
 	session->host.is_held = codex->holds > 0;

@@ -29,6 +29,7 @@ struct rollout_journal;
 struct resume_load;
 struct rollout_writer;
 struct session_goal;
+struct session_grants;
 struct session_hooks;
 struct session_mcp;
 struct session_skills;
@@ -93,6 +94,7 @@ struct session {
 	struct exec_sessions *exec;
 	struct list shells;                    /* running commands of the user: struct session_shell */
 	struct buf unheard;                    /* items that wait for the next turn: JSON, one per line */
+	struct session_grants *grants;         /* NULL: the user has granted nothing */
 	struct env command_env;                /* built for each command */
 	struct loop_deferred interrupt;        /* pending if the answer to a request was "abort" */
 	struct shared_text *base_instructions; /* the system prompt */

@@ -185,7 +185,8 @@ int session_hooks_open(struct session *session, struct error *err)
 
 void session_hooks_renew(struct session *session, const struct config *config)
 {
-	struct hook_set *set = session->hooks ? hook_set_create(config) : NULL;
+	bool is_allowed = session->hooks && session->hooks->depth < LIMIT_HOOK_DEPTH;
+	struct hook_set *set = is_allowed ? hook_set_create(config) : NULL;
 	if (set)
 		hook_pool_replace(session->hooks->pool, set);
 	hook_set_unref(set);

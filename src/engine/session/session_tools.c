@@ -75,6 +75,8 @@ static bool is_offered(const struct conversation *conversation, const struct set
 	case TOOL_subagent_logs:
 	case TOOL_subagent_cancel:
 		return config->features.subagent_tools && offers_subagents(session, tag);
+	case TOOL_request_permissions:
+		return config->features.request_permissions_tool && !conversation->voice;
 	case TOOL_request_user_input:
 		return !session->env->is_unattended;
 	case TOOL_wait:
@@ -107,8 +109,11 @@ static enum web_search_mode search_mode(const struct conversation *conversation,
 	const struct session *session = conversation->session;
 	if (conversation->voice)
 		return web_search_mode_disabled;
+	const struct model_provider *provider = session->provider;
+	bool serves_openai = provider->is_openai ||
+	                     (provider->wire == wire_api_responses && !provider->is_local && settings->info.is_known);
 	struct web_search search = search_of(session);
-	return web_search_mode_of(&search, session->provider->is_openai, settings->sandbox_policy.mode);
+	return web_search_mode_of(&search, serves_openai, settings->sandbox_policy.mode);
 }
 
 /* True for the name of a built-in tool: a client's tool with this name would be ambiguous. */

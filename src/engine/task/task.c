@@ -15,6 +15,7 @@
 #include "engine/history/history_item.h"
 #include "engine/session/session.h"
 #include "engine/session/session_goal.h"
+#include "engine/session/session_grant.h"
 #include "engine/session/session_mcp.h"
 #include "engine/turn/turn.h"
 #include "model/model_error.h"
@@ -238,6 +239,7 @@ struct task *task_create_under(const struct task_kind *kind, const struct task_o
 	session_mcp_begin_task(session);
 	session->task = task;
 	session_lend_host(session, task->id, task->settings);
+	session_grants_apply(session, task->settings);
 	if (!owner->is_continued)
 		emit_started(task);
 	return task;
