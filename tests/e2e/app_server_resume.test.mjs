@@ -454,6 +454,7 @@ test('a history in place of a rollout begins a new thread', options, async (t) =
 	const { thread } = await server.request('thread/resume', { threadId: NOBODY, ...FREE,
 		history: [message('user', 'input_text', 'the old question'), message('assistant', 'output_text', 'the old answer')] });
 	assert.notEqual(thread.id, NOBODY);
+	assert.equal(thread.preview, 'the old question');
 	await turn(server, thread.id, 'the new question');
 	const request = model.requests()[0];
 	assert.deepEqual(textsOf(request, 'assistant'), ['the old answer']);

@@ -143,22 +143,34 @@ static void open_stored(struct rpc_request *request, struct thread_load *load)
 
 /* ---- a history without a rollout ---- */
 
+/* Returns the text of the user's first message, or STR_NONE. */
+static struct str first_words(const struct json *items)
+{
+	json_for_each(item, items) {
+		const struct json *content = json_get(item, "content");
+		if (str_is(json_get_str(item, "role"), "user") && json_is(content, JSON_array) && content->child)
+			return json_get_str(content->child, "text");
+	}
+	return STR_NONE;
+}
+
 static void answer_history(struct thread *thread, struct rpc_request *request)
 {
 	struct error err;
 	auto_arena struct arena arena = {0};
 	const struct app_thread_resume_params *params = request->params;
 	struct app_thread_start_response opened;
-	if (thread_inject(thread, json_parse(&arena, params->history, NULL), &arena, &err) != 0) {
+	const struct json *items = json_parse(&arena, params->history, NULL);
+	struct str words = first_words(items);
+	if (thread_inject(thread, items, &arena, &err) != 0) {
 		rpc_fail_submit(request, &err);
 		return;
 	}
+	thread->preview = words.len ? str_dup(words) : NULL;
 	thread_open_describe(thread, &arena, &opened);
 	struct app_thread_resume_response response = {THREAD_OPEN_RESPONSE(&opened),
 	                                              .collaboration_mode = thread->settings->collaboration_mode};
 	rpc_reply(request, &response);
-	struct app_thread_started_notification event = {opened.thread};
-	thread_notify(thread, NOTIFY_thread_started, &event);
 }
 
 /* Begins a new thread with these items; the id and the path of the request are not used. */
