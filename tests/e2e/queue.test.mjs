@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { cleanEnv, codexBin, codexExec, forever, httpError, launch, needs, reply, rollouts, runCodex, say, startModel, textsOf, waitFor }
+import { codexExec, forever, httpError, launch, needs, reply, rollouts, runCodex, say, startModel, textsOf }
 	from './lib/codex.mjs';
 
 const options = needs('queue');
@@ -111,15 +111,17 @@ test('codex queue adds a message, which a resume sends', options, async (t) => {
 });
 
 test('codex queue --resume has the daemon send the message; without a daemon it warns', options, async (t) => {
+	let home;
+	const daemon = (word) => runCodex(t, ['app-server', 'daemon', word], { home });
+	t.after(() => home && daemon('stop')); // hooks run in their order: this one while there is a home
 	const model = await startModel(t, [say('one'), gated('g', 'two'), forever(say('three'))]);
-	const { home } = await codexExec(t, model, ['begin']);
+	({ home } = await codexExec(t, model, ['begin']));
 	const id = /([0-9a-f-]{36})\.jsonl$/.exec(rollouts(home)[0])[1];
 	const queue = (words) => runCodex(t, ['queue', '--thread', id, '--message', words, '--resume'], { home });
 	const alone = await queue('first');
 	assert.deepEqual([alone.code, alone.stdout], [0, `Queued a message for session ${id}.\n`]);
 	assert.match(alone.stderr, /^warning: the message is queued, but .*\n.*codex app-server daemon start\n$/);
-	const daemon = launch(t, codexBin, ['app-server', '--listen', 'unix://'], { env: cleanEnv(home) });
-	await waitFor(daemon.child.stderr, () => daemon.result.stderr, (text) => text.includes('listening'));
+	assert.equal((await daemon('start')).code, 0);
 	const { code, stderr } = await queue('second');
 	assert.deepEqual([code, stderr], [0, '']);
 	const client = await startAppServer(t, null, { home, args: ['proxy'] });

@@ -94,7 +94,7 @@ test('requests that no user is asked about', options, async (t) => {
 	assert.match(many, /at most 16 folders/);
 	for (const config of [ON.replace('on-request', 'never'), ON]) { // codex exec cannot ask
 		const alone = await startModel(t, [ask({ network: { enabled: true } }, 'p'), say('end')]);
-		await codexExec(t, alone, ['go'], { config });
+		await codexExec(t, alone, ['-s', 'read-only', 'go'], { config });
 		assert.deepEqual(JSON.parse(outputOf(alone.requests()[1], 'p')), nothing);
 	}
 	assert.equal(server.all('item/permissions/requestApproval').length, 0);

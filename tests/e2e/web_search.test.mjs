@@ -26,7 +26,7 @@ test('the mode decides what the tool may reach', async (t) => {
 		[['--enable', 'web_search_cached'], { ...plain, external_web_access: false }],
 		[['--enable', 'web_search_request', '-c', 'web_search="disabled"'], undefined],
 		[['-c', 'tools.web_search=true'], plain],
-		[[], { ...plain, external_web_access: false }], // a gateway to a model of OpenAI
+		[['-s', 'read-only'], { ...plain, external_web_access: false }], // a gateway to a model of OpenAI
 		[['-s', 'danger-full-access'], plain],
 		[['-m', 'a-model-of-mine'], undefined], // its server may refuse the tool
 		[['--enable', 'web_search_cached', '-m', 'a-model-of-mine'], { ...unknown, external_web_access: false }],
