@@ -20,7 +20,7 @@ void code_frames_finish(struct code_frames *frames)
 
 static struct str unread(const struct code_frames *frames)
 {
-	return str_n(frames->rest.data + frames->at, frames->rest.len - frames->at);
+	return str_skip(buf_str(&frames->rest), frames->at);
 }
 
 static size_t length_of(struct str frame)
