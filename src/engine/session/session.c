@@ -155,9 +155,8 @@ bool session_answer(struct session *session, enum pending_kind kind, struct str 
 		return false;
 	if (kind == PENDING_approval)
 		session_record_decision(session, call, answer);
-	bool is_known = pending_answer(&session->requests, kind, id, answer);
-	code_cells_release(session->host.code.cells);
-	return is_known;
+	loop_defer(&session->asked);
+	return pending_answer(&session->requests, kind, id, answer);
 }
 
 /* ---- calls that wait for the sink ---- */
@@ -251,13 +250,16 @@ static void host_add_item(struct tool_host *host, struct str item)
 
 static void host_withdraw(struct tool_host *host, struct str id)
 {
-	pending_withdraw(&session_of(host)->requests, id);
+	struct session *session = session_of(host);
+	pending_withdraw(&session->requests, id);
+	loop_defer(&session->asked);
 }
 
 void session_drop_requests(struct session *session, const struct tool_call *call)
 {
 	session->permission_ops->drop(session, call);
 	pending_drop(&session->requests, call);
+	loop_defer(&session->asked);
 }
 
 static void host_unask(struct tool_host *host, struct tool_call *call)
@@ -338,6 +340,13 @@ static void on_interrupt(void *self)
 	session->env->ops->on_abort(session->env->self);
 }
 
+/* Scripts hold their answers while a request is pending. */
+static void on_asked(void *self)
+{
+	const struct session *session = self;
+	code_cells_release(session->host.code.cells);
+}
+
 void session_host_init(struct session *session)
 {
 	struct loop *loop = session->env->loop;
@@ -370,6 +379,7 @@ void session_host_init(struct session *session)
 		.amend = host_amend,
 	};
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
+	loop_deferred_init(&session->asked, loop, on_asked, session);
 	list_init(&session->host.commands);
 	list_init(&session->requests);
 	list_init(&session->waits);
@@ -400,6 +410,7 @@ void session_host_finish(struct session *session)
 	session_drop_requests(session, NULL);
 	exec_sessions_destroy(session->exec);
 	loop_deferred_finish(&session->interrupt);
+	loop_deferred_finish(&session->asked);
 	exec_rules_finish(&session->rules);
 	settings_unref(steal(session->lent));
 	env_finish(&session->command_env);

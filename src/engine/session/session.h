@@ -97,6 +97,7 @@ struct session {
 	struct session_grants *grants;         /* NULL: the user has granted nothing */
 	struct env command_env;                /* built for each command */
 	struct loop_deferred interrupt;        /* pending if the answer to a request was "abort" */
+	struct loop_deferred asked;            /* a request of a tool has ended */
 	struct shared_text *base_instructions; /* the system prompt */
 	bool has_own_base;                     /* the prompt is not the built-in one, so no personality is added */
 	/* The personality in the system prompt. With a first model that has no personalities it is the default, so that

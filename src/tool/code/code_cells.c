@@ -98,18 +98,53 @@ static void on_timer(void *self)
 /* ---- the end of a script ---- */
 
 /* Ends the process and the calls; the output stays for the answer. */
-static void close_cell(struct code_cell *cell)
+static void stop_script(struct code_cell *cell)
 {
 	struct code_cells *cells = cell->cells;
 	if (!cell->process)
 		return;
 	code_calls_drop(cell);
 	process_destroy(steal(cell->process));
+	code_frames_finish(&cell->frames);
+	code_tools_finish(&cell->tools);
 	cells->running--;
-	if (cell->waiter)
-		answer_end(cell); /* destroys the cell */
-	if (!cells->is_ending)    /* others may have waited for a call of this one */
+	if (!cells->is_ending) /* others may have waited for a call of this one */
 		code_cells_resume(cells);
+}
+
+static bool is_left(const struct code_cell *cell)
+{
+	return !cell->process && !cell->waiter;
+}
+
+/* Drops the oldest ended cells that nobody waits for until what the rest keeps is within the limits. */
+static void bound_left(struct code_cells *cells)
+{
+	struct code_cell *it;
+	size_t count = 0, bytes = 0;
+	list_for_each(it, &cells->all, link) {
+		count += is_left(it);
+		bytes += is_left(it) ? it->result.text_bytes + it->result.image_bytes : 0;
+	}
+	list_for_each(it, &cells->all, link) {
+		if (count <= LIMIT_CODE_LEFT && bytes <= LIMIT_CODE_LEFT_BYTES)
+			return;
+		if (!is_left(it))
+			continue;
+		count--;
+		bytes -= it->result.text_bytes + it->result.image_bytes;
+		cell_destroy(it);
+	}
+}
+
+/* The script has ended. May destroy the cell. */
+static void close_cell(struct code_cell *cell)
+{
+	stop_script(cell);
+	if (cell->waiter)
+		answer_end(cell);
+	else
+		bound_left(cell->cells);
 }
 
 void code_cell_break(struct code_cell *cell, const char *why)
@@ -385,7 +420,7 @@ static void end_sessions(struct code_cell *cell)
 void code_cell_terminate(struct code_cell *cell, struct tool_call *call, size_t tokens)
 {
 	cell->waiter = NULL;
-	close_cell(cell); /* first, because its calls wait for the commands */
+	stop_script(cell); /* first, because its calls wait for the commands */
 	end_sessions(cell);
 	cell->waiter = call;
 	cell->tokens = tokens;
@@ -399,9 +434,9 @@ static void cell_destroy(struct code_cell *cell)
 	if (cell->waiter)
 		cell->waiter->state = NULL;
 	cell->waiter = NULL;
-	close_cell(cell);
+	stop_script(cell);
 	list_remove(&cell->link);
-	code_frames_finish(&cell->frames);
+	code_frames_finish(&cell->frames); /* once more, for a cell whose process was not started */
 	code_result_finish(&cell->result);
 	code_tools_finish(&cell->tools);
 	vec_finish(&cell->sessions);
