@@ -16,6 +16,7 @@
 	const define = Object.defineProperty;
 	const send = host.send, leave = host.exit, now = host.now;
 	const TEXT_MAX = 1048576, IMAGE_MAX = 28000000, STORE_MAX = 16777216, KEYS_MAX = 4096, TIMERS_MAX = 200000;
+	const noMemory = 'RangeError: out of memory: a script may use 256 MB';
 	const loneEscape = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
 
 	const stored = { __proto__: null }, changed = { __proto__: null };
@@ -32,6 +33,8 @@
 	};
 	const describe = (error) => {
 		try {
+			// QuickJS has no object for an exception for which no memory is left.
+			if (typeof error === 'unknown') return noMemory;
 			if (!(error instanceof E)) return S(error);
 			const name = S(error.name), message = S(error.message);
 			const head = message ? name + ': ' + message : name;

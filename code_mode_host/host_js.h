@@ -8,6 +8,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "host_crash.h"
+#include "host_lock.h"
+
 #define HOST_SCRIPT "exec_main.mjs" /* the name of the script in stacks */
 
 struct host_js {
@@ -29,8 +32,6 @@ extern const struct host_js host_quickjs, host_jsc;
 void host_send(const char *text, size_t len);
 /* Ends the process. */
 void host_exit(void) __attribute__((noreturn));
-/* Ends the script with this error, because the glue itself cannot: for example, no memory is left. */
-void host_fail(const char *error) __attribute__((noreturn));
 double host_now(void); /* milliseconds of a clock that never goes back */
 
 #endif

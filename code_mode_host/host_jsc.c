@@ -53,7 +53,7 @@ static JSValueRef on_send(JSContextRef ctx, JSObjectRef function, JSObjectRef se
 	(void)error;
 	char *text = argc ? text_of(argv[0], &len) : NULL;
 	if (!text)
-		host_fail("out of memory");
+		host_fail(HOST_NO_MEMORY);
 	host_send(text, len);
 	free(text);
 	return JSValueMakeUndefined(ctx);
@@ -68,7 +68,7 @@ static JSValueRef on_exit_call(JSContextRef ctx, JSObjectRef function, JSObjectR
 	(void)argv;
 	(void)error;
 	if (argc)
-		host_fail("RangeError: out of memory");
+		host_fail(HOST_NO_MEMORY);
 	host_exit();
 }
 
@@ -147,14 +147,14 @@ static bool load(void)
 	return true;
 }
 
-/* Runs in the script, each time that it has computed for CHECK_SECONDS. The engine reserves far more address space than
- * it uses, so that limits of the kernel cannot bound it. */
+/* Runs in the script, each time that it has computed for CHECK_SECONDS: what the engine has reserved at its start is
+ * beyond the limit of the kernel. */
 static bool on_check(JSContextRef ctx, void *self)
 {
 	struct rusage usage;
 	(void)self;
 	if (getrusage(RUSAGE_SELF, &usage) == 0 && usage.ru_maxrss > HOST_MEMORY_MAX / 1024)
-		host_fail("RangeError: out of memory");
+		host_fail(HOST_NO_MEMORY);
 	JSContextGroupSetExecutionTimeLimit(JSContextGetGroup(ctx), CHECK_SECONDS, on_check, NULL);
 	return false;
 }
@@ -163,6 +163,7 @@ static bool jsc_open(const char *source, size_t len, const char **ret_why)
 {
 	JSValueRef error = NULL;
 	(void)len;
+	setenv("Malloc", "1", 1); /* no arena of 64 GB, in which the limit of memory would not count */
 	setenv("JSC_useJIT", "0", 1);
 	setenv("JSC_useTailCalls", "0", 1); /* an endless recursion ends in an exception, as in other engines */
 	setenv("JSC_useConcurrentGC", "0", 1);
@@ -215,7 +216,7 @@ static char *wrap(const char *before, const char *source, const char *after)
 	size_t size = strlen(before) + strlen(source) + strlen(after) + 1;
 	char *code = malloc(size);
 	if (!code)
-		host_fail("out of memory");
+		host_fail(HOST_NO_MEMORY);
 	strcpy(stpcpy(stpcpy(code, before), source), after);
 	return code;
 }
@@ -240,7 +241,7 @@ static void jsc_start(const char *text, size_t len)
 	(void)len;
 	char *source = text_of(call("start", string_value(text)), &source_len);
 	if (!source)
-		host_fail("out of memory");
+		host_fail(HOST_NO_MEMORY);
 	JSValueRef error = strlen(source) == source_len ? check(source) : string_value("the source contains NUL");
 	if (!error) {
 		char *code = wrap("(async function(){'use strict';", source, "\n}).call(undefined)");

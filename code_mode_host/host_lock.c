@@ -10,6 +10,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
@@ -92,10 +93,30 @@ void host_lock_limits(void)
 	setpriority(PRIO_PROCESS, 0, 5);
 }
 
-void host_lock_memory(void)
+/* Returns the bytes that count against RLIMIT_DATA now; 0 if they are unknown. */
+static rlim_t data_size(void)
 {
-	const struct rlimit data = {HOST_MEMORY_MAX, HOST_MEMORY_MAX};
-	setrlimit(RLIMIT_DATA, &data);
+	char text[256];
+	unsigned long pages;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t len = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	text[len > 0 ? len : 0] = '\0';
+	return sscanf(text, "%*u %*u %*u %*u %*u %lu", &pages) == 1 ? pages * (rlim_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+/* Engines reserve address space when they start, which must not count. */
+static bool limit_memory(void)
+{
+	struct rlimit data;
+	rlim_t now = data_size();
+	if (!now || getrlimit(RLIMIT_DATA, &data) != 0)
+		return false;
+	if (data.rlim_max > now + HOST_MEMORY_MAX)
+		data.rlim_max = now + HOST_MEMORY_MAX;
+	data.rlim_cur = data.rlim_max;
+	return setrlimit(RLIMIT_DATA, &data) == 0;
 }
 
 /* A thread may be started, a process may not: clone needs CLONE_THREAD, and clone3, whose flags are in memory, does
@@ -144,6 +165,6 @@ bool host_lock(void)
 	code[len++] = (struct sock_filter)ALLOW;
 	const struct sock_fprog filter = {(unsigned short)len, code};
 	prctl(PR_SET_DUMPABLE, 0);
-	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+	return limit_memory() && prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
 	       syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &filter) == 0;
 }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/str.h"
+#include "host_crash.h"
 #include "host_js.h"
 #include "host_lock.h"
 #include "host_source.h" /* made from the .js files */
@@ -58,21 +59,6 @@ void host_send(const char *text, size_t len)
 	write_all(text, len);
 }
 
-void host_fail(const char *error)
-{
-	static const char begin[] = "{\"t\":\"done\",\"error\":\"";
-	char frame[1024] = "";
-	size_t len = strlen(begin);
-	memcpy(frame, begin, len);
-	for (; *error && len < sizeof(frame) - 32; error++) {
-		bool is_plain = *error >= ' ' && *error < 127 && *error != '"' && *error != '\\';
-		frame[len++] = is_plain ? *error : '?';
-	}
-	len += (size_t)snprintf(frame + len, sizeof(frame) - len, "\",\"stored\":{}}");
-	host_send(frame, len);
-	_exit(0);
-}
-
 double host_now(void)
 {
 	struct timespec now;
@@ -100,7 +86,7 @@ static char *read_frame(size_t *ret_len)
 	size_t len = head[0] | (size_t)head[1] << 8 | (size_t)head[2] << 16 | (size_t)head[3] << 24;
 	char *text = len <= FRAME_MAX ? malloc(len + 1) : NULL;
 	if (!text)
-		host_fail("out of memory");
+		host_fail(HOST_NO_MEMORY);
 	read_all(text, len);
 	text[len] = '\0';
 	*ret_len = len;
@@ -171,6 +157,7 @@ int main(int argc, char **argv)
 	}
 	size_t len;
 	char *frame = read_frame(&len);
+	host_crash_init();
 	if (!host_lock())
 		return EXIT_NO_LOCK;
 	js->start(frame, len);

@@ -1,6 +1,5 @@
 /* The script is a real module. Memory and stack have limits of their own, which a script sees as exceptions. */
 #include "host_js.h"
-#include "host_lock.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +32,7 @@ static JSValue on_exit_call(JSContext *ctx, JSValueConst self, int argc, JSValue
 {
 	(void)self;
 	if (argc && JS_ToBool(ctx, argv[0]))
-		host_fail("InternalError: out of memory");
+		host_fail(HOST_NO_MEMORY);
 	host_exit();
 }
 
@@ -50,7 +49,7 @@ static void fail(void)
 {
 	JSValue error = JS_GetException(context);
 	const char *text = JS_ToCString(context, error);
-	host_fail(text ? text : "InternalError: out of memory");
+	host_fail(text ? text : HOST_NO_MEMORY);
 }
 
 static void run_jobs(void)
@@ -82,7 +81,6 @@ static double call(const char *name, JSValue argument)
 static bool quickjs_open(const char *source, size_t len, const char **ret_why)
 {
 	*ret_why = "QuickJS has no memory";
-	host_lock_memory();
 	runtime = JS_NewRuntime();
 	context = runtime ? JS_NewContext(runtime) : NULL;
 	if (!context)
