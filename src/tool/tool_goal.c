@@ -5,8 +5,9 @@
 #include "tool/tool.h"
 #include "tool/tool_impl.h"
 
-/* Finishes the call with {"goal":…,"remainingTokens":…}. */
-static void finish_with_goal(struct tool_call *call)
+/* Finishes the call with {"goal":…,"remainingTokens":…,"completionBudgetReport":…}. The report asks the model for what
+ * the goal has cost. */
+static void finish_with_goal(struct tool_call *call, bool is_completed)
 {
 	struct thread_goal goal;
 	bool has_goal = call->host->goal(call->host, &goal);
@@ -22,6 +23,12 @@ static void finish_with_goal(struct tool_call *call)
 		jw_i64(&w, goal.tokensUsed < goal.tokenBudget ? goal.tokenBudget - goal.tokensUsed : 0);
 	else
 		jw_null(&w);
+	jw_member_cstr(
+		&w, "completionBudgetReport",
+		is_completed
+			? "Report to the user what the goal has cost: its tokensUsed, of its tokenBudget if it has "
+			  "one, and its timeUsedSeconds."
+			: NULL);
 	jw_object_end(&w);
 	tool_call_finish_output(call, true);
 }
@@ -32,12 +39,12 @@ static void change(struct tool_call *call, const struct goal_change *change)
 	if (call->host->change_goal(call->host, change, &err) != 0)
 		tool_call_finish(call, false, str_of(err.text));
 	else
-		finish_with_goal(call);
+		finish_with_goal(call, change->has_status && change->status == goal_status_complete);
 }
 
 void tool_get_goal_start(struct tool_call *call)
 {
-	finish_with_goal(call);
+	finish_with_goal(call, false);
 }
 
 void tool_create_goal_start(struct tool_call *call)
