@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { engines, runScript, script, shown, startThread, wait } from './lib/code_mode.mjs';
+import { children, commandOf, engines, runScript, script, shown, startThread, wait } from './lib/code_mode.mjs';
 import { needs, patch, reply, say } from './lib/codex.mjs';
 
 const server = needs('app-server');
@@ -256,7 +256,7 @@ for (const engine of engines) {
 						text(await tools.exec_command({cmd: 'echo fine'}))`)], options);
 			await thread.turn();
 			const [bomb, many, tricks] = thread.outputs().map(shown);
-			assert.doesNotMatch(bomb.head, /completed/);
+			assert.match(bomb.head + bomb.texts, /^Script failed[^]*(out of memory|allocation failed)/i);
 			assert.deepEqual(many.texts, ['100000']);
 			assert.match(tricks.texts.join(), /fine/);
 		});
@@ -335,6 +335,24 @@ test('the number of stored keys is bounded', server, async (t) => {
 			try { for (;; n++) store('k' + n, 1); } catch (error) { text(typeof error + n); }`)]);
 	await thread.turn();
 	assert.deepEqual(shown(thread.outputs()[0]).texts, ['string4096']);
+});
+
+test('ended scripts whose output nobody gets are bounded by number and size', server, async (t) => {
+	const brief = Array.from({ length: 9 }, (_, i) => script(`yield_control(); text('of ${i}')`));
+	const large = script(`yield_control(); image('data:image/png;base64,${PNG.slice(0, 40)}' + 'A'.repeat(2e7))`);
+	const get = (...ids) => ids.map((id) => wait({ cell_id: String(id), yield_time_ms: 60000 }));
+	const thread = await startThread(t, [...brief, say('Half.'), ...brief, say('All.'), ...get(1, 2, 3, 18), say('Seen.'),
+		large, say('One.'), large, say('Two.'), ...get(4, 17, 19)]);
+	for (let i = 0; i < 5; i++) {
+		await thread.turn();
+		while (children(thread.server.child.pid).some((pid) => /code-mode-host/.test(commandOf(pid))))
+			await new Promise((wake) => setTimeout(wake, 20));
+	}
+	await thread.turn();
+	const outputs = thread.outputs().filter(({ type }) => type === 'function_call_output').map(shown);
+	assert.deepEqual(outputs.map(({ head }) => /^Script (\w+)/.exec(head)[1]),
+		['failed', 'failed', 'completed', 'completed', 'failed', 'failed', 'failed']);
+	assert.deepEqual([outputs[2].texts, outputs[3].texts], [['of 2'], ['of 8']]);
 });
 
 test('namespaces of calls are understood and kept', server, async (t) => {

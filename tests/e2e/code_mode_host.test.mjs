@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { engines, hostBin, runHost, runScript, script, shown, startThread, wait } from './lib/code_mode.mjs';
+import { children, commandOf, engines, hostBin, runHost, runScript, script, shown, startThread, wait } from './lib/code_mode.mjs';
 import { codexBin, needs, tempDir } from './lib/codex.mjs';
 
 const server = needs('app-server');
@@ -38,8 +38,18 @@ test('a script that escapes into node finds no way out', { skip: !engines.includ
 });
 
 for (const engine of engines) {
+	test(`${engine}: memory has a limit, and its end is an error with a reason`, () => {
+		const bombs = ['const a = []; for (;;) a.push(new Array(1000).fill(a.length))',
+			'const a = []; for (let i = 0; i < 45; i++) a.push(new Uint8Array(10e6).fill(1))'];
+		for (const bomb of bombs) assert.match(String(errorOf(runHost(engine, bomb))), /out of memory|allocation failed/i, bomb);
+		const large = runHost(engine, "new Uint8Array(120e6).fill(1); text('fits')");
+		assert.equal(errorOf(large), null);
+		const tried = runHost(engine, "try { new Uint8Array(1e9).fill(1) } catch (e) { text(e.name) }");
+		assert.equal(errorOf(tried), null);
+		assert.match(tried.frames[0].text, /Error/);
+	});
+
 	test(`${engine}: bombs end with an error, within bounds`, () => {
-		assert.match(String(errorOf(runHost(engine, 'const a = []; for (;;) a.push(new Array(1000).fill(a.length))')) ?? 'died'), /memory|died/);
 		const deep = runHost(engine, "let s = '['.repeat(1e6); try { JSON.parse(s) } catch (e) { text('caught') }");
 		assert.ok(errorOf(deep) !== undefined || deep.status !== 0);
 		assert.equal(errorOf(runHost(engine, "for (let i = 0; i < 1e5; i++) Promise.resolve().then(() => {}); await 0")), null);
@@ -140,30 +150,3 @@ test('there is no process before the first script', server, async (t) => {
 	const { thread } = await runScript(t, 'text(1)');
 	assert.ok(!children(thread.server.child.pid).some((pid) => /code-mode-host/.test(commandOf(pid))), 'nor after it');
 });
-
-function commandOf(pid) {
-	try {
-		return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
-	} catch {
-		return '';
-	}
-}
-
-/** All descendants of a process. */
-function children(pid) {
-	const all = [];
-	const list = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name));
-	const parents = Object.fromEntries(list.map((name) => {
-		try {
-			return [name, / (\d+)/.exec(fs.readFileSync(`/proc/${name}/stat`, 'utf8').replace(/^.*\) ./, ''))?.[1]];
-		} catch {
-			return [name, undefined];
-		}
-	}));
-	const add = (of) => Object.keys(parents).filter((name) => parents[name] === String(of)).forEach((name) => {
-		all.push(Number(name));
-		add(name);
-	});
-	add(pid);
-	return all;
-}

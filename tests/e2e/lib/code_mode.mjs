@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 import { startAppServer, text } from './app_server.mjs';
-import { codexBin, reply, say, startModel } from './codex.mjs';
+import { codexBin, makeHome, reply, say, startModel } from './codex.mjs';
 
 /** The program that runs scripts: $CODEX_CODE_MODE_HOST_PATH, or the one beside the program under test. */
 export const hostBin = [process.env.CODEX_CODE_MODE_HOST_PATH, path.join(path.dirname(codexBin), 'codex-code-mode-host'),
@@ -40,9 +40,13 @@ export const wait = (args) => reply({ call: 'wait', arguments: args });
 export const hostEnv = (engine) => ({ CODEX_CODE_MODE_HOST_PATH: hostBin, ...(engine && { CODEX_CODE_MODE_ENGINE: engine }) });
 
 /** A thread on a model of code mode. turn() runs one turn; outputs() are the outputs of calls, in order. */
-export async function startThread(t, replies, { engine, config = '', params = {}, ...options } = {}) {
+export async function startThread(t, replies, { engine, config = '', hooks, params = {}, ...options } = {}) {
 	const model = await startModel(t, [...replies, { ...say('Done.'), times: 'forever' }]);
-	const server = await startAppServer(t, model, { config: `model = "gpt-6-sol"\n${config}`, env: hostEnv(engine), ...options });
+	const home = makeHome(t, model, `model = "gpt-6-sol"\n${config.includes('[mcp_') ? 'mcp_optional_startup_grace_ms = 60000' : config}`);
+	if (config.includes('[mcp_')) fs.appendFileSync(path.join(home, 'config.toml'), config);
+	if (hooks) fs.writeFileSync(path.join(home, 'hooks.json'), JSON.stringify({ hooks }));
+	const server = await startAppServer(t, model, { home, env: hostEnv(engine), ...options });
+	if (hooks) await trustHooks(server);
 	const { thread } = await server.request('thread/start', { sandbox: 'danger-full-access', ...params });
 	const last = () => model.requests().at(-1).body.input;
 	return {
@@ -60,9 +64,44 @@ export async function startThread(t, replies, { engine, config = '', params = {}
 export const shown = ({ output }) => typeof output === 'string' ? { head: output, texts: [] }
 	: { head: output[0].text, texts: output.slice(1).map((item) => item.text ?? item.image_url) };
 
+/** Trusts all hooks of the configuration. */
+async function trustHooks(server) {
+	const [{ hooks }] = (await server.request('hooks/list', {})).data;
+	const value = Object.fromEntries(hooks.map(({ key, currentHash }) => [key, { trusted_hash: currentHash }]));
+	await server.request('config/batchWrite', { edits: [{ keyPath: 'hooks.state', value, mergeStrategy: 'upsert' }], reloadUserConfig: true });
+}
+
 /** Runs one script in a turn of its own, and returns what the model got. */
 export async function runScript(t, source, options) {
 	const thread = await startThread(t, [script(source)], options);
 	await thread.turn();
 	return { ...shown(thread.outputs()[0]), thread };
+}
+
+/** The command line of a process, '' after its end. */
+export function commandOf(pid) {
+	try {
+		return fs.readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+	} catch {
+		return '';
+	}
+}
+
+/** All descendants of a process. */
+export function children(pid) {
+	const all = [];
+	const list = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+	const parents = Object.fromEntries(list.map((name) => {
+		try {
+			return [name, / (\d+)/.exec(fs.readFileSync(`/proc/${name}/stat`, 'utf8').replace(/^.*\) ./, ''))?.[1]];
+		} catch {
+			return [name, undefined];
+		}
+	}));
+	const add = (of) => Object.keys(parents).filter((name) => parents[name] === String(of)).forEach((name) => {
+		all.push(Number(name));
+		add(name);
+	});
+	add(pid);
+	return all;
 }
