@@ -117,7 +117,7 @@ static bool is_left(const struct code_cell *cell)
 	return !cell->process && !cell->waiter;
 }
 
-/* Drops the oldest ended cells that nobody waits for until what the rest keeps is within the limits. */
+/* Drops the oldest ended cells whose output no call has got until what the rest keeps is within the limits. */
 static void bound_left(struct code_cells *cells)
 {
 	struct code_cell *it;
@@ -157,50 +157,12 @@ void code_cell_break(struct code_cell *cell, const char *why)
 	close_cell(cell);
 }
 
-static struct code_value *find_value(struct code_cells *cells, struct str key)
-{
-	vec_for_each(it, &cells->store) {
-		if (str_eq(it->key, key))
-			return it;
-	}
-	return NULL;
-}
-
-static struct code_value *add_value(struct code_cells *cells, struct str key)
-{
-	vec_push(&cells->store, (struct code_value){.key = str_copy(key)});
-	cells->store_bytes += key.len;
-	return &cells->store.items[cells->store.count - 1];
-}
-
-/* True if the value fits in place of the one that it replaces, which may be NULL. */
-static bool has_room(const struct code_cells *cells, const struct code_value *value, const struct json *it)
-{
-	size_t kept = cells->store_bytes - (value ? value->json.len : 0);
-	size_t size = it->text.len + (value ? 0 : it->key.len);
-	return size <= LIMIT_CODE_STORE - kept && (value || cells->store.count < LIMIT_CODE_KEYS);
-}
-
-static void store(struct code_cells *cells, const struct json *values)
-{
-	json_for_each(it, values) {
-		struct code_value *value = find_value(cells, it->key);
-		if (it->type != JSON_string || !has_room(cells, value, it))
-			continue;
-		value = value ? value : add_value(cells, it->key);
-		cells->store_bytes += it->text.len;
-		cells->store_bytes -= value->json.len;
-		str_free(&value->json);
-		value->json = str_copy(it->text);
-	}
-}
-
 static void on_script_end(struct code_cell *cell, const struct json *frame)
 {
 	auto_buf struct buf text;
 	struct str error = json_get_str(frame, "error");
 	buf_init(&text, LIMIT_CODE_FRAME);
-	store(cell->cells, json_get(frame, "stored"));
+	code_store_merge(cell->cells, json_get(frame, "stored"));
 	if (error.ptr) {
 		cell->has_failed = true;
 		buf_printf(&text, "Script error:\n");
@@ -477,11 +439,7 @@ void code_cells_destroy(struct code_cells *cells)
 	if (!cells)
 		return;
 	code_cells_end(cells);
-	vec_for_each(it, &cells->store) {
-		str_free(&it->key);
-		str_free(&it->json);
-	}
-	vec_finish(&cells->store);
+	code_store_finish(cells);
 	free(cells);
 }
 

@@ -74,6 +74,12 @@ void code_cell_send(struct code_cell *cell, struct buf *frame);
 /* Ends the cell because its process has not kept to the protocol. */
 void code_cell_break(struct code_cell *cell, const char *why);
 
+/* ---- code_cells_store.c ---- */
+
+/* Stores the values {KEY: TEXT OF JSON} of a script; those for which there is no room are dropped. */
+void code_store_merge(struct code_cells *cells, const struct json *values);
+void code_store_finish(struct code_cells *cells);
+
 /* ---- code_cells_call.c ---- */
 
 /* Makes the call that a frame asks for. */

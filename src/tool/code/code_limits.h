@@ -7,7 +7,7 @@
 enum {
 	LIMIT_CODE_FRAME = 64 * MIB, /* a message between the engine and the host of a script, and what is queued */
 	LIMIT_CODE_CELLS = 16,       /* scripts of a session that run at the same time */
-	LIMIT_CODE_LEFT = 16,        /* ended scripts whose output nobody has got */
+	LIMIT_CODE_LEFT = 16,        /* ended scripts whose output no call has got */
 	LIMIT_CODE_LEFT_BYTES = 32 * MIB, /* their texts and pictures */
 	LIMIT_CODE_CALLS = 64,            /* calls of tools that run at the same time in one script */
 	LIMIT_CODE_QUEUED = 16384,        /* calls of one script that wait */
