@@ -26,6 +26,10 @@ struct thread {
 	char id[UUID_TEXT_SIZE];
 	char *path;
 	struct buf pending;
+	/* of a subagent: its last task */
+	struct str turn_id;
+	bool is_open, is_first_recorded;
+	VEC(struct str) begun; /* calls */
 };
 
 struct call {
@@ -52,6 +56,7 @@ struct fleet_log {
 	struct unfinished unfinished;
 	VEC(const struct submission *) given;
 	VEC(struct unfinished_call) given_calls;
+	VEC(struct unfinished) given_agents;
 };
 
 struct fleet_log *fleet_log_create(const char *folder)
@@ -61,6 +66,22 @@ struct fleet_log *fleet_log_create(const char *folder)
 	buf_init(&log->configure, LIMIT_LINE);
 	buf_init(&log->override, LIMIT_LINE);
 	return log;
+}
+
+static void drop_begun(struct thread *thread)
+{
+	vec_for_each(id, &thread->begun)
+		str_free(id);
+	thread->begun.count = 0;
+}
+
+static void thread_finish(struct thread *thread)
+{
+	drop_begun(thread);
+	vec_finish(&thread->begun);
+	str_free(&thread->turn_id);
+	buf_finish(&thread->pending);
+	free(thread->path);
 }
 
 static void drop_inputs(struct fleet_log *log, size_t count)
@@ -87,10 +108,8 @@ void fleet_log_destroy(struct fleet_log *log)
 {
 	if (!log)
 		return;
-	vec_for_each(thread, &log->threads) {
-		buf_finish(&thread->pending);
-		free(thread->path);
-	}
+	vec_for_each(thread, &log->threads)
+		thread_finish(thread);
 	if (log->inputs.count)
 		drop_inputs(log, log->inputs.count);
 	drop_calls(log);
@@ -99,7 +118,10 @@ void fleet_log_destroy(struct fleet_log *log)
 	vec_finish(&log->inputs);
 	vec_finish(&log->calls);
 	vec_finish(&log->given);
+	vec_for_each(agent, &log->given_agents)
+		free((void *)(uintptr_t)agent->calls);
 	vec_finish(&log->given_calls);
+	vec_finish(&log->given_agents);
 	arena_finish(&log->arena);
 	buf_finish(&log->configure);
 	buf_finish(&log->override);
@@ -316,8 +338,12 @@ static void on_end(struct fleet_log *log, const struct json *note)
 
 static void on_begin(struct fleet_log *log, const struct json *note)
 {
-	if (log->threads.count && str_is(json_get_str(note, "thread"), log->threads.items[0].id))
-		get_call(log, json_get_str(note, "call_id"))->has_begun = true;
+	struct str id = json_get_str(note, "call_id");
+	struct thread *thread = find_thread(log, json_get_str(note, "thread"));
+	if (thread && thread == log->threads.items)
+		get_call(log, id)->has_begun = true;
+	else if (thread && id.ptr)
+		vec_push(&thread->begun, str_copy(id));
 }
 
 static void on_event(struct fleet_log *log, const struct json *note)
@@ -330,6 +356,33 @@ static void on_event(struct fleet_log *log, const struct json *note)
 		get_call(log, id)->begin = msg;
 }
 
+/* Looks into a line of a subagent's rollout. */
+static void look_below(struct thread *thread, struct str line)
+{
+	static const char *const words[] = {"\"task_started\"", "\"task_complete\"", "\"turn_aborted\"",
+	                                    "\"item_completed\""};
+	struct str head = str_n(line.ptr, line.len < PEEK ? line.len : PEEK);
+	auto_arena struct arena arena = {0};
+	size_t at = 0;
+	while (at < countof(words) && str_find(head, str_of(words[at])) < 0)
+		at++;
+	if (at == countof(words))
+		return;
+	const struct json *payload = json_get(json_parse(&arena, line, NULL), "payload");
+	struct str type = json_get_str(payload, "type");
+	if (str_is(type, "task_started")) {
+		drop_begun(thread);
+		thread->is_open = true;
+		thread->is_first_recorded = false;
+		str_free(&thread->turn_id);
+		thread->turn_id = str_copy(json_get_str(payload, "turn_id"));
+	} else if (str_is(type, "task_complete") || str_is(type, "turn_aborted")) {
+		thread->is_open = false;
+	} else if (str_is(json_get_str(json_get(payload, "item"), "type"), "UserMessage")) {
+		thread->is_first_recorded = true;
+	}
+}
+
 static int on_line(struct fleet_log *log, const struct json *note, struct error *err)
 {
 	const struct json *line = json_get(note, "line");
@@ -337,7 +390,11 @@ static int on_line(struct fleet_log *log, const struct json *note, struct error 
 	if (!line || !uuid_is_valid(id))
 		return 0;
 	struct thread *thread = find_thread(log, id);
-	return copy_line(thread ? thread : add_thread(log, id, line->span), line->span, err);
+	if (!thread)
+		thread = add_thread(log, id, line->span);
+	if (thread)
+		look_below(thread, line->span);
+	return copy_line(thread, line->span, err);
 }
 
 static int take_note(struct fleet_log *log, struct str text, struct error *err)
@@ -438,9 +495,30 @@ bool fleet_log_has_id(const struct fleet_log *log, struct str id)
 	return false;
 }
 
+/* A subagent whose prompt had not reached its history cannot be continued: the prompt is in no log. */
+static void add_agent(struct fleet_log *log, const struct thread *thread, const char *worker)
+{
+	if (!thread->is_open || !thread->is_first_recorded || !thread->turn_id.ptr)
+		return;
+	struct unfinished_call *calls = xcalloc(thread->begun.count + 1, sizeof(*calls));
+	for (size_t i = 0; i < thread->begun.count; i++)
+		calls[i].call_id = thread->begun.items[i];
+	vec_push(&log->given_agents, (struct unfinished){
+					     .id = thread->turn_id,
+					     .turn_id = thread->turn_id,
+					     .worker = worker,
+					     .is_first_recorded = true,
+					     .calls = calls,
+					     .call_count = thread->begun.count,
+					     .thread_id = thread->id,
+				     });
+}
+
 const struct unfinished *fleet_log_unfinished(struct fleet_log *log, const char *worker)
 {
-	if (!log->task.ptr)
+	for (size_t i = 1; i < log->threads.count; i++)
+		add_agent(log, &log->threads.items[i], worker);
+	if (!log->task.ptr && !log->given_agents.count)
 		return NULL;
 	vec_for_each(input, &log->inputs)
 		vec_push(&log->given, input->submission);
@@ -458,6 +536,8 @@ const struct unfinished *fleet_log_unfinished(struct fleet_log *log, const char 
 		.is_first_recorded = log->is_first_recorded,
 		.calls = log->given_calls.items,
 		.call_count = log->given_calls.count,
+		.agents = log->given_agents.items,
+		.agent_count = log->given_agents.count,
 	};
 	return &log->unfinished;
 }

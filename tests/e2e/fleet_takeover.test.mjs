@@ -101,20 +101,64 @@ test('a call of an MCP server that was cut off is reported as interrupted and no
 	assert.equal(made(), 1);
 });
 
-test('a tree of subagents moves with its root: results that were there stay, one that worked counts as interrupted', only, async (t) => {
+const ofChild = { contains: 'child work', lacks: 'You are agent 0' };
+const isOfChild = ({ body }) => JSON.stringify(body).includes('child work') && !JSON.stringify(body).includes('You are agent 0');
+const until = async (test) => {
+	while (!test()) await new Promise((resolve) => setTimeout(resolve, 10));
+};
+
+test('a tree of subagents moves with its root: one that worked continues, and its parent gets its result', only, async (t) => {
 	const model = await startModel(t, [
-		{ when: { contains: 'child work', lacks: 'You are agent 0' }, reply: [{ delta: 'busy' }, { hang: true }] },
+		{ when: ofChild, reply: [{ delta: 'busy' }, { hang: true }] }, { when: ofChild, reply: [{ message: 'Result of the child.' }] },
 		call('subagent_spawn', { prompt: 'child work' }), call('subagent_await', {}), forever(say('Over.'))]);
 	const redis = await startRedis(t);
 	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER, config: AGENTS });
 	await redis.submit('s1', 't1', 'go');
-	while (model.requests().length < 3) await new Promise((resolve) => setTimeout(resolve, 10));
+	await until(() => model.requests().length >= 3);
 	await kill(a);
 	await startWorker(t, redis, model, { name: 'b', args: NEVER, config: AGENTS });
 	const events = await redis.untilEnd('s1', 't1');
 	assert.ok(isGapless(events));
 	assert.equal(types(events).filter((type) => type === 'task_complete').length, 1);
-	assert.match(input(model.requests().at(-1)), /interrupted|canceled/);
+	assert.equal(model.requests().filter(isOfChild).length, 2);
+	assert.match(input(model.requests().at(-1)), /Result of the child\./);
+	assert.doesNotMatch(input(model.requests().at(-1)), /interrupted|canceled/);
+});
+
+test('the command of a subagent that had begun is not run again: its model is informed, and it goes on', only, async (t) => {
+	const model = await startModel(t, [
+		{ when: ofChild, reply: [{ call: 'exec_command', arguments: { cmd: 'echo once >> ran; sleep 60' }, call_id: 'of-child' }] },
+		{ when: ofChild, reply: [{ message: 'Result of the child.' }] },
+		call('subagent_spawn', { prompt: 'child work' }), call('subagent_await', {}), forever(say('Over.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER, config: AGENTS });
+	const ran = path.join(a.cwd, 'ran');
+	await redis.submit('s1', 't1', 'go');
+	await until(() => fs.existsSync(ran) && model.requests().length >= 3);
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b', args: NEVER, config: AGENTS, cwd: a.cwd });
+	await redis.untilEnd('s1', 't1');
+	assert.match(input(model.requests().filter(isOfChild).at(-1)), /interrupted: the worker that ran this was lost/);
+	assert.match(input(model.requests().at(-1)), /Result of the child\./);
+	assert.equal(fs.readFileSync(ran, 'utf8'), 'once\n');
+});
+
+test('a subagent that works while its root rests continues, too', only, async (t) => {
+	const model = await startModel(t, [
+		{ when: ofChild, reply: [{ delta: 'busy' }, { hang: true }] }, { when: ofChild, reply: [{ message: 'Result of the child.' }] },
+		call('subagent_spawn', { prompt: 'child work' }), forever(say('Over.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER, config: AGENTS });
+	await redis.submit('s1', 't1', 'go');
+	const before = await redis.untilEnd('s1', 't1');
+	await until(() => model.requests().filter(isOfChild).length);
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b', args: NEVER, config: AGENTS });
+	await redis.until('s1', ({ msg }) => msg.type === 'task_complete', { after: before.at(-1).seq });
+	assert.match(input(model.requests().at(-1)), /Result of the child\./);
+	const events = await redis.events('s1');
+	assert.ok(isGapless(events));
+	assert.equal(events.filter(({ id, msg }) => id === 't1' && msg.type === 'task_complete').length, 1);
 });
 
 test('a review that was cut off begins again under the same id', only, async (t) => {

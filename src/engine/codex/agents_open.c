@@ -19,7 +19,7 @@
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_reader.h"
 
-static struct codex *open_codex(struct codex *parent, struct agent *agent)
+static struct codex *open_codex(struct codex *parent, struct agent *agent, const struct unfinished *unfinished)
 {
 	struct codex_options options = {
 		.services = parent->services,
@@ -29,6 +29,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent)
 		.client = parent->env.client,
 		.client_version = parent->env.client_version,
 		.sink = parent->env.sink,
+		.unfinished = unfinished,
 		.ephemeral = parent->env.ephemeral,
 		.mutes_output = true,
 		.begins_once_allowed = parent->env.begins_once_allowed,
@@ -226,7 +227,7 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 	launch = &full;
 	if (check_model(parent, launch, err) != 0)
 		return -(int)err->code;
-	struct codex *child = open_codex(parent, agent);
+	struct codex *child = open_codex(parent, agent, NULL);
 	if (configure(parent, child, launch, err) != 0) {
 		drop(agent, child);
 		return -(int)err->code;
@@ -283,20 +284,25 @@ static struct codex *owner_of(const struct agent *agent)
 
 /* Submits the resume as an Op of the new Codex: its rollout is read on a worker, and the Op waits for a lock that an
  * exiting process still holds. agents_on_configured or agents_on_configure_failed follows. */
-int agents_reopen(struct agent *agent, void *self, struct error *err)
+int agents_continue(struct agent *agent, const struct codex *root, const struct unfinished *unfinished,
+                    struct error *err)
 {
-	const struct codex *root = self;
 	unsigned long long id = agent->id;
 	auto_free char *path = rollout_list_find_id(session_env_rollouts(&root->env), str_of(agent->session_id), err);
 	if (!path)
 		return error_set(err, ERR_not_found, "agent_id %llu is no longer active; refresh subagent_list", id);
-	struct codex *child = open_codex(owner_of(agent), agent);
+	struct codex *child = open_codex(owner_of(agent), agent, unfinished);
 	struct op_configure_session resume = {.resume_path = str_of(path)};
 	struct op op = {.tag = OP_configure_session, .configure_session = &resume};
 	if (sq_push(&child->sq, STR(""), &op, err) == 0)
 		return 0;
 	drop(agent, child);
 	return -(int)err->code;
+}
+
+int agents_reopen(struct agent *agent, void *self, struct error *err)
+{
+	return agents_continue(agent, self, NULL, err);
 }
 
 void agents_on_configured(struct codex *codex)

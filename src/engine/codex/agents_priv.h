@@ -6,12 +6,16 @@
 #include "base/error.h"
 
 struct codex;
+struct unfinished;
 
 enum { MAX_ACTIVE_SUBAGENTS = 256 };
 
 /* Members of struct agent_ops, defined in agents_open.c. */
 must_check int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err);
 must_check int agents_reopen(struct agent *agent, void *self, struct error *err);
+/* Loads the session of an agent that worked in a lost process, and continues its task. */
+must_check int agents_continue(struct agent *agent, const struct codex *root, const struct unfinished *unfinished,
+                               struct error *err);
 
 /* Emits how the restored subagents that were active have ended. Their rollouts are read on a worker; meanwhile the
  * Ops and events of the root wait, so that a client that has received session_configured can submit. */

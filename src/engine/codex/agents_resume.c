@@ -126,6 +126,17 @@ static void on_read(void *self)
 		read_end(job, entry);
 }
 
+/* Continues work that a lost process has left; false if it cannot be continued. */
+static bool resume_work(struct agent *agent, const struct codex *root)
+{
+	const struct unfinished *work = root->env.unfinished;
+	for (size_t i = 0; work && i < work->agent_count; i++) {
+		if (str_is(str_of(work->agents[i].thread_id), agent->session_id))
+			return agents_continue(agent, root, &work->agents[i], NULL) == 0;
+	}
+	return false;
+}
+
 static void settle(const struct codex *root, const struct settle_entry *entry)
 {
 	struct agent *agent = agent_tree_find(root->agents, entry->id);
@@ -135,7 +146,7 @@ static void settle(const struct codex *root, const struct settle_entry *entry)
 		agent_set_status(agent, subagent_status_idle);
 	else if (entry->has_ended)
 		agent_end(agent, agent_outcome_completed, entry->message);
-	else
+	else if (!resume_work(agent, root))
 		agent_end(agent, agent_outcome_canceled, STR("interrupted"));
 }
 

@@ -385,7 +385,7 @@ void codex_continue(struct codex *codex)
 {
 	const struct unfinished *unfinished = codex->env.unfinished;
 	codex->env.unfinished = NULL;
-	if (unfinished)
+	if (unfinished && unfinished->id.ptr)
 		task_continue(&codex->tasks, unfinished);
 }
 

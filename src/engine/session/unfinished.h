@@ -20,7 +20,7 @@ struct unfinished_call {
 };
 
 struct unfinished {
-	struct str id;                          /* of the task */
+	struct str id;                          /* of the task; STR_NONE: only subagents worked */
 	struct str turn_id;                     /* its name in the rollout */
 	const char *worker;                     /* the lost process, for the warning */
 	const struct submission *const *inputs; /* those that started and steered the task, oldest first */
@@ -28,6 +28,9 @@ struct unfinished {
 	bool is_first_recorded; /* the first of them is in the history */
 	const struct unfinished_call *calls;
 	size_t call_count;
+	const char *thread_id;           /* of a subagent; NULL: the session itself */
+	const struct unfinished *agents; /* tasks of subagents, without inputs */
+	size_t agent_count;
 };
 
 #endif
