@@ -11,8 +11,10 @@ static const struct resp nil;
 static enum resp_state read_line(struct str *bytes, struct str *ret)
 {
 	ptrdiff_t end = str_find(*bytes, STR("\r\n"));
+	if ((end < 0 ? bytes->len : (size_t)end) > LIMIT_REDIS_LINE)
+		return RESP_BAD;
 	if (end < 0)
-		return bytes->len > LIMIT_REDIS_LINE ? RESP_BAD : RESP_MORE;
+		return RESP_MORE;
 	*ret = str_n(bytes->ptr, (size_t)end);
 	*bytes = str_skip(*bytes, (size_t)end + 2);
 	return RESP_DONE;
@@ -26,6 +28,8 @@ static enum resp_state read_text(struct str *bytes, int64_t len, struct resp *re
 		return RESP_BAD;
 	if (bytes->len < (size_t)len + 2)
 		return RESP_MORE;
+	if (!str_has_prefix(str_skip(*bytes, (size_t)len), "\r\n"))
+		return RESP_BAD;
 	ret->type = RESP_text;
 	ret->text = str_n(bytes->ptr, (size_t)len);
 	*bytes = str_skip(*bytes, (size_t)len + 2);
