@@ -305,6 +305,10 @@ enum {
 	LIMIT_FLEET_BATCH = 1 * MIB,        /* bytes of one emit, if it needs no more to be whole */
 	LIMIT_FLEET_SESSIONS = 100 * 1000,  /* the largest --max-sessions */
 	LIMIT_FLEET_READ = 256,             /* entries of a stream that one command reads */
+	LIMIT_FLEET_PACK_FROM = 16 * KIB,   /* bytes of a log from which on it is packed when its session is let go */
+	LIMIT_FLEET_CHUNK = 1 * MIB,        /* lines of a log that are packed together; the last one may exceed it */
+	LIMIT_FLEET_PACK_LINE = 8 * MIB,    /* a longer line is not packed, nor what follows it */
+	LIMIT_FLEET_CHUNKS = 4,             /* packed parts of a log that one command reads */
 	LIMIT_FLEET_DELTA_MS = 50,          /* time in which deltas are gathered into one emit */
 	LIMIT_ARGV = 4096,
 	LIMIT_RULES_DEPTH = 16, /* nested lists in a .rules file */

@@ -155,15 +155,18 @@ static void count_waiting(struct fleet_rows *rows)
 		rows->waiting += rows->rows.items[i].text.len;
 }
 
-void fleet_rows_on_stored(struct fleet_rows *rows)
+size_t fleet_rows_on_stored(struct fleet_rows *rows)
 {
+	size_t bytes = 0;
 	for (; rows->stored < rows->sent; rows->stored++) {
 		const struct fleet_row *row = &rows->rows.items[rows->stored];
 		rows->waiting -= row->text.len;
 		rows->stored_seq += row->kind == FLEET_EVENT;
 		rows->stored_lines += row->kind == FLEET_LINE;
+		bytes += row->kind == FLEET_LINE ? row->text.len : 0;
 	}
 	trim(rows);
+	return bytes;
 }
 
 bool fleet_rows_rewind(struct fleet_rows *rows, uint64_t seq, uint64_t lines)

@@ -59,8 +59,8 @@ bool fleet_rows_is_stored(const struct fleet_rows *rows, uint64_t position);
  * batch with fleet_rows_batch_finish. */
 bool fleet_rows_next(struct fleet_rows *rows, struct fleet_rows_batch *ret);
 void fleet_rows_batch_finish(struct fleet_rows_batch *batch);
-/* The batch was stored. */
-void fleet_rows_on_stored(struct fleet_rows *rows);
+/* The batch was stored. Returns the bytes of its lines. */
+size_t fleet_rows_on_stored(struct fleet_rows *rows);
 /* The store has these numbers: the rows after them are to be stored. False if the rows do not contain that place. */
 bool fleet_rows_rewind(struct fleet_rows *rows, uint64_t seq, uint64_t lines);
 /* The store has nothing: all rows that are kept are to be stored. */

@@ -92,6 +92,9 @@ static void on_submissions(const struct resp *reply, void *self)
 {
 	struct session_data *session = self;
 	session->is_reading = false;
+	session->must_read |= !reply || reply->type != RESP_list;
+	if (reply && reply->type != RESP_list)
+		fleet_session_on_error(session, reply);
 	if (!reply || reply->type != RESP_list)
 		return;
 	for (size_t i = 0; i < reply->count; i++) {
@@ -116,7 +119,7 @@ void fleet_session_look(struct fleet_session *base)
 		return;
 	session->must_read = false;
 	session->is_reading = fleet_store_read(session->env->store, base->lease.sid, ":sq", session->read_id,
-	                                       on_submissions, session);
+	                                       LIMIT_FLEET_READ, on_submissions, session);
 	session->must_read |= !session->is_reading;
 }
 
@@ -204,7 +207,7 @@ void fleet_session_on_up(struct fleet_session *base)
 	if (base->is_done)
 		return;
 	fleet_store_forget(session->env->store, session);
-	session->is_emitting = session->is_reading = session->is_releasing = false;
+	session->is_emitting = session->is_reading = session->is_releasing = session->is_packing = false;
 	if (session->phase == FLEET_LOADING) {
 		fleet_session_load(session);
 		return;

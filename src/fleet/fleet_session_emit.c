@@ -190,8 +190,8 @@ static void on_other(struct session_data *session, uint64_t seq, uint64_t lines)
 
 static void on_stored(struct session_data *session)
 {
-	fleet_rows_on_stored(&session->rows);
-	session->restores = false;
+	session->unpacked += fleet_rows_on_stored(&session->rows);
+	session->restores = session->has_error = false;
 	pass_barriers(session);
 	choose_hold(session);
 	fleet_session_send(session);
@@ -212,6 +212,20 @@ void fleet_session_restore(struct fleet_session *base)
 	fleet_session_look(base);
 }
 
+/* Reported once until something is stored again. */
+void fleet_session_on_error(struct session_data *session, const struct resp *reply)
+{
+	bool is_final = fleet_is_error(reply, "WRONGTYPE") || fleet_is_error(reply, "specified in XADD");
+	if (!session->has_error || is_final)
+		fprintf(stderr, "session %.*s: %s: %.*s\n", STR_ARG(session->base.lease.sid),
+		        is_final ? "dropped, its keys are damaged" : "retrying", STR_ARG(reply->text));
+	session->has_error = true;
+	if (is_final)
+		fleet_session_finish(session);
+	else
+		loop_timer_start(session->delta, RETRY_MS);
+}
+
 static void on_emitted(const struct resp *reply, void *self)
 {
 	struct session_data *session = self;
@@ -228,9 +242,7 @@ static void on_emitted(const struct resp *reply, void *self)
 	} else if (str_is(state, "fenced")) {
 		fleet_session_lose(&session->base);
 	} else {
-		fprintf(stderr, "session %.*s: not stored, retrying: %.*s\n", STR_ARG(session->base.lease.sid),
-		        STR_ARG(reply->text));
-		loop_timer_start(session->delta, RETRY_MS);
+		fleet_session_on_error(session, reply);
 	}
 }
 
@@ -304,69 +316,21 @@ static void on_flush(void *self)
 static void on_delta_timer(void *self)
 {
 	struct session_data *session = self;
-	if (!session->base.is_done && !is_midway(session))
-		cut(session);
-	else if (!session->base.is_done)
-		loop_timer_start(session->delta, 2);
-}
-
-/* ---- letting go ---- */
-
-static void on_released(const struct resp *reply, void *self)
-{
-	struct session_data *session = self;
-	struct str state = resp_text(reply);
-	session->is_releasing = false;
-	if (!reply)
+	if (session->base.is_done)
 		return;
-	if (str_is(state, "busy") && session->codex) {
-		fleet_session_look(&session->base);
+	if (session->phase == FLEET_LOADING) {
+		fleet_session_load(session);
 		return;
 	}
-	if (str_is(state, "fenced"))
-		session->env->counts.fenced++;
-	fleet_session_finish(session);
-}
-
-static bool has_all_stored(const struct session_data *session)
-{
-	return !session->is_emitting && fleet_rows_is_stored(&session->rows, fleet_rows_position(&session->rows));
-}
-
-void fleet_session_release(struct session_data *session)
-{
-	if (session->is_releasing || session->base.is_done || !has_all_stored(session))
+	if (is_midway(session)) {
+		loop_timer_start(session->delta, 2);
 		return;
-	bool requeues = session->must_requeue || session->env->is_draining;
-	requeues = requeues && (session->must_requeue || session->waiting.count);
-	session->is_releasing =
-		fleet_store_release(session->env->store, &session->base.lease, session->has_ended ? "ended" : "idle",
-	                            requeues, on_released, session);
-}
-
-static void on_idle(void *self)
-{
-	struct session_data *session = self;
-	if (session->base.is_done || session->phase != FLEET_OPEN || session->is_reading || session->is_applying ||
-	    codex_is_working(session->codex))
-		return;
-	if (!session->waiting.count || session->env->is_draining || session->has_ended)
+	}
+	cut(session);
+	if (session->phase == FLEET_LETTING_GO)
 		fleet_session_release(session);
-}
-
-/* The clock runs from the moment at which nothing is left to do. */
-void fleet_session_rest(struct session_data *session)
-{
-	if (session->base.is_done || session->phase != FLEET_OPEN)
-		return;
-	bool is_resting = !session->is_reading && !session->is_applying && has_all_stored(session) &&
-	                  !codex_is_working(session->codex);
-	if (!is_resting)
-		loop_timer_stop(session->idle);
-	else if (session->env->is_draining || session->has_ended)
-		on_idle(session);
-	else if (!loop_timer_is_active(session->idle))
-		loop_timer_start(session->idle, session->env->idle_ms);
+	else if (!session->is_emitting)
+		fleet_session_apply(session);
 }
 
 void fleet_session_init_emit(struct session_data *session)
@@ -377,6 +341,6 @@ void fleet_session_init_emit(struct session_data *session)
 	buf_init(&session->text, LIMIT_STREAM_QUEUE_HARD);
 	loop_deferred_init(&session->flush, loop, on_flush, session);
 	session->delta = loop_timer_create(loop, on_delta_timer, session);
-	session->idle = loop_timer_create(loop, on_idle, session);
+	session->idle = loop_timer_create(loop, fleet_session_on_idle, session);
 	session->settle = loop_timer_create(loop, on_flush, session);
 }

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "fleet/fleet_pack.h"
 #include "fleet/fleet_session_priv.h"
 #include "fleet/resp.h"
 
@@ -76,17 +77,38 @@ static void use_next_folder(struct session_data *session, const struct error *er
 	fleet_session_load(session);
 }
 
-static int take_entry(struct session_data *session, const struct resp *entry, struct error *err)
+static int take_line(struct session_data *session, struct str line, struct error *err)
 {
-	struct str id = resp_text(resp_at(entry, 0)), line = fleet_field(entry, "l");
-	if (!id.ptr || !line.ptr)
-		return 0;
-	str_free(&session->log_id);
-	session->log_id = str_copy(id);
 	fleet_rows_add_stored(&session->rows, line);
 	return fleet_log_add(session->log, line, err);
 }
 
+static int take_chunk(struct session_data *session, struct str packed, struct error *err)
+{
+	auto_buf struct buf lines;
+	struct str line, rest;
+	buf_init(&lines, (size_t)LIMIT_FLEET_CHUNK + LIMIT_FLEET_PACK_LINE + 1);
+	int status = fleet_unpack(&lines, packed, err);
+	rest = buf_str(&lines);
+	while (status == 0 && str_next_line(&rest, &line))
+		status = take_line(session, line, err);
+	return status;
+}
+
+static int take_entry(struct session_data *session, const struct resp *entry, struct error *err)
+{
+	struct str id = resp_text(resp_at(entry, 0)), text = fleet_field(entry, session->has_unpacked ? "l" : "z");
+	if (!id.ptr || !text.ptr)
+		return 0;
+	str_free(&session->log_id);
+	session->log_id = str_copy(id);
+	if (!session->has_unpacked)
+		return take_chunk(session, text, err);
+	session->unpacked += text.len;
+	return take_line(session, text, err);
+}
+
+/* Reads the packed part of the log, then the rest. */
 static void read_log(struct session_data *session);
 
 static void on_log(const struct resp *reply, void *self)
@@ -98,17 +120,19 @@ static void on_log(const struct resp *reply, void *self)
 	if (!reply)
 		return;
 	if (reply->type != RESP_list) {
-		error_set(&err, ERR_invalid, "its log cannot be read: %.*s", STR_ARG(reply->text));
-		fail(session, &err);
+		fleet_session_on_error(session, reply);
 		return;
 	}
 	for (size_t i = 0; i < reply->count && status == 0; i++)
 		status = take_entry(session, resp_at(reply, i), &err);
-	if (status == 0 && reply->count == LIMIT_FLEET_READ) {
+	bool is_last = reply->count < (session->has_unpacked ? LIMIT_FLEET_READ : LIMIT_FLEET_CHUNKS);
+	bool was_unpacked = session->has_unpacked;
+	session->has_unpacked |= is_last;
+	if (status == 0 && (!is_last || !was_unpacked))
 		read_log(session);
-		return;
-	}
-	if (status != 0 || fleet_log_end(session->log, &err) != 0)
+	else if (status == -ERR_invalid || status == -ERR_unsupported)
+		fail(session, &err);
+	else if (status != 0 || fleet_log_end(session->log, &err) != 0)
 		use_next_folder(session, &err);
 	else
 		open_codex(session);
@@ -116,13 +140,16 @@ static void on_log(const struct resp *reply, void *self)
 
 static void read_log(struct session_data *session)
 {
-	session->is_reading = fleet_store_read(session->env->store, session->base.lease.sid, ":log", session->log_id,
-	                                       on_log, session);
+	bool is_packed = !session->has_unpacked;
+	session->is_reading =
+		fleet_store_read(session->env->store, session->base.lease.sid, is_packed ? ":pack" : ":log",
+	                         session->log_id, is_packed ? LIMIT_FLEET_CHUNKS : LIMIT_FLEET_READ, on_log, session);
 }
 
 void fleet_session_load(struct session_data *session)
 {
 	uint64_t seq = session->rows.seq, lines = session->rows.lines;
+	fleet_store_forget(session->env->store, session); /* an earlier attempt */
 	if (session->folder)
 		fleet_folder_remove(session->folder);
 	free(session->folder);
@@ -132,6 +159,8 @@ void fleet_session_load(struct session_data *session)
 	session->log = fleet_log_create(session->folder);
 	str_free(&session->log_id);
 	session->log_id = str_copy(STR("0-0"));
+	session->has_unpacked = false;
+	session->unpacked = 0;
 	fleet_rows_finish(&session->rows);
 	fleet_rows_init(&session->rows, seq, lines);
 	read_log(session);

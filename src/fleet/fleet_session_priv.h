@@ -39,9 +39,13 @@ struct session_data {
 	char *folder;
 	char *lost; /* the worker before; "" if it let the session go */
 	struct fleet_log *log;
+	bool has_unpacked; /* the packed part of the log was read */
+	size_t unpacked;   /* bytes of lines that are not packed, as far as they are stored */
+	bool is_packing;
 	struct str log_id; /* the last entry of the log that was read */
 	struct fleet_rows rows;
 	bool is_emitting, restores, is_holding;
+	bool has_error;                    /* the store refuses, and it was reported */
 	struct str applied_id;             /* the last submission that was applied or is being applied */
 	struct str read_id;                /* the last one that was read */
 	VEC(struct fleet_waiting) waiting; /* read, not applied */
@@ -79,8 +83,15 @@ void fleet_session_on_event(const struct event *event, void *self);
 void fleet_session_add_error(struct session_data *session, struct str id, const char *text);
 /* Stores the groups that are complete. */
 void fleet_session_send(struct session_data *session);
+/* The store refused something: tries again later, or drops the session if its keys have other types. */
+void fleet_session_on_error(struct session_data *session, const struct resp *reply);
+
+/* ---- fleet_session_rest.c ---- */
+
 /* Starts the clock after which the session is let go, or lets it go. */
 void fleet_session_rest(struct session_data *session);
 void fleet_session_release(struct session_data *session);
+/* The clock has run out. */
+void fleet_session_on_idle(void *self);
 
 #endif

@@ -94,14 +94,12 @@ static void on_script(const struct resp *reply, void *self)
 	struct fleet_store *store = self;
 	struct str hash = resp_text(reply);
 	unsigned at = SCRIPT_count - store->missing;
-	struct error err;
 	if (!reply || !store->missing)
 		return;
 	if (hash.len != SHA_TEXT - 1) {
 		store->missing = 0;
-		error_set(&err, ERR_denied, "%s: cannot load a script: %.*s", store->options.url->shown,
-		          STR_ARG(reply->text));
-		store->events->on_down(&err, store->self);
+		redis_link_fail(store->link, fleet_is_error(reply, "NOPERM") ? ERR_denied : ERR_connect,
+		                "cannot load a script: ", reply->text);
 		return;
 	}
 	memcpy(store->hashes[at], hash.ptr, hash.len);
@@ -118,8 +116,9 @@ static void on_script(const struct resp *reply, void *self)
 static void on_link_up(void *self)
 {
 	struct fleet_store *store = self;
-	const struct str scripts[SCRIPT_count] = {fleet_script_take, fleet_script_emit, fleet_script_release,
-	                                          fleet_script_renew, fleet_script_requeue};
+	const struct str scripts[SCRIPT_count] = {fleet_script_take,  fleet_script_emit,    fleet_script_release,
+	                                          fleet_script_renew, fleet_script_requeue, fleet_script_discard,
+	                                          fleet_script_reap,  fleet_script_pack};
 	store->missing = SCRIPT_count;
 	for (size_t i = 0; i < SCRIPT_count; i++) {
 		auto_buf struct buf out;
@@ -142,8 +141,8 @@ static void on_link_down(const struct error *err, void *self)
 static void on_reader_down(const struct error *err, void *self)
 {
 	struct fleet_reader *reader = self;
-	(void)err; /* the connection for commands reports it */
 	reader->is_reading = false;
+	reader->store->events->on_down(err, reader->store->self);
 }
 
 static void on_work_up(void *self)
@@ -241,27 +240,14 @@ void fleet_store_discard(struct fleet_store *store, struct str entry, struct str
 {
 	auto_buf struct buf out;
 	buf_init(&out, 4 * KIB);
-	resp_begin(&out, 4);
-	resp_word(&out, STR("XACK"));
-	fleet_store_key(store, &out, "work", STR(""), "");
-	resp_word(&out, STR("workers"));
+	fleet_store_script(store, &out, SCRIPT_discard, 3);
+	resp_word(&out, str_of(store->options.name));
 	resp_word(&out, entry);
-	resp_begin(&out, 3);
-	resp_word(&out, STR("XDEL"));
-	fleet_store_key(store, &out, "work", STR(""), "");
-	resp_word(&out, entry);
-	if (sid.ptr) {
-		resp_begin(&out, 5);
-		resp_word(&out, STR("XADD"));
-		fleet_store_key(store, &out, "work", STR(""), "");
-		resp_word(&out, STR("*"));
-		resp_word(&out, STR("sid"));
-		resp_word(&out, sid);
-	}
-	redis_link_send(store->link, buf_str(&out), sid.ptr ? 3 : 2, NULL, NULL);
+	resp_word(&out, sid.ptr ? sid : STR(""));
+	redis_link_send(store->link, buf_str(&out), 1, NULL, NULL);
 }
 
-bool fleet_store_read(struct fleet_store *store, struct str sid, const char *stream, struct str after,
+bool fleet_store_read(struct fleet_store *store, struct str sid, const char *stream, struct str after, uint64_t count,
                       redis_reply_fn fn, void *self)
 {
 	auto_buf struct buf out, from;
@@ -274,7 +260,7 @@ bool fleet_store_read(struct fleet_store *store, struct str sid, const char *str
 	resp_word(&out, buf_str(&from));
 	resp_word(&out, STR("+"));
 	resp_word(&out, STR("COUNT"));
-	resp_number(&out, LIMIT_FLEET_READ);
+	resp_number(&out, count);
 	return store->is_up && redis_link_send(store->link, buf_str(&out), 1, fn, self);
 }
 
@@ -313,6 +299,21 @@ bool fleet_store_release(struct fleet_store *store, const struct fleet_lease *le
 	resp_number(&out, store->options.events_kept);
 	resp_number(&out, requeues);
 	resp_word(&out, str_of(store->options.name));
+	return store->is_up && redis_link_send(store->link, buf_str(&out), 1, fn, self);
+}
+
+bool fleet_store_pack(struct fleet_store *store, const struct fleet_lease *lease, const struct fleet_chunk *chunk,
+                      redis_reply_fn fn, void *self)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_REDIS_REPLY);
+	fleet_store_script(store, &out, SCRIPT_pack, 6);
+	resp_word(&out, lease->sid);
+	resp_number(&out, lease->epoch);
+	resp_word(&out, str_of(store->options.name));
+	resp_number(&out, chunk->first);
+	resp_number(&out, chunk->last);
+	resp_word(&out, chunk->packed);
 	return store->is_up && redis_link_send(store->link, buf_str(&out), 1, fn, self);
 }
 

@@ -66,10 +66,10 @@ struct fleet_lease {
  * worker has it, and the store has lost it. */
 bool fleet_store_take(struct fleet_store *store, struct str sid, struct str entry, bool is_claimed, bool has_it,
                       redis_reply_fn fn, void *self);
-/* Acknowledges an entry that cannot be taken; with a sid, another worker gets a new one. */
+/* Removes an entry that cannot be taken; with a sid, another worker gets a new one in the same step. */
 void fleet_store_discard(struct fleet_store *store, struct str entry, struct str sid);
-/* Entries of s:SID:log, or of s:SID:sq, after an id: a list of {id, fields}. */
-bool fleet_store_read(struct fleet_store *store, struct str sid, const char *stream, struct str after,
+/* At most `count` entries of s:SID:log, of s:SID:pack or of s:SID:sq, after an id: a list of {id, fields}. */
+bool fleet_store_read(struct fleet_store *store, struct str sid, const char *stream, struct str after, uint64_t count,
                       redis_reply_fn fn, void *self);
 
 struct fleet_batch {
@@ -87,6 +87,14 @@ bool fleet_store_emit(struct fleet_store *store, const struct fleet_lease *lease
 /* "ok", "busy" (submissions are waiting), "fenced" or "gone". requeues: another worker shall continue. */
 bool fleet_store_release(struct fleet_store *store, const struct fleet_lease *lease, const char *state, bool requeues,
                          redis_reply_fn fn, void *self);
+/* The oldest lines of s:SID:log in packed form. */
+struct fleet_chunk {
+	uint64_t first, last; /* numbers of lines */
+	struct str packed;
+};
+/* Moves them to s:SID:pack: "ok", "fenced" or "other" (the log does not begin with these lines). */
+bool fleet_store_pack(struct fleet_store *store, const struct fleet_lease *lease, const struct fleet_chunk *chunk,
+                      redis_reply_fn fn, void *self);
 /* Extends the leases. The reply lists sids, each followed by "fenced" (another worker has it) or
  * "gone" (the store has lost it). `sessions`: how many the worker has in all. */
 bool fleet_store_renew(struct fleet_store *store, const struct fleet_lease *leases, size_t count, uint64_t sessions,
@@ -96,6 +104,8 @@ void fleet_store_reap(struct fleet_store *store, uint64_t room);
 /* Removes the worker. The call is sent before the store is destroyed. */
 void fleet_store_leave(struct fleet_store *store);
 
+/* True for an error of the store that contains this word: Redis 6 puts the name of the script before it. */
+bool fleet_is_error(const struct resp *reply, const char *word);
 /* The field of an entry of a stream; STR_NONE if it is missing. */
 struct str fleet_field(const struct resp *entry, const char *name);
 

@@ -6,7 +6,17 @@
 #include "fleet/fleet_store.h"
 #include "loop/loop.h"
 
-enum fleet_script { SCRIPT_take, SCRIPT_emit, SCRIPT_release, SCRIPT_renew, SCRIPT_requeue, SCRIPT_count };
+enum fleet_script {
+	SCRIPT_take,
+	SCRIPT_emit,
+	SCRIPT_release,
+	SCRIPT_renew,
+	SCRIPT_requeue,
+	SCRIPT_discard,
+	SCRIPT_reap,
+	SCRIPT_pack,
+	SCRIPT_count
+};
 enum { SHA_TEXT = 41 };
 
 /* A connection that waits in a blocking read. */
@@ -38,7 +48,7 @@ void fleet_store_read_work(struct fleet_store *store);
 void fleet_store_read_calls(struct fleet_store *store);
 /* Begins a call of a script; `count` words of arguments follow. */
 void fleet_store_script(const struct fleet_store *store, struct buf *out, enum fleet_script script, size_t count);
-/* Asks for entries that were delivered to this worker whose delivery it did not see. */
+/* Asks for entries that this worker has been given; it may not have seen the delivery. */
 void fleet_store_recover(struct fleet_store *store);
 
 #endif

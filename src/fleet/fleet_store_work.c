@@ -9,9 +9,9 @@
 
 enum { BLOCK_MS = 1000, AGAIN_MS = 200 };
 
-static bool is_error(const struct resp *reply, const char *prefix)
+bool fleet_is_error(const struct resp *reply, const char *word)
 {
-	return reply && reply->type == RESP_error && str_has_prefix(reply->text, prefix);
+	return reply && reply->type == RESP_error && str_find(reply->text, str_of(word)) >= 0;
 }
 
 struct str fleet_field(const struct resp *entry, const char *name)
@@ -43,8 +43,11 @@ static void take_entries(struct fleet_store *store, const struct resp *entries, 
 
 static void on_group_made(const struct resp *reply, void *self)
 {
-	(void)reply;
-	fleet_store_read_work(self);
+	struct fleet_store *store = self;
+	if (!reply || reply->type == RESP_error)
+		loop_timer_start(store->again, AGAIN_MS);
+	else
+		fleet_store_read_work(store);
 }
 
 /* The stream was deleted, so the group has to be made again. */
@@ -65,30 +68,13 @@ static void make_group_again(struct fleet_store *store)
 
 /* ---- reading work ---- */
 
-static void begin_read(const struct fleet_store *store, struct buf *out, uint64_t count, uint64_t block_ms)
-{
-	resp_begin(out, block_ms ? 11 : 9);
-	resp_word(out, STR("XREADGROUP"));
-	resp_word(out, STR("GROUP"));
-	resp_word(out, STR("workers"));
-	resp_word(out, str_of(store->options.name));
-	resp_word(out, STR("COUNT"));
-	resp_number(out, count);
-	if (block_ms) {
-		resp_word(out, STR("BLOCK"));
-		resp_number(out, block_ms);
-	}
-	resp_word(out, STR("STREAMS"));
-	fleet_store_key(store, out, "work", STR(""), "");
-}
-
 static void on_work(const struct resp *reply, void *self)
 {
 	struct fleet_store *store = self;
 	store->work.is_reading = false;
 	if (!reply)
 		return;
-	if (is_error(reply, "NOGROUP")) {
+	if (fleet_is_error(reply, "NOGROUP")) {
 		make_group_again(store);
 		return;
 	}
@@ -111,7 +97,17 @@ void fleet_store_read_work(struct fleet_store *store)
 	buf_init(&out, 4 * KIB);
 	if (!store->is_up || store->work.is_reading || !count)
 		return;
-	begin_read(store, &out, count, BLOCK_MS);
+	resp_begin(&out, 11);
+	resp_word(&out, STR("XREADGROUP"));
+	resp_word(&out, STR("GROUP"));
+	resp_word(&out, STR("workers"));
+	resp_word(&out, str_of(store->options.name));
+	resp_word(&out, STR("COUNT"));
+	resp_number(&out, count);
+	resp_word(&out, STR("BLOCK"));
+	resp_number(&out, BLOCK_MS);
+	resp_word(&out, STR("STREAMS"));
+	fleet_store_key(store, &out, "work", STR(""), "");
 	resp_word(&out, STR(">"));
 	store->work.is_reading = redis_link_send(store->work.link, buf_str(&out), 1, on_work, store);
 }
@@ -122,20 +118,40 @@ void fleet_store_want(struct fleet_store *store, uint64_t room)
 	fleet_store_read_work(store);
 }
 
+static void find_own(struct fleet_store *store, struct str cursor);
+
 static void on_recovered(const struct resp *reply, void *self)
 {
 	struct fleet_store *store = self;
-	if (reply)
-		take_entries(store, resp_at(resp_at(reply, 0), 1), false);
+	struct str cursor = resp_text(resp_at(reply, 0));
+	if (!reply)
+		return;
+	take_entries(store, resp_at(reply, 1), false);
+	if (cursor.ptr && !str_is(cursor, "0-0"))
+		find_own(store, cursor);
+}
+
+/* lease_ms: STR_NONE for the entries that this worker has. */
+static void reap(struct fleet_store *store, struct str lease_ms, struct str cursor, uint64_t count, redis_reply_fn fn)
+{
+	auto_buf struct buf out;
+	buf_init(&out, 4 * KIB);
+	fleet_store_script(store, &out, SCRIPT_reap, 4);
+	resp_word(&out, str_of(store->options.name));
+	resp_word(&out, lease_ms.ptr ? lease_ms : STR(""));
+	resp_word(&out, cursor);
+	resp_number(&out, count < LIMIT_FLEET_READ ? count : LIMIT_FLEET_READ);
+	redis_link_send(store->link, buf_str(&out), 1, fn, store);
+}
+
+static void find_own(struct fleet_store *store, struct str cursor)
+{
+	reap(store, STR_NONE, cursor, LIMIT_FLEET_READ, on_recovered);
 }
 
 void fleet_store_recover(struct fleet_store *store)
 {
-	auto_buf struct buf out;
-	buf_init(&out, 4 * KIB);
-	begin_read(store, &out, LIMIT_FLEET_SESSIONS, 0);
-	resp_word(&out, STR("0"));
-	redis_link_send(store->link, buf_str(&out), 1, on_recovered, store);
+	find_own(store, STR("0-0"));
 }
 
 /* ---- messages to this worker ----
@@ -242,26 +258,12 @@ static void on_claimed(const struct resp *reply, void *self)
 	take_entries(store, resp_at(reply, 1), true);
 }
 
-static void claim(struct fleet_store *store, uint64_t room)
-{
-	auto_buf struct buf out;
-	buf_init(&out, 4 * KIB);
-	resp_begin(&out, 8);
-	resp_word(&out, STR("XAUTOCLAIM"));
-	fleet_store_key(store, &out, "work", STR(""), "");
-	resp_word(&out, STR("workers"));
-	resp_word(&out, str_of(store->options.name));
-	resp_number(&out, store->options.lease_ms);
-	resp_word(&out, store->cursor);
-	resp_word(&out, STR("COUNT"));
-	resp_number(&out, room < LIMIT_FLEET_READ ? room : LIMIT_FLEET_READ);
-	redis_link_send(store->link, buf_str(&out), 1, on_claimed, store);
-}
-
 void fleet_store_reap(struct fleet_store *store, uint64_t room)
 {
+	char lease_ms[24];
+	snprintf(lease_ms, sizeof(lease_ms), "%llu", (unsigned long long)store->options.lease_ms);
 	if (store->is_up && room)
-		claim(store, room);
+		reap(store, str_of(lease_ms), store->cursor, room, on_claimed);
 }
 
 void fleet_store_leave(struct fleet_store *store)

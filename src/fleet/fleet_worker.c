@@ -12,7 +12,7 @@
 #include "fleet/resp.h"
 #include "loop/loop.h"
 
-enum { CONNECT_MS = 10 * 1000, RENEW_AT_ONCE = 500, DRAIN_LINGER_MS = 3000 };
+enum { CONNECT_MS = 10 * 1000, RENEW_AT_ONCE = 500, DRAIN_LINGER_MS = 3000, UNREADY_MS = 200 };
 
 /* An entry of `work` whose decision is pending. */
 struct fleet_taking {
@@ -97,7 +97,8 @@ static void on_renewed(const struct resp *reply, void *self)
 {
 	struct fleet_worker *worker = self;
 	struct error err;
-	if (reply && reply->type == RESP_error && !worker->is_ready) {
+	bool is_final = fleet_is_error(reply, "NOPERM") || fleet_is_error(reply, "WRONGTYPE");
+	if (is_final && !worker->is_ready) {
 		error_set(&err, ERR_denied, "%s: the lease was refused: %.*s", worker->options.url->shown,
 		          STR_ARG(reply->text));
 		end(worker, &err);
@@ -147,7 +148,7 @@ static void on_renew(void *self)
 	renew(worker);
 	if (worker->is_ready)
 		fleet_store_reap(worker->env.store, room(worker));
-	loop_timer_start(worker->renew, worker->options.lease_ms / 3);
+	loop_timer_start(worker->renew, worker->is_ready ? worker->options.lease_ms / 3 : UNREADY_MS);
 }
 
 /* ---- taking ---- */
@@ -171,12 +172,6 @@ static void own(struct fleet_worker *worker, struct str sid, const struct resp *
 	worker->session_count++;
 }
 
-/* Redis 6 puts the name of the script before the word. */
-static bool is_wrong_type(const struct resp *reply)
-{
-	return reply && reply->type == RESP_error && str_find(reply->text, STR("WRONGTYPE")) >= 0;
-}
-
 static void on_taken(const struct resp *reply, void *self)
 {
 	struct fleet_taking *taking = self;
@@ -189,7 +184,8 @@ static void on_taken(const struct resp *reply, void *self)
 		fleet_session_look(session);
 	else if (str_is(what, "gone") && (session = find(worker, taking->sid)))
 		fleet_session_restore(session);
-	else if (is_wrong_type(reply)) /* no worker can take it; after other errors it is claimed again later */
+	else if (fleet_is_error(reply,
+	                        "WRONGTYPE")) /* no worker can take it; after other errors it is claimed again later */
 		fleet_store_discard(worker->env.store, taking->entry, STR_NONE);
 	taking_destroy(taking);
 	fleet_store_want(worker->env.store, room(worker));
@@ -230,8 +226,7 @@ static void on_up(void *self)
 	struct fleet_session *it;
 	worker->was_up = true;
 	loop_timer_stop(worker->patience);
-	renew(worker);
-	loop_timer_start(worker->renew, worker->options.lease_ms / 3);
+	on_renew(worker);
 	list_for_each(it, &worker->sessions, link)
 		fleet_session_on_up(it);
 	fleet_store_want(worker->env.store, room(worker));

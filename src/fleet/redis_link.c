@@ -50,7 +50,7 @@ struct redis_link {
 	struct loop_deferred broken; /* handles `failure` outside of callbacks of the stream */
 	struct error failure;
 	uint64_t retry_ms;
-	bool is_up, was_up, is_refused, is_failing;
+	bool is_up, is_failing;
 };
 
 /* ---- the end of a connection ---- */
@@ -89,16 +89,13 @@ static void on_broken(void *self)
 	link->is_failing = false;
 	close_stream(link);
 	drop_calls(link);
-	link->is_refused = err.code == ERR_denied && !link->was_up; /* later, the password may change back */
-	if (!link->is_refused) {
-		loop_timer_start(link->retry, link->retry_ms);
-		link->retry_ms = link->retry_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : link->retry_ms * 2;
-	}
+	loop_timer_start(link->retry, link->retry_ms);
+	link->retry_ms = link->retry_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : link->retry_ms * 2;
 	link->events->on_down(&err, link->self);
 }
 
 /* Only the first failure of a connection counts. */
-static void fail(struct redis_link *link, enum error_code code, const char *what, struct str detail)
+void redis_link_fail(struct redis_link *link, enum error_code code, const char *what, struct str detail)
 {
 	if (link->is_failing)
 		return;
@@ -141,9 +138,10 @@ static void on_login(const struct resp *reply, void *self)
 	if (!reply || link->is_failing)
 		return;
 	if (reply->type == RESP_error)
-		fail(link, is_denied(reply->text) ? ERR_denied : ERR_connect, "the login was refused: ", reply->text);
+		redis_link_fail(link, is_denied(reply->text) ? ERR_denied : ERR_connect,
+		                "the login was refused: ", reply->text);
 	else if (list_empty(&link->calls) || list_first(&link->calls, struct call, link)->fn != on_login) {
-		link->is_up = link->was_up = true;
+		link->is_up = true;
 		link->retry_ms = RETRY_FIRST_MS;
 		link->events->on_up(link->self);
 	}
@@ -153,11 +151,11 @@ static void take_reply(struct redis_link *link, const struct resp *reply)
 {
 	struct call *call = list_first(&link->calls, struct call, link);
 	if (!call) {
-		fail(link, ERR_transport, "an unexpected reply", STR(""));
+		redis_link_fail(link, ERR_transport, "an unexpected reply", STR(""));
 		return;
 	}
 	if (is_server_error(reply)) {
-		fail(link, ERR_connect, "", reply->text);
+		redis_link_fail(link, ERR_connect, "", reply->text);
 		return;
 	}
 	redis_reply_fn fn = call->fn;
@@ -179,7 +177,8 @@ static void read_replies(struct redis_link *link)
 		struct resp reply;
 		enum resp_state state = resp_read(&rest, &arena, &reply);
 		if (state == RESP_BAD)
-			fail(link, ERR_transport, "the server does not speak the protocol of Redis", STR(""));
+			redis_link_fail(link, ERR_transport, "the server does not speak the protocol of Redis",
+			                STR(""));
 		if (state != RESP_DONE)
 			break;
 		take_reply(link, &reply);
@@ -204,10 +203,11 @@ static void on_tls_bytes(struct redis_link *link, struct str bytes)
 	if (out.len)
 		stream_send(link->stream, buf_str(&out));
 	if (state == TLS_BROKEN)
-		fail(link, ERR_transport,
-		     "TLS failed: the certificate is not trusted, or the server does not speak TLS", STR(""));
+		redis_link_fail(link, ERR_transport,
+		                "TLS failed: the certificate is not trusted, or the server does not speak TLS",
+		                STR(""));
 	else if (state == TLS_ENDED)
-		fail(link, ERR_transport, "the server has closed the connection", STR(""));
+		redis_link_fail(link, ERR_transport, "the server has closed the connection", STR(""));
 	else if (!was_ready && tls_is_ready(link->tls))
 		log_in(link);
 }
@@ -220,7 +220,7 @@ static void on_bytes(struct str bytes, void *self)
 	else
 		buf_append_str(&link->in, bytes);
 	if (link->in.over)
-		fail(link, ERR_transport, "a reply is too large", STR(""));
+		redis_link_fail(link, ERR_transport, "a reply is too large", STR(""));
 	if (!link->is_failing)
 		read_replies(link);
 }
@@ -228,12 +228,12 @@ static void on_bytes(struct str bytes, void *self)
 static void on_end(const struct error *err, void *self)
 {
 	struct redis_link *link = self;
-	fail(link, ERR_transport, "the connection broke", err ? STR("") : STR(" (closed by the server)"));
+	redis_link_fail(link, ERR_transport, "the connection broke", err ? STR("") : STR(" (closed by the server)"));
 }
 
 static void on_late(void *self)
 {
-	fail(self, ERR_timeout, "no reply for 10 seconds", STR(""));
+	redis_link_fail(self, ERR_timeout, "no reply for 10 seconds", STR(""));
 }
 
 /* ---- sending ---- */
@@ -321,7 +321,7 @@ static void begin(struct redis_link *link, int fd)
 	struct error err;
 	link->stream = stream_open(link->loop, fd, &events, link, &err);
 	if (!link->stream) {
-		fail(link, err.code, "", str_of(err.text));
+		redis_link_fail(link, err.code, "", str_of(err.text));
 		return;
 	}
 	if (!link->url->has_tls) {
@@ -346,7 +346,7 @@ static void on_dialed(void *self)
 		if (dial->fd >= 0)
 			begin(link, dial->fd);
 		else
-			fail(link, ERR_connect, "", str_of(dial->err.text));
+			redis_link_fail(link, ERR_connect, "", str_of(dial->err.text));
 	}
 	free(dial->address);
 	free(dial);

@@ -23,7 +23,7 @@ struct tls_server;
 
 struct redis_link_events {
 	void (*on_up)(void *self);
-	/* ERR_denied: the login was refused, and no further attempt follows. May follow another on_down. */
+	/* ERR_denied: the login was refused. Attempts continue, since a password may change back. */
 	void (*on_down)(const struct error *err, void *self);
 };
 
@@ -39,6 +39,8 @@ void redis_link_destroy(struct redis_link *link);
 /* Sends one command or several (resp.h); `replies` replies are expected, and each is passed to fn (NULL: ignored).
  * Copied. False, without effect, while the connection is down. */
 bool redis_link_send(struct redis_link *link, struct str commands, unsigned replies, redis_reply_fn fn, void *self);
+/* Breaks the connection for this reason; on_down follows, and another attempt. */
+void redis_link_fail(struct redis_link *link, enum error_code code, const char *what, struct str detail);
 /* Drops the pending calls with this self: their replies are ignored. */
 void redis_link_forget(struct redis_link *link, const void *self);
 

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "fleet/fleet_log.h"
+#include "fleet/fleet_pack.h"
 #include "fleet/fleet_rows.h"
 #include "fleet/redis_url.h"
 #include "fleet/resp.h"
@@ -87,8 +88,8 @@ static void replies_are_read_at_any_split(void **state)
 
 static void hostile_replies_are_refused(void **state)
 {
-	static const char *const texts[] = {"hello\r\n",         "\r\n", "$x\r\n", "$-2\r\n", "*-7\r\n",
-	                                    "*999999999999\r\n", ":\r\n"};
+	static const char *const texts[] = {"hello\r\n",         "\r\n",  "$x\r\n",       "$-2\r\n", "*-7\r\n",
+	                                    "*999999999999\r\n", ":\r\n", "$1\r\nabc\r\n"};
 	(void)state;
 	for (size_t i = 0; i < countof(texts); i++) {
 		auto_arena struct arena arena = {0};
@@ -103,6 +104,12 @@ static void hostile_replies_are_refused(void **state)
 	for (int i = 0; i < 1000; i++)
 		buf_append_c(&deep, "*1\r\n");
 	struct str bytes = buf_str(&deep);
+	assert_int_equal(resp_read(&bytes, &arena, &reply), RESP_BAD);
+	auto_free char *line = xmalloc((size_t)LIMIT_REDIS_LINE + 4);
+	memset(line, 'x', (size_t)LIMIT_REDIS_LINE + 4);
+	line[0] = '+';
+	memcpy(line + LIMIT_REDIS_LINE + 2, "\r\n", 2);
+	bytes = str_n(line, (size_t)LIMIT_REDIS_LINE + 4);
 	assert_int_equal(resp_read(&bytes, &arena, &reply), RESP_BAD);
 }
 
@@ -282,6 +289,109 @@ static void a_task_that_has_ended_is_not_unfinished(void **state)
 	fleet_log_destroy(log);
 }
 
+/* ---- subagents ---- */
+
+static void add_below(struct fleet_log *log, const char *line)
+{
+	auto_buf struct buf note;
+	buf_init(&note, 64 * KIB);
+	fleet_note_line(&note, CHILD, str_of(line));
+	add_note(log, &note);
+}
+
+static void a_subagent_that_worked_is_unfinished(void **state)
+{
+	char folder[] = "fleet-log-XXXXXX";
+	auto_buf struct buf note;
+	(void)state;
+	assert_non_null(mkdtemp(folder));
+	buf_init(&note, 64 * KIB);
+	struct fleet_log *log = fleet_log_create(folder);
+	add(log,
+	    "{\"timestamp\":\"2026-01-30T18:59:30.123Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"" ROOT "\"}}");
+	add_below(log,
+	          "{\"timestamp\":\"2026-01-30T18:59:31.000Z\",\"type\":\"session_meta\",\"payload\":{\"id\":\"" CHILD
+	          "\"}}");
+	add_below(log, "{\"type\":\"event_msg\",\"payload\":{\"type\":\"task_started\",\"turn_id\":\"turn-2\"}}");
+	assert_null(fleet_log_unfinished(log, "w1")); /* its prompt is not in its history */
+	add_below(log, "{\"type\":\"event_msg\",\"payload\":{\"type\":\"item_completed\",\"item\":{\"type\":"
+	               "\"UserMessage\"}}}");
+	fleet_note_begin(&note, CHILD, STR("call-of-child"));
+	add_note(log, &note);
+	const struct unfinished *unfinished = fleet_log_unfinished(log, "w1");
+	assert_non_null(unfinished);
+	assert_null(unfinished->id.ptr);
+	assert_int_equal(unfinished->agent_count, 1);
+	assert_string_equal(unfinished->agents[0].thread_id, CHILD);
+	assert_true(str_is(unfinished->agents[0].turn_id, "turn-2"));
+	assert_int_equal(unfinished->agents[0].call_count, 1);
+	assert_true(str_is(unfinished->agents[0].calls[0].call_id, "call-of-child"));
+	fleet_log_destroy(log);
+	fleet_folder_remove(folder);
+}
+
+static void a_subagent_that_has_ended_is_not_unfinished(void **state)
+{
+	static const char *const ends[] = {"task_complete", "turn_aborted"};
+	(void)state;
+	for (size_t i = 0; i < countof(ends); i++) {
+		auto_free char *end = xasprintf("{\"type\":\"event_msg\",\"payload\":{\"type\":\"%s\"}}", ends[i]);
+		struct fleet_log *log = fleet_log_create("/nonexistent");
+		add(log, "{\"type\":\"session_meta\",\"payload\":{\"id\":\"" ROOT "\"}}");
+		add_below(log, "{\"type\":\"session_meta\",\"payload\":{\"id\":\"" CHILD "\"}}");
+		add_below(log, "{\"type\":\"event_msg\",\"payload\":{\"type\":\"task_started\",\"turn_id\":\"t\"}}");
+		add_below(log, "{\"type\":\"event_msg\",\"payload\":{\"type\":\"item_completed\",\"item\":{\"type\":"
+		               "\"UserMessage\"}}}");
+		add_below(log, end);
+		assert_null(fleet_log_unfinished(log, "w1"));
+		fleet_log_destroy(log);
+	}
+}
+
+/* ---- packing ---- */
+
+static void packed_lines_are_the_same_again(void **state)
+{
+	auto_buf struct buf lines, packed, again;
+	(void)state;
+	buf_init(&lines, 4 * MIB);
+	buf_init(&packed, 4 * MIB);
+	buf_init(&again, 4 * MIB);
+	for (int i = 0; i < 10000; i++)
+		buf_printf(&lines, "{\"line\":%d}\n", i);
+	if (fleet_pack(&packed, buf_str(&lines), NULL) != 0)
+		skip(); /* no libzstd */
+	assert_true(packed.len < lines.len / 4);
+	assert_int_equal(fleet_unpack(&again, buf_str(&packed), NULL), 0);
+	assert_true(str_eq(buf_str(&again), buf_str(&lines)));
+	for (size_t len = 0; len < packed.len; len += packed.len / 16) { /* cut off, and changed */
+		struct error err;
+		buf_clear(&again);
+		assert_int_equal(fleet_unpack(&again, str_n(packed.data, len), &err), -ERR_invalid);
+		packed.data[len] ^= 1;
+		buf_clear(&again);
+		assert_int_equal(fleet_unpack(&again, buf_str(&packed), &err), -ERR_invalid);
+		packed.data[len] ^= 1;
+	}
+	buf_append_c(&packed, "more");
+	assert_int_equal(fleet_unpack(&again, buf_str(&packed), NULL), -ERR_invalid);
+}
+
+static void packed_lines_that_unpack_to_too_much_are_refused(void **state)
+{
+	auto_buf struct buf lines, packed, again;
+	(void)state;
+	buf_init(&lines, 64 * MIB);
+	buf_init(&packed, 4 * MIB);
+	buf_init(&again, 1 * MIB);
+	while (lines.len < 32 * MIB)
+		buf_append_c(&lines, "                                                                ");
+	if (fleet_pack(&packed, buf_str(&lines), NULL) != 0)
+		skip();
+	assert_int_equal(fleet_unpack(&again, buf_str(&packed), NULL), -ERR_invalid);
+	assert_true(again.len <= 1 * MIB);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -294,6 +404,10 @@ int main(void)
 		cmocka_unit_test(rows_are_kept_up_to_a_limit),
 		cmocka_unit_test(the_log_has_rollouts_and_what_is_unfinished),
 		cmocka_unit_test(a_task_that_has_ended_is_not_unfinished),
+		cmocka_unit_test(a_subagent_that_worked_is_unfinished),
+		cmocka_unit_test(a_subagent_that_has_ended_is_not_unfinished),
+		cmocka_unit_test(packed_lines_are_the_same_again),
+		cmocka_unit_test(packed_lines_that_unpack_to_too_much_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -19,6 +19,7 @@ elseif h[2] ~= ARGV[3] or (h[3] or '0') ~= ARGV[4] then
 end
 local eq, log, first = s .. ':eq', s .. ':log', 11
 local count = tonumber(ARGV[9])
+if first + count <= #ARGV then redis.call('XLEN', log) end -- fails before anything is written, unless it is a stream
 for i = first, first + count - 1 do
   seq = seq + 1
   redis.call('XADD', eq, 'MAXLEN', '~', ARGV[6], seq .. '-0', 'ev', ARGV[i])
@@ -29,5 +30,5 @@ for i = first + count, #ARGV do
 end
 redis.call('HSET', s, 'seq', seq, 'lines', lines)
 if ARGV[5] ~= '' then redis.call('HSET', s, 'applied', ARGV[5]) end
-redis.call('ZADD', p .. 'sessions', ARGV[10], ARGV[1])
+redis.pcall('ZADD', p .. 'sessions', ARGV[10], ARGV[1])
 return {'ok', seq, lines}

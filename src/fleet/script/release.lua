@@ -8,6 +8,8 @@ if h[1] ~= ARGV[2] or h[4] ~= ARGV[6] then return 'fenced' end
 if ARGV[3] == 'idle' and ARGV[5] ~= '1' and #redis.call('XRANGE', s .. ':sq', '(' .. h[2], '+', 'COUNT', 1) > 0 then
   return 'busy'
 end
+redis.call('XTRIM', s .. ':sq', 'MINID', h[2]) -- first: needs no memory, so that the rest is not refused for lack of it
+redis.call('XTRIM', s .. ':eq', 'MAXLEN', '~', ARGV[4])
 redis.call('HSET', s, 'owner', '', 'state', ARGV[3])
 redis.call('HDEL', s, 'entry')
 if h[3] then
@@ -19,6 +21,4 @@ if ARGV[5] == '1' or (ARGV[3] == 'ended' and
   #redis.call('XRANGE', s .. ':sq', '(' .. h[2], '+', 'COUNT', 1) > 0) then
   redis.call('XADD', work, '*', 'sid', ARGV[1])
 end
-redis.call('XTRIM', s .. ':sq', 'MINID', h[2])
-redis.call('XTRIM', s .. ':eq', 'MAXLEN', '~', ARGV[4])
 return 'ok'

@@ -3,9 +3,11 @@
 -- that another worker has (fenced), or that are not in the store (gone).
 local work, p, me = KEYS[1], KEYS[1]:sub(1, -5), ARGV[1]
 local w, lost = p .. 'w:' .. me, {}
+redis.call('PEXPIRE', w, ARGV[2]) -- a script that begins with what needs no memory is not refused for lack of it
+redis.pcall('XGROUP', 'CREATE', work, 'workers', '0', 'MKSTREAM')
 redis.call('HSET', w, 'host', ARGV[3], 'pid', ARGV[4], 'sessions', ARGV[5], 'max', ARGV[6], 'draining', ARGV[7])
 redis.call('PEXPIRE', w, ARGV[2])
-redis.call('ZADD', p .. 'workers', ARGV[8], me)
+redis.pcall('ZADD', p .. 'workers', ARGV[8], me)
 for i = 9, #ARGV, 2 do
   local s = p .. 's:' .. ARGV[i]
   local h = redis.call('HMGET', s, 'epoch', 'entry', 'owner')

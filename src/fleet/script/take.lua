@@ -6,6 +6,10 @@ local sid, me, entry, claimed, has = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', 
 local s = p .. 's:' .. sid
 local h = redis.call('HMGET', s, 'state', 'owner', 'epoch', 'seq', 'applied', 'entry', 'lines')
 local owner, held = h[2] or '', h[6]
+for _, name in ipairs({':sq', ':eq', ':log', ':pack'}) do -- before anything is written
+  local kind = redis.call('TYPE', s .. name).ok
+  if kind ~= 'stream' and kind ~= 'none' then return redis.error_reply('WRONGTYPE ' .. name .. ' is a ' .. kind) end
+end
 local function pending(id)
   local found = redis.call('XPENDING', work, 'workers', id, id, 1)
   return found[1] and found[1][4]
@@ -15,7 +19,7 @@ local function done(id)
   redis.call('XDEL', work, id)
 end
 local function elsewhere()
-  redis.call('XADD', p .. 'w:' .. owner .. ':in', 'MAXLEN', '~', 10000, '*', 'sid', sid)
+  redis.pcall('XADD', p .. 'w:' .. owner .. ':in', 'MAXLEN', '~', 10000, '*', 'sid', sid)
   if held == entry then redis.call('XCLAIM', work, 'workers', owner, 0, entry, 'JUSTID') else done(entry) end
   return {'elsewhere'}
 end
@@ -37,26 +41,28 @@ if owner == me and has then
 end
 local lives = owner ~= '' and owner ~= me and redis.call('EXISTS', p .. 'w:' .. owner) == 1
 if lives and (not claimed or (held and held ~= entry)) then return elsewhere() end
-if owner ~= '' and not claimed then
-  if held and held ~= entry and pending(held) then
-    done(entry)
-    entry = held
-  end
-  redis.call('XCLAIM', work, 'workers', me, 0, entry)
+if owner ~= '' and not claimed and held and held ~= entry and pending(held) then
+  done(entry)
+  entry = held
 elseif claimed and held and held ~= entry then
   done(held)
+end
+if owner ~= '' then -- one delivery for each owner since the session was let go
+  redis.call('XCLAIM', work, 'workers', me, 0, entry)
+else
+  redis.call('XCLAIM', work, 'workers', me, 0, entry, 'RETRYCOUNT', 1, 'JUSTID')
 end
 local deliveries, epoch, seq = pending(entry) or 1, (tonumber(h[3]) or 0) + 1, tonumber(h[4]) or 0
 if deliveries > tonumber(ARGV[6]) and owner ~= '' then
   local lost = deliveries - 1
-  redis.call('XADD', p .. 's:' .. sid .. ':eq', (seq + 1) .. '-0', 'ev', ARGV[7] .. lost .. ARGV[8])
+  redis.pcall('XADD', s .. ':eq', (seq + 1) .. '-0', 'ev', ARGV[7] .. lost .. ARGV[8])
   redis.call('HSET', s, 'epoch', epoch, 'seq', seq + 1, 'owner', '', 'state', 'dead')
   redis.call('HDEL', s, 'entry')
-  redis.call('XADD', p .. 'dead', '*', 'sid', sid, 'deliveries', lost)
+  redis.pcall('XADD', p .. 'dead', '*', 'sid', sid, 'deliveries', lost)
   done(entry)
   return {'dead', sid}
 end
 redis.call('HSET', s, 'epoch', epoch, 'seq', seq, 'applied', h[5] or '0-0', 'owner', me, 'state', 'active')
 redis.call('HSET', s, 'entry', entry)
-redis.call('ZADD', p .. 'sessions', ARGV[9], sid)
+redis.pcall('ZADD', p .. 'sessions', ARGV[9], sid)
 return {'taken', epoch, seq, tonumber(h[7]) or 0, h[5] or '0-0', owner}

@@ -24,7 +24,7 @@ export function needsRedis() {
 // --- the protocol ---------------------------------------------------------------------------------------------------
 
 /** Reads one reply at `at`: [value, next position], or null if it is incomplete. */
-function parse(bytes, at) {
+export function parse(bytes, at) {
 	const end = bytes.indexOf('\r\n', at);
 	if (end < 0) return null;
 	const kind = String.fromCharCode(bytes[at]);
@@ -44,6 +44,13 @@ function parse(bytes, at) {
 		next = item[1];
 	}
 	return [list, next];
+}
+
+/** A command as bytes. */
+export function command(words) {
+	const parts = words.map((word) => Buffer.from(String(word)));
+	return Buffer.concat([Buffer.from(`*${parts.length}\r\n`),
+		...parts.flatMap((part) => [Buffer.from(`$${part.length}\r\n`), part, Buffer.from('\r\n')])]);
 }
 
 /** A connection: call(...words) resolves to the reply and rejects with an error of the server. */
@@ -69,9 +76,7 @@ export function connect(address) {
 	return {
 		call: (...words) => new Promise((resolve, reject) => {
 			waiting.push({ resolve, reject });
-			const parts = words.map((word) => Buffer.from(String(word)));
-			socket.write(Buffer.concat([Buffer.from(`*${parts.length}\r\n`),
-				...parts.flatMap((part) => [Buffer.from(`$${part.length}\r\n`), part, Buffer.from('\r\n')])]));
+			socket.write(command(words));
 		}),
 		end: () => socket.destroy(),
 		hasEnded: () => socket.destroyed,

@@ -1,0 +1,205 @@
+// Errors of Redis that pass, and connections that break at each command: no work is lost or doubled, and the worker continues. A proxy
+// between the worker and a real server spoils the first command of each kind.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+
+import { forever, reply, say, startModel, waitFor } from './lib/codex.mjs';
+import { isGapless, needsRedis, startRedis, startWorker, types } from './lib/fleet.mjs';
+import { startFaults } from './lib/fleet_faults.mjs';
+
+const only = needsRedis();
+const NEVER = ['-c', 'approval_policy="never"', '--idle-ms', '0', '--lease-ms', '500'];
+const promise = () => {
+	let settle;
+	return [new Promise((resolve) => (settle = resolve)), settle];
+};
+const pending = (redis) => redis.call('XPENDING', redis.key('work'), 'workers', '-', '+', 10);
+/** Looks every few milliseconds until the test holds; for what no event shows. */
+const until = async (test) => {
+	while (!await test()) await new Promise((resolve) => setTimeout(resolve, 20));
+};
+const count = (events, type) => types(events).filter((it) => it === type).length;
+
+const script = [
+	{ when: { path: { 'input.-1.type': 'function_call_output' } }, times: 'forever', reply: [{ message: 'Done.' }] },
+	{ take: { task: { from: 'input.-1.content.0.text', after: 'task ' } }, times: 'forever',
+		reply: [{ call: 'exec_command', arguments: { cmd: 'echo {task} >> ran' } }] },
+];
+
+/** Spoils the first command of each kind; a worker completes two tasks of a session that is let go between them. */
+async function survives(t, model, redis, fault, { kinds, spares = [] }) {
+	const seen = new Set();
+	const faults = await startFaults(t, redis, (kind) => {
+		const isFirst = !seen.has(kind) && !spares.includes(kind);
+		seen.add(kind);
+		return isFirst ? fault : undefined;
+	});
+	const worker = await startWorker(t, faults, model, { name: 'a', args: NEVER });
+	for (const id of ['t1', 't2']) {
+		await redis.submit('s1', id, `task ${id}`);
+		await redis.untilEnd('s1', id);
+		await redis.untilHash('s1', ({ state }) => state === 'idle');
+	}
+	const events = await redis.events('s1');
+	assert.ok(isGapless(events));
+	assert.equal(count(events, 'task_started'), 2);
+	assert.equal(count(events, 'task_complete'), 2);
+	assert.equal(fs.readFileSync(path.join(worker.cwd, 'ran'), 'utf8'), 't1\nt2\n');
+	assert.equal(await redis.call('XLEN', redis.key('work')), 0);
+	assert.equal(await redis.call('XLEN', redis.key('dead')), 0);
+	for (const kind of kinds) assert.ok(seen.has(kind), `${kind} was not seen`);
+	worker.child.kill('SIGTERM');
+	assert.equal((await worker.done).code, 0);
+}
+
+const kinds = ['PING', 'SCRIPT', 'XGROUP', 'XREADGROUP', 'XREAD', 'take', 'read :pack', 'read :log', 'read :sq', 'emit', 'release', 'renew', 'reap'];
+
+const errors = ['LOADING Redis is loading the dataset in memory', 'OOM command not allowed when used memory > \'maxmemory\'.',
+	'READONLY You can\'t write against a read only replica.', 'BUSY Redis is busy running a script.', 'NOSCRIPT No matching script.',
+	'MISCONF Redis is configured to save RDB snapshots', 'NOREPLICAS Not enough good replicas to write.',
+	'MASTERDOWN Link with MASTER is down', 'CLUSTERDOWN The cluster is down', 'MOVED 1 127.0.0.1:1', 'TRYAGAIN Multiple keys request',
+	'ERR max number of clients reached', 'NOGROUP No such key'];
+
+for (const error of errors) {
+	test(`${error.split(' ')[0]} in answer to the first command of each kind: all is done once`, only, async (t) => {
+		const redis = await startRedis(t);
+		await survives(t, await startModel(t, script), redis, { error }, { kinds });
+	});
+}
+
+for (const cut of ['before', 'after']) {
+	test(`the connection breaks ${cut} the first command of each kind: all is done once`, only, async (t) => {
+		const redis = await startRedis(t);
+		await survives(t, await startModel(t, script), redis, { cut }, { kinds });
+	});
+}
+
+for (const cut of ['before', 'after']) {
+	test(`a worker that drains dies ${cut} it gives work back: another worker does it, once`, only, async (t) => {
+		const model = await startModel(t, [reply({ delta: 'busy' }, { hang: true }), forever(say('Hello.'))]);
+		const redis = await startRedis(t);
+		const [held, isHeld] = promise();
+		const [passed, pass] = promise();
+		const [given, give] = promise();
+		const alone = new Set();
+		let holds = false;
+		const faults = await startFaults(t, redis, (kind, words) => {
+			alone.add(words[0]);
+			if (kind === 'XREADGROUP' && holds) {
+				isHeld();
+				return { hold: passed };
+			}
+			if (kind === 'discard') give();
+			return kind === 'discard' ? { cut } : undefined;
+		});
+		const worker = await startWorker(t, faults, model, { name: 'a', args: ['--lease-ms', '600'] });
+		await redis.submit('s0', 't0', 'busy');
+		await redis.until('s0', ({ msg }) => msg.type === 'agent_message_content_delta');
+		holds = true;
+		await held;
+		await redis.submit('s1', 't1', 'hi');
+		await until(async () => (await pending(redis)).length === 2);
+		worker.child.kill('SIGTERM');
+		await until(async () => (await redis.call('HGET', redis.key('w:a'), 'draining')) === '1');
+		pass();
+		await given;
+		if (cut === 'after') await until(async () => (await pending(redis)).length === 1);
+		worker.child.kill('SIGKILL');
+		await worker.done;
+		for (const word of ['XACK', 'XDEL', 'XADD']) assert.ok(!alone.has(word), `${word} is not in a script`);
+		await startWorker(t, redis, model, { name: 'b' });
+		const events = await redis.untilEnd('s1', 't1');
+		assert.ok(isGapless(events));
+		assert.equal(count(events, 'task_complete'), 1);
+	});
+}
+
+test('a connection that breaks often does not count as a lost worker', only, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { gate: 'rest' }, { delta: ' and whole' })]);
+	const redis = await startRedis(t);
+	let ups = 0;
+	const faults = await startFaults(t, redis, (kind) => void (ups += kind === 'reap'));
+	await startWorker(t, faults, model, { name: 'a', args: ['--lease-ms', '15000', '--max-crashes', '1'] });
+	await redis.submit('s1', 't1', 'work');
+	await redis.until('s1', ({ msg }) => msg.type === 'agent_message_content_delta');
+	for (let i = 0; i < 4; i++) {
+		const before = ups;
+		faults.cut();
+		await until(() => ups > before);
+	}
+	assert.equal((await pending(redis))[0][3], 1);
+	await model.openGate('rest');
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.equal(count(events, 'warning'), 0);
+});
+
+test('Redis is out of memory for longer than the lease: the owner keeps its session', only, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { gate: 'rest' }, { delta: ' and whole' })]);
+	const redis = await startRedis(t);
+	let renewals = 0;
+	const faults = await startFaults(t, redis, (kind) => void (renewals += kind === 'renew'));
+	const a = await startWorker(t, faults, model, { name: 'a', args: ['--lease-ms', '500'] });
+	await startWorker(t, redis, model, { name: 'b', args: ['--lease-ms', '500'] });
+	await redis.submit('s1', 't1', 'work');
+	await redis.until('s1', ({ msg }) => msg.type === 'agent_message_content_delta');
+	const { owner } = await redis.hash('s1');
+	await redis.call('CONFIG', 'SET', 'maxmemory', '1');
+	const from = renewals;
+	await model.openGate('rest');
+	await until(() => renewals >= from + 6);
+	await redis.call('CONFIG', 'SET', 'maxmemory', '0');
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.deepEqual([(await redis.hash('s1')).owner, (await redis.hash('s1')).epoch], [owner, '1']);
+	assert.equal(a.result.code, null);
+});
+
+for (const key of ['s:bad', 's:bad:sq', 's:bad:eq', 's:bad:log', 's:bad:pack', 'sessions', 'workers', 'dead', 'w:a:in']) {
+	test(`the key ${key} has another type: other sessions run, and the worker stays`, only, async (t) => {
+		const model = await startModel(t, [forever(say('Hello.'))]);
+		const redis = await startRedis(t);
+		const a = await startWorker(t, redis, model, { name: 'a', args: ['--idle-ms', '0'] });
+		await redis.call('DEL', redis.key(key));
+		await redis.call('SET', redis.key(key), 'text');
+		await redis.call('XADD', redis.key('work'), '*', 'sid', 'bad');
+		await redis.submit('s1', 't1', 'hi');
+		assert.equal((await redis.untilEnd('s1', 't1')).at(-1).msg.type, 'task_complete');
+		await redis.untilHash('s1', ({ state }) => state === 'idle');
+		await until(async () => (await redis.call('XLEN', redis.key('work'))) === 0);
+		assert.equal(await redis.call('GET', redis.key(key)), 'text');
+		assert.equal(a.result.code, null);
+	});
+}
+
+test('a key loses its type while the session runs: the session is dropped and the others go on', only, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { gate: 'rest' }, { delta: ' and whole' }), forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a' });
+	await redis.submit('bad', 't1', 'work');
+	await redis.until('bad', ({ msg }) => msg.type === 'agent_message_content_delta');
+	await redis.call('DEL', redis.key('s:bad:log'));
+	await redis.call('SET', redis.key('s:bad:log'), 'text');
+	const { seq } = await redis.hash('bad');
+	await model.openGate('rest');
+	await waitFor(a.child.stderr, () => a.result.stderr, (text) => /session bad: dropped.*WRONGTYPE/.test(text));
+	assert.equal((await redis.events('bad')).length, Number(seq)); // nothing was stored in part
+	await redis.submit('s1', 't1', 'hi');
+	await redis.untilEnd('s1', 't1');
+});
+
+test('somebody has added an event of a higher number: the session is put aside, and the others go on', only, async (t) => {
+	const model = await startModel(t, [forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: [...NEVER, '--max-crashes', '2'] });
+	await redis.call('XADD', redis.key('s:bad:eq'), '999-0', 'ev', '{"id":"","msg":{"type":"x"}}');
+	await redis.submit('bad', 't1', 'work');
+	await waitFor(a.child.stderr, () => a.result.stderr, (text) => /session bad: dropped/.test(text));
+	await redis.submit('s1', 't1', 'hi');
+	await redis.untilEnd('s1', 't1');
+	await redis.untilHash('bad', ({ state }) => state === 'dead');
+	assert.equal(a.result.code, null);
+});

@@ -1,0 +1,180 @@
+// Sessions that rest shrink: their log is packed when they are let go, and their events are trimmed.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { forever, reply, say, startModel, waitFor } from './lib/codex.mjs';
+import { isGapless, needsRedis, startRedis, startWorker, types } from './lib/fleet.mjs';
+import { startFaults } from './lib/fleet_faults.mjs';
+
+const only = needsRedis();
+const NEVER = ['-c', 'approval_policy="never"', '--idle-ms', '0'];
+const long = (word) => `${word} ${Array.from({ length: 4000 }, (_, i) => `word${i}`).join(' ')}`;
+const input = (model) => JSON.stringify(model.requests().at(-1).body.input);
+const idle = (redis, sid, epoch) => redis.untilHash(sid, (it) => it.state === 'idle' && it.epoch === String(epoch));
+const size = async (redis, ...keys) => {
+	const sizes = await Promise.all(keys.map((key) => redis.call('MEMORY', 'USAGE', redis.key(key), 'SAMPLES', '0')));
+	return sizes.reduce((sum, bytes) => sum + (bytes ?? 0), 0);
+};
+
+/** Numbers of the lines that the two parts of the log have: [packed up to, number of lines in the rest, last line]. */
+async function parts(redis, sid) {
+	const number = ([id]) => Number(id.split('-')[0]);
+	const packed = (await redis.call('XRANGE', redis.key(`s:${sid}:pack`), '-', '+')).map(number).at(-1) ?? 0;
+	const rest = (await redis.call('XRANGE', redis.key(`s:${sid}:log`), '-', '+')).map(number);
+	rest.forEach((line, i) => assert.equal(line, packed + 1 + i));
+	assert.equal((await redis.hash(sid)).lines, String(packed + rest.length));
+	return [packed, rest.length];
+}
+
+/** Runs one long task and waits until its session was let go. */
+async function rest(redis, sid = 's1', id = 't1', epoch = 1) {
+	await redis.submit(sid, id, long(`first-${id}`));
+	await redis.untilEnd(sid, id);
+	await idle(redis, sid, epoch);
+}
+
+test('the log of a session that was let go is packed, and the session continues from it', only, async (t) => {
+	const model = await startModel(t, [say('One.'), forever(say('Two.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: ['--idle-ms', '300', '-c', 'approval_policy="never"'] });
+	await redis.submit('s1', 't1', long('first-t1'));
+	await redis.untilEnd('s1', 't1');
+	const before = await size(redis, 's:s1:log');
+	await idle(redis, 's1', 1);
+	const [packed, left] = await parts(redis, 's1');
+	assert.ok(packed > 0);
+	assert.equal(left, 0);
+	assert.ok(await size(redis, 's:s1:log', 's:s1:pack') < before / 2);
+	a.child.kill('SIGTERM');
+	await a.done;
+	await startWorker(t, redis, model, { name: 'b', args: NEVER }); // another home
+	await redis.submit('s1', 't1', 'this id was applied');
+	await redis.submit('s1', 't2', 'second');
+	const events = await redis.untilEnd('s1', 't2');
+	assert.ok(isGapless(events));
+	assert.equal(types(events).filter((type) => type === 'task_complete').length, 2);
+	assert.match(input(model), /first-t1[^]*One\.[^]*second/);
+	assert.doesNotMatch(input(model), /this id was applied/);
+});
+
+test('a worker is lost after a packed log was loaded: the task goes on with the whole history', only, async (t) => {
+	const model = await startModel(t, [say('One.'), reply({ delta: 'Half' }, { hang: true }), say('Two.')]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER });
+	await rest(redis);
+	await redis.submit('s1', 't2', 'second');
+	await redis.until('s1', ({ id, msg }) => id === 't2' && msg.type === 'agent_message_content_delta');
+	a.child.kill('SIGKILL');
+	await a.done;
+	await startWorker(t, redis, model, { name: 'b', args: NEVER });
+	const events = await redis.untilEnd('s1', 't2');
+	assert.ok(isGapless(events));
+	assert.match(input(model), /first-t1[^]*One\.[^]*second/);
+});
+
+test('Redis comes back empty after a packed log was loaded: the owner writes the whole log again', only, async (t) => {
+	const model = await startModel(t, [say('One.'), reply({ delta: 'Half' }, { gate: 'rest' }, { delta: ' and whole' }), say('Three.')]);
+	const redis = await startRedis(t);
+	await startWorker(t, redis, model, { name: 'a', args: NEVER });
+	await rest(redis);
+	await redis.submit('s1', 't2', 'second');
+	await redis.until('s1', ({ msg }) => msg.type === 'agent_message_content_delta' && msg.delta === 'Half');
+	await redis.call('FLUSHALL');
+	await model.openGate('rest');
+	await redis.untilHash('s1', ({ state, seq }) => state === 'idle' && seq);
+	await parts(redis, 's1');
+	await redis.submit('s1', 't3', 'third');
+	await redis.untilEnd('s1', 't3', { after: Number((await redis.hash('s1')).seq) });
+	assert.match(input(model), /first-t1[^]*One\.[^]*second[^]*Half and whole[^]*third/);
+});
+
+for (const cut of ['before', 'after']) {
+	test(`a worker dies ${cut} it packs: the log is whole, and the next owner packs it`, only, async (t) => {
+		const model = await startModel(t, [say('One.'), forever(say('Two.'))]);
+		const redis = await startRedis(t);
+		let dies;
+		const died = new Promise((resolve) => (dies = resolve));
+		const faults = await startFaults(t, redis, (kind) => {
+			if (kind !== 'pack') return undefined;
+			dies();
+			return { cut };
+		});
+		const a = await startWorker(t, faults, model, { name: 'a', args: NEVER });
+		await redis.submit('s1', 't1', long('first-t1'));
+		await died;
+		if (cut === 'after') while (!(await redis.call('XLEN', redis.key('s:s1:pack')))) await new Promise(setImmediate);
+		a.child.kill('SIGKILL');
+		await a.done;
+		const [packed] = await parts(redis, 's1');
+		assert.equal(packed > 0, cut === 'after');
+		await startWorker(t, redis, model, { name: 'b', args: NEVER });
+		await redis.submit('s1', 't2', 'second');
+		await redis.untilEnd('s1', 't2');
+		assert.match(input(model), /first-t1[^]*One\.[^]*second/);
+		await redis.untilHash('s1', ({ state }) => state === 'idle');
+		assert.ok((await parts(redis, 's1'))[0] > 0);
+	});
+}
+
+test('many lines are packed in several parts, and read in several parts', only, async (t) => {
+	const model = await startModel(t, [forever(say('Again.'))]);
+	const redis = await startRedis(t);
+	await startWorker(t, redis, model, { name: 'a', args: NEVER });
+	for (let i = 1; i <= 7; i++) await rest(redis, 's1', `t${i}`, i);
+	assert.equal(await redis.call('XLEN', redis.key('s:s1:pack')), 7);
+	await redis.submit('s1', 'last', 'last');
+	await redis.untilEnd('s1', 'last');
+	for (let i = 1; i <= 7; i++) assert.match(input(model), new RegExp(`first-t${i} `));
+});
+
+test('a packed part that is damaged, or that unpacks to too much: the session is put aside, others go on', only, async (t) => {
+	const model = await startModel(t, [forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: [...NEVER, '--max-crashes', '1', '--lease-ms', '500'] });
+	await rest(redis);
+	const last = (await redis.call('XRANGE', redis.key('s:s1:pack'), '-', '+')).at(-1)[0];
+	await redis.call('XADD', redis.key('s:s1:pack'), `${last.split('-')[0]}-1`, 'z', 'no frame of zstd');
+	await redis.submit('s1', 't2', 'second');
+	await waitFor(a.child.stderr, () => a.result.stderr, (text) => /session s1: a packed part of its log is damaged/.test(text));
+	await redis.submit('s2', 't1', 'hi');
+	await redis.untilEnd('s2', 't1');
+	const events = await redis.until('s1', ({ msg }) => msg.type === 'error');
+	assert.match(events.at(-1).msg.message, /put aside/);
+	assert.equal((await redis.hash('s1')).state, 'dead');
+});
+
+test('only the owner packs, and only lines that are there', only, async (t) => {
+	const model = await startModel(t, [forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	let sha;
+	const faults = await startFaults(t, redis, (kind, words) => void (sha = kind === 'pack' ? words[1] : sha));
+	await startWorker(t, faults, model, { name: 'a', args: NEVER });
+	await rest(redis);
+	await rest(redis, 's2');
+	await redis.submit('s2', 't2', 'short'); // its lines are too few to be packed
+	await redis.untilEnd('s2', 't2');
+	await idle(redis, 's2', 2);
+	const before = await parts(redis, 's2');
+	await redis.call('HSET', redis.key('s:s2'), 'owner', 'x');
+	const pack = (...args) => redis.call('EVALSHA', sha, 1, redis.key('work'), 's2', ...args);
+	assert.equal(await pack(1, 'x', before[0] + 1, before[0] + 2, 'z'), 'fenced');
+	assert.equal(await pack(2, 'y', before[0] + 1, before[0] + 2, 'z'), 'fenced');
+	assert.equal(await pack(2, 'x', before[0] + 2, before[0] + 3, 'z'), 'other');
+	assert.equal(await pack(2, 'x', before[0] + 1, before[0] + 9999, 'z'), 'other');
+	assert.deepEqual(await parts(redis, 's2'), before);
+});
+
+test('events are trimmed to --events-kept when a session is let go', only, async (t) => {
+	const model = await startModel(t, [forever(reply(...Array.from({ length: 400 }, (_, i) => ({ delta: `w${i} ` }))))]);
+	const redis = await startRedis(t);
+	await startWorker(t, redis, model, { name: 'a', args: [...NEVER, '--events-kept', '10'] });
+	for (let i = 1; i <= 3; i++) {
+		await redis.submit('s1', `t${i}`, 'hi');
+		await redis.untilHash('s1', ({ state, epoch }) => state === 'idle' && epoch === String(i));
+	}
+	const kept = await redis.events('s1');
+	const { seq } = await redis.hash('s1');
+	assert.equal(kept.at(-1).seq, Number(seq));
+	assert.ok(kept.length < 10 + 200, `${kept.length} of ${seq}`);
+});
