@@ -21,44 +21,6 @@
 
 enum { WRITE_AT = 256 * KIB, PEEK = 256 };
 
-/* A rollout that is being written. */
-struct thread {
-	char id[UUID_TEXT_SIZE];
-	char *path;
-	struct buf pending;
-	/* of a subagent: its last task */
-	struct str turn_id;
-	bool is_open, is_first_recorded;
-	VEC(struct str) begun; /* calls */
-};
-
-struct call {
-	struct str id, output;
-	bool has_begun, has_ended;
-	struct event_msg *begin; /* NULL: unknown */
-};
-
-struct input {
-	struct str id;
-	struct submission *submission;
-};
-
-struct fleet_log {
-	char *folder;
-	VEC(struct thread) threads;     /* the first one is the session's */
-	VEC(uint64_t) ids;              /* hashes of the ids of submissions that were applied */
-	struct buf configure, override; /* members of the merged settings, as objects */
-	struct str task, turn_id;       /* of the task that has not ended; STR_NONE: none */
-	bool is_first_recorded;
-	VEC(struct input) inputs;
-	VEC(struct call) calls;
-	struct arena arena; /* holds the begin events */
-	struct unfinished unfinished;
-	VEC(const struct submission *) given;
-	VEC(struct unfinished_call) given_calls;
-	VEC(struct unfinished) given_agents;
-};
-
 struct fleet_log *fleet_log_create(const char *folder)
 {
 	struct fleet_log *log = xnew(struct fleet_log);
@@ -68,14 +30,14 @@ struct fleet_log *fleet_log_create(const char *folder)
 	return log;
 }
 
-static void drop_begun(struct thread *thread)
+static void drop_begun(struct fleet_log_thread *thread)
 {
 	vec_for_each(id, &thread->begun)
 		str_free(id);
 	thread->begun.count = 0;
 }
 
-static void thread_finish(struct thread *thread)
+static void thread_finish(struct fleet_log_thread *thread)
 {
 	drop_begun(thread);
 	vec_finish(&thread->begun);
@@ -133,7 +95,7 @@ void fleet_log_destroy(struct fleet_log *log)
 
 /* ---- files ---- */
 
-static int write_out(struct thread *thread, struct error *err)
+static int write_out(struct fleet_log_thread *thread, struct error *err)
 {
 	auto_free char *folder = str_dup(path_dir(thread->path));
 	if (!thread->pending.len)
@@ -149,7 +111,7 @@ static int write_out(struct thread *thread, struct error *err)
 }
 
 /* The first line of a rollout has its id and its time, which make the file's name. */
-static struct thread *add_thread(struct fleet_log *log, struct str id, struct str line)
+static struct fleet_log_thread *add_thread(struct fleet_log *log, struct str id, struct str line)
 {
 	auto_arena struct arena arena = {0};
 	int64_t started_ms = 0;
@@ -159,14 +121,14 @@ static struct thread *add_thread(struct fleet_log *log, struct str id, struct st
 	if (!uuid_is_valid(id))
 		return NULL;
 	clock_parse_rfc3339(json_get_str(json, "timestamp"), &started_ms);
-	vec_push(&log->threads, (struct thread){.path = rollout_path(log->folder, started_ms, id)});
-	struct thread *thread = &log->threads.items[log->threads.count - 1];
+	vec_push(&log->threads, (struct fleet_log_thread){.path = rollout_path(log->folder, started_ms, id)});
+	struct fleet_log_thread *thread = &log->threads.items[log->threads.count - 1];
 	memcpy(thread->id, id.ptr, id.len);
 	buf_init(&thread->pending, (size_t)WRITE_AT + LIMIT_REDIS_REPLY);
 	return thread;
 }
 
-static struct thread *find_thread(struct fleet_log *log, struct str id)
+static struct fleet_log_thread *find_thread(struct fleet_log *log, struct str id)
 {
 	vec_for_each(thread, &log->threads) {
 		if (str_is(id, thread->id))
@@ -175,7 +137,7 @@ static struct thread *find_thread(struct fleet_log *log, struct str id)
 	return NULL;
 }
 
-static int copy_line(struct thread *thread, struct str line, struct error *err)
+static int copy_line(struct fleet_log_thread *thread, struct str line, struct error *err)
 {
 	if (!thread) /* a damaged log: the reader of the rollout reports what is missing */
 		return 0;
@@ -193,97 +155,6 @@ int fleet_log_end(struct fleet_log *log, struct error *err)
 	return 0;
 }
 
-/* ---- settings ---- */
-
-/* Members that describe one task, not the settings. */
-static bool is_of_task(struct str key)
-{
-	static const char *const names[] = {
-		"type",        "items",        "final_output_json_schema", "last_response_id", "mode", "client_id",
-		"resume_path", "dynamic_tools"};
-	for (size_t i = 0; i < countof(names); i++) {
-		if (str_is(key, names[i]))
-			return true;
-	}
-	return false;
-}
-
-static bool has_member(const struct json *object, struct str key)
-{
-	json_for_each(member, object) {
-		if (str_eq(member->key, key))
-			return true;
-	}
-	return false;
-}
-
-static void write_members(struct json_writer *w, const struct json *from, const struct json *unless)
-{
-	json_for_each(member, from) {
-		if (is_of_task(member->key) || has_member(unless, member->key) || member->type == JSON_null)
-			continue;
-		jw_key_str(w, member->key);
-		jw_value(w, member);
-	}
-}
-
-/* Replaces the object by its members without those of op, and the members of op if they are added. */
-static void merge(struct buf *object, const struct json *op, bool adds)
-{
-	auto_arena struct arena arena = {0};
-	struct buf fresh;
-	buf_init(&fresh, LIMIT_LINE);
-	struct json_writer w = json_writer(&fresh);
-	jw_object(&w);
-	write_members(&w, object->len ? json_parse(&arena, buf_str(object), NULL) : NULL, op);
-	if (adds)
-		write_members(&w, op, NULL);
-	jw_object_end(&w);
-	buf_finish(object);
-	*object = fresh;
-}
-
-static void take_settings(struct fleet_log *log, const struct json *op)
-{
-	struct str type = json_get_str(op, "type");
-	if (str_is(type, "configure_session")) {
-		merge(&log->configure, op, true);
-		merge(&log->override, op, false);
-	} else if (str_is(type, "override_turn_context") || str_is(type, "user_turn")) {
-		merge(&log->override, op, true);
-	}
-}
-
-static void write_op(const struct buf *settings, const char *type, struct str path, struct buf *out)
-{
-	auto_arena struct arena arena = {0};
-	struct json_writer w = json_writer(out);
-	jw_object(&w);
-	jw_member_cstr(&w, "id", "");
-	jw_key(&w, "op");
-	jw_object(&w);
-	jw_member_cstr(&w, "type", type);
-	write_members(&w, settings->len ? json_parse(&arena, buf_str(settings), NULL) : NULL, NULL);
-	if (path.ptr)
-		jw_member_str(&w, "resume_path", path);
-	jw_object_end(&w);
-	jw_object_end(&w);
-}
-
-void fleet_log_write_configure(const struct fleet_log *log, struct buf *out)
-{
-	write_op(&log->configure, "configure_session",
-	         log->threads.count ? str_of(log->threads.items[0].path) : STR_NONE, out);
-}
-
-bool fleet_log_write_override(const struct fleet_log *log, struct buf *out)
-{
-	if (log->override.len <= 2)
-		return false;
-	write_op(&log->override, "override_turn_context", STR_NONE, out);
-	return true;
-}
-
 /* ---- what is unfinished ---- */
 
 static bool has_task(struct str type)
@@ -295,13 +166,13 @@ static bool has_task(struct str type)
 	return false;
 }
 
-static struct call *get_call(struct fleet_log *log, struct str id)
+static struct fleet_log_call *get_call(struct fleet_log *log, struct str id)
 {
 	vec_for_each(call, &log->calls) {
 		if (str_eq(call->id, id))
 			return call;
 	}
-	vec_push(&log->calls, (struct call){.id = str_copy(id)});
+	vec_push(&log->calls, (struct fleet_log_call){.id = str_copy(id)});
 	return &log->calls.items[log->calls.count - 1];
 }
 
@@ -312,10 +183,10 @@ static void on_submission(struct fleet_log *log, const struct json *note)
 	fleet_log_add_id(log, id);
 	if (!op)
 		return;
-	take_settings(log, op);
+	fleet_log_take_settings(log, op);
 	struct submission *submission = has_task(json_get_str(op, "type")) ? submission_decode(json->span, NULL) : NULL;
 	if (submission)
-		vec_push(&log->inputs, (struct input){str_copy(id), submission});
+		vec_push(&log->inputs, (struct fleet_log_input){str_copy(id), submission});
 }
 
 static void on_task(struct fleet_log *log, const struct json *note)
@@ -339,7 +210,7 @@ static void on_end(struct fleet_log *log, const struct json *note)
 static void on_begin(struct fleet_log *log, const struct json *note)
 {
 	struct str id = json_get_str(note, "call_id");
-	struct thread *thread = find_thread(log, json_get_str(note, "thread"));
+	struct fleet_log_thread *thread = find_thread(log, json_get_str(note, "thread"));
 	if (thread && thread == log->threads.items)
 		get_call(log, id)->has_begun = true;
 	else if (thread && id.ptr)
@@ -357,7 +228,7 @@ static void on_event(struct fleet_log *log, const struct json *note)
 }
 
 /* Looks into a line of a subagent's rollout. */
-static void look_below(struct thread *thread, struct str line)
+static void look_below(struct fleet_log_thread *thread, struct str line)
 {
 	static const char *const words[] = {"\"task_started\"", "\"task_complete\"", "\"turn_aborted\"",
 	                                    "\"item_completed\""};
@@ -389,7 +260,7 @@ static int on_line(struct fleet_log *log, const struct json *note, struct error 
 	struct str id = json_get_str(note, "thread");
 	if (!line || !uuid_is_valid(id))
 		return 0;
-	struct thread *thread = find_thread(log, id);
+	struct fleet_log_thread *thread = find_thread(log, id);
 	if (!thread)
 		thread = add_thread(log, id, line->span);
 	if (thread)
@@ -424,7 +295,7 @@ static void take_end(struct fleet_log *log, const struct json *item)
 	auto_buf struct buf text;
 	struct str out = json_get_str(item, "aggregated_output");
 	int64_t code;
-	struct call *call = get_call(log, json_get_str(item, "id"));
+	struct fleet_log_call *call = get_call(log, json_get_str(item, "id"));
 	buf_init(&text, LIMIT_REDIS_REPLY);
 	if (json_to_i64(json_get(item, "exit_code"), &code))
 		buf_printf(&text, "Exit code: %lld\nOutput:\n", (long long)code);
@@ -471,7 +342,7 @@ int fleet_log_add(struct fleet_log *log, struct str line, struct error *err)
 {
 	if (str_has_prefix(line, FLEET_NOTE))
 		return take_note(log, line, err);
-	struct thread *own = log->threads.count ? &log->threads.items[0] : add_thread(log, STR_NONE, line);
+	struct fleet_log_thread *own = log->threads.count ? &log->threads.items[0] : add_thread(log, STR_NONE, line);
 	look(log, line);
 	return copy_line(own, line, err);
 }
@@ -496,7 +367,7 @@ bool fleet_log_has_id(const struct fleet_log *log, struct str id)
 }
 
 /* A subagent whose prompt had not reached its history cannot be continued: the prompt is in no log. */
-static void add_agent(struct fleet_log *log, const struct thread *thread, const char *worker)
+static void add_agent(struct fleet_log *log, const struct fleet_log_thread *thread, const char *worker)
 {
 	if (!thread->is_open || !thread->is_first_recorded || !thread->turn_id.ptr)
 		return;
