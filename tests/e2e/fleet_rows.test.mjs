@@ -186,6 +186,53 @@ test('without a free worker a submission waits in work, and the lag of the group
 	await redis.untilEnd('s2', 't1');
 });
 
+test('an interrupt that is submitted between two owners ends the task once', only, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { hang: true }), forever(reply({ delta: 'Again' }, { hang: true }))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a' });
+	await redis.submit('s1', 't1', 'work');
+	await redis.until('s1', isHalf);
+	await kill(a);
+	await redis.submitOp('s1', 'stop', { type: 'interrupt' });
+	await startWorker(t, redis, model, { name: 'b' });
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.equal(events.at(-1).msg.type, 'turn_aborted');
+	assert.equal(count(events, 'task_started'), 1);
+});
+
+test('the number of events in Redis is higher than the owner\'s: it drops the session and writes nothing', only, async (t) => {
+	const model = await startModel(t, [reply(...half), forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: ['--lease-ms', '60000', '--admin', '127.0.0.1:0'] });
+	const admin = /admin on (\S+)/.exec(a.result.stderr)[1];
+	await redis.submit('s1', 't1', 'work');
+	await redis.until('s1', isHalf);
+	const { length } = await redis.events('s1');
+	await redis.call('HINCRBY', redis.key('s:s1'), 'seq', 5);
+	await model.openGate('rest');
+	await until(async () => /fenced_total\{[^}]*\} 1/.test(await (await fetch(`${admin}/metrics`)).text()));
+	assert.equal((await redis.events('s1')).length, length);
+	await redis.submit('s2', 't1', 'hi');
+	await redis.untilEnd('s2', 't1');
+});
+
+test('a second signal ends a worker that drains at once; another one continues its task', only, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { hang: true }), forever(say('Done.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: ['--drain-ms', '3600000'] });
+	await redis.submit('s1', 't1', 'work');
+	await redis.until('s1', isHalf);
+	a.child.kill('SIGTERM');
+	await until(async () => (await redis.call('HGET', redis.key('w:a'), 'draining')) === '1');
+	a.child.kill('SIGTERM');
+	await a.done;
+	await startWorker(t, redis, model, { name: 'b' });
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.equal(count(events, 'task_complete'), 1);
+});
+
 test('a submission behind a shutdown opens the session again', only, async (t) => {
 	const model = await startModel(t, [forever(say('Hello.'))]);
 	const redis = await startRedis(t);

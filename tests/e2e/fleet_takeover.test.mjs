@@ -125,6 +125,25 @@ test('a tree of subagents moves with its root: one that worked continues, and it
 	assert.doesNotMatch(input(model.requests().at(-1)), /interrupted|canceled/);
 });
 
+test('a subagent of spawn_agent moves with its root, too: wait_agent gets its result', only, async (t) => {
+	const model = await startModel(t, [
+		{ when: { contains: 'child work', lacks: 'go to work' }, reply: [{ delta: 'busy' }, { hang: true }] },
+		{ when: { contains: 'child work', lacks: 'go to work' }, reply: [{ message: 'Result of the child.' }] },
+		call('spawn_agent', { message: 'child work' }),
+		{ take: { agent: { from: 'input.-1.output', after: '"agent_id":"' } }, reply: [{ call: 'wait_agent', arguments: { targets: ['{agent}'] } }] },
+		forever(say('Over.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER });
+	await redis.submit('s1', 't1', 'go to work');
+	await until(() => model.requests().length >= 3);
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b', args: NEVER });
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.ok(!types(events).includes('subagent_lifecycle')); // clients that do not expect it are not sent it
+	assert.match(input(model.requests().at(-1)), /Result of the child\./);
+});
+
 test('the command of a subagent that had begun is not run again: its model is informed, and it goes on', only, async (t) => {
 	const model = await startModel(t, [
 		{ when: ofChild, reply: [{ call: 'exec_command', arguments: { cmd: 'echo once >> ran; sleep 60' }, call_id: 'of-child' }] },

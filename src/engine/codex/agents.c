@@ -37,18 +37,22 @@ static void push(struct codex *codex, enum event_tag tag, const void *body)
 }
 
 /* Emits an event on the queues of the parent and of the root, whose clients see the whole tree, and records it in the
- * root's rollout, from which a resume restores the tree. Message texts are only in the rollout. */
+ * root's rollout, from which a resume restores the tree. Message texts are only in the rollout. Without the feature,
+ * only rollouts that another process may continue have these lines: other readers do not know them. */
 static void emit(struct agent *about, enum event_tag tag, const void *body, void *self)
 {
 	struct codex *root = self;
 	struct codex *parent = about->parent ? about->parent->session : root;
-	if (!root->env.config->features.subagent_tools)
+	bool is_shown = root->env.config->features.subagent_tools;
+	if (!is_shown && !root->env.sink)
 		return;
 	struct codex *reader = about->session;
 	if (about->taking && reader)
 		vec_push(&reader->taken, (struct agent_taken){about->taking->sender, about->taking->is_interrupt});
 	else
 		record(root, tag, body);
+	if (!is_shown)
+		return;
 	struct ev_agent_inbox counts;
 	if (tag == EV_agent_inbox) {
 		counts = *(const struct ev_agent_inbox *)body;
