@@ -58,12 +58,12 @@ static void open_codex(struct session_data *session)
 
 /* ---- the log ---- */
 
+/* The lease is left to run out: another worker may be able to open the session, and one that none can open is put
+ * aside, which its clients see. Letting it go would leave an unfinished task without an end. */
 static void fail(struct session_data *session, const struct error *err)
 {
 	fprintf(stderr, "session %.*s: %s\n", STR_ARG(session->base.lease.sid), err->text);
-	session->phase = FLEET_LETTING_GO;
-	session->must_requeue = false;
-	fleet_session_release(session);
+	fleet_session_finish(session);
 }
 
 /* A folder that cannot be written is replaced by the other one, and the log is read again. */

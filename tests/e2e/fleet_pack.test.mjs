@@ -144,6 +144,21 @@ test('a packed part that is damaged, or that unpacks to too much: the session is
 	assert.equal((await redis.hash('s1')).state, 'dead');
 });
 
+test('a task whose log cannot be read by its next owner is not left without an end: the session is put aside', only, async (t) => {
+	const model = await startModel(t, [say('One.'), forever(reply({ delta: 'Half' }, { hang: true }))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER });
+	await rest(redis);
+	await redis.submit('s1', 't2', 'second');
+	await redis.until('s1', ({ id, msg }) => id === 't2' && msg.type === 'agent_message_content_delta');
+	a.child.kill('SIGKILL');
+	await a.done;
+	const last = (await redis.call('XRANGE', redis.key('s:s1:pack'), '-', '+')).at(-1)[0];
+	await redis.call('XADD', redis.key('s:s1:pack'), `${last.split('-')[0]}-1`, 'z', 'no frame of zstd');
+	await startWorker(t, redis, model, { name: 'b', args: [...NEVER, '--max-crashes', '2', '--lease-ms', '500'] });
+	await redis.until('s1', ({ msg }) => msg.type === 'error' && /put aside/.test(msg.message));
+});
+
 test('only the owner packs, and only lines that are there', only, async (t) => {
 	const model = await startModel(t, [forever(say('Hello.'))]);
 	const redis = await startRedis(t);
