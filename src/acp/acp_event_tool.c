@@ -355,3 +355,66 @@ COLLAB(collab_close_begin, "close", STR_NONE)
 COLLAB_END(collab_close_end, "close", false)
 COLLAB(collab_resume_begin, "resume", STR_NONE)
 COLLAB_END(collab_resume_end, "resume", has_failed(event->msg.collab_resume_end->status))
+
+/* ---- reviews of approvals ---- */
+
+static void write_action(const struct guardian_action *action, struct buf *out)
+{
+	if (action->tag == guardian_action_command)
+		buf_append_str(out, action->command->command);
+	else if (action->tag == guardian_action_mcp_tool_call)
+		buf_printf(out, "MCP %.*s on %.*s", STR_ARG(action->mcp_tool_call->tool_name),
+		           STR_ARG(action->mcp_tool_call->server));
+	else
+		for (size_t i = 0; i < action->apply_patch->files_count; i++)
+			buf_printf(out, "%s%.*s", i ? ", " : "patch of ", STR_ARG(action->apply_patch->files[i]));
+}
+
+static void write_text(const struct ev_guardian_assessment *body, struct buf *out)
+{
+	static const char *const words[] = {
+		[guardian_status_in_progress] = "In progress", [guardian_status_approved] = "Approved",
+		[guardian_status_denied] = "Denied",           [guardian_status_timed_out] = "Timed out",
+		[guardian_status_aborted] = "Aborted",
+	};
+	buf_printf(out, "Status: %s\nAction: ", words[body->status]);
+	write_action(body->action, out);
+	if (body->has_risk_level)
+		buf_printf(out, "\nRisk: %s\nAuthorization: %s",
+		           enum_wire(&enum_guardian_risk_level, (int)body->risk_level),
+		           enum_wire(&enum_guardian_user_authorization, (int)body->user_authorization));
+	if (body->rationale.len)
+		buf_printf(out, "\nRationale: %.*s", STR_ARG(body->rationale));
+}
+
+void on_acp_event_guardian_assessment(struct acp_session *session, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text, input;
+	const struct ev_guardian_assessment *body = event->msg.guardian_assessment;
+	bool is_running = body->status == guardian_status_in_progress;
+	buf_init(&text, LIMIT_STREAM_QUEUE_HARD);
+	buf_init(&input, LIMIT_STREAM_QUEUE_HARD);
+	struct json_writer w = json_writer(&input);
+	jw_object(&w);
+	jw_key(&w, "action");
+	union_encode(&union_guardian_action, body->action, &w);
+	jw_object_end(&w);
+	write_text(body, &text);
+	struct acp_tool_content content = acp_tool_text(buf_str(&text), &arena);
+	struct acp_tool_call call = {
+		.tool_call_id = str_of(arena_printf(&arena, "guardian_assessment:%.*s", STR_ARG(body->id))),
+		.title = STR("Guardian Review"),
+		.kind = acp_tool_kind_think,
+		.status = is_running                                 ? acp_tool_status_in_progress
+	                  : body->status == guardian_status_approved ? acp_tool_status_completed
+	                                                             : acp_tool_status_failed,
+		.content = &content,
+		.content_count = 1,
+		.raw_input = buf_str(&input),
+	};
+	if (is_running)
+		acp_tool_begin(session, &call);
+	else
+		acp_tool_end(session, &call);
+}

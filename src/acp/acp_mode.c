@@ -12,14 +12,12 @@
 static const struct {
 	struct str id, name, doc;
 	enum ask_for_approval_tag approval;
+	enum approvals_reviewer reviewer;
 	enum sandbox_tag sandbox;
 } modes[ACP_MODE_count] = {
-#define MODE(tag, id, name, approval, sandbox, doc) \
-	{{id, sizeof(id) - 1},                      \
-	 {name, sizeof(name) - 1},                  \
-	 {doc, sizeof(doc) - 1},                    \
-	 ask_for_approval_##approval,               \
-	 sandbox_##sandbox},
+#define MODE(tag, id, name, approval, reviewer, sandbox, doc)                                \
+	{{id, sizeof(id) - 1},        {name, sizeof(name) - 1},      {doc, sizeof(doc) - 1}, \
+	 ask_for_approval_##approval, approvals_reviewer_##reviewer, sandbox_##sandbox},
 #include "acp/acp_mode.def"
 #undef MODE
 };
@@ -35,10 +33,11 @@ void acp_choices_finish(struct acp_choices *choices)
 	free(choices->configured_model);
 }
 
-static enum acp_mode find_mode(const struct ask_for_approval *approval, const struct sandbox *sandbox)
+static enum acp_mode find_mode(const struct ev_session_configured *event)
 {
 	for (int i = ACP_MODE_config + 1; i < ACP_MODE_count; i++) {
-		if (modes[i].approval == approval->tag && modes[i].sandbox == sandbox->tag)
+		if (modes[i].approval == event->approval_policy->tag &&
+		    modes[i].sandbox == event->sandbox_policy->tag && modes[i].reviewer == event->approvals_reviewer)
 			return (enum acp_mode)i;
 	}
 	return ACP_MODE_config;
@@ -48,7 +47,7 @@ void acp_choices_init(struct acp_choices *choices, const struct ev_session_confi
                       enum mode_kind collaboration)
 {
 	*choices = (struct acp_choices){
-		.mode = find_mode(event->approval_policy, event->sandbox_policy),
+		.mode = find_mode(event),
 		.collaboration = collaboration,
 		.model = str_dup(event->model),
 		.configured_model = str_dup(event->model),
@@ -328,6 +327,9 @@ bool acp_choices_take(struct acp_choices *choices, const struct config *config, 
 	choices->active_mode = choices->mode;
 	if (choices->is_policy_changed) {
 		ret->approval_policy = approval_of(choices->mode, config, arena);
+		ret->has_approvals_reviewer = true;
+		ret->approvals_reviewer =
+			choices->mode == ACP_MODE_config ? config->approvals_reviewer : modes[choices->mode].reviewer;
 		ret->sandbox_policy = acp_mode_sandbox(choices->mode, config, roots, root_count, arena);
 	}
 	if (choices->is_model_changed) {

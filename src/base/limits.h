@@ -77,6 +77,14 @@ enum {
 	LIMIT_RPC_PENDING = 1024,            /* unanswered requests of one client; more cause backpressure */
 	LIMIT_THREAD_NOTE = 64 * KIB,        /* the metadata of a thread that is stored beside its rollout */
 	LIMIT_RPC_LIST = 240 * MIB,          /* a list in a response, encoded on a worker */
+	LIMIT_GUARDIAN_RATIONALE = 2 * KIB,  /* the reason that the reviewer of approvals gives */
+	LIMIT_GUARDIAN_ACTION = 96 * KIB,    /* an action for the reviewer; a longer one is denied */
+	LIMIT_GUARDIAN_MESSAGE = 8 * KIB,    /* what the reviewer receives of a message of the user */
+	LIMIT_GUARDIAN_ENTRY = 2 * KIB,      /* … and of another item */
+	LIMIT_GUARDIAN_SHARE = 32 * KIB,     /* … of all messages of the user, and of all other items */
+	LIMIT_GUARDIAN_ENTRIES = 128,        /* … entries of each of the two */
+	LIMIT_GUARDIAN_APPROVED = 64 * KIB,  /* actions that the user approved after a denial */
+	LIMIT_GUARDIAN_REQUEST = 1 * MIB,    /* the whole request to the reviewer, and its instructions */
 	LIMIT_WARNING = 64 * KIB,            /* the text of a warning event; it may quote several paths */
 	LIMIT_RPC_ERROR = 64 * KIB,          /* the message of an error response */
 	LIMIT_CLIENT_COMMANDS = 256,         /* concurrent commands of one client */

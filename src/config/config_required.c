@@ -54,11 +54,6 @@ static bool is_policy(struct str word)
 	return false;
 }
 
-static bool is_reviewer(struct str word)
-{
-	return str_is(word, "user") || str_is(word, "auto_review") || str_is(word, "guardian_subagent");
-}
-
 /* The words that a list may contain, and the one that it must contain. */
 static const struct {
 	const char *key;
@@ -69,7 +64,7 @@ static const struct {
 } lists[] = {
 	{"allowed_sandbox_modes", &enum_sandbox_mode, NULL, "read-only", false},
 	{"allowed_approval_policies", NULL, is_policy, NULL, false},
-	{"allowed_approvals_reviewers", NULL, is_reviewer, "user", false},
+	{"allowed_approvals_reviewers", &enum_approvals_reviewer, NULL, NULL, false},
 	{"allowed_web_search_modes", &enum_web_search_mode, NULL, NULL, true},
 	{"allowed_login_methods", &enum_login_method, NULL, NULL, false},
 };
@@ -134,42 +129,6 @@ static int check_servers(const struct toml *servers, struct error *err)
 	return 0;
 }
 
-/* A word that the rules file could not hold as it is would make the rule match something else. */
-static bool is_word(const struct toml *word)
-{
-	if (!toml_is(word, TOML_string) || !word->text.len)
-		return false;
-	size_t at = 0;
-	while (at < word->text.len && (unsigned char)word->text.ptr[at] >= ' ')
-		at++;
-	return at == word->text.len;
-}
-
-static bool is_word_list(const struct toml *list)
-{
-	toml_for_each(it, list) {
-		if (!is_word(it))
-			return false;
-	}
-	return toml_is(list, TOML_array) && list->child;
-}
-
-static int check_rule(const struct toml *rule, struct error *err)
-{
-	const struct toml *pattern = toml_get(rule, "pattern"), *decision = toml_get(rule, "decision");
-	toml_for_each(it, toml_is(pattern, TOML_array) ? pattern : NULL) {
-		if (!is_word(toml_get(it, "token")) && !is_word_list(toml_get(it, "any_of")))
-			return fail_at(it, "rules.prefix_rules",
-			               "each part of `pattern` is `{ token = \"…\" }` or `{ any_of = [\"…\"] }`", err);
-	}
-	if (!toml_is(pattern, TOML_array) || !pattern->child)
-		return fail_at(rule, "rules.prefix_rules", "`pattern` must be a list that is not empty", err);
-	if (!toml_is(decision, TOML_string) ||
-	    (!str_is(decision->text, "prompt") && !str_is(decision->text, "forbidden")))
-		return fail_at(rule, "rules.prefix_rules", "`decision` must be `prompt` or `forbidden`", err);
-	return 0;
-}
-
 static int check(const struct toml *root, struct error *err)
 {
 	int status =
@@ -185,11 +144,7 @@ static int check(const struct toml *root, struct error *err)
 	}
 	if (status == 0)
 		status = check_servers(toml_get(root, "mcp_servers"), err);
-	toml_for_each(rule, toml_get(toml_get(root, "rules"), "prefix_rules")) {
-		if (status == 0)
-			status = check_rule(rule, err);
-	}
-	return status;
+	return status ?: config_required_check_rules(root, err);
 }
 
 /* Rules that are too long could not be read later, and would not apply. */
@@ -315,6 +270,21 @@ int config_required_check_approval(const struct config_required *required, const
 	return refuse(required, "allowed_approval_policies", &required->keys.allowed_approval_policies, word, err);
 }
 
+int config_required_check_reviewer(const struct config_required *required, enum approvals_reviewer reviewer,
+                                   struct error *err)
+{
+	int word;
+	if (!required || !required->keys.is_set.allowed_approvals_reviewers)
+		return 0;
+	const struct config_strings *list = &required->keys.allowed_approvals_reviewers;
+	for (size_t i = 0; i < list->count; i++) { /* a reviewer has two names */
+		if (enum_parse(&enum_approvals_reviewer, list->items[i], &word) && word == (int)reviewer)
+			return 0;
+	}
+	return refuse(required, "allowed_approvals_reviewers", list, enum_wire(&enum_approvals_reviewer, (int)reviewer),
+	              err);
+}
+
 int config_required_check_login(const struct config_required *required, enum login_method method, struct error *err)
 {
 	const char *word = enum_wire(&enum_login_method, (int)method);
@@ -410,6 +380,21 @@ static void limit_approval(const struct config_required *required, struct config
 		                  why.text);
 }
 
+static void limit_reviewer(const struct config_required *required, struct config_layers *layers,
+                           const struct toml *tree, struct config *config)
+{
+	struct error why;
+	int first = approvals_reviewer_user;
+	if (config_required_check_reviewer(required, config->approvals_reviewer, &why) == 0)
+		return;
+	if (!enum_parse(&enum_approvals_reviewer, required->keys.allowed_approvals_reviewers.items[0], &first))
+		return;
+	config->approvals_reviewer = (enum approvals_reviewer)first;
+	if (toml_get(tree, "approvals_reviewer"))
+		config_layer_warn(layers, "approvals_reviewer is %s: %s", enum_wire(&enum_approvals_reviewer, first),
+		                  why.text);
+}
+
 static void limit_search(const struct config_required *required, struct config_layers *layers, struct config *config)
 {
 	enum web_search_mode limited = config_required_limit_search(required, config->web_search);
@@ -446,55 +431,10 @@ int config_required_apply(const struct config_required *required, struct config_
 	if (!required)
 		return 0;
 	limit_approval(required, layers, tree, config);
+	limit_reviewer(required, layers, tree, config);
 	limit_search(required, layers, config);
 	warn_features(required, layers, tree);
 	return limit_sandbox(required, layers, tree, config, err);
 }
 
 /* ---- rules about commands ---- */
-
-/* Writes a text as a string of a .rules file. */
-static void write_text(struct buf *out, struct str text)
-{
-	buf_append_char(out, '"');
-	for (size_t i = 0; i < text.len; i++) {
-		char c = text.ptr[i];
-		if (c == '"' || c == '\\')
-			buf_append_char(out, '\\');
-		buf_append_char(out, c == '\n' ? ' ' : c);
-	}
-	buf_append_char(out, '"');
-}
-
-static void write_pattern(struct buf *out, const struct toml *pattern)
-{
-	buf_append_char(out, '[');
-	toml_for_each(it, pattern) {
-		const struct toml *token = toml_get(it, "token");
-		buf_append_char(out, token ? ' ' : '[');
-		toml_for_each(word, token ? NULL : toml_get(it, "any_of")) {
-			write_text(out, word->text);
-			buf_append_char(out, ',');
-		}
-		if (token)
-			write_text(out, token->text);
-		buf_append_c(out, token ? "," : "],");
-	}
-	buf_append_char(out, ']');
-}
-
-void config_required_write_rules(const struct config_required *required, struct buf *out)
-{
-	toml_for_each(rule, required ? required->keys.rules.prefix_rules : NULL) {
-		const struct toml *justification = toml_get(rule, "justification");
-		buf_append_c(out, "prefix_rule(pattern = ");
-		write_pattern(out, toml_get(rule, "pattern"));
-		buf_append_c(out, ", decision = ");
-		write_text(out, toml_get(rule, "decision")->text);
-		if (justification) {
-			buf_append_c(out, ", justification = ");
-			write_text(out, justification->text);
-		}
-		buf_append_c(out, ")\n");
-	}
-}

@@ -39,12 +39,17 @@ must_check int config_required_check_sandbox(const struct config_required *requi
 /* As config_required_check_sandbox, for a policy of the wire. */
 must_check int config_required_check_policy(const struct config_required *required, const struct sandbox *policy,
                                             struct error *err);
+/* As config_required_check_sandbox, for the reviewer of approvals. */
+must_check int config_required_check_reviewer(const struct config_required *required, enum approvals_reviewer reviewer,
+                                              struct error *err);
 must_check int config_required_check_approval(const struct config_required *required,
                                               const struct ask_for_approval *policy, struct error *err);
 must_check int config_required_check_login(const struct config_required *required, enum login_method method,
                                            struct error *err);
 /* Returns the widest permitted mode that is not wider than mode. */
 enum web_search_mode config_required_limit_search(const struct config_required *required, enum web_search_mode mode);
+/* Checks the rules about commands of the file. */
+must_check int config_required_check_rules(const struct toml *root, struct error *err);
 /* Appends the rules about commands in the syntax of a .rules file. */
 void config_required_write_rules(const struct config_required *required, struct buf *out);
 

@@ -79,5 +79,7 @@ void model_permissions_write(struct buf *out, const struct model_permissions *pe
 		write_line(out, prompt_approval_escalate);
 	if (permissions->approval->tag == ask_for_approval_granular)
 		write_questions(out, permissions->approval);
+	if (permissions->has_reviewer && permissions->approval->tag != ask_for_approval_never)
+		write_line(out, prompt_approval_reviewed);
 	buf_append_c(out, "</permissions instructions>");
 }

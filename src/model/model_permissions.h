@@ -17,6 +17,7 @@ struct model_permissions {
 	bool has_network;
 	const struct str *writable; /* writable folders, for workspace-write */
 	size_t writable_count;
+	bool has_reviewer; /* requests are answered by the automatic reviewer */
 };
 
 /* Appends "<permissions instructions>…</permissions instructions>". */

@@ -46,6 +46,7 @@ struct model_prompt {
 	bool is_lite;
 	/* the server must not store the response, even if the provider is configured to */
 	bool is_private;
+	bool avoids_socket;       /* goes over HTTP, so that it does not end what is continued on the WebSocket */
 	bool is_stored;           /* the server stores the response; set by the client from the provider's settings */
 	struct str output_schema; /* JSON Schema of the answer; may be absent */
 	struct str thread_id;

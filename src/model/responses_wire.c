@@ -243,7 +243,7 @@ static int write_body(struct model_request *request, const struct model_prompt *
 	if (add_input(request, prompt, err) < 0)
 		return -(int)err->code;
 	request->input_slices = request->body.count - 1;
-	request->may_use_socket = !prompt->previous_response_id.len;
+	request->may_use_socket = !prompt->previous_response_id.len && !prompt->avoids_socket;
 	if (prompt->is_lite) {
 		vec_push(&request->body, STR("]"));
 	} else {

@@ -72,6 +72,8 @@ void rollout_turn_encode(const struct rollout_turn *turn, struct json_writer *w)
 		jw_member_str(w, "turn_id", turn->turn_id);
 	jw_member_str(w, "cwd", turn->cwd);
 	jw_member_raw(w, "approval_policy", turn->approval_policy);
+	if (turn->approvals_reviewer.ptr)
+		jw_member_str(w, "approvals_reviewer", turn->approvals_reviewer);
 	jw_member_raw(w, "sandbox_policy", turn->sandbox_policy);
 	jw_member_str(w, "model", turn->model);
 	if (turn->personality.ptr)
@@ -110,6 +112,7 @@ struct rollout_turn rollout_turn_decode(const struct json *payload, struct arena
 		.cwd = text_of(payload, "cwd", arena),
 		.model = text_of(payload, "model", arena),
 		.approval_policy = policy_of(payload, arena),
+		.approvals_reviewer = text_of(payload, "approvals_reviewer", arena),
 		.sandbox_policy = object_of(payload, "sandbox_policy", arena),
 		.effort = text_of(payload, "effort", arena),
 		.summary = text_of(payload, "summary", arena),

@@ -43,9 +43,10 @@ struct rollout_turn {
 	struct str turn_id; /* STR_NONE in files before 2026 */
 	struct str cwd;
 	struct str model;
-	struct str approval_policy; /* JSON of union ask_for_approval */
-	struct str sandbox_policy;  /* JSON of union sandbox */
-	struct str effort;          /* STR_NONE: the model's default */
+	struct str approval_policy;    /* JSON of union ask_for_approval */
+	struct str approvals_reviewer; /* a word; STR_NONE: the user */
+	struct str sandbox_policy;     /* JSON of union sandbox */
+	struct str effort;             /* STR_NONE: the model's default */
 	struct str summary;
 	struct str personality;        /* STR_NONE: the configured one */
 	struct str collaboration_mode; /* JSON; STR_NONE if absent */

@@ -52,6 +52,7 @@ struct tool_call {
 		const struct mcp_offered *offered;     /* the MCP server's tool that is called */
 		void (*start)(struct tool_call *call); /* NULL: another kind of tool is called */
 		bool is_parallel;
+		bool is_approving; /* the request that the tool makes now is for approval of the call */
 	} mcp;
 	struct tool_host *host;
 	struct str turn_id; /* id of the task that made the call */
@@ -61,6 +62,7 @@ struct tool_call {
 	bool is_custom;    /* the call came as custom_tool_call */
 	bool is_search;    /* the call came as tool_search_call, and is answered by tool_search_output */
 	const void *args;  /* a decoded record of the type */
+	bool has_run;      /* the request is for another run of a command: a denial leaves the output of the first */
 	bool is_blocked;   /* a hook has blocked the call: it was not started */
 	struct str denial; /* the reason of a hook that denied the call's request; STR_NONE: none */
 	bool is_finished;
@@ -89,7 +91,6 @@ const struct tool_type *tool_get(enum tool_tag tag);
 /* The call as the model sent it. */
 struct tool_call_words {
 	struct str call_id;
-	struct str namespace; /* STR_NONE: none */
 	struct str name;
 	struct str input;
 	bool is_custom, is_search;

@@ -59,6 +59,7 @@ struct tool_host {
 	bool has_collab;                     /* true if features.collab is on */
 	bool asks_in_default_mode;           /* request_user_input is allowed outside of plan mode */
 	bool is_unattended;                  /* no user can answer a question */
+	bool has_reviewer;                   /* requests for approval are answered without the user */
 	bool allows_login_shell;             /* the model may request login shells */
 	uint64_t question_timeout_ms;        /* time limit of a question to the user; 0: no limit */
 	const struct dynamic_tools *dynamic; /* tools that the client has provided and carries out, or NULL */

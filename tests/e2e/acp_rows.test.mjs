@@ -11,7 +11,7 @@ import { needs, reply, say, startModel, tempDir, textsOf } from './lib/codex.mjs
 import { startAcp } from './lib/acp.mjs';
 
 const options = needs('acp');
-const FILES = ['acp_basic', 'acp_sessions', 'acp_mcp', 'acp_bad_input', 'acp_rows'];
+const FILES = ['acp_basic', 'acp_sessions', 'acp_mcp', 'acp_bad_input', 'acp_rows', 'guardian'];
 
 // [section, row, words of the names of its tests]
 const ROWS = [
@@ -35,7 +35,8 @@ const ROWS = [
 	[3, 'session/set_config_option', ['options take effect with the next prompt']],
 	[3, 'mcpServers', ['a server over stdio is started', 'a server over HTTP gets its headers', 'servers of the client join']],
 	[3, 'two sessions', ['two sessions run at once']],
-	[4, 'modes', ['the mode at the start is that of config.toml']],
+	[4, 'modes', ['the mode at the start is that of config.toml', 'ACP: the mode follows']],
+	[4, 'agent', ['ACP: the mode agent reviews']],
 	[5, 'blocks', ['all blocks of a prompt reach']],
 	[5, 'end_turn, cancelled', ['a prompt is answered after', 'session/cancel ends a prompt']],
 	[5, 'refusal, max_tokens', ['a filtered and a full response']],

@@ -192,3 +192,26 @@ test('hooks of requirements.toml run without trust, and can be the only ones', o
 	assert.equal(refused.code, 1);
 	assert.match(refused.stderr, /requirements\.toml:\d+: `hooks`: this version supports the type `command` only/);
 });
+
+test('the reviewer of approvals is one that is permitted, and its policy is the administrator\'s', options, async (t) => {
+	const bin = machine(t, { 'requirements.toml': 'allowed_approvals_reviewers = ["user"]\n' });
+	const model = await startModel(t, [run('touch made', { sandbox_permissions: 'require_escalated', justification: 'x' }), say('Done.'), say('Hi.')]);
+	const { stderr, cwd } = await exec(t, bin, model, ['--approve-for-me', 'go']);
+	assert.match(stderr, /approvals_reviewer is user: .*allowed_approvals_reviewers in \/etc\/codex\/requirements.toml/);
+	assert.ok(!fs.existsSync(path.join(cwd, 'made')));
+	assert.equal(model.requests().length, 2);
+	const server = await startAppServer(t, model, { bin });
+	const { thread, approvalsReviewer } = await server.request('thread/start', { config: { approvals_reviewer: 'auto_review' } });
+	assert.equal(approvalsReviewer, 'user');
+	await assert.rejects(server.request('turn/start', { threadId: thread.id, input: [text('hi')], approvalsReviewer: 'auto_review' }),
+		(error) => error instanceof RpcError && /does not permit `auto_review`/.test(error.message));
+});
+
+test('the administrator\'s policy of the reviewer is above the user\'s', options, async (t) => {
+	const bin = machine(t, { 'requirements.toml': 'allowed_approvals_reviewers = ["auto_review"]\nguardian_policy_config = "Deny on Fridays."\n' });
+	const model = await startModel(t, [run('touch made', { sandbox_permissions: 'require_escalated', justification: 'x' }),
+		say('{"outcome":"deny"}'), say('Done.')]);
+	await exec(t, bin, model, ['-s', 'workspace-write', 'go'], { config: 'auto_review.policy = "Allow all."\n' });
+	const [, review] = model.requests();
+	assert.match(review.body.instructions, /# Policy\n\nDeny on Fridays\.$/);
+});

@@ -84,6 +84,20 @@ static void no_questions_where_nothing_is_restricted(void **state)
 	assert_false(has(&out, "require_escalated"));
 }
 
+static void the_reviewer_is_described_where_requests_are_possible(void **state)
+{
+	(void)state;
+	for (int tag = 0; tag < ask_for_approval_reject; tag++) {
+		auto_buf struct buf out;
+		struct granular_approval granular = {.rules = true};
+		struct ask_for_approval policy = {.tag = tag, .granular = &granular};
+		struct model_permissions permissions = {.approval = &policy, .has_reviewer = true};
+		buf_init(&out, MIB);
+		model_permissions_write(&out, &permissions);
+		assert_true(has(&out, "automatic reviewer") == (tag != ask_for_approval_never));
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -91,6 +105,7 @@ int main(void)
 		cmocka_unit_test(each_policy_is_described),
 		cmocka_unit_test(granular_lists_permitted_and_refused_requests),
 		cmocka_unit_test(no_questions_where_nothing_is_restricted),
+		cmocka_unit_test(the_reviewer_is_described_where_requests_are_possible),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,6 +57,7 @@ static void take_settings(struct thread *thread, const struct ev_session_configu
 		.cwd = event->cwd,
 		.approval_policy = asked ? (struct app_ask_for_approval *)(uintptr_t)policy_normalize(asked, &arena)
 	                                 : policy_from_engine(event->approval_policy, &arena),
+		.approvals_reviewer = reviewer_from_engine(event->approvals_reviewer),
 		.sandbox_policy = sandbox_from_engine(event->sandbox_policy, &arena),
 		.active_permission_profile = profile_of(thread, params, &arena),
 		.model = event->model,
@@ -208,6 +209,10 @@ static int configure(struct thread *thread, struct error *err)
 	configure.dynamic_tools = params->dynamic_tools;
 	if (params->approval_policy)
 		configure.approval_policy = policy_to_engine(params->approval_policy, &arena);
+	if (params->has_approvals_reviewer) {
+		configure.has_approvals_reviewer = true;
+		configure.approvals_reviewer = reviewer_to_engine(params->approvals_reviewer);
+	}
 	struct op op = {.tag = OP_configure_session, .configure_session = &configure};
 	return codex_submit_op(thread->codex, STR(""), &op, err);
 }
@@ -250,6 +255,9 @@ static void drop_excluded(struct op_configure_session *session, const struct con
 		session->sandbox_policy = NULL;
 	if (session->approval_policy && config_required_check_approval(required, session->approval_policy, NULL) != 0)
 		session->approval_policy = NULL;
+	if (session->has_approvals_reviewer &&
+	    config_required_check_reviewer(required, session->approvals_reviewer, NULL) != 0)
+		session->has_approvals_reviewer = false;
 }
 
 struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening, struct error *err)
@@ -306,6 +314,7 @@ void thread_open_describe(const struct thread *thread, struct arena *arena, stru
 		.runtime_workspace_roots = view->environments->runtime_workspace_roots,
 		.runtime_workspace_roots_count = view->environments->runtime_workspace_roots_count,
 		.approval_policy = settings->approval_policy,
+		.approvals_reviewer = settings->approvals_reviewer,
 		.sandbox = settings->sandbox_policy,
 		.active_permission_profile = settings->active_permission_profile,
 		.has_reasoning_effort = settings->has_effort,

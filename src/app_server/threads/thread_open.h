@@ -25,7 +25,8 @@ must_check struct thread *thread_open(struct rpc_request *request, const struct 
 	.runtime_workspace_roots_count = (from)->runtime_workspace_roots_count,                                     \
 	.instruction_sources = (from)->instruction_sources,                                                         \
 	.instruction_sources_count = (from)->instruction_sources_count, .approval_policy = (from)->approval_policy, \
-	.sandbox = (from)->sandbox, .active_permission_profile = (from)->active_permission_profile,                 \
+	.approvals_reviewer = (from)->approvals_reviewer, .sandbox = (from)->sandbox,                               \
+	.active_permission_profile = (from)->active_permission_profile,                                             \
 	.has_reasoning_effort = (from)->has_reasoning_effort, .reasoning_effort = (from)->reasoning_effort
 
 /* Fills the response of thread/start, in the arena: the thread without turns, and its settings. */

@@ -18,6 +18,19 @@ static const struct {
 	{app_ask_for_approval_granular, ask_for_approval_granular},
 };
 
+/* The enums have the same order. */
+_Static_assert((int)approvals_reviewer_count == (int)app_approvals_reviewer_count, "reviewers");
+
+enum approvals_reviewer reviewer_to_engine(enum app_approvals_reviewer reviewer)
+{
+	return (enum approvals_reviewer)reviewer;
+}
+
+enum app_approvals_reviewer reviewer_from_engine(enum approvals_reviewer reviewer)
+{
+	return (enum app_approvals_reviewer)reviewer;
+}
+
 struct ask_for_approval *policy_to_engine(const struct app_ask_for_approval *policy, struct arena *arena)
 {
 	struct ask_for_approval *ret = arena_new(arena, struct ask_for_approval);

@@ -15,6 +15,9 @@ struct app_ask_for_approval *policy_from_engine(const struct ask_for_approval *p
 /* Converts `reject`, which Symphony sends, to the equivalent `granular`; returns other policies unchanged. */
 const struct app_ask_for_approval *policy_normalize(const struct app_ask_for_approval *policy, struct arena *arena);
 
+enum approvals_reviewer reviewer_to_engine(enum app_approvals_reviewer reviewer);
+enum app_approvals_reviewer reviewer_from_engine(enum approvals_reviewer reviewer);
+
 struct sandbox *sandbox_to_engine(const struct app_sandbox_policy *policy, struct arena *arena);
 struct app_sandbox_policy *sandbox_from_engine(const struct sandbox *sandbox, struct arena *arena);
 

@@ -19,6 +19,11 @@ static void restore_policies(const struct rollout_turn *turn, struct thread_open
 	    union_decode(&union_sandbox, json, arena, sandbox, NULL) == 0)
 		session->sandbox_policy = sandbox;
 	json = turn->approval_policy.ptr ? json_parse_copy(arena, turn->approval_policy, NULL) : NULL;
+	int reviewer;
+	if (turn->approvals_reviewer.ptr && enum_parse(&enum_approvals_reviewer, turn->approvals_reviewer, &reviewer)) {
+		session->has_approvals_reviewer = true;
+		session->approvals_reviewer = (enum approvals_reviewer)reviewer;
+	}
 	struct ask_for_approval *policy = arena_new(arena, struct ask_for_approval);
 	if (json && union_decode(&union_ask_for_approval, json, arena, policy, NULL) == 0)
 		session->approval_policy = policy;

@@ -6,11 +6,12 @@
 #include "app_server/threads/thread.h"
 
 /* Members that the parameters of thread/resume and thread/fork share with those of thread/start. */
-#define THREAD_RESTORE_PARAMS(from)                                                                                   \
-	.model = (from)->model, .model_provider = (from)->model_provider, .cwd = (from)->cwd,                         \
-	.approval_policy = (from)->approval_policy, .has_sandbox = (from)->has_sandbox, .sandbox = (from)->sandbox,   \
-	.permissions = (from)->permissions, .config = (from)->config, .base_instructions = (from)->base_instructions, \
-	.developer_instructions = (from)->developer_instructions
+#define THREAD_RESTORE_PARAMS(from)                                                                           \
+	.model = (from)->model, .model_provider = (from)->model_provider, .cwd = (from)->cwd,                 \
+	.approval_policy = (from)->approval_policy, .has_approvals_reviewer = (from)->has_approvals_reviewer, \
+	.approvals_reviewer = (from)->approvals_reviewer, .has_sandbox = (from)->has_sandbox,                 \
+	.sandbox = (from)->sandbox, .permissions = (from)->permissions, .config = (from)->config,             \
+	.base_instructions = (from)->base_instructions, .developer_instructions = (from)->developer_instructions
 
 /* Opens the thread with the settings of its last turn, which the parameters override, and fails the request on
  * error. Takes ownership of the load. refusal: prefix of the error message; answer: see struct thread_opening. */

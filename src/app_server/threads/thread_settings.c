@@ -60,6 +60,8 @@ static int change(struct rpc_request *request, const struct app_turn_start_param
 	if (params->approval_policy)
 		settings->approval_policy = (struct app_ask_for_approval *)(uintptr_t)policy_normalize(
 			params->approval_policy, &request->arena);
+	if (params->has_approvals_reviewer)
+		settings->approvals_reviewer = params->approvals_reviewer;
 	if (params->sandbox_policy) {
 		settings->sandbox_policy = params->sandbox_policy;
 		settings->active_permission_profile = NULL;
@@ -87,6 +89,9 @@ static int check_permitted(const struct thread *thread, const struct app_turn_st
 	const struct config_required *required = config_required(thread->config);
 	if (params->approval_policy && config_required_check_approval(required, override->approval_policy, err) != 0)
 		return -(int)err->code;
+	if (params->has_approvals_reviewer &&
+	    config_required_check_reviewer(required, override->approvals_reviewer, err) != 0)
+		return -(int)err->code;
 	if (!override->sandbox_policy)
 		return 0;
 	return config_required_check_policy(required, override->sandbox_policy, err);
@@ -106,6 +111,8 @@ static int submit_change(struct thread *thread, const struct app_turn_start_para
 	struct op_override_turn_context override = {
 		.cwd = settings->cwd,
 		.approval_policy = policy_to_engine(settings->approval_policy, arena),
+		.has_approvals_reviewer = params->has_approvals_reviewer,
+		.approvals_reviewer = reviewer_to_engine(settings->approvals_reviewer),
 		.sandbox_policy = params->sandbox_policy ? sandbox_to_engine(params->sandbox_policy, arena) : NULL,
 		.model = settings->model,
 		.has_effort = settings->has_effort,
@@ -207,6 +214,8 @@ enum rpc_verdict on_rpc_thread_settings_update(struct rpc_request *request,
 	const struct app_turn_start_params changes = {
 		.cwd = params->cwd,
 		.approval_policy = params->approval_policy,
+		.has_approvals_reviewer = params->has_approvals_reviewer,
+		.approvals_reviewer = params->approvals_reviewer,
 		.sandbox_policy = params->sandbox_policy,
 		.permissions = params->permissions,
 		.model = params->model,

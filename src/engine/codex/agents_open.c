@@ -98,6 +98,8 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 		.model = launch->model.len ? launch->model : str_of(settings->model),
 		.cwd = str_of(settings->cwd),
 		.approval_policy = (struct ask_for_approval *)(uintptr_t)settings->approval_policy,
+		.has_approvals_reviewer = true,
+		.approvals_reviewer = settings->reviewer,
 		.sandbox_policy = &sandbox,
 		.user_instructions = str_of(parent->session->user_instructions),
 	};
@@ -270,6 +272,8 @@ static int take_settings(struct session *session, const struct settings *above, 
 		.model = str_of(from->model),
 		.cwd = str_of(from->cwd),
 		.approval_policy = above->approval_policy,
+		.has_reviewer = true,
+		.reviewer = above->reviewer,
 		.sandbox = rank_of(own) > rank_of(above->sandbox) ? above->sandbox : own,
 	};
 	return session_change_settings(session, &change, err);

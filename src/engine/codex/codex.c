@@ -11,6 +11,8 @@
 #include "engine/codex/codex_data.h"
 #include "engine/codex/codex_session.h"
 #include "engine/codex/op.h"
+#include "engine/session/guardian.h"
+#include "engine/session/guardian_inquiry.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session.h"
 #include "engine/history/history_item.h"
@@ -131,6 +133,8 @@ static void on_model_close(void *self)
 {
 	struct codex *codex = self;
 	samples_cancel(&codex->samples);
+	if (codex->session)
+		guardian_fail_all(codex->session, "the model of the session changed");
 }
 
 static struct agent *agent_of_tools(void *self, bool by_thread)
@@ -394,6 +398,20 @@ struct codex_sample *codex_sample_create(struct codex *codex, const struct codex
 		return samples_start(&codex->samples, session, options, err);
 	error_set(err, ERR_busy, "a turn is in progress: wait for its end before you request a sample");
 	return NULL;
+}
+
+struct guardian_inquiry *codex_inquire(struct codex *codex, guardian_inquiry_fn done, void *self, struct error *err)
+{
+	struct session *session = codex->session;
+	if (session && !session->task && !codex->sq.count)
+		return guardian_inquire(session, done, self, err);
+	error_set(err, ERR_busy, "a turn is in progress: wait for its end before you request a review");
+	return NULL;
+}
+
+void codex_inquiry_cancel(struct guardian_inquiry *inquiry)
+{
+	guardian_inquiry_cancel(inquiry);
 }
 
 void codex_settle(struct codex *codex, uint64_t number)

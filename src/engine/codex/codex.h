@@ -100,6 +100,15 @@ const char *codex_record_path(const struct codex *codex);
 
 /* Fills the goal of the session, borrowed until the next call or event. False: the session has no goal. */
 bool codex_goal(const struct codex *codex, struct thread_goal *ret);
+/* Starts the automatic review of the call at the end of the history, which waits for its output (guardian.h): done runs
+ * once, later, unless the review is cancelled. NULL and err: a turn is in progress, or the history ends otherwise. */
+struct guardian_inquiry;
+must_check struct guardian_inquiry *codex_inquire(struct codex *codex,
+                                                  void (*done)(const struct ev_guardian_assessment *assessment,
+                                                               struct str call_id, const struct error *err, void *self),
+                                                  void *self, struct error *err);
+void codex_inquiry_cancel(struct guardian_inquiry *inquiry);
+
 /* Creates or changes the goal, and emits thread_goal_updated. An active goal starts a turn when no task runs, and
  * after each task that succeeds, if the front end lets turns start unasked; an interrupt pauses it. There must be a
  * Session. ERR_invalid: a value is unusable; ERR_not_found: there is no goal to change; ERR_unsupported: the feature

@@ -14,6 +14,7 @@
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_session.h"
 #include "engine/codex/op_priv.h"
+#include "engine/session/guardian.h"
 #include "engine/session/resume.h"
 #include "engine/session/session.h"
 #include "engine/session/session_mcp.h"
@@ -113,6 +114,8 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 		.model = op->model,
 		.cwd = op->cwd,
 		.approval_policy = op->approval_policy,
+		.has_reviewer = op->has_approvals_reviewer,
+		.reviewer = op->approvals_reviewer,
 		.sandbox = op->sandbox_policy,
 		.has_effort = op->has_effort,
 		.effort = op->effort,
@@ -128,6 +131,11 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 }
 
 /* ---- answers ---- */
+
+void on_op_approve_guardian_denied_action(struct codex *codex, const struct submission *submission)
+{
+	guardian_approve(codex->session, submission->op.approve_guardian_denied_action->event);
+}
 
 void on_op_exec_approval(struct codex *codex, const struct submission *submission)
 {
@@ -322,6 +330,8 @@ void on_op_user_turn(struct codex *codex, const struct submission *submission)
 		.model = op->model,
 		.cwd = op->cwd,
 		.approval_policy = op->approval_policy,
+		.has_reviewer = op->has_approvals_reviewer,
+		.reviewer = op->approvals_reviewer,
 		.sandbox = op->sandbox_policy,
 		.has_effort = op->has_effort,
 		.effort = op->effort,

@@ -104,6 +104,8 @@ void conversation_record_settings(struct conversation *conversation, struct str 
 		.sandbox_policy = buf_str(&sandbox),
 		.summary = str_of(enum_wire(&enum_reasoning_summary, (int)settings->summary)),
 	};
+	if (settings->reviewer != approvals_reviewer_user)
+		turn.approvals_reviewer = str_of(enum_wire(&enum_approvals_reviewer, (int)settings->reviewer));
 	if (settings->effort != reasoning_effort_unset)
 		turn.effort = str_of(enum_wire(&enum_reasoning_effort, (int)settings->effort));
 	if (settings->info.has_personality)

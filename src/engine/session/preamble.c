@@ -51,6 +51,7 @@ static void add_permissions(const struct destination *to, const struct settings 
 	struct model_permissions permissions = {
 		.sandbox = settings->sandbox_policy.mode,
 		.approval = settings->approval_policy,
+		.has_reviewer = settings->reviewer == approvals_reviewer_auto_review,
 		.has_network = settings->sandbox_policy.network_access,
 		.writable = roots.items,
 		.writable_count = roots.count,
@@ -191,7 +192,7 @@ static void add_personality(const struct destination *to, const struct settings 
 
 static bool same_sandbox(const struct settings *a, const struct settings *b)
 {
-	if (!approval_is_same(a->approval_policy, b->approval_policy) ||
+	if (!approval_is_same(a->approval_policy, b->approval_policy) || a->reviewer != b->reviewer ||
 	    a->sandbox_policy.mode != b->sandbox_policy.mode ||
 	    a->sandbox_policy.network_access != b->sandbox_policy.network_access ||
 	    a->sandbox_policy.writable_root_count != b->sandbox_policy.writable_root_count)

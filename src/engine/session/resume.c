@@ -65,7 +65,8 @@ static struct settings *settings_of(struct session *session, const struct rollou
 	struct ask_for_approval policy;
 	struct mode_settings plain = {.model = turn->model.ptr ? turn->model : str_of(session->settings->model)};
 	struct collaboration_mode mode = {.mode = mode_kind_default, .settings = &plain};
-	struct settings_change change = {.cwd = turn->cwd};
+	struct settings_change change = {.cwd = turn->cwd, .has_reviewer = true};
+	int reviewer = approvals_reviewer_user;
 	const struct json *json = turn->sandbox_policy.ptr ? json_parse(&arena, turn->sandbox_policy, NULL) : NULL;
 	if (json && union_decode(&union_sandbox, json, &arena, &sandbox, NULL) == 0)
 		change.sandbox = &sandbox;
@@ -78,6 +79,8 @@ static struct settings *settings_of(struct session *session, const struct rollou
 		turn->personality.ptr && enum_parse(&enum_personality, turn->personality, &personality);
 	if (change.has_personality)
 		change.personality = (enum personality)personality;
+	if (turn->approvals_reviewer.ptr && enum_parse(&enum_approvals_reviewer, turn->approvals_reviewer, &reviewer))
+		change.reviewer = (enum approvals_reviewer)reviewer;
 	json = turn->approval_policy.ptr ? json_parse(&arena, turn->approval_policy, NULL) : NULL;
 	if (json && union_decode(&union_ask_for_approval, json, &arena, &policy, NULL) == 0)
 		change.approval_policy = &policy;

@@ -235,7 +235,7 @@ static bool host_settle(struct tool_host *host, struct tool_wait *wait, struct s
 static bool host_is_asking(struct tool_host *host)
 {
 	const struct session *session = session_of(host);
-	return !list_empty(&session->requests) || !list_empty(&session->permissions);
+	return !list_empty(&session->requests) || !list_empty(&session->permissions) || !list_empty(&session->reviews);
 }
 
 /* The item waits until the next turn, like a report of a user's command. */
@@ -395,6 +395,7 @@ void session_lend_host(struct session *session, struct str turn_id, const struct
 	host->cwd = settings->cwd;
 	host->turn_id = turn_id;
 	host->approval_policy = settings->approval_policy;
+	host->has_reviewer = settings->reviewer == approvals_reviewer_auto_review;
 	host->sandbox = &settings->sandbox_policy;
 	host->mode = settings->mode;
 	host->effort = settings_shown_effort(settings);

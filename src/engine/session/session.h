@@ -23,6 +23,7 @@
 #include "tool/tool_host.h"
 
 struct dynamic_tools;
+struct guardian;
 struct model_client;
 struct model_provider;
 struct rollout_journal;
@@ -61,7 +62,7 @@ struct conversation {
 	enum web_search_mode tools_search; /* the mode that tools has */
 };
 
-/* Hooks that answer requests for approval before the user is asked (session_permission.h). */
+/* Hooks and the reviewer, who answer requests for approval before the user is asked (session_permission.h). */
 struct session_permission_ops {
 	bool (*start)(struct session *session, struct tool_call *call, enum event_tag tag, const void *body,
 	              tool_answer_fn answer);
@@ -85,6 +86,8 @@ struct session {
 	struct session_mcp *mcp;         /* MCP servers */
 	struct session_hooks *hooks;     /* commands that run on events */
 	struct session_goal *goal;       /* NULL: none (session_goal.h) */
+	struct list reviews;             /* struct guardian_review that run */
+	struct guardian *guardian;       /* NULL until the first review (guardian.h) */
 	struct list mcp_lists;           /* unanswered list_mcp_tools (session_mcp_list.h) */
 	struct rollout_writer *rollout;  /* NULL: the session is ephemeral */
 	struct rollout_journal *journal; /* converts events to lines of the rollout */

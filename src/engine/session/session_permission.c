@@ -3,6 +3,7 @@
 
 #include "base/list.h"
 #include "base/mem.h"
+#include "engine/session/guardian.h"
 #include "engine/session/pending.h"
 #include "engine/session/session.h"
 #include "engine/session/session_hooks.h"
@@ -34,6 +35,8 @@ static void ask_user(const struct permission *it)
 {
 	struct session *session = it->session;
 	const struct event *event = it->event;
+	if (guardian_start(session, it->call, event->msg.tag, event->msg.body, it->answer))
+		return;
 	pending_add(&session->requests, event->msg.tag, event->msg.body, it->call, it->answer);
 	session_emit(session, it->call->turn_id, event->msg.tag, event->msg.body);
 }
@@ -53,8 +56,9 @@ static void on_done(const struct hook_result *result, void *self)
 	}
 	if (result->permission == HOOK_PERMISSION_deny) {
 		struct str message = result->permission_message;
-		call->denial =
-			arena_str(&call->arena, message.len ? message : STR("denied by a PermissionRequest hook"));
+		if (!call->has_run)
+			call->denial = arena_str(&call->arena,
+			                         message.len ? message : STR("denied by a PermissionRequest hook"));
 		session_record_decision(it->session, call, &decision);
 	}
 	loop_defer(&it->session->asked);
@@ -63,8 +67,8 @@ static void on_done(const struct hook_result *result, void *self)
 }
 
 /* The alternative to an event of a client or of another tool would be unsafe: only commands and patches are decided. */
-static bool start(struct session *session, struct tool_call *call, enum event_tag tag, const void *body,
-                  tool_answer_fn answer)
+static bool ask_hooks(struct session *session, struct tool_call *call, enum event_tag tag, const void *body,
+                      tool_answer_fn answer)
 {
 	auto_arena struct arena arena = {0};
 	bool is_approval = tag == EV_exec_approval_request || tag == EV_apply_patch_approval_request;
@@ -93,12 +97,19 @@ static bool start(struct session *session, struct tool_call *call, enum event_ta
 	return is_started;
 }
 
+static bool start(struct session *session, struct tool_call *call, enum event_tag tag, const void *body,
+                  tool_answer_fn answer)
+{
+	return ask_hooks(session, call, tag, body, answer) || guardian_start(session, call, tag, body, answer);
+}
+
 static void drop(struct session *session, const struct tool_call *call)
 {
 	struct permission *it;
 	list_for_each(it, &session->permissions, link)
 		if (!call || it->call == call)
 			permission_destroy(it);
+	guardian_drop(session, call);
 }
 
 void session_permission_init(struct session *session)
@@ -106,4 +117,5 @@ void session_permission_init(struct session *session)
 	static const struct session_permission_ops ops = {start, drop};
 	session->permission_ops = &ops;
 	list_init(&session->permissions);
+	list_init(&session->reviews);
 }

@@ -1,5 +1,5 @@
-/* session_permission.h — requests for approval that PermissionRequest hooks answer before the user is asked. Private to
- * engine/.
+/* session_permission.h — requests for approval that PermissionRequest hooks, then the automatic reviewer, answer before
+ * the user is asked. Private to engine/.
  *
  * A request that waits for hooks is in session->permissions; its event is emitted, and it becomes pending, only if no
  * hook decides. Loop thread only. */

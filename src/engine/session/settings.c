@@ -153,6 +153,7 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 	settings->model = arena_cstr(&settings->arena, config->model ? str_of(config->model) : fallback);
 	settings->cwd = arena_cstr(&settings->arena, str_of(cwd));
 	settings->approval_policy = approval_copy(config->approval_policy, &settings->arena);
+	settings->reviewer = config->approvals_reviewer;
 	if (config->model_reasoning_effort)
 		set_effort(settings, config->model_reasoning_effort);
 	settings->has_summary = config->is_set.model_reasoning_summary;
@@ -235,6 +236,8 @@ static int check_permitted(const struct settings *settings, const struct config 
 	const struct config_required *required = config_required(config);
 	if (change->approval_policy && config_required_check_approval(required, settings->approval_policy, err) != 0)
 		return -ERR_denied;
+	if (change->has_reviewer && config_required_check_reviewer(required, settings->reviewer, err) != 0)
+		return -ERR_denied;
 	return change->sandbox ? config_required_check_policy(required, change->sandbox, err) : 0;
 }
 
@@ -246,6 +249,8 @@ struct settings *settings_with(const struct settings *base, const struct config 
 		settings->model = arena_cstr(&settings->arena, change->model);
 	if (change->approval_policy)
 		settings->approval_policy = approval_copy(change->approval_policy, &settings->arena);
+	if (change->has_reviewer)
+		settings->reviewer = change->reviewer;
 	if (change->has_effort) {
 		settings->effort = change->effort;
 		settings->effort_word = NULL;

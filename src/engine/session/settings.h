@@ -19,10 +19,11 @@ struct settings {
 	const char *model;
 	const char *cwd;                                /* absolute and normalised */
 	const struct ask_for_approval *approval_policy; /* never `reject` */
-	const struct sandbox *sandbox;                  /* as on the wire */
-	struct sandbox_policy sandbox_policy;           /* the same policy for sandbox/ */
-	enum reasoning_effort effort;                   /* unset: the model's default, or effort_word */
-	const char *effort_word; /* a word of the configuration that the enum lacks; NULL: unset */
+	enum approvals_reviewer reviewer;
+	const struct sandbox *sandbox;        /* as on the wire */
+	struct sandbox_policy sandbox_policy; /* the same policy for sandbox/ */
+	enum reasoning_effort effort;         /* unset: the model's default, or effort_word */
+	const char *effort_word;              /* a word of the configuration that the enum lacks; NULL: unset */
 	/* the summary was chosen; otherwise it is the model's default */
 	bool has_summary;
 	enum reasoning_summary summary;
@@ -44,6 +45,8 @@ struct settings_change {
 	struct str model;
 	struct str cwd;
 	const struct ask_for_approval *approval_policy;
+	bool has_reviewer;
+	enum approvals_reviewer reviewer;
 	const struct sandbox *sandbox;
 	bool has_effort;
 	enum reasoning_effort effort;

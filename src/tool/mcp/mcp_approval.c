@@ -46,7 +46,7 @@ bool mcp_approval_is_needed(const struct tool_host *host, const struct mcp_offer
 		return false;
 	if (!approval_may_ask(host->approval_policy, QUESTION_mcp))
 		*ret_refusal = "MCP tool call requires approval, but approval policy is never";
-	else if (host->is_unattended)
+	else if (host->is_unattended && !host->has_reviewer)
 		*ret_refusal = "MCP tool call requires approval, but no user can be asked";
 	return true;
 }
@@ -110,5 +110,7 @@ void mcp_approval_ask(struct tool_call *call, const struct mcp_offered *offered,
 		.requested_schema = STR("{\"type\":\"object\",\"properties\":{}}"),
 		._meta = meta.over ? STR_NONE : buf_str(&meta),
 	};
+	call->mcp.is_approving = true;
 	call->host->ask(call->host, call, EV_elicitation_request, &event, on_answer);
+	call->mcp.is_approving = false;
 }

@@ -213,6 +213,8 @@ static void on_approval(struct tool_call *call, const void *body)
 	if (answer->decision == elicitation_action_accept) {
 		remember(run, answer->_meta);
 		settle(run);
+	} else if (call->denial.ptr) {
+		fail(run, call->denial.ptr);
 	} else {
 		fail(run, answer->decision == elicitation_action_decline ? "user rejected MCP tool call"
 		                                                         : "user cancelled MCP tool call");

@@ -343,7 +343,8 @@ static void submit_session(struct exec *exec)
 {
 	static struct ask_for_approval nobody_is_asked = {.tag = ask_for_approval_never}; /* no user can be asked */
 	const struct config_required *required = config_required(exec->config);
-	bool may_set = config_required_check_approval(required, &nobody_is_asked, NULL) == 0;
+	bool is_reviewed = exec->config->approvals_reviewer == approvals_reviewer_auto_review;
+	bool may_set = !is_reviewed && config_required_check_approval(required, &nobody_is_asked, NULL) == 0;
 	struct exec_sandbox sandbox;
 	exec_config_sandbox(&exec->options, exec->config, &sandbox);
 	struct op_configure_session op = {

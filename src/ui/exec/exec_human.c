@@ -351,6 +351,11 @@ static void on_warning(struct exec_human *human, const struct event *event)
 	paragraph(human, event->msg.warning->message);
 }
 
+static void on_guardian(struct exec_human *human, const struct event *event)
+{
+	paragraph(human, event->msg.guardian_warning->message);
+}
+
 static void on_error(struct exec_human *human, const struct event *event)
 {
 	buf_printf(&human->text, "%sERROR:%s ", style(human, STYLE_red), style(human, STYLE_plain));
@@ -439,6 +444,7 @@ static const event_fn handlers[EV_count] = {
 	[EV_mcp_tool_call_end] = on_mcp_end,
 	[EV_plan_update] = on_plan_update,
 	[EV_warning] = on_warning,
+	[EV_guardian_warning] = on_guardian,
 	[EV_error] = on_error,
 	[EV_stream_error] = on_stream_error,
 };

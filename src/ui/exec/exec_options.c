@@ -232,6 +232,14 @@ static int read_positionals(struct exec_options *options, const struct cli_list 
 	return 0;
 }
 
+int exec_options_check(const struct exec_options *options, struct error *err)
+{
+	if (!options->approve_for_me || (!options->bypass && !options->sandbox))
+		return 0;
+	return error_set(err, ERR_usage, "the argument '--approve-for-me' cannot be used with '%s'",
+	                 options->bypass ? EXEC_BYPASS : "--sandbox <SANDBOX_MODE>");
+}
+
 int exec_options_read(const struct cli_command *command, struct exec_options *options, struct cli_result *result,
                       int argc, char **argv)
 {
@@ -240,7 +248,7 @@ int exec_options_read(const struct cli_command *command, struct exec_options *op
 	int status = cli_read(command, argc, argv, options, result);
 	if (status >= 0)
 		return status;
-	if (read_word(command, options, result->word, &err) != 0 ||
+	if (exec_options_check(options, &err) != 0 || read_word(command, options, result->word, &err) != 0 ||
 	    read_positionals(options, &result->positionals, &err) != 0 || read_review(options, &err) != 0)
 		return cli_print_error(command, &err);
 	return -1;
@@ -253,31 +261,34 @@ void exec_options_finish(struct exec_options *options, struct cli_result *result
 
 /* ---- the configuration ---- */
 
-enum { FLAGS_MAX = 10 };
+enum { FLAGS_MAX = 14 };
 
 /* Lists the settings that the run's flags set; an error names the flag that caused it. */
 static size_t list_flags(const struct exec_options *options, struct config_flag flags[FLAGS_MAX])
 {
+	static const char reviewed[] = "--approve-for-me";
+	bool is_limited = options->bypass || options->sandbox || options->permissions;
+	bool writes = !is_limited && (options->full_auto || options->approve_for_me);
+	const char *access = options->bypass ? "danger-full-access" : writes ? "workspace-write" : options->sandbox;
+	const char *flag = options->bypass      ? EXEC_BYPASS
+	                   : !writes            ? "--sandbox"
+	                   : options->full_auto ? "--full-auto"
+	                                        : reviewed;
+	const struct config_flag rows[] = {
+		{"--model", "model", str_of(options->model)},
+		{flag, "sandbox_mode", str_of(access)},
+		{"--permissions", "default_permissions", str_of(access ? NULL : options->permissions)},
+		{reviewed, "approval_policy", options->approve_for_me ? STR("on-request") : STR_NONE},
+		{reviewed, "approvals_reviewer", options->approve_for_me ? STR("auto_review") : STR_NONE},
+		{"--search", "web_search", options->search ? STR("live") : STR_NONE},
+		{"--plan", "collaboration_mode", options->plan ? STR("plan") : STR_NONE},
+		{"--local-provider", "oss_provider", str_of(options->local_provider)},
+	};
 	size_t count = 0;
-	if (options->model)
-		flags[count++] = (struct config_flag){"--model", "model", str_of(options->model)};
-	if (options->bypass)
-		flags[count++] = (struct config_flag){"--dangerously-bypass-approvals-and-sandbox", "sandbox_mode",
-		                                      STR("danger-full-access")};
-	else if (options->sandbox)
-		flags[count++] = (struct config_flag){"--sandbox", "sandbox_mode", str_of(options->sandbox)};
-	else if (options->permissions)
-		flags[count++] =
-			(struct config_flag){"--permissions", "default_permissions", str_of(options->permissions)};
-	else if (options->full_auto)
-		flags[count++] = (struct config_flag){"--full-auto", "sandbox_mode", STR("workspace-write")};
-	if (options->search)
-		flags[count++] = (struct config_flag){"--search", "web_search", STR("live")};
-	if (options->plan)
-		flags[count++] = (struct config_flag){"--plan", "collaboration_mode", STR("plan")};
-	if (options->local_provider)
-		flags[count++] =
-			(struct config_flag){"--local-provider", "oss_provider", str_of(options->local_provider)};
+	for (size_t i = 0; i < countof(rows); i++) {
+		if (rows[i].value.ptr)
+			flags[count++] = rows[i];
+	}
 	return count;
 }
 
@@ -416,82 +427,4 @@ int exec_config_load(const struct exec_options *options, const char *cwd, struct
 	*ret_config = status == 0 ? load_all(options, cwd, err) : NULL;
 	config_unref(config);
 	return *ret_config ? 0 : -(int)err->code;
-}
-
-static void warn(const char *option, const char *because)
-{
-	fprintf(stderr, "warning: %s has no effect %s\n", option, because);
-}
-
-/* True if the run's own options request approvals. A policy in config.toml is meant for other front ends too and
- * causes no warning. */
-static bool requests_approvals(const struct exec_options *options, const struct config *config)
-{
-	bool is_set = options->asked_approval && strcmp(options->asked_approval, "never") != 0;
-	if (is_set)
-		return true;
-	for (size_t i = 0; i < options->overrides.count; i++) {
-		struct str key, rest = str_of(options->overrides.items[i]);
-		str_next_part(&rest, '=', &key);
-		is_set = is_set || str_is(str_trim(key), "approval_policy");
-	}
-	return is_set && config->approval_policy->tag != ask_for_approval_never;
-}
-
-void exec_config_warn(const struct exec_options *options, const struct config *config)
-{
-	static const char bypass[] = "beside --dangerously-bypass-approvals-and-sandbox";
-	if (options->bypass && options->sandbox)
-		warn("--sandbox", bypass);
-	if (options->full_auto && (options->bypass || options->sandbox))
-		warn("--full-auto", options->bypass ? bypass : "beside --sandbox");
-	if (options->add_dirs.count && config->sandbox_mode == sandbox_mode_read_only)
-		warn("--add-dir", "in a read-only sandbox; add --sandbox workspace-write");
-	if (options->local_provider && !options->oss)
-		warn("--local-provider", "without --oss");
-	if (requests_approvals(options, config))
-		fputs("warning: approval_policy is ignored: exec never requests approval\n", stderr);
-}
-
-static void add_root(struct exec_sandbox *sandbox, const char *dir)
-{
-	char *full = realpath(dir, NULL);
-	if (!full) /* the folder may be created later; the sandbox reports it if it is missing when needed */
-		full = xstrdup(dir);
-	vec_push(&sandbox->owned, full);
-	vec_push(&sandbox->roots, str_of(full));
-}
-
-void exec_config_sandbox(const struct exec_options *options, const struct config *config, struct exec_sandbox *sandbox)
-{
-	const struct config_sandbox *details = &config->sandbox_workspace_write;
-	*sandbox = (struct exec_sandbox){0};
-	if (config->sandbox_mode == sandbox_mode_danger_full_access) {
-		sandbox->sandbox.tag = sandbox_danger_full_access;
-		return;
-	}
-	if (config->sandbox_mode != sandbox_mode_workspace_write) {
-		sandbox->sandbox.tag = sandbox_read_only;
-		return;
-	}
-	for (size_t i = 0; i < details->writable_roots.count; i++)
-		vec_push(&sandbox->roots, details->writable_roots.items[i]);
-	for (size_t i = 0; i < options->add_dirs.count; i++)
-		add_root(sandbox, options->add_dirs.items[i]);
-	sandbox->workspace = (struct workspace_write){
-		.writable_roots = sandbox->roots.items,
-		.writable_roots_count = sandbox->roots.count,
-		.network_access = details->network_access,
-		.exclude_tmpdir_env_var = details->exclude_tmpdir_env_var,
-		.exclude_slash_tmp = details->exclude_slash_tmp,
-	};
-	sandbox->sandbox = (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &sandbox->workspace};
-}
-
-void exec_sandbox_finish(struct exec_sandbox *sandbox)
-{
-	vec_for_each(text, &sandbox->owned)
-		free(*text);
-	vec_finish(&sandbox->owned);
-	vec_finish(&sandbox->roots);
 }

@@ -16,8 +16,8 @@ struct exec_options {
 	struct cli_list overrides, enable, disable, images, add_dirs;
 	const char *model, *local_provider, *profile, *sandbox, *cwd, *output_schema, *color, *last_message_file,
 		*thread_source, *program, *asked_approval, *permissions; /* permissions: of `codex sandbox` */
-	bool oss, full_auto, bypass, skip_git_check, ephemeral, ignore_user_config, strict_config, trust, ignore_rules,
-		bypass_hook_trust, json, last, all, plan, worktree, search;
+	bool oss, full_auto, approve_for_me, bypass, skip_git_check, ephemeral, ignore_user_config, strict_config,
+		trust, ignore_rules, bypass_hook_trust, json, last, all, plan, worktree, search;
 	struct {
 		bool uncommitted;
 		const char *base, *commit, *title;
@@ -39,6 +39,12 @@ extern const struct cli_command exec_command, review_command, resume_command, fo
 must_check int exec_options_read(const struct cli_command *command, struct exec_options *options,
                                  struct cli_result *result, int argc, char **argv);
 void exec_options_finish(struct exec_options *options, struct cli_result *result);
+
+/* As errors and warnings name the option. */
+#define EXEC_BYPASS "--dangerously-bypass-approvals-and-sandbox"
+
+/* Checks options that exclude each other, in every command that has them. */
+must_check int exec_options_check(const struct exec_options *options, struct error *err);
 
 /* ---- the configuration ---- */
 

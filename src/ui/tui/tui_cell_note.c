@@ -44,6 +44,11 @@ static void on_warning(struct tui_page *page, const struct event *event)
 	tui_page_cell(page, &tui_warning_look, event->msg.warning->message);
 }
 
+static void on_guardian(struct tui_page *page, const struct event *event)
+{
+	tui_page_cell(page, &tui_note_look, event->msg.guardian_warning->message);
+}
+
 static void on_error(struct tui_page *page, const struct event *event)
 {
 	tui_page_cell(page, &tui_error_look, event->msg.error->message);
@@ -305,6 +310,7 @@ typedef void (*note_fn)(struct tui_page *page, const struct event *event);
 
 static const note_fn notes[EV_count] = {
 	[EV_warning] = on_warning,
+	[EV_guardian_warning] = on_guardian,
 	[EV_error] = on_error,
 	[EV_stream_error] = on_stream_error,
 	[EV_background_event] = on_background,

@@ -206,7 +206,8 @@ int tui_options_read(const struct cli_command *command, struct tui_options *opti
 	int status = cli_read(command, argc, argv, options, words);
 	if (status >= 0)
 		return status;
-	if (read_words(command, options, &words->positionals, &err) != 0)
+	if (exec_options_check(&options->run, &err) != 0 ||
+	    read_words(command, options, &words->positionals, &err) != 0)
 		return cli_print_error(command, &err);
 	if (options->approval) {
 		options->approval_line = xasprintf("approval_policy=\"%s\"", options->approval);

@@ -149,11 +149,16 @@ static const struct preset {
 	const char *label, *about;
 	enum sandbox_tag mode;
 	enum ask_for_approval_tag approval;
+	enum approvals_reviewer reviewer;
 } presets[] = {
 	{"Ask for approval", "edit files in this folder, ask for more", sandbox_workspace_write,
-         ask_for_approval_on_request},
-	{"Full Access", "no sandbox, no questions", sandbox_danger_full_access, ask_for_approval_never},
-	{"Read Only", "read files, ask for everything else", sandbox_read_only, ask_for_approval_on_request},
+         ask_for_approval_on_request, approvals_reviewer_user},
+	{"Full Access", "no sandbox, no questions", sandbox_danger_full_access, ask_for_approval_never,
+         approvals_reviewer_user},
+	{"Read Only", "read files, ask for everything else", sandbox_read_only, ask_for_approval_on_request,
+         approvals_reviewer_user},
+	{"Approve for me", "edit files in this folder; a reviewer answers the rest", sandbox_workspace_write,
+         ask_for_approval_on_request, approvals_reviewer_auto_review},
 };
 
 /* Write access has the details of the configuration and the folders of --add-dir. */
@@ -175,7 +180,12 @@ static void set_preset(struct tui *tui, const struct preset *preset)
 	bool writes = preset->mode == sandbox_workspace_write;
 	struct sandbox sandbox = {.tag = preset->mode, .workspace_write = writes ? &workspace : NULL};
 	struct ask_for_approval approval = {.tag = preset->approval};
-	struct op_override_turn_context op = {.approval_policy = &approval, .sandbox_policy = &sandbox};
+	struct op_override_turn_context op = {
+		.approval_policy = &approval,
+		.has_approvals_reviewer = true,
+		.approvals_reviewer = preset->reviewer,
+		.sandbox_policy = &sandbox,
+	};
 	tui_submit(tui, OP_override_turn_context, &op);
 	vec_finish(&roots);
 	tui->permissions = preset->label;
@@ -235,7 +245,8 @@ void tui_settings_show(struct tui *tui, const struct ev_session_configured *sess
 	tui->permissions = NULL;
 	for (size_t i = 0; i < countof(presets); i++) {
 		if (session->sandbox_policy->tag == presets[i].mode &&
-		    session->approval_policy->tag == presets[i].approval)
+		    session->approval_policy->tag == presets[i].approval &&
+		    session->approvals_reviewer == presets[i].reviewer)
 			tui->permissions = presets[i].label;
 	}
 }
