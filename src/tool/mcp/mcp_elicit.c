@@ -1,8 +1,10 @@
-/* The id of a question is that of the call and a number, because the ids of different servers may be equal. */
+/* The id of a question is that of the call and a UUID: the ids of different servers may be equal, and the model, which
+ * chooses the ids of calls, must not be able to give an approval the id of a question. */
 #include "tool/mcp/mcp_elicit.h"
 
 #include "base/json.h"
 #include "base/limits.h"
+#include "base/uuid.h"
 #include "mcp/mcp_client.h"
 #include "protocol/message/approval.h"
 #include "tool/tool.h"
@@ -16,7 +18,6 @@ struct elicit {
 void mcp_elicits_init(struct mcp_elicits *elicits)
 {
 	list_init(&elicits->open);
-	elicits->asked = 0;
 }
 
 static void elicit_destroy(struct elicit *elicit)
@@ -63,8 +64,10 @@ void mcp_elicits_ask(struct mcp_elicits *elicits, struct mcp_elicitation *elicit
 	}
 	struct elicit *elicit = xnew(struct elicit);
 	auto_buf struct buf id;
+	char uuid[UUID_TEXT_SIZE];
 	elicit->elicitation = elicitation;
-	elicit->id = xasprintf("%.*s:%llu", STR_ARG(call->call_id), (unsigned long long)++elicits->asked);
+	uuid_v7(uuid);
+	elicit->id = xasprintf("%.*s:%s", STR_ARG(call->call_id), uuid);
 	list_init(&elicit->link);
 	list_append(&elicits->open, &elicit->link);
 	buf_init(&id, LIMIT_CALL_ID * 8);

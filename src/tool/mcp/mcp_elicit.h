@@ -5,8 +5,6 @@
 #ifndef TOOL_MCP_ELICIT_H
 #define TOOL_MCP_ELICIT_H
 
-#include <stdint.h>
-
 #include "base/list.h"
 #include "base/str.h"
 #include "tool/tool_host.h"
@@ -16,7 +14,6 @@ struct mcp_elicitation;
 /* The open questions of one call, part of its state. */
 struct mcp_elicits {
 	struct list open;
-	uint64_t asked;
 };
 
 void mcp_elicits_init(struct mcp_elicits *elicits);
