@@ -163,6 +163,7 @@ static int read_server(struct oauth_fetcher *fetcher, const struct json *json, c
 /* Servers of revision 2025-03-26 may have no metadata at all. */
 static void use_defaults(struct arena *arena, const struct place *server, struct oauth_metadata *ret)
 {
+	ret->is_guessed = true;
 	ret->issuer = server->origin;
 	ret->authorization_endpoint = arena_printf(arena, "%s/authorize", server->origin);
 	ret->token_endpoint = arena_printf(arena, "%s/token", server->origin);

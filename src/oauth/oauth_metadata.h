@@ -15,6 +15,7 @@ struct oauth_metadata {
 	const char *authorization_endpoint, *token_endpoint, *registration_endpoint;
 	struct str scope;          /* of the challenge, else all supported ones; separated by blanks */
 	bool wants_secret_in_body; /* client_secret_post, but not client_secret_basic, is supported */
+	bool is_guessed;           /* the server names no endpoint: those of its origin are assumed */
 	bool sends_issuer;         /* the redirect contains the issuer (RFC 9207) */
 };
 

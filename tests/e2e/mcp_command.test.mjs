@@ -79,10 +79,10 @@ test('a command line that names no server or two kinds is refused', needs('mcp')
 
 test('a server with OAuth is added with its client', needs('mcp'), async (t) => {
 	const { codex, read } = place(t);
-	const { code } = await codex('mcp', 'add', 'web', '--url', 'https://h.example/mcp', '--oauth-client-id', 'mine', '--oauth-client-secret', 's',
+	const { code } = await codex('mcp', 'add', 'web', '--url', 'http://127.0.0.1:9/mcp', '--oauth-client-id', 'mine', '--oauth-client-secret', 's',
 		'--oauth-resource', 'https://h.example/', '--oauth-client-registration', 'dcr');
 	assert.equal(code, 0);
-	assert.equal(read().trim(), '[mcp_servers.web]\nurl = "https://h.example/mcp"\noauth_resource = "https://h.example/"\n\n' +
+	assert.equal(read().trim(), '[mcp_servers.web]\nurl = "http://127.0.0.1:9/mcp"\noauth_resource = "https://h.example/"\n\n' +
 		'[mcp_servers.web.oauth]\nclient_id = "mine"\nclient_secret = "s"');
 	for (const args of [['x', '--url', 'https://h/', '--oauth-client-registration', 'all'], ['x', '--oauth-client-registration', 'dcr', '--', 'c'],
 		['x', '--url', 'https://h/', '--oauth-client-secret', 's']])

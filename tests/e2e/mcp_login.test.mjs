@@ -105,6 +105,30 @@ test('a login finds the server, registers, and stores tokens that are never prin
 	assert.deepEqual([again.code, again.stdout], [0, "No OAuth credentials stored for 'web'.\n"]);
 });
 
+test('mcp add starts the login that a server offers', needs('mcp'), async (t) => {
+	const server = await serve(t, honest());
+	const where = place(t, 'http://127.0.0.1:9');
+	const run = where.start('mcp', 'add', 'new', '--url', `${server.url}/mcp`);
+	const line = await waitFor(run.child.stdout, () => run.result.stdout, (text) => /^(http\S+)\n/m.exec(text));
+	await redirect({ asked: new URL(line[1]) }, { code: 'the code' });
+	const { code, stdout } = await run.done;
+	assert.equal(code, 0);
+	assert.match(stdout, /^Added global MCP server 'new'\.\nDetected OAuth support\. Starting OAuth flow…\nAuthorize `new` by /);
+	assert.match(stdout, /\nSuccessfully logged in to MCP server 'new'\.\n$/);
+	assert.equal(Object.values(JSON.parse(fs.readFileSync(where.file, 'utf8')))[0].server_name, 'new');
+});
+
+test('mcp add says why it starts no login', needs('mcp'), async (t) => {
+	const server = await serve(t, {});
+	const where = place(t, 'http://127.0.0.1:9');
+	const { code, stdout, stderr } = await where.start('mcp', 'add', 'new', '--url', `${server.url}/mcp`).done;
+	assert.deepEqual([code, stdout], [0, "Added global MCP server 'new'.\n"]);
+	assert.match(stderr, /^No login was started: .+\. If the server needs one, run `codex mcp login new`\.\n$/);
+	const asked = server.seen.length;
+	await where.start('mcp', 'add', 'new', '--url', `${server.url}/mcp`, '--bearer-token-env-var', 'TOKEN').done;
+	assert.equal(server.seen.length, asked, 'a server with a token is not asked');
+});
+
 test('a server that challenges POST only is found, and scopes of the user count', needs('mcp'), async (t) => {
 	const routes = honest();
 	const server = await serve(t, { ...routes, 'GET /mcp': undefined, 'POST /mcp': routes['GET /mcp'] });

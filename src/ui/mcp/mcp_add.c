@@ -35,7 +35,7 @@ static const struct cli_option add_rows[] = {
 	TEXT("oauth-client-id", client_id, "ID", "The client that the server's operator has registered"),
 	TEXT("oauth-client-secret", client_secret, "SECRET", "Secret of that client"),
 	TEXT("oauth-client-registration", registration, "auto|cimd|dcr",
-             "Has no effect here: an option of `codex mcp login`"),
+             "The client of the login, as of `codex mcp login`"),
 	TEXT("oauth-resource", resource, "URL", "The `resource` parameter of OAuth requests"),
 };
 
@@ -51,7 +51,8 @@ const struct cli_command mcp_add_command = {
 	.about = "Add an MCP server to config.toml.",
 	.usage = "Usage: codex mcp add NAME [--env KEY=VALUE]… -- COMMAND…\n"
 		 "       codex mcp add NAME --url URL [OPTIONS]",
-	.details = "A server of that name is replaced. The rest of the file keeps its comments.\n",
+	.details = "A server of that name is replaced. The rest of the file keeps its comments.\n"
+		   "If a server with --url offers a login, it starts at once.\n",
 	.arguments = add_arguments,
 	.argument_count = countof(add_arguments),
 	.options = add_rows,
@@ -188,8 +189,14 @@ static int run_add(const struct add_options *options, const struct cli_list *wor
 	put_oauth(&add, options);
 	int status = put_env(&add, &options->env) ? change(apply_add, &add)
 	                                          : mcp_print_usage(&mcp_add_command, "--env: expected KEY=VALUE");
-	if (status == 0)
+	enum oauth_registration kind;
+	if (status == 0) {
 		printf("Added global MCP server '%s'.\n", add.name);
+		fflush(stdout);
+	}
+	if (status == 0 && options->url && !options->token_variable &&
+	    mcp_registration_find(options->registration, &kind))
+		status = mcp_login_added(&options->overrides, add.name, kind);
 	arena_finish(&add.arena);
 	return status;
 }

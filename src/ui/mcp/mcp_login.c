@@ -9,10 +9,11 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "oauth/oauth_login.h"
+#include "oauth/oauth_metadata.h"
 #include "oauth/oauth_store.h"
 #include "ui/mcp/mcp_words.h"
 
-enum { LOGIN_TIMEOUT_MS = 300 * 1000 };
+enum { LOGIN_TIMEOUT_MS = 300 * 1000, DISCOVERY_TIMEOUT_MS = 5000 };
 
 extern char **environ;
 
@@ -147,6 +148,36 @@ static int log_out(const struct config *config, const struct mcp_server *server,
 	return 0;
 }
 
+/* True if the server of that URL says where its users log in. */
+static bool offers_login(const struct mcp_server *server, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	struct oauth_fetcher fetcher = {0};
+	struct oauth_metadata found;
+	bool is_found = oauth_fetcher_init(&fetcher, &arena, err) == 0;
+	fetcher.whole_ms = DISCOVERY_TIMEOUT_MS;
+	is_found = is_found && oauth_metadata_find(&fetcher, server->keys.url,
+	                                           server->keys.oauth.authorization_server_issuer, &found, err) == 0;
+	oauth_fetcher_finish(&fetcher);
+	if (!is_found || !found.is_guessed)
+		return is_found;
+	error_set(err, ERR_not_found, "the server does not say where its users log in");
+	return false;
+}
+
+static int log_in_if_offered(const struct config *config, const struct mcp_server *server,
+                             const struct login_options *options, struct error *err)
+{
+	struct error why;
+	if (!offers_login(server, &why)) {
+		fprintf(stderr, "No login was started: %s. If the server needs one, run `codex mcp login %.*s`.\n",
+		        why.text, STR_ARG(server->name));
+		return 0;
+	}
+	printf("Detected OAuth support. Starting OAuth flow…\n");
+	return log_in(config, server, options, err);
+}
+
 typedef int (*act_fn)(const struct config *config, const struct mcp_server *server, const struct login_options *options,
                       struct error *err);
 
@@ -165,6 +196,16 @@ static int act_on(const struct config *config, const char *name, const struct lo
 		return error_set(err, ERR_unsupported, "OAuth login is only supported for streamable HTTP servers.");
 	}
 	return error_set(err, ERR_not_found, "No MCP server named '%s' found.", name);
+}
+
+int mcp_login_added(const struct cli_list *overrides, const char *name, enum oauth_registration kind)
+{
+	struct error err;
+	struct login_options options = {.kind = kind};
+	struct config *config = mcp_config_load(overrides, &err);
+	bool is_fine = config && act_on(config, name, &options, log_in_if_offered, &err) == 0;
+	config_unref(config);
+	return is_fine ? 0 : mcp_print_error(&err);
 }
 
 static int run_act(const struct cli_command *command, int argc, char **argv, act_fn act)

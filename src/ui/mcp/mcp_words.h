@@ -36,4 +36,8 @@ int mcp_print_usage(const struct cli_command *command, const char *text);
 /* Reads the value of --oauth-client-registration; NULL is auto. False for any other word. */
 bool mcp_registration_find(const char *text, enum oauth_registration *ret);
 
+/* Starts the login to a server that was added, if the server offers one; else prints why not. Returns the exit
+ * status. */
+int mcp_login_added(const struct cli_list *overrides, const char *name, enum oauth_registration kind);
+
 #endif
