@@ -72,6 +72,7 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
 	call->host = host;
 	call->turn_id = arena_str(&call->arena, host->turn_id);
 	call->call_id = arena_str(&call->arena, words->call_id);
+	call->namespace = arena_str(&call->arena, words->namespace);
 	call->name = arena_str(&call->arena, words->name);
 	call->input = arena_str(&call->arena, words->input);
 	call->is_custom = words->is_custom;
@@ -141,7 +142,8 @@ void tool_call_start(struct tool_call *call)
 	else if (!call->type && call->is_custom)
 		tool_call_finishf(call, false, "unsupported custom tool call: %.*s", STR_ARG(call->name));
 	else if (!call->type || (call->is_custom && !(call->type->flags & TOOL_FREEFORM)))
-		tool_call_finishf(call, false, "unsupported call: %.*s", STR_ARG(call->name));
+		tool_call_finishf(call, false, "unsupported call: %.*s%.*s", STR_ARG(call->namespace),
+		                  STR_ARG(call->name));
 	else if (read_args(call, &err) != 0)
 		tool_call_finishf(call, false, "failed to parse %s arguments: %s",
 		                  call->type->flags & TOOL_NAMES_ARGUMENTS ? call->type->wire : "function", err.text);

@@ -57,6 +57,7 @@ struct tool_call {
 	struct tool_host *host;
 	struct str turn_id; /* id of the task that made the call */
 	struct str call_id;
+	struct str namespace; /* of a tool that is not built in; may be STR_NONE */
 	struct str name;
 	struct str input;  /* arguments as JSON text, or the raw text of a custom tool */
 	bool is_custom;    /* the call came as custom_tool_call */
@@ -91,6 +92,7 @@ const struct tool_type *tool_get(enum tool_tag tag);
 /* The call as the model sent it. */
 struct tool_call_words {
 	struct str call_id;
+	struct str namespace; /* STR_NONE: none */
 	struct str name;
 	struct str input;
 	bool is_custom, is_search;
