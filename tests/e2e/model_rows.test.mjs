@@ -69,7 +69,8 @@ const ROWS = [
 	['Ollama: version, models, pull, small context', 'oss', ['with the model', 'before 0.13.4', 'fetches a missing model', 'a small context']],
 	['LM Studio; llama-server, vLLM, SGLang', 'oss', ['LM Studio without the model', 'without a named provider']],
 	['unknown providers, floods', 'oss', ['refused by its name', 'never ends']],
-	['the window of an unknown model', 'window', ['decides when the history', 'is asked there', 'nothing is asked', 'holds nothing up']],
+	['the window of an unknown model', 'window', ['decides when the history', 'is asked there', 'nothing is asked', 'holds nothing up',
+		'at once, once for each model']],
 	// network
 	['certificates, CA files, client certificates', 'provider_network', ['a private CA', 'not trusted', 'cannot be read',
 		'a client certificate identifies']],

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { needs, runCodex, tempDir } from './lib/codex.mjs';
+import { startProto, userInput } from './lib/proto.mjs';
 import { chat } from './lib/wires.mjs';
 
 const exec = needs('exec');
@@ -78,12 +79,38 @@ test('a server that has it elsewhere is asked there; one that has none is taken 
 	assert.deepEqual(none.asked.map(({ path: where }) => where), ['/v1/models', '/props', '/api/v0/models', '/api/ps']);
 });
 
-test('a known model, a configured window, and a server elsewhere: nothing is asked', exec, async (t) => {
+test('a known model, or a configured window: nothing is asked', exec, async (t) => {
 	for (const how of [{ model: 'gpt-5.5' }, { config: 'model_context_window = 1000000' }]) {
 		const server = await startServer(t, { '/v1/models': { data: [{ id: 'm', max_model_len: 1 }] } });
 		assert.equal((await run(t, server, how)).code, 0);
 		assert.deepEqual(server.asked, []);
 	}
+});
+
+// A server elsewhere, which a proxy on this machine stands for, is not asked: its warning waits for nothing.
+test('for a server elsewhere the warning follows the start of the task at once, once for each model', { skip: needs('proto').skip }, async (t) => {
+	const server = await startServer(t, {});
+	const home = tempDir(t, 'home');
+	fs.writeFileSync(path.join(home, 'config.toml'), `model = "m"
+model_provider = "far"
+[model_providers.far]
+name = "far"
+base_url = "http://models.example/v1"
+wire_api = "chat"
+`);
+	const proto = startProto(t, null, { home, env: { http_proxy: server.url } });
+	const turns = [['1', { type: 'configure_session' }], ['2', userInput('hi')], ['3', userInput('again')],
+		['4', { type: 'configure_session', model: 'n' }], ['5', userInput('and now')]];
+	for (const [id, op] of turns) {
+		proto.submit(id, op);
+		await proto.next(op.type === 'user_input' ? 'task_complete' : 'session_configured');
+	}
+	assert.equal((await proto.end()).code, 0, proto.stderr());
+	const begins = ['2', '3', '5'].map((turn) => proto.events().filter(({ id }) => id === turn).slice(0, 2).map(({ msg }) => msg.type));
+	assert.deepEqual(begins, [['task_started', 'warning'], ['task_started', 'item_started'], ['task_started', 'warning']]);
+	const warnings = proto.events().filter(({ msg }) => msg.type === 'warning').map(({ msg }) => msg.message);
+	assert.deepEqual(warnings.map((it) => it.match(/`(\w)` not found\. Defaulting/)?.[1] ?? it), ['m', 'n']);
+	assert.deepEqual(server.asked, []);
 });
 
 test('a server that says nothing, or never stops, holds nothing up', exec, async (t) => {
