@@ -3,13 +3,11 @@
  * order than those of several processes. */
 #include "account/account.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/file.h>
 #include <unistd.h>
 
 #include "account/account_refresh.h"
+#include "account/account_store.h"
 #include "account/personal_token.h"
 #include "account/token_command.h"
 #include "base/clock.h"
@@ -60,12 +58,14 @@ struct account_call {
 	enum call_state state;
 	struct loop_timer *timer;
 	struct http_fetch *fetch;
-	struct auth auth; /* as read last, or as refreshed */
-	int lock;         /* the descriptor of the lock; -1: not held */
+	struct account_fetch *reading; /* a worker asks the keyring; NULL: none */
+	struct auth auth;              /* as read last, or as refreshed */
+	int lock;                      /* the descriptor of the lock; -1: not held */
 	uint64_t waits_since;
 	bool is_new, is_storing, is_answered;
-	bool is_outdated; /* another login was stored, or none, while the issuer was asked */
-	struct error err; /* of the worker or of the client */
+	bool is_outdated;                        /* another login was stored, or none, while the issuer was asked */
+	void (*step)(struct account_call *call); /* that follows the reading */
+	struct error err;                        /* of the worker or of the client */
 };
 
 /* ---- the end ---- */
@@ -82,6 +82,7 @@ static void call_destroy(struct account_call *call)
 	list_remove(&call->link);
 	loop_timer_destroy(call->timer);
 	http_fetch_cancel(call->fetch);
+	account_fetch_cancel(call->reading);
 	auth_finish(&call->auth);
 	if (call->lock >= 0)
 		close(call->lock);
@@ -131,6 +132,23 @@ static bool call_check_account(struct account_call *call, struct error *err)
 	return false;
 }
 
+static void on_read(void *self)
+{
+	struct account_call *call = self;
+	call->reading = NULL;
+	call->step(call);
+}
+
+/* Continues with a step that reads the tokens; a worker asks the keyring first, if they are there. */
+static void call_read(struct account_call *call, void (*step)(struct account_call *call))
+{
+	call->state = CALL_DECIDING;
+	call->step = step;
+	call->reading = account_store_fetch(call->accounts->loop, call->place, on_read, call);
+	if (!call->reading)
+		step(call);
+}
+
 /* Reads the tokens again. */
 static bool call_reread(struct account_call *call, struct error *err)
 {
@@ -143,23 +161,6 @@ static bool needs_refresh(const struct account_call *call)
 	if (call->refused)
 		return !call->auth.access_token || strcmp(call->auth.access_token, call->refused) == 0;
 	return call->auth.kind == AUTH_chatgpt && account_is_stale(&call->auth, clock_unix_ms());
-}
-
-/* Tries to take the lock. False: another process holds it. On a file system without locks this succeeds. */
-static bool call_lock(struct account_call *call, struct error *err)
-{
-	auto_free char *path = path_join(call->home, "auth.lock");
-	auto_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-	if (fd < 0) {
-		error_sys(err, errno, "cannot open %s", path);
-		return false;
-	}
-	if (flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-		error_set(err, ERR_busy, "another process is refreshing the login");
-		return false;
-	}
-	call->lock = steal_fd(&fd);
-	return true;
 }
 
 static void call_post(struct account_call *call);
@@ -258,8 +259,8 @@ static void call_decide(struct account_call *call)
 		call_ask(call);
 	} else if (call->lock >= 0) {
 		call_refresh(call);
-	} else if (call_lock(call, &err)) {
-		call_decide(call); /* another process may have been faster */
+	} else if ((call->lock = account_store_lock(call->home, &err)) >= 0) {
+		call_read(call, call_decide); /* another process may have been faster */
 	} else if (err.code == ERR_busy && clock_now_ms() - call->waits_since < LOCK_WAIT_MS) {
 		loop_timer_start(call->timer, LOCK_RETRY_MS);
 	} else {
@@ -282,27 +283,16 @@ static void on_timer(void *self)
 	if (call->is_answered)
 		call_take_answer(call);
 	else
-		call_decide(call);
+		call_read(call, call_decide);
 }
 
 /* ---- the refresh ---- */
-
-/* True if the stored login is not the one that was refreshed: a login or logout does not wait for the lock. */
-static bool is_replaced(const struct account_call *call)
-{
-	auto_auth struct auth stored = {0};
-	return auth_read(call->place, &stored, NULL) == 0 &&
-	       (stored.kind != AUTH_chatgpt || !str_eq(str_of(stored.account_id), str_of(call->auth.account_id)) ||
-	        strcmp(stored.refresh_token ?: "", call->sent) != 0);
-}
 
 static void on_store_work(void *self)
 {
 	struct account_call *call = self;
 	call->err = (struct error){0};
-	call->is_outdated = is_replaced(call);
-	if (!call->is_outdated)
-		best_effort(auth_write(call->place, &call->auth, &call->err));
+	best_effort(account_store_replace(call->place, &call->auth, call->sent, &call->is_outdated, &call->err));
 }
 
 static void on_stored(void *self)
@@ -323,19 +313,24 @@ static void on_stored(void *self)
 	call_end(call, call->err.code ? &call->err : NULL);
 }
 
-static void on_refused(struct account_call *call, const struct error *err)
+/* A program that does not know the lock may have been faster. */
+static void call_look_after_refusal(struct account_call *call)
 {
-	struct accounts *accounts = call->accounts;
 	struct error ignored;
-	sha256(str_of(call->sent), accounts->dead);
-	accounts->has_dead = true;
-	accounts->dead_reason = *err;
-	/* A program that does not know the lock may have been faster. */
 	bool has_other = call_reread(call, &ignored) && strcmp(call->auth.refresh_token ?: "", call->sent) != 0;
 	if (has_other && !needs_refresh(call))
 		call_end(call, NULL);
 	else
-		call_fail(call, err);
+		call_fail(call, &call->accounts->dead_reason);
+}
+
+static void on_refused(struct account_call *call, const struct error *err)
+{
+	struct accounts *accounts = call->accounts;
+	sha256(str_of(call->sent), accounts->dead);
+	accounts->has_dead = true;
+	accounts->dead_reason = *err;
+	call_read(call, call_look_after_refusal);
 }
 
 /* The tokens of an answer that arrives while the program ends replace spent ones; no loop is left for a worker. */

@@ -121,6 +121,7 @@ static void on_store_work(void *self)
 {
 	struct login *login = self;
 	auto_auth struct auth old = {0};
+	auth_store_fetch(login->options.place);
 	if (auth_read(login->options.place, &old, NULL) == 0 && old.kind == AUTH_chatgpt)
 		login->replaced = steal(old.refresh_token);
 	best_effort(auth_write(login->options.place, &login->auth, &login->outcome));

@@ -3,8 +3,10 @@
 #include "acp/acp_account.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "account/login.h"
+#include "acp/acp_job.h"
 #include "acp/acp_method.h"
 #include "acp/acp_session.h"
 #include "base/json.h"
@@ -27,36 +29,72 @@ static struct str find_key(const struct acp_request *request, struct arena *aren
 	return key;
 }
 
+struct authentication {
+	struct acp_job job;
+	struct config *config; /* holds a reference */
+	char *key;             /* that the request brings, or NULL */
+	struct auth auth;
+	struct error err; /* ERR_none: stored, or read */
+};
+
 /* A key that is stored already is used if the request brings none. */
+static void on_authenticate_work(struct acp_job *job)
+{
+	struct authentication *it = container_of(job, struct authentication, job);
+	struct auth_place place = auth_place_of(it->config);
+	it->err.code = ERR_none;
+	if (it->key) {
+		best_effort(auth_write_api_key(place, str_of(it->key), &it->err));
+	} else {
+		auth_store_fetch(place);
+		best_effort(auth_read(place, &it->auth, &it->err));
+	}
+}
+
+static void on_authenticated(struct acp_job *job)
+{
+	struct authentication *it = container_of(job, struct authentication, job);
+	if (job->request && it->err.code)
+		acp_fail(job->request, it->err.code == ERR_invalid ? ACP_INVALID_PARAMS : ACP_INTERNAL_ERROR, "%s",
+		         it->err.text);
+	else if (job->request && !it->key && it->auth.kind != AUTH_api_key)
+		acp_fail(job->request, ACP_AUTH_REQUIRED,
+		         "No API key was found: set CODEX_API_KEY or OPENAI_API_KEY, or run `codex login`");
+	else if (job->request)
+		acp_reply(job->request, NULL);
+	auth_finish(&it->auth);
+	config_unref(it->config);
+	if (it->key)
+		explicit_bzero(it->key, strlen(it->key));
+	free(it->key);
+	free(it);
+}
+
 void on_acp_authenticate(struct acp_server *server, struct acp_request *request,
                          const struct acp_authenticate_params *params)
 {
 	auto_arena struct arena arena = {0};
-	auto_auth struct auth auth = {0};
-	struct error err;
-	struct auth_place place = auth_place_of(server->config);
 	struct str key = find_key(request, &arena);
 	if (!str_is(params->method_id, "api-key")) {
 		acp_fail(request, ACP_INVALID_PARAMS, "Unknown auth method: `api-key` is the only one");
 		return;
 	}
-	int status = key.len ? auth_write_api_key(place, key, &err) : auth_read(place, &auth, &err);
-	if (status != 0)
-		acp_fail(request, err.code == ERR_invalid ? ACP_INVALID_PARAMS : ACP_INTERNAL_ERROR, "%s", err.text);
-	else if (!key.len && auth.kind != AUTH_api_key)
-		acp_fail(request, ACP_AUTH_REQUIRED,
-		         "No API key was found: set CODEX_API_KEY or OPENAI_API_KEY, or run `codex login`");
-	else
-		acp_reply(request, NULL);
+	struct authentication *it = xnew(struct authentication);
+	it->config = config_ref(server->config);
+	it->key = key.len ? str_dup(key) : NULL;
+	acp_job_start(&it->job, server, request, on_authenticate_work, on_authenticated);
 }
 
 /* ---- logout ---- */
 
 /* Answers a request, or the prompt of a session, which may have been closed meanwhile. */
 struct logout {
-	struct list link;
+	struct acp_job job;    /* which removes the credentials */
+	struct list link;      /* while the token is revoked */
+	struct config *config; /* holds a reference */
+	struct http_fetch *fetch;
+	char *token; /* to revoke, or NULL */
 	struct acp_server *server;
-	struct http_fetch *fetch; /* NULL: no token is revoked */
 	struct acp_request *request;
 	char session_id[UUID_TEXT_SIZE], prompt_id[ACP_PROMPT_ID_SIZE];
 	bool was_there;
@@ -79,40 +117,68 @@ static void answer_prompt(struct logout *logout)
 	acp_prompt_end(session, prompt, acp_stop_reason_end_turn);
 }
 
+static void logout_free(struct logout *logout)
+{
+	config_unref(logout->config);
+	if (logout->token)
+		explicit_bzero(logout->token, strlen(logout->token));
+	free(logout->token);
+	free(logout);
+}
+
 static void finish(struct logout *logout)
 {
-	list_remove(&logout->link);
 	if (!logout->request)
 		answer_prompt(logout);
 	else if (logout->err.code != ERR_none)
 		acp_fail(logout->request, ACP_INTERNAL_ERROR, "%s", logout->err.text);
 	else
 		acp_reply(logout->request, NULL);
-	free(logout);
+	logout_free(logout);
 }
 
 static void on_revoked(int status, struct str body, const struct error *err, void *self)
 {
+	struct logout *logout = self;
 	(void)status;
 	(void)body;
 	(void)err;
-	finish(self);
+	list_remove(&logout->link);
+	finish(logout);
 }
 
-static void start(struct logout *logout, const struct config *config)
+static void on_remove_work(struct acp_job *job)
 {
+	struct logout *logout = container_of(job, struct logout, job);
+	struct auth_place place = auth_place_of(logout->config);
 	auto_auth struct auth auth = {0};
-	struct acp_server *server = logout->server;
-	struct auth_place place = auth_place_of(config);
-	bool has_tokens = auth_read(place, &auth, NULL) == 0 && auth.kind == AUTH_chatgpt && auth.refresh_token &&
-	                  auth.refresh_token[0];
 	logout->err.code = ERR_none;
-	list_append(&server->logouts, &logout->link);
-	if (auth_remove(place, &logout->was_there, &logout->err) != 0 || !has_tokens)
+	auth_store_fetch(place);
+	if (auth_read(place, &auth, NULL) == 0 && auth.kind == AUTH_chatgpt && auth.refresh_token &&
+	    auth.refresh_token[0])
+		logout->token = steal(auth.refresh_token);
+	best_effort(auth_remove(place, &logout->was_there, &logout->err));
+}
+
+static void on_removed(struct acp_job *job)
+{
+	struct logout *logout = container_of(job, struct logout, job);
+	struct acp_server *server = job->server;
+	if (!server) {
+		logout_free(logout);
+	} else if (logout->err.code != ERR_none || !logout->token) {
 		finish(logout);
-	else
-		logout->fetch = login_revoke(services_http(server->services), NULL, str_of(auth.refresh_token),
-		                             on_revoked, logout);
+	} else {
+		list_append(&server->logouts, &logout->link);
+		logout->fetch =
+			login_revoke(services_http(server->services), NULL, str_of(logout->token), on_revoked, logout);
+	}
+}
+
+static void start(struct logout *logout, struct config *config)
+{
+	logout->config = config_ref(config);
+	acp_job_start(&logout->job, logout->server, logout->request, on_remove_work, on_removed);
 }
 
 static struct logout *logout_create(struct acp_server *server)
@@ -145,6 +211,6 @@ void acp_logouts_finish(struct acp_server *server)
 	list_for_each(it, &server->logouts, link) {
 		list_remove(&it->link);
 		http_fetch_cancel(it->fetch);
-		free(it);
+		logout_free(it);
 	}
 }

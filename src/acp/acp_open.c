@@ -18,6 +18,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/auth.h"
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "config/toml/toml_text.h"
@@ -39,8 +40,9 @@ struct opening {
 /* A stored session that is being opened, or copied. */
 struct open_job {
 	struct acp_job job;
-	struct opening opening; /* its texts live in the request's arena */
-	char *id, *home, *originator;
+	struct opening opening;       /* its texts live in the request's arena */
+	char *id, *home, *originator; /* id: NULL for a new session */
+	enum credentials_store store;
 	bool is_fork, is_load;
 	char *path; /* of the rollout to open */
 	struct acp_stored stored;
@@ -284,19 +286,6 @@ static void open_session(struct acp_server *server, struct acp_request *request,
 		on_refused(session, str_of(err.text));
 }
 
-void on_acp_session_new(struct acp_server *server, struct acp_request *request,
-                        const struct acp_session_new_params *params)
-{
-	struct opening opening = {STR_NONE,
-	                          params->cwd,
-	                          params->additional_directories,
-	                          params->additional_directories_count,
-	                          params->mcp_servers,
-	                          params->mcp_servers_count};
-	if (check(server, request, &opening))
-		open_session(server, request, &opening, NULL);
-}
-
 /* ---- stored sessions ---- */
 
 static int run_open(struct open_job *job)
@@ -319,7 +308,9 @@ static void on_open_work(struct acp_job *self)
 {
 	struct open_job *job = container_of(self, struct open_job, job);
 	job->err.code = ERR_none;
-	best_effort(run_open(job));
+	auth_store_fetch((struct auth_place){job->home, job->store});
+	if (job->id)
+		best_effort(run_open(job));
 }
 
 static void open_job_free(struct acp_job *self)
@@ -337,7 +328,7 @@ static void open_job_free(struct acp_job *self)
 static void finish_open(struct acp_server *server, struct open_job *job)
 {
 	struct acp_request *request = job->job.request;
-	struct acp_session *open = acp_session_find(server, str_of(job->id));
+	struct acp_session *open = job->id ? acp_session_find(server, str_of(job->id)) : NULL;
 	if (job->err.code == ERR_not_found) {
 		acp_fail_no_session(request, str_of(job->id));
 	} else if (job->err.code != ERR_none) {
@@ -348,7 +339,7 @@ static void finish_open(struct acp_server *server, struct open_job *job)
 		buf_init(&job->replay, 0);
 		answer(open, request, false);
 	} else if (check(server, request, &job->opening)) {
-		open_session(server, request, &job->opening, job);
+		open_session(server, request, &job->opening, job->id ? job : NULL);
 	}
 }
 
@@ -360,23 +351,45 @@ static void on_open_done(struct acp_job *self)
 	open_job_free(self);
 }
 
-static void start_open(struct acp_server *server, struct acp_request *request, const struct opening *opening)
+static void start_open_job(struct acp_server *server, struct acp_request *request, const struct opening *opening)
 {
-	if (!check(server, request, opening))
-		return;
-	if (!uuid_is_valid(opening->session_id)) {
-		acp_fail_no_session(request, opening->session_id);
-		return;
-	}
 	struct open_job *job = xnew(struct open_job);
 	job->opening = *opening;
-	job->id = str_dup(opening->session_id);
+	job->id = opening->session_id.ptr ? str_dup(opening->session_id) : NULL;
 	job->home = xstrdup(config_home(server->config));
+	job->store = server->config->cli_auth_credentials_store;
 	job->originator = xstrdup(server->client_name ? server->client_name : "codex_acp");
 	job->is_load = request->method == &acp_methods[ACP_METHOD_session_load];
 	job->is_fork = request->method == &acp_methods[ACP_METHOD_session_fork];
 	buf_init(&job->replay, LIMIT_RPC_LIST);
 	acp_job_start(&job->job, server, request, on_open_work, on_open_done);
+}
+
+static void start_open(struct acp_server *server, struct acp_request *request, const struct opening *opening)
+{
+	if (!check(server, request, opening))
+		return;
+	if (uuid_is_valid(opening->session_id))
+		start_open_job(server, request, opening);
+	else
+		acp_fail_no_session(request, opening->session_id);
+}
+
+void on_acp_session_new(struct acp_server *server, struct acp_request *request,
+                        const struct acp_session_new_params *params)
+{
+	struct opening opening = {STR_NONE,
+	                          params->cwd,
+	                          params->additional_directories,
+	                          params->additional_directories_count,
+	                          params->mcp_servers,
+	                          params->mcp_servers_count};
+	if (!check(server, request, &opening))
+		return;
+	if (auth_store_is_slow(auth_place_of(server->config)))
+		start_open_job(server, request, &opening);
+	else
+		open_session(server, request, &opening, NULL);
 }
 
 void on_acp_session_load(struct acp_server *server, struct acp_request *request,

@@ -296,7 +296,10 @@ static const struct json *find_old(struct auth_place place, const struct auth *a
 	auto_auth struct auth stored = {0};
 	struct buf text;
 	const struct json *old = NULL;
-	if (auth->kind != AUTH_chatgpt || auth_read(place, &stored, NULL) != 0)
+	if (auth->kind != AUTH_chatgpt)
+		return NULL;
+	auth_store_fetch(place);
+	if (auth_read(place, &stored, NULL) != 0)
 		return NULL;
 	bool is_same = stored.kind == AUTH_chatgpt && str_eq(str_of(stored.account_id), str_of(auth->account_id));
 	buf_init(&text, LIMIT_AUTH_FILE);

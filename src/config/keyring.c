@@ -55,6 +55,10 @@ static const struct secret_schema schema = {
 
 /* ---- jobs ---- */
 
+/* Jobs that their callers have stopped waiting for. While there is one, no other is started to read: a program that
+ * asks again and again must not collect threads. */
+static _Atomic unsigned unanswered;
+
 enum job_kind { JOB_READ, JOB_WRITE, JOB_REMOVE };
 
 enum { USER_SIZE = 24 };
@@ -124,8 +128,10 @@ static void *on_thread(void *self)
 	bool is_left = job->is_left;
 	pthread_cond_signal(&job->end);
 	pthread_mutex_unlock(&job->lock);
-	if (is_left)
+	if (is_left) {
+		unanswered--;
 		job_destroy(job);
+	}
 	return NULL;
 }
 
@@ -140,6 +146,7 @@ static bool job_wait(struct job *job, unsigned wait_ms)
 		;
 	bool is_done = job->is_done;
 	job->is_left = !is_done;
+	unanswered += !is_done;
 	pthread_mutex_unlock(&job->lock);
 	return is_done;
 }
@@ -188,6 +195,9 @@ static struct job *run(struct job *job, unsigned wait_ms, struct error *err)
 int keyring_read(const char *home, struct buf *out, struct error *err)
 {
 	struct error failure;
+	if (unanswered)
+		return error_set(err, ERR_unsupported,
+		                 "the keyring has not answered an earlier request yet; is it locked?");
 	struct job *job = run(job_create(JOB_READ, home), LIMIT_KEYRING_READ_MS, &failure);
 	if (!job)
 		return error_set(err, failure.code, "%s", failure.text);

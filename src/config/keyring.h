@@ -14,7 +14,7 @@
 #include "base/str.h"
 
 /* Appends the text: ERR_not_found without one; ERR_unsupported without a library or a service, or if it does not answer
- * within LIMIT_KEYRING_READ_MS. */
+ * within LIMIT_KEYRING_READ_MS, or has not answered an earlier call yet. */
 must_check int keyring_read(const char *home, struct buf *out, struct error *err);
 /* Replaces the text. Waits longer, LIMIT_KEYRING_WRITE_MS, for a user who unlocks the keyring. */
 must_check int keyring_write(const char *home, struct str text, struct error *err);

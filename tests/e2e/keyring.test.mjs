@@ -6,6 +6,8 @@ import { existsSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
+import { startAcp } from './lib/acp.mjs';
+import { startAppServer, text } from './lib/app_server.mjs';
 import { needs, runCodex, tempDir } from './lib/codex.mjs';
 import { inSeconds, jwt, startIssuer } from './lib/issuer.mjs';
 import { needsKeyring, startKeyring } from './lib/keyring.mjs';
@@ -97,4 +99,101 @@ test('a keyring that never answers ends the start with its name', options, async
 	assert.equal(code, 1);
 	assert.match(stderr, /the keyring did not answer within 2 s; is it locked\?/);
 	assert.deepEqual(issuer.requests, []);
+});
+
+/** Names of the requests in the order in which they are answered. */
+async function order(requests) {
+	const ended = [];
+	await Promise.all(Object.entries(requests).map(([name, request]) =>
+		request.then(() => ended.push(name), (err) => ended.push(`${name}: ${err.message}`))));
+	return ended;
+}
+
+test('app-server: an account in the keyring is read, used and removed', options, async (t) => {
+	const env = await setup(t, 'keyring'), { issuer, keyring, home } = env;
+	await signIn(env, issuer.issue());
+	const server = await startAppServer(t, null, { home, env: { ...issuer.env, ...keyring.env } });
+	assert.equal((await server.request('account/read')).account.type, 'chatgpt');
+	assert.equal((await server.request('getAuthStatus', { includeToken: true })).authMethod, 'chatgpt');
+	const { thread } = await server.request('thread/start', {});
+	await server.request('turn/start', { threadId: thread.id, input: [text('hi')] });
+	assert.equal((await server.next('turn/completed')).params.turn.status, 'completed');
+	assert.match(issuer.to(MODEL)[0].headers.authorization, /^Bearer /);
+	await server.request('account/logout');
+	assert.equal((await server.next('account/updated')).params.authMode, null);
+	assert.equal((await server.request('account/read')).account, null);
+	assert.deepEqual(await keyring.items(), []);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('app-server: what another process stores in the keyring is seen', options, async (t) => {
+	const { run, keyring, home, issuer } = await setup(t, 'keyring');
+	const server = await startAppServer(t, null, { home, env: { ...issuer.env, ...keyring.env } });
+	assert.equal((await server.request('account/read')).account, null);
+	assert.equal((await run(['login', '--with-api-key'], { input: 'sk-1234567890abcdef' })).code, 0);
+	assert.equal((await server.request('account/read')).account.type, 'apiKey');
+	assert.equal((await server.end()).code, 0);
+});
+
+// The other request is answered first: the loop does not wait for the keyring.
+test('app-server: a keyring that never answers delays only what needs it', options, async (t) => {
+	const { run, keyring, home, issuer } = await setup(t, 'keyring');
+	assert.equal((await run(['login', '--with-api-key'], { input: 'sk-1234567890abcdef' })).code, 0);
+	const server = await startAppServer(t, null, { home, env: { ...issuer.env, ...keyring.env } });
+	await keyring.lock();
+	const methods = ['thread/start', 'account/read', 'getAuthStatus', 'account/rateLimits/read', 'account/usage/read', 'model/list'];
+	const [first, ...others] = await order(Object.fromEntries(methods.map((method) => [method, server.request(method)])));
+	assert.equal(first, 'model/list');
+	assert.ok(others.some((it) => /^thread\/start: .*the keyring (did not answer within 2 s|has not answered)/.test(it)), others);
+	// It is not asked again until it has answered.
+	await assert.rejects(server.request('thread/start'), /the keyring has not answered an earlier request yet/);
+	await keyring.unlock();
+	while ((await server.request('account/read')).account?.type !== 'apiKey');
+	assert.ok((await server.request('thread/start')).thread.id);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('app-server: a keyring that hangs during a turn delays only the turn', options, async (t) => {
+	const env = await setup(t, 'keyring', 'request_max_retries = 0\nstream_max_retries = 0\n'), { issuer, keyring, home } = env;
+	await signIn(env, issuer.issue());
+	const server = await startAppServer(t, null, { home, env: { ...issuer.env, ...keyring.env } });
+	const { thread } = await server.request('thread/start', {});
+	await keyring.lock();
+	await server.request('turn/start', { threadId: thread.id, input: [text('hi')] });
+	await server.request('model/list');
+	assert.deepEqual(server.all('turn/completed'), []);
+	const { turn } = (await server.next('turn/completed')).params;
+	assert.equal(turn.status, 'failed');
+	assert.match(turn.error.message, /the keyring (did not answer within 2 s|has not answered)/);
+	assert.deepEqual(issuer.to(MODEL), []);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('ACP: a keyring that never answers delays only what needs it', options, async (t) => {
+	const { run, keyring, home, issuer } = await setup(t, 'keyring');
+	assert.equal((await run(['login', '--with-api-key'], { input: 'sk-1234567890abcdef' })).code, 0);
+	const acp = await startAcp(t, null, { home, env: { ...issuer.env, ...keyring.env } });
+	assert.ok((await acp.newSession()).sessionId);
+	await keyring.lock();
+	const ended = await order({ session: acp.newSession(), key: acp.request('authenticate', { methodId: 'api-key' }),
+		list: acp.request('session/list', {}) });
+	assert.equal(ended[0], 'list');
+	assert.match(ended.slice(1).sort().join('\n'), /^key: .*\nsession: .*$/);
+	await acp.end();
+});
+
+test('app-server: what was read before a login of the same process does not replace it', options, async (t) => {
+	const env = await setup(t, 'keyring', '[model_providers.openai]\nsupports_websockets = false\n'), { issuer, keyring, home } = env;
+	await signIn(env, issuer.issue());
+	const server = await startAppServer(t, null, { home, env: { ...issuer.env, ...keyring.env } });
+	const { thread } = await server.request('thread/start', {});
+	await keyring.lock();
+	await server.request('turn/start', { threadId: thread.id, input: [text('hi')] });
+	await keyring.held();
+	await server.request('account/login/start', { type: 'apiKey', apiKey: 'sk-1234567890abcdef' });
+	await keyring.unlock();
+	const { turn } = (await server.next('turn/completed')).params;
+	assert.match(turn.error.message, /signed in to another account|the keyring/); // the latter if this takes two seconds
+	assert.deepEqual(issuer.to(MODEL), []);
+	assert.equal((await server.end()).code, 0);
 });

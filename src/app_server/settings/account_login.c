@@ -17,6 +17,7 @@
 #include "config/config.h"
 #include "config/config_env.h"
 #include "engine/codex/codex.h"
+#include "loop/loop.h"
 
 struct account_logins {
 	struct app_server *server;
@@ -36,9 +37,12 @@ struct pending {
 
 struct logout {
 	struct list link;
-	struct app_server *server;
+	struct app_server *server;   /* NULL: it has ended, while a worker removes the credentials */
 	struct rpc_request *request; /* NULL: the client has disconnected */
 	struct http_fetch *fetch;
+	struct config *config; /* holds a reference */
+	struct error err;
+	bool is_removing;
 };
 
 static void on_ask(struct accounts *accounts, struct str account_id, void *self);
@@ -248,19 +252,41 @@ static void on_logout_cancel(struct rpc_request *request)
 	((struct logout *)request->self)->request = NULL;
 }
 
-static enum rpc_verdict finish_logout(struct app_server *server, struct rpc_request *request)
+static void logout_destroy(struct logout *logout)
 {
+	list_remove(&logout->link);
+	http_fetch_cancel(logout->fetch);
+	config_unref(logout->config);
+	free(logout);
+}
+
+static void on_remove_work(void *self)
+{
+	struct logout *logout = self;
+	bool was_there;
+	best_effort(auth_remove(auth_place_of(logout->config), &was_there, &logout->err));
+}
+
+static void on_removed(void *self)
+{
+	struct logout *logout = self;
+	struct app_server *server = logout->server;
 	struct app_logout_account_response response = {0};
 	struct app_account_updated_notification updated = {0};
-	struct error err;
-	bool was_there;
-	enum rpc_verdict verdict = RPC_DONE;
-	if (auth_remove(auth_place_of(server->config), &was_there, &err) != 0)
-		return request ? rpc_fail_with(request, &err) : RPC_FAIL;
-	if (request)
-		verdict = rpc_reply(request, &response);
-	app_server_notify(server, NOTIFY_account_updated, &updated);
-	return verdict;
+	bool has_failed = logout->err.code;
+	if (logout->request && has_failed)
+		rpc_fail_with(logout->request, &logout->err);
+	else if (logout->request)
+		rpc_reply(logout->request, &response);
+	if (server && !has_failed)
+		app_server_notify(server, NOTIFY_account_updated, &updated);
+	logout_destroy(logout);
+}
+
+static void start_removing(struct logout *logout)
+{
+	logout->is_removing = true;
+	worker_run(logout->server->loop, on_remove_work, on_removed, logout);
 }
 
 static void on_revoked(int status, struct str body, const struct error *err, void *self)
@@ -269,24 +295,29 @@ static void on_revoked(int status, struct str body, const struct error *err, voi
 	(void)status;
 	(void)body;
 	(void)err;
-	list_remove(&logout->link);
-	finish_logout(logout->server, logout->request);
-	free(logout);
+	logout->fetch = NULL;
+	start_removing(logout);
 }
 
 enum rpc_verdict account_logout(struct rpc_request *request)
 {
 	struct app_server *server = request->server;
 	auto_auth struct auth auth = {0};
-	if (auth_read(auth_place_of(server->config), &auth, NULL) != 0 || auth.kind != AUTH_chatgpt ||
-	    !auth.refresh_token || !auth.refresh_token[0])
-		return finish_logout(server, request);
+	if (account_must_wait(request))
+		return RPC_WAIT;
+	bool has_tokens = auth_read(auth_place_of(server->config), &auth, NULL) == 0 && auth.kind == AUTH_chatgpt &&
+	                  auth.refresh_token && auth.refresh_token[0];
 	struct logout *logout = xnew(struct logout);
 	logout->server = server;
 	logout->request = request;
+	logout->config = config_ref(server->config);
 	list_append(&logins_of(server)->logouts, &logout->link);
-	logout->fetch = login_revoke(services_http(server->services), config_env("CODEX_APP_SERVER_LOGIN_CLIENT_ID"),
-	                             str_of(auth.refresh_token), on_revoked, logout);
+	if (has_tokens)
+		logout->fetch =
+			login_revoke(services_http(server->services), config_env("CODEX_APP_SERVER_LOGIN_CLIENT_ID"),
+		                     str_of(auth.refresh_token), on_revoked, logout);
+	else
+		start_removing(logout);
 	return rpc_wait(request, on_logout_cancel, logout);
 }
 
@@ -304,9 +335,12 @@ void account_logins_destroy(struct account_logins *logins)
 		pending_destroy(it);
 	}
 	list_for_each(logout, &logins->logouts, link) {
-		list_remove(&logout->link);
-		http_fetch_cancel(logout->fetch);
-		free(logout);
+		logout->request = NULL;
+		logout->server = NULL;
+		if (logout->is_removing)
+			list_remove(&logout->link);
+		else
+			logout_destroy(logout);
 	}
 	free(logins);
 }

@@ -5,7 +5,9 @@
 
 #include <string.h>
 
+#include "account/account_store.h"
 #include "app_server/rpc/server.h"
+#include "app_server/settings/process_settings.h"
 #include "base/error.h"
 #include "base/mem.h"
 #include "config/config.h"
@@ -75,9 +77,61 @@ struct account_view account_view_make(const struct auth *auth, struct arena *are
 	};
 }
 
+/* ---- the keyring ---- */
+
+struct account_wait {
+	struct settings_job job;
+	struct rpc_request *request; /* NULL after the client has disconnected */
+	struct account_fetch *fetch;
+};
+
+/* A request whose `self` is this has waited. */
+static char fetched;
+
+static void on_cancel(struct rpc_request *request)
+{
+	((struct account_wait *)request->self)->request = NULL;
+}
+
+static void on_fetched(void *self)
+{
+	struct account_wait *wait = self;
+	struct rpc_request *request = wait->request;
+	settings_job_finish(&wait->job);
+	free(wait);
+	if (!request)
+		return;
+	request->self = &fetched;
+	rpc_request_run_again(request);
+}
+
+static void on_server_end(struct settings_job *job)
+{
+	struct account_wait *wait = container_of(job, struct account_wait, job);
+	account_fetch_cancel(wait->fetch);
+	free(wait);
+}
+
+bool account_must_wait(struct rpc_request *request)
+{
+	struct app_server *server = request->server;
+	struct auth_place place = auth_place_of(server->config);
+	if (request->self == &fetched || !auth_store_is_slow(place))
+		return false;
+	struct account_wait *wait = xnew(struct account_wait);
+	wait->request = request;
+	wait->job.on_end = on_server_end;
+	settings_job_init(&wait->job, server);
+	wait->fetch = account_store_fetch(server->loop, place, on_fetched, wait);
+	rpc_wait(request, on_cancel, wait);
+	return true;
+}
+
 enum rpc_verdict account_refuse(struct rpc_request *request, const char *what)
 {
 	auto_auth struct auth auth = {0};
+	if (account_must_wait(request))
+		return RPC_WAIT;
 	account_find(request->server->config, &auth);
 	if (account_is_chatgpt(&auth))
 		return rpc_fail(request, APP_INVALID_REQUEST, "This version of Codex cannot ask ChatGPT %s.", what);

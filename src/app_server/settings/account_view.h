@@ -29,6 +29,9 @@ struct account_view {
 
 /* The texts are static or from the arena. */
 struct account_view account_view_make(const struct auth *auth, struct arena *arena);
+/* True while a worker asks the keyring, if the credentials are there: the handler must return RPC_WAIT, and is called
+ * again. */
+must_check bool account_must_wait(struct rpc_request *request);
 /* Refuses a request that needs a ChatGPT login, or that this version does not carry out with one. */
 enum rpc_verdict account_refuse(struct rpc_request *request, const char *what);
 

@@ -22,6 +22,8 @@ enum rpc_verdict on_rpc_account_read(struct rpc_request *request, const struct a
 	struct app_get_account_response response = {.requires_openai_auth = account_is_wanted(config)};
 	auto_auth struct auth auth = {0};
 	(void)params;
+	if (account_must_wait(request))
+		return RPC_WAIT;
 	if (response.requires_openai_auth)
 		account_find(config, &auth);
 	struct account_view view = account_view_make(&auth, &request->arena);
@@ -42,6 +44,8 @@ enum rpc_verdict on_rpc_get_auth_status(struct rpc_request *request, const struc
 	struct app_get_auth_status_response response = {.has_requires_openai_auth = true,
 	                                                .requires_openai_auth = is_wanted};
 	auto_auth struct auth auth = {0};
+	if (account_must_wait(request))
+		return RPC_WAIT;
 	if (is_wanted)
 		account_find(config, &auth);
 	response.auth_method = account_view_make(&auth, &request->arena).mode;

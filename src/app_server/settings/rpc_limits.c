@@ -182,6 +182,8 @@ enum rpc_verdict on_rpc_account_rate_limits_read(struct rpc_request *request,
 {
 	auto_auth struct auth auth = {0};
 	(void)params;
+	if (account_must_wait(request))
+		return RPC_WAIT;
 	account_find(request->server->config, &auth);
 	if (!account_is_chatgpt(&auth))
 		return account_refuse(request, "to read rate limits");

@@ -27,7 +27,7 @@
 
 /* ---- the queues ---- */
 
-/* True while submissions wait for a session that is being resumed, or for its required MCP servers. */
+/* True while submissions wait for credentials, for a session that is being resumed, or for required MCP servers. */
 static bool is_resuming(const struct codex *codex)
 {
 	return resume_wait_is_pending(&codex->resume_wait) || mcp_wait_is_pending(&codex->mcp_wait) || codex->settling;

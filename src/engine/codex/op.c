@@ -84,6 +84,12 @@ void op_dispatch(struct codex *codex, const struct submission *submission)
 
 /* ---- configuration ---- */
 
+static void release_waits(struct codex *codex)
+{
+	resume_wait_release(&codex->resume_wait);
+	mcp_wait_release(&codex->mcp_wait);
+}
+
 void on_op_configure_session(struct codex *codex, const struct submission *submission)
 {
 	struct error err;
@@ -95,13 +101,14 @@ void on_op_configure_session(struct codex *codex, const struct submission *submi
 	}
 	if (mcp_wait_begin(&codex->mcp_wait, submission))
 		return;
-	if (op->resume_path.ptr && resume_wait_load(&codex->resume_wait, submission))
+	if (resume_wait_load(&codex->resume_wait, submission))
 		return;
-	if (mcp_wait_check(&codex->mcp_wait, &err) == 0 && codex_open_session(codex, submission->id, op, &err) == 0) {
-		mcp_wait_release(&codex->mcp_wait);
+	if (resume_wait_check(&codex->resume_wait, &err) == 0 && mcp_wait_check(&codex->mcp_wait, &err) == 0 &&
+	    codex_open_session(codex, submission->id, op, &err) == 0) {
+		release_waits(codex);
 		agents_on_configured(codex);
 	} else if (!resume_wait_for_lock(&codex->resume_wait, submission, &err)) {
-		mcp_wait_release(&codex->mcp_wait);
+		release_waits(codex);
 		op_refuse_request(codex, submission, err.text);
 		agents_on_configure_failed(codex, &err);
 	}

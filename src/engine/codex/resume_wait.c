@@ -5,6 +5,8 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "config/auth.h"
+#include "config/config.h"
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session_env.h"
@@ -33,13 +35,21 @@ static void on_ready(void *self)
 /* May outlive a Codex that is closed before the worker has finished. */
 struct resume_job {
 	struct resume_wait *wait; /* NULL: the Codex was closed */
-	struct resume_load *load;
+	struct resume_load *load; /* NULL: nothing is resumed */
+	struct config *config;    /* holds a reference; NULL: no credentials are fetched */
+	struct error err;
 };
 
+/* The rules apply to the credentials here, because a login that they forbid is removed from the keyring. */
 static void on_work(void *self)
 {
 	struct resume_job *job = self;
-	resume_load_run(job->load);
+	if (job->config) {
+		auth_store_fetch(auth_place_of(job->config));
+		best_effort(auth_enforce(job->config, &job->err));
+	}
+	if (job->load)
+		resume_load_run(job->load);
 }
 
 static void on_loaded(void *self)
@@ -47,6 +57,8 @@ static void on_loaded(void *self)
 	struct resume_job *job = self;
 	struct resume_wait *wait = job->wait;
 	struct resume_load *load = job->load;
+	struct error err = job->err;
+	config_unref(job->config);
 	free(job);
 	if (!wait) {
 		resume_load_destroy(load);
@@ -54,16 +66,23 @@ static void on_loaded(void *self)
 	}
 	wait->job = NULL;
 	wait->load = load;
+	wait->has_fetched = true;
+	if (err.code)
+		wait->err = err;
 	on_ready(wait);
 }
 
 bool resume_wait_load(struct resume_wait *wait, const struct submission *submission)
 {
-	if (wait->load)
+	struct config *config = wait->env->config;
+	struct str path = submission->op.configure_session->resume_path;
+	bool must_fetch = !wait->has_fetched && auth_store_is_slow(auth_place_of(config));
+	if (wait->load || (!path.ptr && !must_fetch))
 		return false;
 	struct resume_job *job = xnew(struct resume_job);
-	struct str path = submission->op.configure_session->resume_path;
-	*job = (struct resume_job){wait, session_resume_plan(wait->env, path)};
+	job->wait = wait;
+	job->load = path.ptr ? session_resume_plan(wait->env, path) : NULL;
+	job->config = must_fetch ? config_ref(config) : NULL;
 	wait->job = job;
 	wait->held = submission_create(submission->id, &submission->op);
 	worker_run(wait->env->loop, on_work, on_loaded, job);
@@ -104,6 +123,17 @@ bool resume_wait_for_lock(struct resume_wait *wait, const struct submission *sub
 	wait->held = submission_create(submission->id, &submission->op);
 	loop_timer_start(wait->timer, RETRY_MS);
 	return true;
+}
+
+int resume_wait_check(const struct resume_wait *wait, struct error *err)
+{
+	return wait->err.code ? error_set(err, wait->err.code, "%s", wait->err.text) : 0;
+}
+
+void resume_wait_release(struct resume_wait *wait)
+{
+	wait->has_fetched = false;
+	wait->err = (struct error){0};
 }
 
 bool resume_wait_is_pending(const struct resume_wait *wait)

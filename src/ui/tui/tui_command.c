@@ -3,7 +3,6 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/file.h"
-#include "config/auth.h"
 #include "config/config_env.h"
 #include "term/term_tty.h"
 #include "ui/cli/cli.h"
@@ -115,18 +114,6 @@ void on_slash_quit(struct tui *tui, struct str text)
 void on_slash_exit(struct tui *tui, struct str text)
 {
 	on_slash_quit(tui, text);
-}
-
-void on_slash_logout(struct tui *tui, struct str text)
-{
-	bool was_there = false;
-	struct error err;
-	(void)text;
-	if (auth_remove(auth_place_of(tui->config), &was_there, &err) != 0)
-		tui_cells_fail(tui->cells, str_of(err.text));
-	else
-		tui_cells_note(tui->cells, was_there ? STR("Logged out: the stored key or login was removed")
-		                                     : STR("Nothing to remove: no key or login is stored"));
 }
 
 /* ---- copying ---- */

@@ -37,9 +37,10 @@ static void ask_key(struct tui *tui, const char *why)
 	tui_ask_add(tui->ask, &form->panel);
 }
 
-static void check_key(struct tui *tui)
+static void on_fetched(struct tui *tui, const struct error *unused)
 {
 	struct error err;
+	(void)unused;
 	struct model_provider *provider = model_provider_create(tui->config, NULL, &err);
 	bool lacks = !provider && strcmp(tui->config->model_provider, "openai") == 0;
 	model_provider_destroy(provider);
@@ -49,23 +50,32 @@ static void check_key(struct tui *tui)
 		tui_begin(tui);
 }
 
+static void check_key(struct tui *tui)
+{
+	tui_credentials_fetch(tui, on_fetched);
+}
+
 static void on_trust_saved(struct tui *tui, bool is_saved)
 {
 	(void)is_saved; /* else the folder is not trusted */
 	check_key(tui);
 }
 
+static void on_stored(struct tui *tui, const struct error *err)
+{
+	if (err)
+		ask_key(tui, err->text);
+	else
+		check_key(tui);
+}
+
 static void on_key_given(struct tui_form *form, enum form_end end, void *self)
 {
 	struct tui *tui = self;
-	struct error err;
-	struct str key = composer_text(&form->pages.items[0]->notes);
-	if (end != FORM_sent)
-		tui_quit(tui);
-	else if (auth_write_api_key(auth_place_of(tui->config), key, &err) != 0)
-		ask_key(tui, err.text);
+	if (end == FORM_sent)
+		tui_credentials_store(tui, composer_text(&form->pages.items[0]->notes), on_stored);
 	else
-		check_key(tui);
+		tui_quit(tui);
 }
 
 /* ---- trust ---- */

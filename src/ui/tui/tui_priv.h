@@ -120,6 +120,7 @@ struct tui {
 	bool replays_next;              /* its conversation is to be shown */
 	enum tui_fate fate;             /* of the session whose id is `doomed`, once it is replaced */
 	char *doomed;                   /* NULL: none */
+	struct crediting *crediting;    /* the stored key or login is being read or changed */
 	struct managing *managing;      /* a session is being exported, archived or deleted */
 	struct tui_picking *picking;    /* sessions are being read, or one is being copied; NULL: none */
 	struct tui_picker *picker;      /* the list of sessions on the alternate screen; NULL: none */
@@ -302,6 +303,9 @@ bool tui_text_key(struct tui *tui, const struct term_key *key);
 void tui_save(struct tui *tui, const char *const *words, size_t count,
               void (*on_saved)(struct tui *tui, bool is_saved));
 void tui_save_leave(struct tui *tui);
+/* Has a worker ask the keyring, or store the key; then calls on_done with NULL or a borrowed error. */
+void tui_credentials_fetch(struct tui *tui, void (*on_done)(struct tui *tui, const struct error *err));
+void tui_credentials_store(struct tui *tui, struct str key, void (*on_done)(struct tui *tui, const struct error *err));
 
 /* ---- tui_attach.c: the engine, which belongs to this terminal, or, for a guest (`codex attach`, `codex --remote`), to
  * another process; both ---- */

@@ -1,8 +1,11 @@
-/* Choices of the user that new sessions keep: they are written to config.toml, by a worker, and the configuration is
- * read again. */
+/* Choices of the user that new sessions keep: settings in config.toml, which is read again afterwards, and the stored
+ * key or login. A worker reads and writes them. */
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/auth.h"
 #include "config/config.h"
 #include "config/config_file.h"
 #include "config/toml/toml.h"
@@ -70,7 +73,7 @@ static void reload(struct tui *tui)
 	tui->config = config;
 }
 
-static void on_done(void *self)
+static void on_worked(void *self)
 {
 	struct saving *saving = self;
 	struct tui *tui = saving->tui;
@@ -91,22 +94,117 @@ static void on_done(void *self)
 	free(saving);
 }
 
+static void leave_saving(struct tui *tui)
+{
+	if (tui->saving)
+		tui->saving->tui = NULL;
+	tui->saving = NULL;
+}
+
 void tui_save(struct tui *tui, const char *const *words, size_t count, void (*on_saved)(struct tui *tui, bool is_saved))
 {
 	struct saving *saving = xnew(struct saving);
-	tui_save_leave(tui);
+	leave_saving(tui);
 	saving->tui = tui;
 	saving->home = xstrdup(config_home(tui->config));
 	for (size_t i = 0; i < count; i++)
 		vec_push(&saving->words, xstrdup(words[i]));
 	saving->on_saved = on_saved;
 	tui->saving = saving;
-	worker_run(tui->loop, on_work, on_done, saving);
+	worker_run(tui->loop, on_work, on_worked, saving);
 }
+
+/* ---- the stored key or login: a keyring may hang, or ask the user for a password ---- */
+
+struct crediting {
+	struct tui *tui;       /* NULL: the terminal was left meanwhile */
+	struct config *config; /* holds a reference */
+	char *key;             /* to store, or NULL */
+	bool removes, was_there;
+	struct error err;
+	void (*on_done)(struct tui *tui, const struct error *err);
+};
+
+static void on_credit_work(void *self)
+{
+	struct crediting *work = self;
+	struct auth_place place = auth_place_of(work->config);
+	if (work->removes)
+		best_effort(auth_remove(place, &work->was_there, &work->err));
+	else if (work->key)
+		best_effort(auth_write_api_key(place, str_of(work->key), &work->err));
+	else
+		auth_store_fetch(place);
+}
+
+static void on_credited(void *self)
+{
+	struct crediting *work = self;
+	struct tui *tui = work->tui;
+	if (tui) {
+		tui->crediting = NULL;
+		if (work->err.code == ERR_none && work->removes && !work->was_there)
+			error_set(&work->err, ERR_not_found, "no credentials");
+		work->on_done(tui, work->err.code ? &work->err : NULL);
+		tui_frame_change(tui->frame);
+	}
+	config_unref(work->config);
+	if (work->key)
+		explicit_bzero(work->key, strlen(work->key));
+	free(work->key);
+	free(work);
+}
+
+static void start(struct tui *tui, char *key, bool removes, void (*on_done)(struct tui *tui, const struct error *err))
+{
+	struct crediting *work = xnew(struct crediting);
+	work->tui = tui;
+	work->config = config_ref(tui->config);
+	work->key = key;
+	work->removes = removes;
+	work->on_done = on_done;
+	tui->crediting = work;
+	worker_run(tui->loop, on_credit_work, on_credited, work);
+}
+
+void tui_credentials_fetch(struct tui *tui, void (*on_done)(struct tui *tui, const struct error *err))
+{
+	if (auth_store_is_slow(auth_place_of(tui->config)))
+		start(tui, NULL, false, on_done);
+	else
+		on_done(tui, NULL);
+}
+
+void tui_credentials_store(struct tui *tui, struct str key, void (*on_done)(struct tui *tui, const struct error *err))
+{
+	start(tui, str_dup(key), false, on_done);
+}
+
+static void on_removed(struct tui *tui, const struct error *err)
+{
+	if (!err)
+		tui_cells_note(tui->cells, STR("Logged out: the stored key or login was removed"));
+	else if (err->code == ERR_not_found)
+		tui_cells_note(tui->cells, STR("Nothing to remove: no key or login is stored"));
+	else
+		tui_cells_fail(tui->cells, str_of(err->text));
+}
+
+void on_slash_logout(struct tui *tui, struct str text)
+{
+	(void)text;
+	if (tui->crediting)
+		tui_cells_fail(tui->cells, STR("The keyring has not answered yet."));
+	else
+		start(tui, NULL, true, on_removed);
+}
+
+/* ---- the end ---- */
 
 void tui_save_leave(struct tui *tui)
 {
-	if (tui->saving)
-		tui->saving->tui = NULL;
-	tui->saving = NULL;
+	leave_saving(tui);
+	if (tui->crediting)
+		tui->crediting->tui = NULL;
+	tui->crediting = NULL;
 }

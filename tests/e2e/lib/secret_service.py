@@ -1,7 +1,8 @@
 """A Secret Service on the session bus, with one collection in memory, for clients that use libsecret.
 
-Commands on standard input, one a line: "lock" (every request for a secret then waits for ever) and "list". Each is
-answered with the attributes and the secret of each item as one line of JSON. "ready" is printed at the start.
+Commands on standard input, one a line: "lock" (every request for a secret then waits for ever), "held" (answered when
+one waits), "unlock" (those that wait get what was there when they came) and "list". Each is answered with the
+attributes and the secret of each item as one line of JSON. "ready" is printed at the start.
 """
 import json
 import sys
@@ -82,7 +83,7 @@ class Collection(Properties):
 class Service(Properties):
     def __init__(self, bus):
         super().__init__(bus, ROOT)
-        self.bus, self.items, self.is_locked = bus, [], False
+        self.bus, self.items, self.is_locked, self.waiting, self.is_watched = bus, [], False, [], False
         self.collection, self.session = Collection(self), Session(bus, ROOT + "/session/1")
 
     def properties(self):
@@ -109,18 +110,36 @@ class Service(Properties):
 
     @dbus.service.method(SERVICE, in_signature="aoo", out_signature="a{o(oayays)}", async_callbacks=("reply", "fail"))
     def GetSecrets(self, paths, session, reply, fail):
-        if self.is_locked:
-            return
-        reply({item.path: (session, dbus.ByteArray(b""), dbus.ByteArray(item.secret), "text/plain")
-               for item in self.items if item.path in paths})
+        secrets = {item.path: (session, dbus.ByteArray(b""), dbus.ByteArray(item.secret), "text/plain")
+                   for item in self.items if item.path in paths}
+        self.waiting.append((reply, secrets))
+        if self.is_locked and self.is_watched:
+            self.is_watched = False
+            show(self)
+        self.answer()
+
+    def answer(self):
+        while self.waiting and not self.is_locked:
+            reply, secrets = self.waiting.pop(0)
+            reply(secrets)
+
+
+def show(service):
+    items = [{"attributes": {str(k): str(v) for k, v in item.attributes.items()}, "secret": item.secret.decode()}
+             for item in service.items]
+    print(json.dumps(items), flush=True)
 
 
 def command(service, line):
     if line == "lock":
         service.is_locked = True
-    items = [{"attributes": {str(k): str(v) for k, v in item.attributes.items()}, "secret": item.secret.decode()}
-             for item in service.items]
-    print(json.dumps(items), flush=True)
+    if line == "unlock":
+        service.is_locked = False
+        service.answer()
+    if line == "held" and not service.waiting:
+        service.is_watched = True
+    else:
+        show(service)
 
 
 def main():
