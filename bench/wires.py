@@ -10,6 +10,7 @@ TURNS, DELTAS = 100, 100000
 TEXT = "twenty bytes of it. "
 
 CONFIG = """model = "a-model"
+model_context_window = 200000
 model_provider = "mock"
 [model_providers.mock]
 name = "mock"

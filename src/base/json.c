@@ -9,16 +9,33 @@
 
 #include "base/mem.h"
 
+/* Most names differ in their length or in their first byte. */
+static inline bool is_name(struct str key, struct str name)
+{
+	return key.len == name.len && (!key.len || (key.ptr[0] == name.ptr[0] && str_eq(key, name)));
+}
+
 static const struct json *member(const struct json *parent, struct str key)
 {
 	const struct json *found = NULL;
 	if (!json_is(parent, JSON_object))
 		return NULL;
 	json_for_each(it, parent) {
-		if (str_eq(it->key, key))
+		if (is_name(it->key, key))
 			found = it;
 	}
 	return found;
+}
+
+void json_pick(const struct json *parent, const struct str *names, size_t count, const struct json **ret)
+{
+	memset(ret, 0, count * sizeof(*ret));
+	json_for_each(it, json_is(parent, JSON_object) ? parent : NULL) {
+		for (size_t i = 0; i < count; i++) {
+			if (is_name(it->key, names[i]))
+				ret[i] = it;
+		}
+	}
 }
 
 const struct json *json_get(const struct json *parent, const char *key)

@@ -47,6 +47,8 @@ must_check const struct json *json_parse_next(struct arena *arena, struct str *r
 /* Member of an object; NULL if parent is NULL, not an object, or lacks the member (a null value is returned as
  * such). */
 const struct json *json_get(const struct json *parent, const char *key);
+/* Finds several members in one pass: ret[i] is what json_get returns for names[i]. */
+void json_pick(const struct json *parent, const struct str *names, size_t count, const struct json **ret);
 /* Follows a dotted path of members: json_path(root, "response.usage.input_tokens"). */
 const struct json *json_path(const struct json *root, const char *path);
 const struct json *json_at(const struct json *array, size_t index);

@@ -178,11 +178,12 @@ static void add_text(struct model_stream *stream, enum assembly_kind kind, struc
 }
 
 /* Reasoning may come under two names with the same text: the first that is not empty counts. */
-static void read_thought(struct model_stream *stream, const struct json *delta)
+static void read_thought(struct model_stream *stream, const struct json *const *fields)
 {
 	struct chat_reading *reading = stream->reading;
 	for (size_t i = 0; i < CHAT_THOUGHT_FIELDS; i++) {
-		struct str text = json_get_str(delta, chat_thought_fields[i]);
+		struct str text = STR_NONE;
+		json_to_str(fields[i], &text);
 		if (text.ptr && !reading->field)
 			reading->field = chat_thought_fields[i];
 		if (text.len == 0)
@@ -192,7 +193,6 @@ static void read_thought(struct model_stream *stream, const struct json *delta)
 		add_text(stream, ASSEMBLY_thought, text);
 		break;
 	}
-	chat_details_add(&reading->details, json_get(delta, "reasoning_details"));
 }
 
 /* Mistral sends a thought as a part with parts of its own. */
@@ -295,19 +295,28 @@ static void read_finish(struct model_stream *stream, struct str reason)
 
 /* ---- chunks ---- */
 
-static void read_choice(struct model_stream *stream, const struct json *choice)
+/* The members of an object are found in one pass, because most deltas are shorter than the objects around them. */
+#define NAME(text)                     \
+	{                              \
+		text, sizeof(text) - 1 \
+	}
+
+enum { DELTA_thoughts, DELTA_details = CHAT_THOUGHT_FIELDS, DELTA_content, DELTA_calls, DELTA_count };
+
+static void read_delta(struct model_stream *stream, const struct json *delta)
 {
-	const struct json *delta = json_get(choice, "delta");
-	if (!json_is(delta, JSON_object))
-		delta = json_get(choice, "message");
-	read_thought(stream, delta);
-	read_content(stream, json_get(delta, "content"));
-	json_for_each(fragment, json_get(delta, "tool_calls")) {
+	static const struct str names[DELTA_count] = {NAME("reasoning_content"), NAME("reasoning"),
+	                                              NAME("reasoning_details"), NAME("content"), NAME("tool_calls")};
+	struct chat_reading *reading = stream->reading;
+	const struct json *found[DELTA_count];
+	json_pick(delta, names, DELTA_count, found);
+	read_thought(stream, &found[DELTA_thoughts]);
+	chat_details_add(&reading->details, found[DELTA_details]);
+	read_content(stream, found[DELTA_content]);
+	json_for_each(fragment, found[DELTA_calls]) {
 		if (fragment->type == JSON_object && stream->state == MODEL_STREAM_OPEN)
 			read_fragment(stream, fragment);
 	}
-	if (stream->state == MODEL_STREAM_OPEN)
-		read_finish(stream, json_get_str(choice, "finish_reason"));
 }
 
 static void read_usage(struct chat_reading *reading, const struct json *usage)
@@ -325,23 +334,57 @@ static void read_id(struct chat_reading *reading, struct str id)
 		reading->id = str_copy(id);
 }
 
+enum { CHOICE_usage, CHOICE_index, CHOICE_delta, CHOICE_message, CHOICE_finish, CHOICE_count };
+
+static void read_choice(struct model_stream *stream, const struct json *choice)
+{
+	static const struct str names[CHOICE_count] = {NAME("usage"), NAME("index"), NAME("delta"), NAME("message"),
+	                                               NAME("finish_reason")};
+	const struct json *found[CHOICE_count];
+	struct str reason = STR_NONE;
+	int64_t index = 0;
+	json_pick(choice, names, CHOICE_count, found);
+	read_usage(stream->reading, found[CHOICE_usage]); /* where Moonshot puts it */
+	json_to_i64(found[CHOICE_index], &index);
+	if (stream->state != MODEL_STREAM_OPEN || index != 0)
+		return;
+	read_delta(stream, found[json_is(found[CHOICE_delta], JSON_object) ? CHOICE_delta : CHOICE_message]);
+	json_to_str(found[CHOICE_finish], &reason);
+	if (stream->state == MODEL_STREAM_OPEN)
+		read_finish(stream, reason);
+}
+
+enum { CHUNK_error, CHUNK_object, CHUNK_id, CHUNK_usage, CHUNK_choices, CHUNK_count };
+
+/* An object is "error", or has one. */
+static bool is_refused(struct model_stream *stream, const struct json *root, const struct json *const *found)
+{
+	struct model_refusal refusal;
+	struct str object = STR_NONE;
+	json_to_str(found[CHUNK_object], &object);
+	if ((!found[CHUNK_error] && object.len != sizeof("error") - 1) || !model_error_read_refusal(root, &refusal))
+		return false;
+	model_stream_refuse(stream, &refusal);
+	return true;
+}
+
 static void read_chunk(struct model_stream *stream, struct str name, const struct json *root)
 {
+	static const struct str names[CHUNK_count] = {NAME("error"), NAME("object"), NAME("id"), NAME("usage"),
+	                                              NAME("choices")};
 	struct chat_reading *reading = stream->reading;
-	struct model_refusal refusal;
+	const struct json *found[CHUNK_count];
+	struct str id = STR_NONE;
 	(void)name;
-	if (model_error_read_refusal(root, &refusal)) {
-		model_stream_refuse(stream, &refusal);
+	json_pick(root, names, CHUNK_count, found);
+	if (is_refused(stream, root, found))
 		return;
-	}
+	json_to_str(found[CHUNK_id], &id);
 	if (!reading->id.ptr)
-		read_id(reading, json_get_str(root, "id"));
-	read_usage(reading, json_get(root, "usage"));
-	json_for_each(choice, json_get(root, "choices")) {
-		read_usage(reading, json_get(choice, "usage")); /* where Moonshot puts it */
-		if (stream->state == MODEL_STREAM_OPEN && json_get_i64(choice, "index", 0) == 0)
-			read_choice(stream, choice);
-	}
+		read_id(reading, id);
+	read_usage(reading, found[CHUNK_usage]);
+	json_for_each(choice, found[CHUNK_choices])
+		read_choice(stream, choice);
 }
 
 const struct model_reader chat_reader = {

@@ -247,6 +247,26 @@ static void of_equal_names_the_last_counts(void **state)
 	assert_int_equal(root->count, 4);
 }
 
+static void several_members_are_found_in_one_pass(void **state)
+{
+	static const struct str names[] = {{"ab", 2}, {"", 0}, {"ac", 2}, {"a", 1}};
+	auto_arena struct arena arena = {0};
+	const struct json *found[countof(names)];
+	(void)state;
+	const struct json *root = json_parse(&arena, STR("{\"a\":1,\"ab\":2,\"\":3,\"ab\":4,\"abc\":5}"), NULL);
+	json_pick(root, names, countof(names), found);
+	assert_ptr_equal(found[0], json_get(root, "ab"));
+	assert_int_equal(json_get_i64(root, "ab", 0), 4);
+	assert_ptr_equal(found[1], json_get(root, ""));
+	assert_null(found[2]);
+	assert_ptr_equal(found[3], json_get(root, "a"));
+	json_pick(json_get(root, "a"), names, countof(names), found);
+	for (size_t i = 0; i < countof(names); i++)
+		assert_null(found[i]);
+	json_pick(NULL, names, countof(names), found);
+	assert_null(found[0]);
+}
+
 static void integers_are_exact(void **state)
 {
 	(void)state;
@@ -543,6 +563,7 @@ int main(void)
 		cmocka_unit_test(plain_text_is_a_slice_of_the_input),
 		cmocka_unit_test(escapes_are_decoded),
 		cmocka_unit_test(of_equal_names_the_last_counts),
+		cmocka_unit_test(several_members_are_found_in_one_pass),
 		cmocka_unit_test(integers_are_exact),
 		cmocka_unit_test(unsigned_integers_reach_64_bits),
 		cmocka_unit_test(big_numbers_keep_their_spelling),
