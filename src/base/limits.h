@@ -17,6 +17,7 @@ enum {
 	LIMIT_STREAMED_TEXT = 512 * KIB,     /* text of a streaming item that is kept, so that a retry continues it */
 	LIMIT_SSE_EVENT = 64 * MIB,          /* the data of one event of a model stream */
 	LIMIT_BLANKS = 64 * KIB,             /* leading blanks of a message, held back until text follows */
+	LIMIT_THINK_BLANKS = 64,             /* blanks before a thought that stands in an answer */
 	LIMIT_TAG_LINE = 4 * KIB,            /* a line that may be a tag, white space included; a longer one is text */
 	LIMIT_HTTP_HEAD = 64 * KIB,          /* status line and headers together */
 	LIMIT_HTTP_ERROR_BODY = 256 * KIB,   /* the part of an error response that is kept */
@@ -226,6 +227,7 @@ enum {
 	LIMIT_SANDBOX_TRIAL_MS = 5000,          /* for the trial run of a sandbox */
 	LIMIT_ENVIRONMENT = 8 * MIB,            /* a process's environment in /proc */
 	LIMIT_CALL_ID = 4 * KIB,                /* a tool call's id */
+	LIMIT_WHOLE_CALL = 1 * MIB,             /* arguments that are parsed to see if a fragment begins another call */
 	LIMIT_TOOLS_RUNNING = 16,               /* concurrent tool calls of one response */
 	LIMIT_TOOL_CALLS = 1024,                /* tool calls executed for one response; further ones are answered with
 	                                         * an error */

@@ -10,6 +10,9 @@
 enum { CHAT_THOUGHT_FIELDS = 2 };
 extern const char *const chat_thought_fields[CHAT_THOUGHT_FIELDS];
 
+/* In the place of such a name: the thought was in the content (chat_think.h), and is sent back there. */
+extern const char chat_thought_in_content[];
+
 extern const struct model_reader chat_reader;
 
 #endif

@@ -9,10 +9,12 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "model/chat_details.h"
+#include "model/chat_think.h"
 #include "model/model_assembly.h"
 #include "model/model_usage.h"
 #include "protocol/record/types.h"
 
+const char chat_thought_in_content[] = "<think>";
 const char *const chat_thought_fields[CHAT_THOUGHT_FIELDS] = {"reasoning_content", "reasoning"};
 
 struct chat_call {
@@ -25,6 +27,7 @@ struct chat_call {
 struct chat_reading {
 	struct model_assembly assembly;
 	struct chat_details details;
+	struct chat_think think;
 	VEC(struct chat_call *) calls;
 	size_t call_bytes;
 	const char *field; /* the name under which reasoning came; NULL: none */
@@ -37,6 +40,7 @@ static void *open_reading(void)
 {
 	struct chat_reading *reading = xnew(struct chat_reading);
 	model_assembly_init(&reading->assembly, CHAT_WIRE);
+	chat_think_init(&reading->think);
 	return reading;
 }
 
@@ -56,6 +60,7 @@ static void close_reading(void *self)
 		call_destroy(*call);
 	vec_finish(&reading->calls);
 	chat_details_finish(&reading->details);
+	chat_think_finish(&reading->think);
 	model_assembly_finish(&reading->assembly);
 	str_free(&reading->id);
 	free(reading);
@@ -82,10 +87,12 @@ static struct chat_fragment fragment_of(const struct json *json)
 	return fragment;
 }
 
+/* Only short texts are parsed, because each fragment may cause it. */
 static bool is_whole_object(struct str text)
 {
 	auto_arena struct arena arena = {0};
-	return str_has_suffix(str_trim(text), "}") && json_is(json_parse(&arena, text, NULL), JSON_object);
+	return text.len <= LIMIT_WHOLE_CALL && str_has_suffix(str_trim(text), "}") &&
+	       json_is(json_parse(&arena, text, NULL), JSON_object);
 }
 
 /* True if a fragment with the index of a call begins another one. Gemini sends index 0 for all calls. Some gateways
@@ -205,11 +212,31 @@ static void read_thinking_part(struct model_stream *stream, const struct json *t
 		add_text(stream, ASSEMBLY_thought, json_get_str(part, "text"));
 }
 
+static void on_think(bool is_thought, struct str text, void *self)
+{
+	struct model_stream *stream = self;
+	struct chat_reading *reading = stream->reading;
+	if (is_thought)
+		reading->field = chat_thought_in_content;
+	add_text(stream, is_thought ? ASSEMBLY_thought : ASSEMBLY_message, text);
+}
+
+/* A server that names thoughts leaves none in the text. */
+static void read_text(struct model_stream *stream, struct str text)
+{
+	struct chat_reading *reading = stream->reading;
+	if (reading->think.state == THINK_AFTER ||
+	    (reading->field && reading->think.state == THINK_BEFORE && !reading->think.held.len))
+		add_text(stream, ASSEMBLY_message, text);
+	else
+		chat_think_feed(&reading->think, text, on_think, stream);
+}
+
 static void read_content(struct model_stream *stream, const struct json *content)
 {
 	struct str text;
 	if (json_to_str(content, &text)) {
-		add_text(stream, ASSEMBLY_message, text);
+		read_text(stream, text);
 		return;
 	}
 	json_for_each(part, content) {
@@ -268,6 +295,7 @@ static void complete(struct model_stream *stream)
 	struct chat_reading *reading = stream->reading;
 	auto_buf struct buf own = {0};
 	buf_init(&own, LIMIT_RESPONSE_ITEM);
+	chat_think_end(&reading->think, on_think, stream);
 	write_own(reading, true, STR_NONE, &own);
 	bool has_open = reading->assembly.open == ASSEMBLY_thought ||
 	                (reading->assembly.open == ASSEMBLY_message && reading->details.list.count);

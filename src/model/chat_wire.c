@@ -105,6 +105,8 @@ struct chat_thought {
 /* Returns the static name of a field for reasoning; NULL if it is not one. */
 static const char *field_named(struct str name)
 {
+	if (str_is(name, chat_thought_in_content))
+		return chat_thought_in_content;
 	for (size_t i = 0; i < CHAT_THOUGHT_FIELDS; i++) {
 		if (str_is(name, chat_thought_fields[i]))
 			return chat_thought_fields[i];
@@ -158,11 +160,30 @@ static struct str call_id_of(struct chat_body *body, size_t index)
 	return id;
 }
 
+static bool is_in_content(const struct chat_thought *thought)
+{
+	return thought->field == chat_thought_in_content;
+}
+
+static void write_content(struct chat_body *body, const struct chat_thought *thought, struct str answer)
+{
+	auto_buf struct buf text = {0};
+	if (is_in_content(thought) && thought->text.len) {
+		buf_init(&text, LIMIT_REQUEST_BODY);
+		buf_append_c(&text, "<think>\n");
+		buf_append_str(&text, buf_str(&thought->text));
+		buf_append_c(&text, "\n</think>\n\n");
+		buf_append_str(&text, answer);
+		answer = buf_str(&text);
+	}
+	jw_member_str(&body->w, "content", answer.len ? answer : STR_NONE);
+}
+
 static void write_thought(struct chat_body *body, const struct chat_thought *thought)
 {
 	bool has_calls = body->history.calls.count;
 	/* DeepSeek and Kimi want the field in every message with calls, even if it is empty. */
-	if (thought->field && (thought->text.len || has_calls))
+	if (thought->field && !is_in_content(thought) && (thought->text.len || has_calls))
 		jw_member_str(&body->w, thought->field, buf_str(&thought->text));
 	if (thought->details.ptr)
 		jw_member_raw(&body->w, "reasoning_details", thought->details);
@@ -190,7 +211,7 @@ static void write_assistant(struct chat_body *body, const struct str *ids)
 		collect_thought(body, &thought);
 		jw_object(w);
 		jw_member_cstr(w, "role", "assistant");
-		jw_member_str(w, "content", text.len ? buf_str(&text) : STR_NONE);
+		write_content(body, &thought, buf_str(&text));
 		write_thought(body, &thought);
 		if (body->history.calls.count) {
 			jw_key(w, "tool_calls");

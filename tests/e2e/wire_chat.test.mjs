@@ -173,6 +173,17 @@ for (const field of ['reasoning_content', 'reasoning']) {
 	});
 }
 
+test('a thought at the beginning of the content is one, and comes back there', exec, async (t) => {
+	const run = await ask(t, [
+		[chunk({ content: '\n<thi' }), chunk({ content: 'nk>\nFirst ' }), chunk({ content: 'thought.</th' }), chunk({ content: 'ink>\n\n' }),
+			chunk({ content: 'Look at <think>.' }), ...chat.run('echo hi')], chat.say('Done.')]);
+	const said = run.server.requests[1].body.messages.find((message) => message.role === 'assistant');
+	assert.equal(said.content, '<think>\nFirst thought.\n</think>\n\nLook at <think>.');
+	assert.ok(!('reasoning' in said) && !('reasoning_content' in said));
+	assert.equal(run.items.find((item) => item.type === 'reasoning').text, 'First thought.');
+	assert.equal(run.items.find((item) => item.type === 'agent_message').text, 'Look at <think>.');
+});
+
 test('both names with the same text are one thought; empty reasoning comes back empty', exec, async (t) => {
 	const run = await ask(t, [[chunk({ reasoning: 'T.', reasoning_content: 'T.' }), ...chat.run('echo a', { id: 'a' })],
 		[chunk({ reasoning_content: '' }), ...chat.run('echo b', { id: 'b' })], chat.say('Done.')]);
