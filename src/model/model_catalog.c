@@ -54,6 +54,7 @@ static const struct model_info fallback = {
 	.name = "",
 	.about = "",
 	.context_window = FALLBACK_WINDOW,
+	.window_percent = WINDOW_PERCENT,
 	.max_output = FALLBACK_OUTPUT,
 	.default_summary = reasoning_summary_none,
 	.patch_form = MODEL_PATCH_function,
@@ -76,6 +77,7 @@ static struct model_info info_of(const struct model_row *row)
 		.name = row->name,
 		.about = row->about,
 		.context_window = row->window,
+		.window_percent = WINDOW_PERCENT,
 		.max_output = row->output,
 		.efforts = row->efforts,
 		.default_effort = row->effort,
@@ -178,7 +180,7 @@ bool model_info_has_effort(const struct model_info *info, enum reasoning_effort 
 int64_t model_info_window(const struct model_info *info)
 {
 	int64_t window = info->context_window;
-	return window / 100 * WINDOW_PERCENT + window % 100 * WINDOW_PERCENT / 100;
+	return window / 100 * info->window_percent + window % 100 * info->window_percent / 100;
 }
 
 /* ---- servers of other models ---- */

@@ -27,6 +27,7 @@ struct model_info {
 	const char *name;
 	const char *about;
 	int64_t context_window; /* in tokens; model_info_window is the reported size */
+	unsigned window_percent;
 	int64_t max_output;
 	uint32_t efforts;                     /* a set of bits 1 << enum reasoning_effort */
 	enum reasoning_effort default_effort; /* unset: requests omit it */
@@ -70,7 +71,7 @@ must_check int model_catalog_load(const char *path, struct error *err);
 bool model_catalog_at(size_t index, struct model_info *ret_info);
 
 bool model_info_has_effort(const struct model_info *info, enum reasoning_effort effort);
-/* Returns the context window that is reported and used as a budget: 95 % of the model's. */
+/* Returns the context window that is reported and used as a budget: window_percent of the model's. */
 int64_t model_info_window(const struct model_info *info);
 
 /* Servers of models that the catalog does not know have the context window in an answer to GET. Returns the path of the

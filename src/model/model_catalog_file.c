@@ -97,6 +97,8 @@ static void read_model(struct model_info *info, const struct json *model)
 		info->comp_hash = arena_str(&loaded.arena, hash);
 	int64_t window = json_get_i64(model, "context_window", info->context_window);
 	info->context_window = window > 0 ? window : info->context_window;
+	int64_t percent = json_get_i64(model, "effective_context_window_percent", 0);
+	info->window_percent = percent > 0 && percent <= 100 ? (unsigned)percent : info->window_percent;
 	if (json_get_str(model, "visibility").ptr)
 		info->is_hidden = !str_is(json_get_str(model, "visibility"), "list");
 	read_efforts(info, model);

@@ -9,6 +9,7 @@ import { startAppServer, text } from './lib/app_server.mjs';
 import {
 	call, codexExec, failed, forever, makeHome, needs, runCodex, say, startModel, tempDir, textsOf,
 } from './lib/codex.mjs';
+import { startProto, userInput } from './lib/proto.mjs';
 
 const server = needs('app-server');
 const exec = needs('exec');
@@ -177,6 +178,31 @@ test('a file of models wins over the built-in ones', exec, async (t) => {
 	const broken = await codexExec(t, model, ['hi'], { config });
 	assert.notEqual(broken.code, 0);
 	assert.match(broken.stderr, /model_catalog_json.*slug/);
+});
+
+// codex 0.169 keeps the list of its account in this form; the members of other programs are skipped.
+test('the list of models that codex 0.169 has stored can be used', exec, async (t) => {
+	const file = path.join(tempDir(t), 'models_cache.json');
+	const levels = ['low', 'high'].map((effort) => ({ effort, description: 'of it' }));
+	fs.writeFileSync(file, JSON.stringify({ fetched_at: '2026-11-26T10:00:00Z', etag: 'W/"1"', client_version: '0.169.0', models: [
+		{ slug: 'new-model', display_name: 'New', visibility: 'list', supported_in_api: true, priority: 1, shell_type: 'shell_command',
+			base_instructions: 'unused', supported_reasoning_levels: levels, default_reasoning_level: 'high', service_tiers: [],
+			context_window: 100000, max_context_window: 100000, effective_context_window_percent: 50, input_modalities: ['text'],
+			truncation_policy: { mode: 'tokens', limit: 5000 }, supports_parallel_tool_calls: true, upgrade: null },
+	] }));
+	const config = `model_catalog_json = ${JSON.stringify(file)}`;
+	const model = await startModel(t, [say('Hello.')]);
+	const proto = startProto(t, model, { config: `${config}\nmodel = "new-model"` });
+	proto.submit('1', { type: 'configure_session' });
+	proto.submit('2', userInput('hi'));
+	const { msg } = await proto.next('task_started');
+	assert.equal(msg.model_context_window, 50000);
+	await proto.next('task_complete');
+	assert.equal((await proto.end()).code, 0);
+	assert.ok(!proto.events().some(({ msg: { type } }) => type === 'warning'), 'it is known');
+	assert.equal(model.requests()[0].body.reasoning.effort, 'high');
+	const [first] = JSON.parse((await runCodex(t, ['debug', 'models', '-c', config])).stdout).models;
+	assert.deepEqual([first.slug, first.effective_context_window_percent], ['new-model', 50]);
 });
 
 test('other wires have no lite form', exec, async (t) => {

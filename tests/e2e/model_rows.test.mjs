@@ -30,6 +30,8 @@ const ROWS = [
 	['the account and a hint for routing', 'accounts', ['a request carries the token and the account']],
 	['openai-model, limits, request ids of an answer', unit('model_client'), ['the_head_is_passed_on', 'the_model_that_answers']],
 	['incomplete, failed, statuses, retry-after', unit('model_error'), ['answers_with_an_error_status', 'failures_in_a_stream']],
+	['a list of models in a file, also that of codex 0.169', 'lite', ['wins over the built-in ones', 'codex 0.169 has stored can be used']],
+	['what a provider has compacted', 'wire_session', ['what a provider has compacted']],
 	['a redirect gets no key', 'exec_bad_input', ['each status has its own text']],
 	// WebSocket
 	['only with supports_websockets or openai', 'wire_websocket', ['never an upgrade', 'the built-in openai provider uses']],

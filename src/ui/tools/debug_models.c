@@ -92,7 +92,7 @@ static void write_output(const struct model_info *info, struct json_writer *w)
 	jw_member_i64(w, "limit", (int64_t)info->output_budget.limit);
 	jw_object_end(w);
 	jw_member_i64(w, "context_window", info->context_window);
-	jw_member_i64(w, "effective_context_window_percent", 95);
+	jw_member_i64(w, "effective_context_window_percent", info->window_percent);
 }
 
 static void write_tools(const struct model_info *info, struct json_writer *w)
