@@ -73,6 +73,26 @@ test('a session changes its wire twice and comes back', exec, async (t) => {
 	assert.ok(!/thought of (chat|messages)/.test(last('responses').text));
 });
 
+// As codex 0.169 records the result of a compaction by OpenAI.
+test('what a provider has compacted goes back to the Responses API; other wires warn that it is lost', exec, async (t) => {
+	const servers = {};
+	for (const wire of ['chat', 'messages', 'responses']) servers[wire] = await start(t, wire, [ANSWERS[wire].say('Done.'), ANSWERS[wire].say('Done.')]);
+	const home = wireHome(t, Object.values(servers)), cwd = tempDir(t);
+	const run = (wire, ...args) => codexExec(t, null, ['-c', `model_provider="${wire}"`, ...args], { home, cwd });
+	assert.equal((await run('responses', 'hi')).code, 0);
+	const item = { type: 'compaction', encrypted_content: 'SEALED' };
+	const [file] = rollouts(home), { id } = readLines(file)[0].payload;
+	fs.appendFileSync(file, JSON.stringify({ timestamp: new Date().toISOString(), type: 'response_item', payload: item }) + '\n');
+	for (const wire of ['responses', 'chat', 'messages']) {
+		const { code, stderr } = await run(wire, 'resume', id, 'go on');
+		assert.equal(code, 0, stderr);
+		const isKept = wire === 'responses';
+		assert.equal(servers[wire].requests.at(-1).text.includes('SEALED'), isKept, wire);
+		assert.equal(/are encrypted: `\w+` cannot read them/.test(stderr), !isKept, wire);
+	}
+	assert.deepEqual(Object.values(servers).flatMap(({ faults }) => faults), []);
+});
+
 // --- broken answers -------------------------------------------------------------------------------------------------
 
 const streamOf = (wire, answer) => answer.map((value) => (wire === 'chat' ? '' : `event: ${value.type}\n`) +

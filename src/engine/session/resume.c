@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/model_provider.h"
 #include "engine/session/conversation.h"
 #include "engine/session/conversation_usage.h"
 #include "engine/session/resume_load.h"
@@ -39,6 +40,21 @@ static void warn_of_model(struct session *session, const struct rollout_reader *
 		             "switching back to `%.*s` as it "
 		             "may affect Codex performance.",
 		             STR_ARG(was), is, STR_ARG(was));
+}
+
+/* Another program may have let OpenAI compact the history: only the Responses API takes the result back. */
+static void warn_of_compaction(struct session *session)
+{
+	const struct context *context = &session->conversation.context;
+	bool is_there = false;
+	for (size_t i = 0; i < context->items.count && !is_there; i++)
+		is_there = str_has_prefix(context_item_text(context, i), "{\"type\":\"compaction\"");
+	if (is_there && session->provider->wire != wire_api_responses)
+		session_warn(
+			session, STR(""),
+			"Earlier parts of this session were compacted by its provider and are encrypted: `%s` cannot "
+			"read them.",
+			session->provider->id);
 }
 
 static void take_usage(struct session *session, const struct rollout_reader *reader)
@@ -173,6 +189,7 @@ void session_resume_warn(struct session *session)
 	warn_of_damage(session, session->resumed->reader);
 	warn_of_tools(session, session->resumed->reader);
 	warn_of_model(session, session->resumed->reader);
+	warn_of_compaction(session);
 	resume_load_destroy(session->resumed);
 	session->resumed = NULL;
 }
