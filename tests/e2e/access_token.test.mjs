@@ -78,7 +78,7 @@ test('what cannot be a token, and what the issuer does not know, is not stored',
 	const cases = [
 		['', undefined, /^No access token provided via stdin\.$/m],
 		['sk-123', undefined, /it is no personal access token/],
-		['eyJhbGciOiJub25lIn0.e30.x', undefined, /tokens of agent identities are not supported/],
+		['eyJhbGciOiJub25lIn0.e30.x', undefined, /tokens of agent identities are not supported, .*`codex login --device-auth`/],
 		['at-1 2', undefined, /whitespace or control characters/],
 		['at-unknown', undefined, /personal access token metadata request failed with status 401 Unauthorized/],
 		[TOKEN, () => [200, {}], /failed to decode personal access token metadata: it names no account/],

@@ -161,7 +161,8 @@ static int sign_in_with(struct str token, const struct config *config)
 		fputs("No access token provided via stdin.\n", stderr);
 	else if (!auth_is_personal(token))
 		fputs("Error logging in with access token: it is no personal access token, which begins with at-; "
-		      "tokens of agent identities are not supported\n",
+		      "tokens of agent identities are not supported, because their requests are signed with a key of "
+		      "the agent. Make a personal access token, or use `codex login --device-auth`.\n",
 		      stderr);
 	else if (!auth_check_key(token, &key))
 		fputs("Error logging in with access token: it contains whitespace or control characters\n", stderr);
