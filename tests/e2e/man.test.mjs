@@ -125,38 +125,55 @@ test('libcodex(3) has every function and constant of the header', needsPages, ()
 /** Run-time libraries of compilers, the loader, and parts of the C library that older systems have apart. */
 const OF_COMPILER = /^(ld-linux|linux-vdso|libasan|libubsan|libtsan|libgcc_s|libm\.|libdl\.|libpthread\.|libstdc\+\+)/;
 
-test('the bill of materials has the libraries that the program links and loads, and no others',
+/** What a program's file needs at its start. */
+function needed(program) {
+	const { stdout } = spawnSync('readelf', ['-d', path.join(path.dirname(codexBin), program)], { encoding: 'utf8' });
+	return [...stdout.matchAll(/\(NEEDED\).*\[(.*)\]/g)].map((match) => match[1]).filter((name) => !OF_COMPILER.test(name)).sort();
+}
+
+test('the bill of materials has the libraries that each program links and loads, and no others',
 	{ skip: needsPages.skip || lacks('readelf') }, () => {
 		const bom = JSON.parse(fs.readFileSync(path.join(folder, 'codex.cdx.json'), 'utf8'));
 		assert.deepEqual([bom.bomFormat, bom.specVersion, bom.metadata.component.name], ['CycloneDX', '1.5', 'codex']);
-		const property = (component, name) => component.properties.find((row) => row.name === `codex:${name}`).value;
-		const sonames = (use) => bom.components.filter((it) => property(it, 'use') === use).map((it) => property(it, 'soname')).sort();
+		const property = (component, name) => component.properties.find((row) => row.name === `codex:${name}`)?.value;
+		const named = Object.fromEntries(bom.components.map((it) => [it['bom-ref'], it]));
+		const sonames = (program, use) => bom.dependencies.find(({ ref }) => ref === program).dependsOn.map((name) => named[name])
+			.filter((it) => property(it, 'use') === use).map((it) => property(it, 'soname')).sort();
 
-		const { stdout } = spawnSync('readelf', ['-d', codexBin], { encoding: 'utf8' });
-		const needed = [...stdout.matchAll(/\(NEEDED\).*\[(.*)\]/g)].map((match) => match[1]).filter((name) => !OF_COMPILER.test(name));
-		const linked = sonames('linked').filter((name) => name !== 'libuv.so.1' || needed.includes(name)); // may be in the program
-		assert.deepEqual(needed.sort(), linked);
+		for (const program of ['codex', 'codex-fleet', 'codex-code-mode-host']) {
+			const found = needed(program);
+			// libuv may be in the program.
+			assert.deepEqual(found, sonames(program, 'linked').filter((name) => name !== 'libuv.so.1' || found.includes(name)), program);
+		}
 
 		// The sources open libraries by the table alone, whose names the program carries in its notes.
 		for (const file of fs.readdirSync(path.join(root, 'src'), { recursive: true })) {
 			if (file.endsWith('.c'))
 				assert.doesNotMatch(source(path.join('src', file)), /"lib[\w+-]+\.so(?:\.\d+)*"/, file);
 		}
-		const program = fs.readFileSync(codexBin, 'latin1');
-		const noted = [...program.matchAll(/"soname":\["([^"]+)"\]/g)].map((match) => match[1]);
-		assert.deepEqual(sonames('loaded'), [...new Set(noted)].sort());
+		for (const program of ['codex', 'codex-fleet']) {
+			const bytes = fs.readFileSync(path.join(path.dirname(codexBin), program), 'latin1');
+			const noted = [...bytes.matchAll(/"soname":\["([^"]+)"\]/g)].map((match) => match[1]);
+			assert.deepEqual(sonames(program, 'loaded'), [...new Set(noted)].sort(), program);
+		}
+		// The host of scripts opens one engine, in one of two versions.
+		const opened = [...source('code_mode_host/host_jsc.c').matchAll(/dlopen\("([^"]+)"/g)].map((match) => match[1]);
+		assert.deepEqual(sonames('codex-code-mode-host', 'loaded'), opened.slice(0, 1));
 
-		for (const component of bom.components) {
+		const libraries = bom.components.filter(({ type }) => type === 'library');
+		for (const component of libraries) {
 			assert.match(component.licenses[0].license.id, /^[A-Za-z0-9.-]+$/);
 			assert.match(component.externalReferences[0].url, /^https:/);
+			assert.ok(bom.dependencies.some(({ dependsOn }) => dependsOn.includes(component['bom-ref'])), component.name);
 		}
-		assert.deepEqual(bom.dependencies[0].dependsOn, bom.components.map((it) => it['bom-ref']));
+		assert.deepEqual(bom.components.filter(({ type }) => type === 'application').map(({ name }) => name),
+			['codex-fleet', 'codex-code-mode-host']);
 	});
 
 test('the list of licences names every component', needsPages, () => {
 	const bom = JSON.parse(fs.readFileSync(path.join(folder, 'codex.cdx.json'), 'utf8'));
 	const list = fs.readFileSync(path.join(folder, 'THIRD-PARTY'), 'utf8');
-	for (const component of bom.components) {
+	for (const component of bom.components.filter(({ type }) => type === 'library')) {
 		const [, entry] = list.split(`\n${component.name} (`);
 		assert.ok(entry?.split('\n\n')[0].includes(component.licenses[0].license.id), component.name);
 	}

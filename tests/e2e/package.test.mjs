@@ -299,6 +299,26 @@ test('the documents state the limits of sizes that the tools hold', () => {
 	assert.match(read('README.md'), new RegExp(`one program of ${program} MB`));
 });
 
+test('each program that is packed is held to its budget and hardening', (t) => {
+	const dir = tempDir(t, 'programs');
+	const source = path.join(dir, 'main.c');
+	fs.writeFileSync(source, 'int main(void) { return 0; }\n');
+	const names = ['codex', 'codex-fleet', 'codex-code-mode-host'];
+	const link = (name, ...flags) => spawnSync('cc', [source, '-s', ...flags, '-o', path.join(dir, name)]);
+	for (const name of names) if (link(name, '-pie', '-Wl,-z,relro,-z,now,-z,noexecstack').error) return t.skip('there is no compiler');
+	fs.appendFileSync(path.join(dir, 'codex-fleet'), Buffer.alloc(1_400_000));
+	link('codex-code-mode-host', '-no-pie', '-Wl,-z,execstack,-z,lazy');
+	const files = ['codex', 'main.c', 'codex-fleet', 'codex-code-mode-host'].map((name) => path.join(dir, name));
+	fs.copyFileSync(files[0], files[1]); // in place of an archive
+	const { status, stdout } = spawnSync(path.join(root, 'tools/check-binary'), files, { encoding: 'utf8' });
+	assert.equal(status, 1);
+	const failed = (name) => [...stdout.matchAll(new RegExp(`^not ok \\d+ - ${name} (.*)$`, 'gm'))].map((match) => match[1])
+		.filter((what) => !/glibc|relocations that|notes the/.test(what));
+	assert.deepEqual(failed('codex'), []);
+	assert.deepEqual(failed('codex-fleet'), ['has at most 1300000 bytes']);
+	assert.deepEqual(failed('codex-code-mode-host'), ['is position independent', 'has no executable stack', 'binds at start']);
+});
+
 test('the Debian packages depend on each opened library as its priority asks', () => {
 	const table = fs.readFileSync(path.join(root, 'src/base/dependency.def'), 'utf8');
 	const rows = [...table.matchAll(/^LOADED\(\w+, "[^"]+", "([^"]+)".*, "(\w+)"\)$/gm)];
