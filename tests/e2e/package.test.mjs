@@ -346,10 +346,22 @@ test('packages of another version are not checked in place of this one', (t) => 
 	const built = ['codex-c', 'codex-c-code-mode', 'codex-c-fleet', 'libcodex0', 'libcodex-dev'];
 	const packages = (version) => [...built.map((name) => `${name}_${version}-1_${arch}.deb`),
 		`codex-c-common_${version}-1_all.deb`,
-		`codex-${version}-linux-${cpu}.tar.xz`, `codex-c-linux-${cpu}-${version}.tgz`, `codex-c-${version}.tgz`];
+		`codex-${version}-linux-${cpu}.tar.xz`, `codex-fleet-${version}-linux-${cpu}.tar.xz`,
+		`codex-c-linux-${cpu}-${version}.tgz`, `codex-c-fleet-linux-${cpu}-${version}.tgz`, `codex-c-${version}.tgz`];
 	fs.mkdirSync(path.join(dir, 'packages'));
 	for (const name of packages('0.1.0')) fs.writeFileSync(path.join(dir, 'packages', name), '');
 	const { status, stdout, stderr } = run('tools/check-install', 'packages');
 	assert.deepEqual([status, stdout], [1, '']);
 	assert.match(stderr, new RegExp(`packages has no codex-c_0\\.2\\.0-1_${arch}\\.deb: run \\./dev package all`));
+});
+
+test('what changes the system in which it runs is refused outside of a fresh one', (t) => {
+	const bin = tempDir(t, 'bin'); // without useradd and apt-get
+	fs.symlinkSync(spawnSync('sh', ['-c', 'command -v uname'], { encoding: 'utf8' }).stdout.trim(), path.join(bin, 'uname'));
+	for (const kind of ['deb', 'tarball', 'npm']) {
+		const words = [path.join(root, 'tools/check-install'), '--inside', kind, 'label', '1.0'];
+		const { status, stdout, stderr } = spawnSync('/bin/sh', words, { encoding: 'utf8', env: { PATH: bin } });
+		assert.deepEqual([status, stdout], [1, '']);
+		assert.equal(stderr, 'check-install: --inside is for the systems that check-install makes\n');
+	}
 });
