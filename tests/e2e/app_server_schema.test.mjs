@@ -90,6 +90,25 @@ test('every file of the JSON Schema is whole: named by its title, with all that 
 	}
 });
 
+test('the document names the types that have descriptions, and no description is empty', exec, (t) => {
+	const { definitions } = readJson(generate(t, 'generate-json-schema', '--experimental'), WHOLE);
+	const described = new Set();
+	const visit = (node, name) => {
+		if (node === null || typeof node !== 'object') return;
+		if (typeof node.description === 'string') {
+			assert.notEqual(node.description, '', name);
+			described.add(name);
+		}
+		for (const value of Object.values(node)) visit(value, name);
+	};
+	for (const [name, node] of Object.entries({ ...definitions, ...definitions.v2, v2: null })) visit(node, name);
+	assert.deepEqual([...described].sort(), ['AbsolutePathBuf', 'ClientNotification', 'FileChange', 'ParsedCommand', 'ReviewDecision']);
+	for (const name of described)
+		if (name !== 'ClientNotification') assert.ok(fs.readFileSync(document, 'utf8').includes(`\`${name}\``), name);
+	const dir = generate(t, 'generate-ts', '--experimental');
+	for (const file of filesOf(dir)) assert.doesNotMatch(fs.readFileSync(path.join(dir, file), 'utf8'), /\/\*\* *\*\//, file);
+});
+
 test('experimental types require the option', exec, (t) => {
 	const stable = generate(t, 'generate-json-schema');
 	const all = generate(t, 'generate-json-schema', '--experimental');

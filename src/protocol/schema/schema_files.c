@@ -185,7 +185,8 @@ static void write_message(const struct schema *schema, enum app_message_kind kin
 	         message->wire + 1, has_id ? "Request" : "Notification");
 	jw_object(w);
 	jw_member_cstr(w, "title", title);
-	jw_member_cstr(w, "description", message->doc);
+	if (message->doc[0])
+		jw_member_cstr(w, "description", message->doc);
 	jw_member_cstr(w, "type", "object");
 	jw_key(w, "properties");
 	jw_object(w);

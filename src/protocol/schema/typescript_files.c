@@ -126,7 +126,9 @@ static void append_message(struct files *files, enum app_message_kind kind, cons
 {
 	char name[FIELD_NAME_SIZE];
 	bool has_id = app_message_has_id(kind);
-	buf_printf(&files->body, "\n/** %s */\n| { method: \"%s\"", message->doc, message->wire);
+	if (message->doc[0])
+		buf_printf(&files->body, "\n/** %s */", message->doc);
+	buf_printf(&files->body, "\n| { method: \"%s\"", message->wire);
 	if (has_id)
 		buf_append_c(&files->body, "; id: RequestId");
 	if (message->params)
