@@ -158,6 +158,10 @@ class House(Tree):
         self.assertEqual(self.check("check-house", {**call, **row}).returncode, 0)
         self.finds({**self.source("void f(void);\n"), **row}, "src/base/text.c has nothing that only Linux")
         self.finds({"docs/porting.md": "| `src/base/gone.c` | x |\n"}, "there is no src/base/gone.c")
+        host = {"code_mode_host/a.c": "void f(void)\n{\n\tpipe2(ends, 0);\n}\n"}
+        self.finds(host, "code_mode_host/a.c:3: pipe2: only Linux has it")
+        row = {"docs/porting.md": "| `code_mode_host/a.c` | x |\n"}
+        self.assertEqual(self.check("check-house", {**host, **row}).returncode, 0)
 
     def test_what_ends_itself_has_begun(self):
         begun = "void f(void)\n{\n\tauto_buf struct buf a, b;\n\tbuf_init(&a, 1);\n%s\tbuf_init(&b, 1);\n\treturn;\n}\n"
