@@ -181,7 +181,7 @@ function update(t, place, files = {}, env = {}) {
 	const { status, stdout, stderr } = spawnSync(program, ['update'], { encoding: 'utf8',
 		env: { ...clean, DPKG_ADMINDIR: path.join(root, 'dpkg'), ...env } });
 	const [first = '', command = ''] = stdout.split('\n');
-	return { status, stderr, root, way: first.split(`(${program}) `)[1], command: command.trim() };
+	return { status, stdout, stderr, root, way: first.split(`(${program}) `)[1], command: command.trim() };
 }
 
 test('update prints the command for each way of installation', (t) => {
@@ -212,6 +212,10 @@ test('update prints the command for each way of installation', (t) => {
 		{ 'codex-0.1.0-linux-x64/THIRD-PARTY': '', 'codex-0.1.0-linux-x64/LICENSE': '' });
 	assert.equal(tarball.command, `tar -C ${tarball.root}/codex-0.1.0-linux-x64 --strip-components=1 -xJf ` +
 		'codex-VERSION-linux-ARCHITECTURE.tar.xz');
+	assert.ok(!tarball.stdout.includes('codex-fleet'));
+	const whole = update(t, 'codex-0.1.0-linux-x64/bin/codex', { 'codex-0.1.0-linux-x64/THIRD-PARTY': '',
+		'codex-0.1.0-linux-x64/LICENSE': '', 'codex-0.1.0-linux-x64/libexec/codex/codex-fleet': '' });
+	assert.ok(whole.stdout.endsWith('.xz\nand the same with codex-fleet-VERSION-linux-ARCHITECTURE.tar.xz.\n'), whole.stdout);
 	const installed = update(t, 'bin/codex', { 'include/codex/codex.h': '' });
 	assert.equal(installed.command, `git pull && ./dev install ${installed.root}`);
 });

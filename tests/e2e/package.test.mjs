@@ -196,7 +196,7 @@ test('the comparison of two builds prints a digest for each equal file', (t) => 
 });
 
 test('the comparison of two builds names a file with the folder, time zone, umask or time of the source in it', (t) => {
-	for (const content of ['$PWD', '$TZ', '$(umask)', '$(stat -c %Y meson.build)']) {
+	for (const content of ['$PWD', '$TZ', '$(umask)', '$(stat -c %Y meson.build)', '$(stat -c %a meson.build)']) {
 		const { status, stdout, stderr } = compare(t, content);
 		assert.deepEqual([status, stdout], [1, '']);
 		assert.match(stderr, /b\.tar\.xz.* differ\n/);
@@ -225,8 +225,10 @@ function withFunctions(t, line, programs = {}) {
 }
 
 test('what packages are made of has their time, not that of the checkout', (t) => {
-	const { dir, status, stderr } = withFunctions(t, 'copy_source copy');
+	const odd = ['-v', ' blank ', 'ä'];
+	const { dir, status, stderr } = withFunctions(t, `for name in -v ' blank ' ä; do : >"./$name"; done; copy_source copy`);
 	assert.equal(status, 0, stderr);
+	for (const name of odd) assert.ok(fs.existsSync(path.join(dir, 'copy', name)), name);
 	for (const file of ['meson.build', 'tools/package-env'])
 		assert.equal(fs.statSync(path.join(dir, 'copy', file)).mtimeMs, Date.UTC(2026, 0, 1), file);
 });

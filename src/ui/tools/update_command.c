@@ -175,6 +175,8 @@ static bool recognize_tarball(const char *program, struct buf *out)
 	append_quoted(out, "was unpacked from a tarball. To update it, download the newer tarball and run:\n  tar -C ",
 	              prefix);
 	buf_append_c(out, " --strip-components=1 -xJf codex-VERSION-linux-ARCHITECTURE.tar.xz\n");
+	if (has_file(prefix, "libexec/codex/codex-fleet"))
+		buf_append_c(out, "and the same with codex-fleet-VERSION-linux-ARCHITECTURE.tar.xz.\n");
 	return true;
 }
 
