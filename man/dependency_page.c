@@ -188,7 +188,7 @@ void licences_page_write(struct buf *out)
 		"\n"
 		"Its source contains no code of others. The programs codex and codex-fleet use these libraries, each\n"
 		"under its own licence. \"included\" is part of the programs, \"linked\" is needed at start, "
-	        "\"loaded\"\n"
+		"\"loaded\"\n"
 		"is opened by name when it is first used.\n");
 	for (size_t i = 0; i < countof(dependencies); i++)
 		append_entry(out, &dependencies[i]);

@@ -125,7 +125,7 @@ test('libcodex(3) has every function and constant of the header', needsPages, ()
 /** Run-time libraries of compilers, the loader, and parts of the C library that older systems have apart. */
 const OF_COMPILER = /^(ld-linux|linux-vdso|libasan|libubsan|libtsan|libgcc_s|libm\.|libdl\.|libpthread\.|libstdc\+\+)/;
 
-/** What a program's file needs at its start. */
+/** The libraries without which a program does not start. */
 function needed(program) {
 	const { stdout } = spawnSync('readelf', ['-d', path.join(path.dirname(codexBin), program)], { encoding: 'utf8' });
 	return [...stdout.matchAll(/\(NEEDED\).*\[(.*)\]/g)].map((match) => match[1]).filter((name) => !OF_COMPILER.test(name)).sort();
