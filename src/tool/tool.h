@@ -63,7 +63,6 @@ struct tool_call {
 	bool is_custom;    /* the call came as custom_tool_call */
 	bool is_search;    /* the call came as tool_search_call, and is answered by tool_search_output */
 	const void *args;  /* a decoded record of the type */
-	bool has_run;      /* the request is for another run of a command: a denial leaves the output of the first */
 	bool is_blocked;   /* a hook has blocked the call: it was not started */
 	struct str denial; /* the reason of a hook that denied the call's request; STR_NONE: none */
 	bool is_finished;

@@ -189,8 +189,8 @@ test('session/delete of an open session closes it', options, async (t) => {
 
 // --- modes and options ----------------------------------------------------------------------------------------------
 
-for (const [config, mode, count] of [['', 'read-only', 3], ['sandbox_mode = "workspace-write"', 'workspace-write', 3],
-	[FULL, 'agent-full-access', 3], ['approval_policy = "untrusted"\nsandbox_mode = "workspace-write"', 'config', 4]]) {
+for (const [config, mode, count] of [['', 'read-only', 4], ['sandbox_mode = "workspace-write"', 'workspace-write', 4],
+	[FULL, 'agent-full-access', 4], ['approval_policy = "untrusted"\nsandbox_mode = "workspace-write"', 'config', 5]]) {
 	test(`the mode at the start is that of config.toml: ${mode}`, options, async (t) => {
 		const model = await startModel(t, [say('Hello.')]);
 		const acp = await startAcp(t, model, { config });

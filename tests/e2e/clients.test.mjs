@@ -200,6 +200,7 @@ async function openEditor(t, replies, config) {
 	});
 	await client.request('initialize', { protocolVersion: 1, clientCapabilities: {} });
 	const { sessionId } = await client.request('session/new', { cwd, mcpServers: [] });
+	await client.request('session/set_mode', { sessionId, modeId: 'workspace-write' }); // its default asks the reviewer
 	return Object.assign(client, {
 		cwd, sessionId,
 		prompt: (text) => client.request('session/prompt', { sessionId, prompt: [{ type: 'text', text }] }),

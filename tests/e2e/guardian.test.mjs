@@ -66,15 +66,6 @@ test('a denied command does not run, and the model receives the reason', needs('
 	assert.equal(item.status, 'declined');
 });
 
-test('a denied second run leaves the output of the first', needs('app-server'), async (t) => {
-	const { model, of } = await play(t, [run('echo first; touch /denied-by-the-sandbox'), deny, say('Done.')],
-		{ params: { approvalPolicy: 'on-failure' } });
-	assert.equal(of('item/autoApprovalReview/completed')[0].review.status, 'denied');
-	const output = outputOf(model.requests().at(-1), 'call_1_1');
-	assert.match(output, /first/);
-	assert.doesNotMatch(output, /did not run/);
-});
-
 test('a patch outside of the folder is reviewed with its content', needs('app-server'), async (t) => {
 	const outside = path.join(tempDir(t, 'outside'), 'file');
 	const replies = [patch(`*** Add File: ${outside}`, '+words of the patch'), deny, say('Done.')];

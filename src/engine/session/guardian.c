@@ -154,11 +154,10 @@ static void answer_call(struct call_review *it, bool is_allowed)
 	answer(call, tag == EV_elicitation_request ? (void *)&elicited : &decision);
 }
 
-/* Sets the text for the model in place of the call's output, unless the call has one already. */
+/* Sets the text for the model in place of the call's output. */
 static void deny(struct tool_call *call, struct str reason, const char *advice)
 {
-	if (!call->has_run)
-		call->denial = str_of(arena_printf(&call->arena, "%.*s\n%s", STR_ARG(reason), advice));
+	call->denial = str_of(arena_printf(&call->arena, "%.*s\n%s", STR_ARG(reason), advice));
 }
 
 static void decide(struct call_review *it, const struct guardian_verdict *verdict)

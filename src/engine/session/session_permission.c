@@ -56,9 +56,8 @@ static void on_done(const struct hook_result *result, void *self)
 	}
 	if (result->permission == HOOK_PERMISSION_deny) {
 		struct str message = result->permission_message;
-		if (!call->has_run)
-			call->denial = arena_str(&call->arena,
-			                         message.len ? message : STR("denied by a PermissionRequest hook"));
+		call->denial =
+			arena_str(&call->arena, message.len ? message : STR("denied by a PermissionRequest hook"));
 		session_record_decision(it->session, call, &decision);
 	}
 	loop_defer(&it->session->asked);

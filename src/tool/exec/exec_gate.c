@@ -437,7 +437,6 @@ enum exec_verdict exec_retry_check(struct exec_command *command, struct tool_cal
 		return EXEC_RUN;
 	}
 	struct judgement judgement;
-	call->has_run = true;
 	judge_proposal(command, &judgement);
 	ask(command, &judgement, STR(RETRY_REASON), call, answer);
 	return EXEC_WAIT;
