@@ -91,12 +91,13 @@ function runBeside(program, args, env) {
 	child.on('exit', (code, signal) => process.exit(signal ? 128 + os.constants.signals[signal] : code));
 }
 
-/** Where codex finds codex-fleet, if the package that has it is installed: package managers link it to any place. */
+/** Where codex finds its other programs, if their package is installed: package managers link it to any place. */
 function libexec() {
 	try {
 		const servers = target.package.replace('-linux-', '-fleet-linux-');
 		const folder = path.dirname(require.resolve(`${servers}/package.json`));
-		return { CODEX_LIBEXEC: path.join(folder, 'vendor', target.triple, 'libexec', 'codex') };
+		const found = path.join(folder, 'vendor', target.triple, 'libexec', 'codex');
+		return { CODEX_LIBEXEC: found, CODEX_CODE_MODE_HOST_PATH: path.join(found, 'codex-code-mode-host') };
 	} catch {
 		return {};
 	}

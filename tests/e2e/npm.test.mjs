@@ -132,8 +132,14 @@ test('the npm packages', { skip }, async (suite) => {
 				['proto', '--print-proto'], { env: cleanEnv(whole) }).done;
 			assert.equal(code, 0, stderr);
 			assert.match(stdout, /^service Codex /m);
-			const names = spawnSync('tar', ['tzf', tarballs[PLATFORM]], { encoding: 'utf8' }).stdout;
+			const names = spawnSync('tar', ['tzf', tarballs[SERVERS]], { encoding: 'utf8' }).stdout;
 			assert.match(names, /\/libexec\/codex\/codex-code-mode-host\n[^]*\/libexec\/codex\/codex-code-mode-lock\.so\n/);
+			const seen = path.join(whole, 'seen');
+			const model = await startModel(t, [run(`echo "$CODEX_CODE_MODE_HOST_PATH" > ${seen}`), say('Done.')]);
+			const turn = exec(t, path.join(whole, 'node_modules/.bin/codex'), makeHome(t, model), ['go']);
+			turn.child.stdin.end();
+			assert.equal((await turn.done).code, 0);
+			assert.ok(fs.existsSync(fs.readFileSync(seen, 'utf8').trim()));
 		});
 
 	await suite.test('a program for another machine is refused', (t) => {

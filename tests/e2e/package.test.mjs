@@ -160,7 +160,7 @@ test('the program for another machine is brought up to date before it is packed'
 	const { status, stdout, stderr } = pack();
 	assert.equal(status, 0, stderr);
 	assert.match(stdout, new RegExp(`codex-c-linux-${other.cpu}-1\\.0\\.tgz\n`));
-	const names = ['codex', 'libcodex.a', 'codex-code-mode-host', 'codex-code-mode-lock.so', 'codex-fleet'];
+	const names = ['codex', 'libcodex.a', 'codex-fleet', 'codex-code-mode-host', 'codex-code-mode-lock.so'];
 	const folder = path.join(fs.realpathSync(dir), 'build', `portable-${other.arch}`);
 	assert.equal(fs.readFileSync(path.join(dir, 'ninja.log'), 'utf8'), `-C ${folder} ${names.join(' ')}\n`);
 	assert.equal(fs.readFileSync(path.join(dir, 'check.log'), 'utf8'), `${names.map((name) => path.join(folder, name)).join(' ')}\n`);
@@ -241,16 +241,16 @@ test('a tar that fails ends the making of a package, even if it has written some
 	}
 });
 
-test('the servers are packed apart, in the folders of an installation', (t) => {
-	const line = (name) => 'out=$PWD; name=codex; echo licence >LICENSE; mkdir -p "$work/pack/codex/libexec/codex"; ' +
-		`echo program >"$work/pack/codex/libexec/codex/${name}"; make_part codex-fleet x64 LICENSE`;
-	const { dir, status, stdout, stderr } = withFunctions(t, line('codex-fleet'));
+test('the programs of libexec are packed apart, in the folders of an installation', (t) => {
+	const line = (folder) => 'out=$PWD; name=codex; echo licence >LICENSE; mkdir -p "$work/pack/codex/libexec/codex"; ' +
+		`echo program >"$work/pack/codex/libexec/codex/codex-fleet"; mv "$work/pack/codex" "$work/pack/${folder}"; make_part x64 LICENSE`;
+	const { dir, status, stdout, stderr } = withFunctions(t, line('codex/.').replace(/mv [^;]*; /, ''));
 	assert.equal(status, 0, stderr);
 	assert.match(stdout, /^\S.*\/codex-fleet-1\.0-linux-x64\.tar\.xz\n$/);
 	const list = spawnSync('tar', ['-tJf', stdout.trim()], { encoding: 'utf8', cwd: dir }).stdout;
 	assert.deepEqual(list.split('\n').filter((name) => name && !name.endsWith('/')).sort(),
 		['LICENSE', 'THIRD-PARTY', 'libexec/codex/codex-fleet'].map((name) => `codex-fleet-1.0-linux-x64/${name}`));
-	assert.deepEqual(fs.readdirSync(path.join(dir, 'bin/pack/codex/libexec/codex')), []);
+	assert.deepEqual(fs.readdirSync(path.join(dir, 'bin/pack/codex')), []);
 	const missing = withFunctions(t, line('another'));
 	assert.equal(missing.status, 1);
 	assert.match(missing.stderr, /codex-fleet was not built; see above\n$/);
@@ -308,7 +308,7 @@ test('each program that is packed is held to its budget and hardening', (t) => {
 	const names = ['codex', 'codex-fleet', 'codex-code-mode-host'];
 	const link = (name, ...flags) => spawnSync('cc', [source, '-s', ...flags, '-o', path.join(dir, name)]);
 	for (const name of names) if (link(name, '-pie', '-Wl,-z,relro,-z,now,-z,noexecstack').error) return t.skip('there is no compiler');
-	fs.appendFileSync(path.join(dir, 'codex-fleet'), Buffer.alloc(1_400_000));
+	fs.appendFileSync(path.join(dir, 'codex-fleet'), Buffer.alloc(1_500_000));
 	link('codex-code-mode-host', '-no-pie', '-Wl,-z,execstack,-z,lazy');
 	const files = ['codex', 'main.c', 'codex-fleet', 'codex-code-mode-host'].map((name) => path.join(dir, name));
 	fs.copyFileSync(files[0], files[1]); // in place of an archive
@@ -317,7 +317,7 @@ test('each program that is packed is held to its budget and hardening', (t) => {
 	const failed = (name) => [...stdout.matchAll(new RegExp(`^not ok \\d+ - ${name} (.*)$`, 'gm'))].map((match) => match[1])
 		.filter((what) => !/glibc|relocations that|notes the/.test(what));
 	assert.deepEqual(failed('codex'), []);
-	assert.deepEqual(failed('codex-fleet'), ['has at most 1300000 bytes']);
+	assert.deepEqual(failed('codex-fleet'), ['has at most 1400000 bytes']);
 	assert.deepEqual(failed('codex-code-mode-host'), ['is position independent', 'has no executable stack', 'binds at start']);
 });
 
