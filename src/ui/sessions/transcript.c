@@ -124,54 +124,96 @@ static void append_patch(struct buf *out, const struct app_item_file_change *pat
 		append_change(out, &patch->changes[i]);
 }
 
-static void append_item(struct buf *out, const struct app_thread_item *item)
+static void append_message(struct buf *out, bool is_plan, struct str text)
+{
+	buf_append_c(out, is_plan ? "## Plan\n\n" : "## Agent\n\n");
+	append_paragraph(out, text);
+}
+
+static void append_search(struct buf *out, struct str query)
+{
+	buf_append_c(out, "### Web search ");
+	append_code(out, query);
+	buf_append_c(out, "\n\n");
+}
+
+static void append_note(struct buf *out, const char *text)
+{
+	buf_printf(out, "*(%s)*\n\n", text);
+}
+
+static void append_failure(struct buf *out, struct str text)
+{
+	buf_printf(out, "**The turn failed:** %.*s\n\n", STR_ARG(text));
+}
+
+static const struct transcript_form markdown = {
+	.user = append_user,
+	.message = append_message,
+	.reasoning = append_reasoning,
+	.command = append_command,
+	.patch = append_patch,
+	.search = append_search,
+	.note = append_note,
+	.failure = append_failure,
+};
+
+/* ---- the turns, in any form ---- */
+
+static void append_item(struct buf *out, const struct transcript_form *form, const struct app_thread_item *item)
 {
 	switch (item->tag) {
 	case app_thread_item_user_message:
-		append_user(out, item->user_message);
+		form->user(out, item->user_message);
 		return;
 	case app_thread_item_agent_message:
-		buf_append_c(out, "## Agent\n\n");
-		append_paragraph(out, item->agent_message->text);
+		form->message(out, false, item->agent_message->text);
 		return;
 	case app_thread_item_plan:
-		buf_append_c(out, "## Plan\n\n");
-		append_paragraph(out, item->plan->text);
+		form->message(out, true, item->plan->text);
 		return;
 	case app_thread_item_reasoning:
-		append_reasoning(out, item->reasoning);
+		form->reasoning(out, item->reasoning);
 		return;
 	case app_thread_item_command_execution:
-		append_command(out, item->command_execution);
+		form->command(out, item->command_execution);
 		return;
 	case app_thread_item_file_change:
-		append_patch(out, item->file_change);
+		form->patch(out, item->file_change);
 		return;
 	case app_thread_item_web_search:
-		buf_append_c(out, "### Web search ");
-		append_code(out, item->web_search->query);
-		buf_append_c(out, "\n\n");
+		form->search(out, item->web_search->query);
 		return;
 	case app_thread_item_context_compaction:
-		buf_append_c(out, "*(the history was replaced by a summary here)*\n\n");
+		form->note(out, "the history was replaced by a summary here");
 		return;
 	default:
-		buf_append_c(out, "*(item not shown here; see `--format json`)*\n\n");
+		form->note(out, "item not shown here; see `--format json`");
 		return;
 	}
 }
 
-/* ---- the whole ---- */
-
-static void append_turn(struct buf *out, const struct app_turn *turn)
+void transcript_append_turns(struct buf *out, const struct transcript_form *form, const struct thread_history *history)
 {
-	for (size_t i = 0; i < turn->items_count; i++)
-		append_item(out, &turn->items[i]);
-	if (turn->error)
-		buf_printf(out, "**The turn failed:** %.*s\n\n", STR_ARG(turn->error->message));
-	else if (turn->status == app_turn_status_interrupted)
-		buf_append_c(out, "*(the turn was interrupted)*\n\n");
+	for (size_t i = 0; i < history->count; i++) {
+		const struct app_turn *turn = &history->turns[i];
+		for (size_t at = 0; at < turn->items_count; at++)
+			append_item(out, form, &turn->items[at]);
+		if (turn->error)
+			form->failure(out, turn->error->message);
+		else if (turn->status == app_turn_status_interrupted)
+			form->note(out, "the turn was interrupted");
+	}
 }
+
+struct str transcript_title(struct str name, const struct thread_history *history)
+{
+	struct str words = str_trim(name.len ? name : history->preview), title = words;
+	str_next_line(&words, &title);
+	return title.len ? title : STR("Session");
+}
+
+/* ---- the whole ---- */
 
 static void append_fact(struct buf *out, const char *what, struct str value)
 {
@@ -185,17 +227,15 @@ static void append_fact(struct buf *out, const char *what, struct str value)
 void transcript_write(const struct rollout_meta *meta, struct str name, const struct thread_history *history,
                       struct buf *out)
 {
-	struct str words = str_trim(name.len ? name : history->preview), title = words;
+	struct str title = transcript_title(name, history);
 	char began[CLOCK_RFC3339_SIZE];
-	str_next_line(&words, &title);
 	clock_rfc3339(history->created_at_ms, began);
-	buf_printf(out, "# %.*s\n\n", STR_ARG(title.len ? title : STR("Session")));
+	buf_printf(out, "# %.*s\n\n", STR_ARG(title));
 	append_fact(out, "Session", meta->thread_id);
 	append_fact(out, "Forked from", meta->forked_from_id);
 	append_fact(out, "Began", meta->timestamp.len ? meta->timestamp : str_of(began));
 	append_fact(out, "Folder", meta->cwd);
 	append_fact(out, "Branch", meta->git_branch);
 	buf_append_char(out, '\n');
-	for (size_t i = 0; i < history->count; i++)
-		append_turn(out, &history->turns[i]);
+	transcript_append_turns(out, &markdown, history);
 }

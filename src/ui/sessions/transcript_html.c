@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "rollout/rollout_meta.h"
+#include "ui/sessions/transcript.h"
 
 static const char head[] =
 	"<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
@@ -200,6 +201,11 @@ static void begin(struct buf *out, const char *name)
 	buf_printf(out, "<article aria-label=\"%s\"><h2>%s</h2>\n", name, name);
 }
 
+static void end(struct buf *out)
+{
+	buf_append_c(out, "</article>\n");
+}
+
 static bool is_picture(struct str url)
 {
 	static const char *const kinds[] = {"png", "jpeg", "gif", "webp"};
@@ -224,6 +230,7 @@ static void append_user(struct buf *out, const struct app_item_user_message *mes
 		else
 			buf_append_c(out, "<p>(an attachment)</p>\n");
 	}
+	end(out);
 }
 
 static void append_command(struct buf *out, const struct app_item_command_execution *command)
@@ -240,6 +247,7 @@ static void append_command(struct buf *out, const struct app_item_command_execut
 		buf_printf(out, "<p>Exit status %lld</p>\n", (long long)command->exit_code);
 	else
 		buf_append_c(out, "<p>Succeeded</p>\n");
+	end(out);
 }
 
 static void append_diff(struct buf *out, struct str text, bool has_marks)
@@ -266,6 +274,7 @@ static void append_patch(struct buf *out, const struct app_item_file_change *pat
 	}
 	buf_append_c(out,
 	             patch->status == app_patch_apply_status_completed ? "<p>Applied</p>\n" : "<p>Not applied</p>\n");
+	end(out);
 }
 
 static void append_reasoning(struct buf *out, const struct app_item_reasoning *reasoning)
@@ -275,57 +284,50 @@ static void append_reasoning(struct buf *out, const struct app_item_reasoning *r
 	for (size_t i = 0; i < reasoning->summary_count; i++)
 		append_element(out, "<p class=\"raw\">", reasoning->summary[i], "</p>\n");
 	buf_append_c(out, "</details>\n");
+	end(out);
 }
 
-static void append_content(struct buf *out, const struct app_thread_item *item)
+static void append_message(struct buf *out, bool is_plan, struct str text)
 {
-	switch (item->tag) {
-	case app_thread_item_user_message:
-		append_user(out, item->user_message);
-		return;
-	case app_thread_item_agent_message:
-		begin(out, "Codex");
-		append_markdown(out, item->agent_message->text);
-		return;
-	case app_thread_item_plan:
-		begin(out, "Proposed plan");
-		append_markdown(out, item->plan->text);
-		return;
-	case app_thread_item_reasoning:
-		append_reasoning(out, item->reasoning);
-		return;
-	case app_thread_item_command_execution:
-		append_command(out, item->command_execution);
-		return;
-	case app_thread_item_file_change:
-		append_patch(out, item->file_change);
-		return;
-	case app_thread_item_web_search:
-		begin(out, "Web search");
-		append_element(out, "<p>", item->web_search->query, "</p>\n");
-		return;
-	case app_thread_item_context_compaction:
-		begin(out, "Notice");
-		buf_append_c(out, "<p>The conversation was summarised.</p>\n");
-		return;
-	default:
-		begin(out, "Notice");
-		buf_append_c(out, "<p>An item that is not shown here; --format json has it.</p>\n");
-	}
+	begin(out, is_plan ? "Proposed plan" : "Codex");
+	append_markdown(out, text);
+	end(out);
 }
 
-static void append_turn(struct buf *out, const struct app_turn *turn)
+static void append_plain(struct buf *out, const char *name, struct str text)
 {
-	for (size_t i = 0; i < turn->items_count; i++) {
-		append_content(out, &turn->items[i]);
-		buf_append_c(out, "</article>\n");
-	}
-	if (turn->error)
-		append_element(out, "<article aria-label=\"Error\"><h2>Error</h2><p class=\"raw\">",
-		               turn->error->message, "</p></article>\n");
-	else if (turn->status == app_turn_status_interrupted)
-		buf_append_c(out, "<article aria-label=\"Notice\"><h2>Notice</h2><p>Stopped</p></article>\n");
+	begin(out, name);
+	append_element(out, "<p class=\"raw\">", text, "</p>\n");
+	end(out);
 }
+
+static void append_search(struct buf *out, struct str query)
+{
+	append_plain(out, "Web search", query);
+}
+
+static void append_note(struct buf *out, const char *text)
+{
+	append_plain(out, "Notice", str_of(text));
+}
+
+static void append_failure(struct buf *out, struct str text)
+{
+	append_plain(out, "Error", text);
+}
+
+static const struct transcript_form form = {
+	.user = append_user,
+	.message = append_message,
+	.reasoning = append_reasoning,
+	.command = append_command,
+	.patch = append_patch,
+	.search = append_search,
+	.note = append_note,
+	.failure = append_failure,
+};
+
+/* ---- the whole ---- */
 
 static void append_fact(struct buf *out, const char *name, struct str value)
 {
@@ -338,9 +340,7 @@ static void append_fact(struct buf *out, const char *name, struct str value)
 void transcript_html_write(const struct rollout_meta *meta, struct str name, const struct thread_history *history,
                            struct buf *out)
 {
-	struct str words = str_trim(name.len ? name : history->preview), title = words;
-	str_next_line(&words, &title);
-	title = title.len ? title : STR("Session");
+	struct str title = transcript_title(name, history);
 	append_element(out, head, title, "</title></head><body><main>\n");
 	append_element(out, "<h1>", title, "</h1>\n<dl>");
 	append_fact(out, "Session", meta->thread_id);
@@ -348,7 +348,6 @@ void transcript_html_write(const struct rollout_meta *meta, struct str name, con
 	append_fact(out, "Folder", meta->cwd);
 	append_fact(out, "Branch", meta->git_branch);
 	buf_append_c(out, "</dl>\n");
-	for (size_t i = 0; i < history->count; i++)
-		append_turn(out, &history->turns[i]);
+	transcript_append_turns(out, &form, history);
 	buf_append_c(out, "</main></body></html>\n");
 }
