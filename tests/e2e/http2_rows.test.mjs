@@ -31,6 +31,7 @@ const ROWS = [
 	['numbers without a gap, the same after a replay', 'http_proto', ['a replay is the same bytes']],
 	['codex-session-id comes at once', 'grpc_clients', ['grpc-js holds a conversation']],
 	['join; its end ends nothing', 'http2_rows', ['a joined session goes on when its guests leave']],
+	['10,000 events, 16 MiB', unit('kept_session'), ['events_are_kept_up_to_their_number_and_size']],
 	['replay, 410 and OUT_OF_RANGE', 'http_proto', ['events that are no longer kept are gone']],
 	['replay over gRPC', 'grpc', ['events that are no longer kept are out of range']],
 	['an own session loses no events', 'grpc_clients', ['a session that belongs to a stream loses no events']],

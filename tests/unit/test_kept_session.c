@@ -1,6 +1,8 @@
 /* Sessions that outlive their clients: when they end by themselves, and what they remember. */
 #include "engine_fixture.h"
 
+#include "base/limits.h"
+#include "server/kept_memory.h"
 #include "server/kept_session.h"
 
 static void on_end(void *self)
@@ -97,12 +99,37 @@ static void the_last_ids_are_remembered_and_no_more(void **state)
 	settle(f);
 }
 
+static void events_are_kept_up_to_their_number_and_size(void **state)
+{
+	struct kept_events events;
+	auto_buf struct buf line;
+	(void)state;
+	buf_init(&line, 2 * LIMIT_KEPT_BYTES);
+	kept_events_init(&events, 20);
+	while (line.len < LIMIT_KEPT_BYTES / 16)
+		buf_append_char(&line, 'x');
+	for (unsigned seq = 1; seq <= 17; seq++)
+		kept_events_add(&events, buf_str(&line));
+	assert_int_equal(events.first_seq, 2);
+	assert_null(kept_events_get(&events, 1).ptr);
+	assert_int_equal(kept_events_get(&events, 2).len, line.len);
+	while (line.len <= LIMIT_KEPT_BYTES)
+		buf_append_char(&line, 'x');
+	kept_events_add(&events, buf_str(&line)); /* the newest is kept in any case */
+	assert_int_equal(events.first_seq, 18);
+	for (unsigned count = 0; count < 30; count++)
+		kept_events_add(&events, STR("short"));
+	assert_int_equal(events.last_seq - events.first_seq + 1, 20);
+	kept_events_finish(&events);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(an_idle_session_without_watchers_ends),
 		TEST(an_idle_session_ends_only_after_its_last_watcher),
 		TEST(the_last_ids_are_remembered_and_no_more),
+		cmocka_unit_test(events_are_kept_up_to_their_number_and_size),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
