@@ -16,6 +16,7 @@ test('the newest models get exec and wait, and scripts get the other tools', ser
 	const thread = await startThread(t, []);
 	await thread.turn();
 	const { tools } = thread.model.requests()[0].body.input[0];
+	assert.ok(tools.every(({ type }) => type === 'namespace'), 'no web_search beside them');
 	const names = tools[0].tools.map(({ name }) => name);
 	assert.deepEqual(names.slice(0, 2), ['exec', 'wait']);
 	for (const name of ['exec_command', 'write_stdin', 'apply_patch', 'view_image']) assert.ok(!names.includes(name), name);

@@ -239,9 +239,10 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 		tool_spec_write_agents(&w);
 	if (mode != CODE_MODE_only)
 		write_provided(conversation, searches_tools(session, settings), &w);
+	bool is_lite = settings->info.is_lite && session->provider->wire == wire_api_responses;
 	struct web_search tool = search_of(session);
 	tool.has_images = settings->info.is_known && settings->info.has_image_input;
-	if (search != web_search_mode_disabled)
+	if (search != web_search_mode_disabled && !is_lite)
 		web_search_write(&tool, search, &w);
 	jw_array_end(&w);
 	return buf_str(&conversation->tools);
