@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "engine/history/history_item.h"
 #include "engine/session/session.h"
-#include "engine/session/session_hooks.h"
 #include "engine/session/tool_hook.h"
 
 struct nested_hook {
@@ -22,17 +21,6 @@ static struct session *session_of(struct tool_host *host)
 	return container_of(host, struct session, host);
 }
 
-static void write_call(struct json_writer *w, const void *arg)
-{
-	tool_hook_write_input(arg, w);
-}
-
-static void write_ended_call(struct json_writer *w, const void *arg)
-{
-	tool_hook_write_input(arg, w);
-	tool_hook_write_response(arg, w);
-}
-
 static void add_contexts(struct tool_host *host, const struct hook_result *result)
 {
 	vec_for_each(text, &result->contexts) {
@@ -44,38 +32,6 @@ static void add_contexts(struct tool_host *host, const struct hook_result *resul
 	}
 }
 
-static void refuse(struct tool_call *call, struct str reason)
-{
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_TOOL_OUTPUT);
-	tool_hook_refusal(call, reason, &text);
-	call->is_blocked = true;
-	tool_call_finish(call, false, buf_str(&text));
-}
-
-static void end_before(struct tool_call *call, const struct hook_result *result)
-{
-	if (result->is_blocked)
-		refuse(call, result->reason);
-	else if (result->updated_input.len && !tool_hook_replace(call, result->updated_input))
-		refuse(call, STR("its updatedInput does not fit this tool"));
-	else
-		tool_call_start(call);
-}
-
-/* An output that a hook withholds becomes the text of an exception. */
-static void end_after(struct tool_call *call, const struct hook_result *result)
-{
-	if (!result->is_blocked && !result->is_stopped)
-		return;
-	buf_clear(&call->value);
-	buf_clear(&call->parts);
-	buf_clear(&call->output);
-	buf_append_str(&call->output,
-	               result->reason.len ? result->reason : STR("The output was withheld by a PostToolUse hook."));
-	call->is_blocked = true;
-}
-
 static void on_done(const struct hook_result *result, void *self)
 {
 	struct nested_hook hook = *(struct nested_hook *)self;
@@ -83,41 +39,31 @@ static void on_done(const struct hook_result *result, void *self)
 	free(self);
 	add_contexts(&hook.session->host, result);
 	if (!hook.then) {
-		end_before(hook.call, result);
+		tool_hook_begin(hook.call, result);
 		return;
 	}
-	end_after(hook.call, result);
+	if (result->is_blocked || result->is_stopped) { /* the reason becomes the text of an exception */
+		tool_hook_withhold(hook.call, result->reason);
+		hook.call->is_blocked = true;
+	}
 	hook.then(hook.call, hook.self);
 }
 
 /* True if hooks run now. */
 static bool run(struct tool_host *host, struct tool_call *call, tool_ended_fn then, void *self)
 {
-	auto_arena struct arena arena = {0};
 	struct session *session = session_of(host);
 	enum hook_event event = then ? hook_event_post_tool_use : hook_event_pre_tool_use;
-	bool is_known = call->type || call->dynamic || call->mcp.start;
-	if (!is_known || !session_hooks_has(session, event))
-		return false;
-	struct tool_hook_view view = tool_hook_view(call, &arena);
 	struct nested_hook *it = xnew(struct nested_hook);
 	*it = (struct nested_hook){.session = session, .call = call, .then = then, .self = self};
-	const struct session_hook hook = {
-		.event = event,
-		.turn_id = call->turn_id,
-		.settings = session->settings,
-		.subject = {view.name.ptr, view.aliases},
-		.tag = call->call_id.ptr,
-		.write = then ? write_ended_call : write_call,
-		.arg = call,
-	};
+	list_init(&it->link);
+	it->batch = tool_hook_start(session, session->settings, call, event, on_done, it);
+	if (!it->batch) {
+		free(it);
+		return false;
+	}
 	list_append(&session->nested_hooks, &it->link);
-	it->batch = session_hooks_start(session, &hook, on_done, it);
-	if (it->batch)
-		return true;
-	list_remove(&it->link);
-	free(it);
-	return false;
+	return true;
 }
 
 static void start(struct tool_host *host, struct tool_call *call)

@@ -5,6 +5,7 @@
 
 #include "base/limits.h"
 #include "command/shell.h"
+#include "engine/session/session_hooks.h"
 #include "tool/mcp/mcp_offer.h"
 
 static const char *const patch_aliases[] = {"Edit", "Write", NULL};
@@ -109,7 +110,7 @@ void tool_hook_write_input(const struct tool_call *call, struct json_writer *w)
 }
 
 /* A command's output follows lines about its end. */
-void tool_hook_write_response(const struct tool_call *call, struct json_writer *w)
+static void write_response(const struct tool_call *call, struct json_writer *w)
 {
 	struct str text = buf_str(call->recorded.len ? &call->recorded : &call->output);
 	ptrdiff_t at = is_command(call) ? str_find(text, STR("Output:\n")) : -1;
@@ -162,7 +163,7 @@ static struct str with_command(struct tool_call *call, struct str command)
 	return out.over ? STR_NONE : arena_str(&call->arena, buf_str(&out));
 }
 
-bool tool_hook_replace(struct tool_call *call, struct str updated)
+static bool replace(struct tool_call *call, struct str updated)
 {
 	auto_arena struct arena arena = {0};
 	struct str command = STR_NONE, input;
@@ -176,11 +177,68 @@ bool tool_hook_replace(struct tool_call *call, struct str updated)
 	return input.ptr != NULL;
 }
 
-void tool_hook_refusal(const struct tool_call *call, struct str reason, struct buf *out)
+static void refuse(struct tool_call *call, struct str reason)
 {
 	auto_arena struct arena arena = {0};
+	auto_buf struct buf text;
 	struct tool_hook_view view = tool_hook_view(call, &arena);
 	bool is_line = is_command(call);
-	buf_printf(out, "%s blocked by PreToolUse hook: %.*s. %s: %.*s", is_line ? "Command" : "Tool call",
+	buf_init(&text, LIMIT_TOOL_OUTPUT);
+	buf_printf(&text, "%s blocked by PreToolUse hook: %.*s. %s: %.*s", is_line ? "Command" : "Tool call",
 	           STR_ARG(reason), is_line ? "Command" : "Tool", STR_ARG(is_line ? view.command : view.name));
+	call->is_blocked = true;
+	tool_call_finish(call, false, buf_str(&text));
+}
+
+void tool_hook_begin(struct tool_call *call, const struct hook_result *result)
+{
+	if (result->is_blocked)
+		refuse(call, result->reason);
+	else if (result->updated_input.len && !replace(call, result->updated_input))
+		refuse(call, STR("its updatedInput does not fit this tool"));
+	else
+		tool_call_start(call);
+}
+
+void tool_hook_withhold(struct tool_call *call, struct str reason)
+{
+	buf_clear(&call->value);
+	buf_clear(&call->output);
+	buf_clear(&call->recorded);
+	buf_clear(&call->parts);
+	buf_clear(&call->follow_up);
+	buf_append_str(&call->output, reason.len ? reason : STR("The output was withheld by a PostToolUse hook."));
+}
+
+/* ---- running ---- */
+
+static void write_before(struct json_writer *w, const void *call)
+{
+	tool_hook_write_input(call, w);
+}
+
+static void write_after(struct json_writer *w, const void *call)
+{
+	tool_hook_write_input(call, w);
+	write_response(call, w);
+}
+
+struct hook_batch *tool_hook_start(struct session *session, const struct settings *settings, struct tool_call *call,
+                                   enum hook_event event, hook_done_fn done, void *self)
+{
+	auto_arena struct arena arena = {0};
+	bool is_known = call->type || call->dynamic || call->mcp.start;
+	if (!is_known || !session_hooks_has(session, event))
+		return NULL;
+	struct tool_hook_view view = tool_hook_view(call, &arena);
+	const struct session_hook hook = {
+		.event = event,
+		.turn_id = call->turn_id,
+		.settings = settings,
+		.subject = {view.name.ptr, view.aliases},
+		.tag = call->call_id.ptr,
+		.write = event == hook_event_pre_tool_use ? write_before : write_after,
+		.arg = call,
+	};
+	return session_hooks_start(session, &hook, done, self);
 }

@@ -3,12 +3,16 @@
  *
  * Commands are `Bash` with {"command": LINE}, whichever tool runs them; patches are `apply_patch` with {"command":
  * PATCH}, and also answer to `Edit` and `Write`. All other tools have their own names and arguments. Private to
- * engine/. Any thread. */
+ * engine/. Loop thread only. */
 #ifndef ENGINE_TOOL_HOOK_H
 #define ENGINE_TOOL_HOOK_H
 
 #include "base/json.h"
+#include "hook/hook_batch.h"
 #include "tool/tool.h"
+
+struct session;
+struct settings;
 
 struct tool_hook_view {
 	struct str name;            /* "Bash", "apply_patch", "mcp__SERVER__TOOL", … */
@@ -18,13 +22,14 @@ struct tool_hook_view {
 
 /* Texts are allocated in the arena. */
 struct tool_hook_view tool_hook_view(const struct tool_call *call, struct arena *arena);
-/* Write the members tool_name, tool_input, tool_use_id; and tool_response. */
+/* Writes the members tool_name, tool_input, tool_use_id. */
 void tool_hook_write_input(const struct tool_call *call, struct json_writer *w);
-void tool_hook_write_response(const struct tool_call *call, struct json_writer *w);
-/* Replaces the arguments of a call that has not started by those that a hook gives, in the form of
- * tool_hook_write_input. False if they do not fit. */
-must_check bool tool_hook_replace(struct tool_call *call, struct str updated);
-/* Writes the output of a call that a hook has blocked. */
-void tool_hook_refusal(const struct tool_call *call, struct str reason, struct buf *out);
+/* Starts the hooks before a call, or after it. NULL: no hook runs, and the caller continues. */
+struct hook_batch *tool_hook_start(struct session *session, const struct settings *settings, struct tool_call *call,
+                                   enum hook_event event, hook_done_fn done, void *self);
+/* Starts a call after its hooks, with the arguments that they give; or finishes it with their refusal. */
+void tool_hook_begin(struct tool_call *call, const struct hook_result *result);
+/* Replaces the output of a call by this reason, or by words of its own if that is empty. */
+void tool_hook_withhold(struct tool_call *call, struct str reason);
 
 #endif

@@ -111,39 +111,14 @@ bool turn_hooks_after_request(struct turn *turn, void (*then)(void *turn))
 
 /* ---- calls ---- */
 
-static void write_call(struct json_writer *w, const void *arg)
-{
-	tool_hook_write_input(arg, w);
-}
-
-static void write_ended_call(struct json_writer *w, const void *arg)
-{
-	tool_hook_write_input(arg, w);
-	tool_hook_write_response(arg, w);
-}
-
 /* Returns true if hooks of the call run now. */
 static bool run_call(struct turn *turn, struct tool_call *call, enum hook_event event, hook_done_fn done,
                      void (*then)(struct turn *turn))
 {
-	auto_arena struct arena arena = {0};
 	const struct turn_env *env = turn->env;
-	bool is_known = call->type || call->dynamic || call->mcp.start;
-	if (!is_known || !session_hooks_has(env->session, event))
-		return false;
-	struct tool_hook_view view = tool_hook_view(call, &arena);
 	struct call_hook *it = xnew(struct call_hook);
-	const struct session_hook hook = {
-		.event = event,
-		.turn_id = env->id,
-		.settings = env->settings,
-		.subject = {view.name.ptr, view.aliases},
-		.tag = call->call_id.ptr,
-		.write = event == hook_event_pre_tool_use ? write_call : write_ended_call,
-		.arg = call,
-	};
 	*it = (struct call_hook){.turn = turn, .call = call, .then = then};
-	it->batch = session_hooks_start(env->session, &hook, done, it);
+	it->batch = tool_hook_start(env->session, env->settings, call, event, done, it);
 	if (!it->batch) {
 		free(it);
 		return false;
@@ -163,15 +138,6 @@ static void keep_contexts(struct turn *turn, const struct hook_result *result)
 	}
 }
 
-static void refuse(struct tool_call *call, struct str reason)
-{
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_TOOL_OUTPUT);
-	tool_hook_refusal(call, reason, &text);
-	call->is_blocked = true;
-	tool_call_finish(call, false, buf_str(&text));
-}
-
 static void on_before_call(const struct hook_result *result, void *self)
 {
 	struct call_hook *it = self;
@@ -180,26 +146,12 @@ static void on_before_call(const struct hook_result *result, void *self)
 	list_remove(&it->link);
 	free(it);
 	keep_contexts(turn, result);
-	if (result->is_blocked)
-		refuse(call, result->reason);
-	else if (result->updated_input.len && !tool_hook_replace(call, result->updated_input))
-		refuse(call, STR("its updatedInput does not fit this tool"));
-	else
-		tool_call_start(call);
+	tool_hook_begin(call, result);
 }
 
 bool turn_hooks_before_call(struct turn *turn, struct tool_call *call)
 {
 	return run_call(turn, call, hook_event_pre_tool_use, on_before_call, NULL);
-}
-
-static void replace_output(struct tool_call *call, struct str reason)
-{
-	buf_clear(&call->output);
-	buf_clear(&call->recorded);
-	buf_clear(&call->parts);
-	buf_clear(&call->follow_up);
-	buf_append_str(&call->output, reason.len ? reason : STR("The output was withheld by a PostToolUse hook."));
 }
 
 static void on_after_call(const struct hook_result *result, void *self)
@@ -212,14 +164,14 @@ static void on_after_call(const struct hook_result *result, void *self)
 	free(it);
 	keep_contexts(turn, result);
 	if (result->is_blocked || result->is_stopped)
-		replace_output(call, result->reason);
+		tool_hook_withhold(call, result->reason);
 	then(turn);
 }
 
 void turn_hooks_end_call(struct turn *turn, struct tool_call *call, void (*then)(struct turn *turn))
 {
 	if (call->denial.ptr)
-		replace_output(call, call->denial);
+		tool_hook_withhold(call, call->denial);
 	if (call->is_blocked || call->denial.ptr ||
 	    !run_call(turn, call, hook_event_post_tool_use, on_after_call, then))
 		then(turn);
