@@ -91,6 +91,8 @@ static bool is_offered(const struct conversation *conversation, const struct set
 	case TOOL_create_goal:
 	case TOOL_update_goal:
 		return config->features.goals && !(session->env->agent && session->env->agent->parent);
+	case TOOL_clock_curr_time:
+		return settings->info.is_gpt6 && session_code_mode(session, settings) != CODE_MODE_none;
 	case TOOL_update_plan:
 		return !session_lacks_tool(session, tool_get(tag));
 	default:
