@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/host.h"
 #include "base/json.h"
 #include "tool/code/code_limits.h"
 #include "tool/tool.h"
@@ -152,6 +153,16 @@ static struct str js_name_of(struct arena *arena, struct str namespace, struct s
 	return str_of(text);
 }
 
+/* Returns the slot of this name, or the free one where it belongs. */
+static uint32_t *slot_of(const struct code_tools *tools, struct str js_name)
+{
+	for (size_t at = str_hash_keyed(js_name, tools->key);; at++) {
+		uint32_t *slot = &tools->slots[at & (tools->slot_count - 1)];
+		if (!*slot || str_eq(tools->list.items[*slot - 1].js_name, js_name))
+			return slot;
+	}
+}
+
 static void add(struct code_tools *tools, struct str namespace, const struct json *tool)
 {
 	struct arena *arena = &tools->arena;
@@ -161,7 +172,8 @@ static void add(struct code_tools *tools, struct str namespace, const struct jso
 		return;
 	struct code_tool it = {.is_custom = is_custom, .is_deferred = json_get_bool(tool, "defer_loading", false)};
 	it.js_name = js_name_of(arena, namespace, name);
-	if (code_tools_find(tools, it.js_name))
+	uint32_t *slot = slot_of(tools, it.js_name);
+	if (*slot)
 		return;
 	it.namespace = namespace.len ? arena_str(arena, namespace) : STR_NONE;
 	it.name = arena_str(arena, name);
@@ -169,13 +181,29 @@ static void add(struct code_tools *tools, struct str namespace, const struct jso
 	it.described = str_of(
 		arena_printf(arena, "%s\n\n%s", arena_cstr(arena, json_get_str(tool, "description")), it.declared.ptr));
 	vec_push(&tools->list, it);
+	*slot = (uint32_t)tools->list.count;
+}
+
+static void make_slots(struct code_tools *tools, const struct json *root)
+{
+	size_t most = 1;
+	json_for_each(tool, root) {
+		const struct json *list = json_get(tool, "tools");
+		most += 1 + (json_is(list, JSON_array) ? list->count : 0);
+	}
+	for (tools->slot_count = 16; tools->slot_count < 2 * most; tools->slot_count *= 2)
+		;
+	tools->slots = xcalloc(tools->slot_count, sizeof(*tools->slots));
+	host_random(&tools->key, sizeof(tools->key));
 }
 
 void code_tools_read(struct code_tools *tools, struct str json)
 {
 	auto_arena struct arena arena = {0};
+	const struct json *root = json_parse(&arena, json, NULL);
 	*tools = (struct code_tools){0};
-	json_for_each(tool, json_parse(&arena, json, NULL)) {
+	make_slots(tools, root);
+	json_for_each(tool, root) {
 		if (!str_is(json_get_str(tool, "type"), "namespace")) {
 			add(tools, STR_NONE, tool);
 			continue;
@@ -188,16 +216,14 @@ void code_tools_read(struct code_tools *tools, struct str json)
 void code_tools_finish(struct code_tools *tools)
 {
 	vec_finish(&tools->list);
+	free(steal(tools->slots));
 	arena_finish(&tools->arena);
 }
 
 const struct code_tool *code_tools_find(const struct code_tools *tools, struct str js_name)
 {
-	vec_for_each(it, &tools->list) {
-		if (str_eq(it->js_name, js_name))
-			return it;
-	}
-	return NULL;
+	uint32_t slot = tools->slots ? *slot_of(tools, js_name) : 0;
+	return slot ? &tools->list.items[slot - 1] : NULL;
 }
 
 void code_tools_write(const struct code_tools *tools, struct json_writer *w)

@@ -29,6 +29,9 @@ struct code_tools {
 	VEC(struct code_tool) list;
 	/* private */
 	struct arena arena;
+	uint32_t *slots; /* by the hash of the name: an index in list, plus 1; 0: none */
+	size_t slot_count;
+	uint64_t key; /* of the hash: servers choose the names */
 };
 
 /* Reads a tools array; elements of other kinds are skipped. */
