@@ -125,6 +125,14 @@ for (const engine of engines) {
 			assert.equal(itemsOf(thread.server, 'dynamicToolCall').length, 3);
 		});
 
+		test('a script asks for the time', async (t) => {
+			const { texts, thread } = await runScript(t, 'text((await tools.clock__curr_time({})).current_time)', { engine });
+			assert.match(texts[0], /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC$/);
+			assert.ok(Math.abs(Date.parse(texts[0]) - Date.now()) < 600_000);
+			const names = thread.model.requests()[0].body.input[0].tools[0].tools.map(({ name }) => name);
+			assert.ok(!names.includes('clock__curr_time'));
+		});
+
 		test('a script sets, reads and ends a goal', async (t) => {
 			const { texts, thread } = await runScript(t, `const made = await tools.create_goal({objective: 'make it work', token_budget: 900000});
 				text(made.goal.objective); text((await tools.get_goal({})).goal.status);
