@@ -7,7 +7,7 @@ import path from 'node:path';
 import { test } from 'node:test';
 
 import { children, commandOf, engines, hostBin, runHost, runScript, script, shown, startThread, wait } from './lib/code_mode.mjs';
-import { codexBin, needs, tempDir } from './lib/codex.mjs';
+import { codexBin, needs, say, tempDir } from './lib/codex.mjs';
 
 const server = needs('app-server');
 const probe = path.join(path.dirname(codexBin), 'tests/e2e/lock_probe');
@@ -146,7 +146,12 @@ test('the engine takes no host with it, and a killed engine leaves none', server
 	while (hosts.some((pid) => /code-mode-host/.test(commandOf(pid)))) await new Promise((wake) => setTimeout(wake, 20));
 });
 
-test('there is no process before the first script', server, async (t) => {
-	const { thread } = await runScript(t, 'text(1)');
-	assert.ok(!children(thread.server.child.pid).some((pid) => /code-mode-host/.test(commandOf(pid))), 'nor after it');
+test('there is no process before the first script, and none stays after it', server, async (t) => {
+	const thread = await startThread(t, [say('No script.'), script('text(1)')]);
+	const hosts = () => children(thread.server.child.pid).filter((pid) => /code-mode-host/.test(commandOf(pid)));
+	await thread.turn();
+	assert.deepEqual(hosts(), []);
+	await thread.turn();
+	assert.deepEqual(shown(thread.outputs()[0]).texts, ['1']);
+	while (hosts().length) await new Promise((wake) => setTimeout(wake, 20)); // the keeper has to notice its end
 });
