@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import http from 'node:http';
 import test, { after } from 'node:test';
-import { call, needs, reply, say } from './lib/codex.mjs';
+import { call, needs, reply, run, say } from './lib/codex.mjs';
+import { WRITE, configOf, itemCall } from './lib/mcp.mjs';
 import { article, begin, box, button, longestTask, send } from './lib/page.mjs';
 import { ask, browser, closeBrowser, needsBrowser, open, serve, signIn } from './lib/serve.mjs';
 
@@ -22,6 +23,7 @@ async function startOther(t, text = '<title>other</title>') {
 	return { url: `http://127.0.0.1:${server.address().port}`, requests };
 }
 
+const EVIL = '<img src=x onerror=alert(1)><b onclick=alert(2)>x</b>';
 const LONG = 39_000;
 const HARD = {
 	'blanks in a heading': `# a${' '.repeat(LONG)}#x`,
@@ -73,6 +75,35 @@ test('the card of a command names the program by its whole path, unless it is th
 		await button(window, 'Deny').click();
 		await command.waitFor({ state: 'detached' });
 	}
+	await article(window, 'Codex').filter({ hasText: 'Done.' }).waitFor();
+	assert.deepEqual(faults, []);
+});
+
+test('a call whose id was used before has an entry of its own', page, async (t) => {
+	const server = await serve(t, [reply({ message: 'Hello.', id: 'c1' }, { call: 'exec_command', arguments: { cmd: 'echo harmless' }, call_id: 'c1' }),
+		run('echo other', { call_id: 'c1' }), reply({ message: 'Bye.', id: 'c1' })],
+		{ config: 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n' });
+	const { page: window, faults } = await open(t, server);
+	await begin(window);
+	await send(window, 'go');
+	await article(window, 'Codex').filter({ hasText: 'Bye.' }).waitFor();
+	assert.deepEqual(await article(window, 'Command').locator('pre.command').allTextContents(), ['echo harmless', 'echo other']);
+	assert.deepEqual((await article(window, 'Command').locator('pre.output').allTextContents()).map((text) => text.trim()), ['harmless', 'other']);
+	await article(window, 'Codex').filter({ hasText: 'Hello.' }).waitFor();
+	assert.deepEqual(faults, []);
+});
+
+test('the card of a tool of an MCP server shows the arguments of the call', page, async (t) => {
+	const server = await serve(t, [reply(itemCall('write', { path: '/etc/pass\u202ewd', say: EVIL })), say('Done.')],
+		{ config: `model = "gpt-5.2"\napproval_policy = "on-request"\n${configOf({ s: { tools: [WRITE] } })}` });
+	const { page: window, faults } = await open(t, server);
+	await begin(window);
+	await send(window, 'go');
+	const card = window.getByRole('group', { name: 'Question' });
+	await card.getByText('"path": "/etc/pass\\u202ewd"').waitFor();
+	await card.getByText(EVIL).waitFor();
+	assert.equal(await card.locator('img, b').count(), 0);
+	await card.getByRole('button', { name: 'Decline' }).click();
 	await article(window, 'Codex').filter({ hasText: 'Done.' }).waitFor();
 	assert.deepEqual(faults, []);
 });

@@ -83,6 +83,8 @@ const ROWS = [
 	['images on other hosts', threats, ['pictures of messages are data']],
 	['hidden characters, long commands', page, ['markup, addresses and hidden characters']],
 	['programs that have the name of a shell', threats, ['names the program by its whole path']],
+	['calls and messages with ids that were used before', threats, ['whose id was used before has an entry of its own']],
+	['arguments of MCP tools', threats, ['shows the arguments of the call']],
 	['texts that take long', threats, ['no text of a model keeps the page busy']],
 	['taps meant for something else', parts, ['wait for half a second']],
 	['frames', page, ['no other page can use this one']],

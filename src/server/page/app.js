@@ -40,12 +40,8 @@ const oneLine = text =>
 			.trim()
 	);
 
-function uuid() {
-	const hex = [...crypto.getRandomValues(new Uint8Array(16))]
-		.map(b => b.toString(16).padStart(2, '0'))
-		.join('');
-	return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-a${hex.slice(17, 20)}-${hex.slice(20)}`;
-}
+/** A new id of a submission. */
+const newId = () => [...crypto.getRandomValues(new Uint8Array(16))].map(b => b.toString(16).padStart(2, '0')).join('');
 
 const store = (area, key, value) => {
 	try {
@@ -727,7 +723,7 @@ async function loadThreads() {
 
 async function openNew(body, after) {
 	const { session_id: id } = await api('POST', '/v1/sessions', body);
-	if (after) await submit(after, uuid(), id);
+	if (after) await submit(after, newId(), id);
 	location.hash = `#/s/${id}`;
 }
 
@@ -808,6 +804,12 @@ function addEntry(name, kind, id, make, data = {}) {
 	if (id) chat.byId.set(id, entry);
 	touch(entry);
 	return entry;
+}
+
+/** The entry of an item or call. Ids are the model's: another kind, or a call that is over, may have the same one. */
+function entryOf(id, make) {
+	const entry = chat.byId.get(id);
+	return entry?.make === make && !entry.isOver ? entry : undefined;
 }
 
 function touch(entry) {
@@ -1047,6 +1049,7 @@ function decode(callId, base64) {
 const textOf = item => (item.content ?? []).map(part => part.text ?? '').join('');
 
 const ITEMS = {
+	__proto__: null, // the types are not ours
 	UserMessage: ['You', 'you', makeUser],
 	AgentMessage: ['Codex', 'answer', makeGrowing],
 	Reasoning: ['Reasoning', 'reasoning', makeReasoning],
@@ -1066,12 +1069,13 @@ function onItem(item, isDone) {
 	if (item.type === 'FileChange') return onPastChange(item);
 	const row = ITEMS[item.type];
 	if (!row) return undefined;
-	let entry = chat.byId.get(item.id);
+	let entry = entryOf(item.id, row[2]);
 	if (!entry) {
 		if (item.type === 'UserMessage' && !isDone) return undefined;
 		entry = addEntry(...row.slice(0, 2), item.id, row[2], { text: '', images: [], busy: false });
 	}
 	entry.busy = !isDone && item.type !== 'WebSearch';
+	entry.isOver = isDone;
 	if (isDone || item.type === 'WebSearch') entry.text = itemText(item) || entry.text;
 	if (item.type === 'UserMessage')
 		entry.images = item.content.filter(part => part.image_url).map(part => part.image_url);
@@ -1083,7 +1087,8 @@ function onPastCommand(item) {
 	addEntry('Command', 'box', item.id, makeCommand, {
 		command: commandText(item.command),
 		text: item.aggregated_output ?? '',
-		exit: item.exit_code ?? -1
+		exit: item.exit_code ?? -1,
+		isOver: true
 	});
 }
 
@@ -1091,19 +1096,23 @@ function onPastChange(item) {
 	addEntry('File change', 'box', item.id, makePatch, {
 		changes: item.changes,
 		success: item.status === 'completed',
-		why: item.status === 'declined' ? 'declined' : oneLine(item.stderr)
+		why: item.status === 'declined' ? 'declined' : oneLine(item.stderr),
+		isOver: true
 	});
 }
 
 function grow(id, text, type) {
-	const entry = chat.byId.get(id) ?? onItem({ type, id, content: [], text: '', summary_text: [] }, false);
+	const entry =
+		entryOf(id, ITEMS[type][2]) ?? onItem({ type, id, content: [], text: '', summary_text: [] }, false);
 	entry.text += text;
 	entry.busy = true;
 	touch(entry);
 }
 
-function setWaits(callId, waits) {
-	const entry = chat.byId.get(callId);
+/** Notes whether a call waits for an approval. */
+function setWaits(callId) {
+	const entry = chat.byId.get(callId),
+		waits = chat.cards.has(callId);
 	if (!entry || entry.waits === waits) return;
 	entry.waits = waits;
 	touch(entry);
@@ -1127,8 +1136,8 @@ const tell = text => {
 };
 
 function tool(id, title, data = {}) {
-	const entry = chat.byId.get(id) ?? addEntry('Tool call', 'box', id, makeTool, { text: '' });
-	Object.assign(entry, { title: title ?? entry.title, ...data });
+	const entry = entryOf(id, makeTool) ?? addEntry('Tool call', 'box', id, makeTool, { text: '' });
+	Object.assign(entry, { title, isOver: data.done !== undefined, ...data });
 	touch(entry);
 }
 
@@ -1140,6 +1149,7 @@ function toolResult(result) {
 }
 
 const EVENTS = {
+	__proto__: null,
 	session_configured(msg) {
 		const isFirst = !chat.settings.model;
 		chat.settings = {
@@ -1165,15 +1175,13 @@ const EVENTS = {
 	reasoning_content_delta: msg => grow(msg.item_id, msg.delta, 'Reasoning'),
 	reasoning_raw_content_delta: msg => grow(msg.item_id, msg.delta, 'Reasoning'),
 	exec_command_begin(msg) {
-		if (!chat.byId.has(msg.call_id))
-			addEntry('Command', 'box', msg.call_id, makeCommand, {
-				command: commandText(msg.command),
-				text: ''
-			});
-		setWaits(msg.call_id, chat.cards.has(msg.call_id));
+		const command = commandText(msg.command);
+		if (entryOf(msg.call_id, makeCommand)?.command !== command)
+			addEntry('Command', 'box', msg.call_id, makeCommand, { command, text: '' });
+		setWaits(msg.call_id);
 	},
 	exec_command_output_delta(msg) {
-		const entry = chat.byId.get(msg.call_id);
+		const entry = entryOf(msg.call_id, makeCommand);
 		if (!entry) return;
 		entry.text = (entry.text + decode(msg.call_id, msg.chunk)).slice(-OUTPUT_LONGEST);
 		entry.waits = false;
@@ -1181,36 +1189,38 @@ const EVENTS = {
 	},
 	exec_command_end(msg) {
 		EVENTS.exec_command_begin(msg);
-		closeCards(card => card.callId === msg.call_id);
+		closeCard(msg);
 		const entry = chat.byId.get(msg.call_id);
 		decoders.delete(msg.call_id);
+		entry.isOver = true;
 		entry.exit = msg.exit_code;
 		entry.text ||= msg.aggregated_output || msg.formatted_output || '';
 		touch(entry);
 	},
 	patch_apply_begin(msg) {
-		if (!chat.byId.has(msg.call_id))
+		if (!entryOf(msg.call_id, makePatch))
 			addEntry('File change', 'box', msg.call_id, makePatch, { changes: msg.changes });
-		setWaits(msg.call_id, chat.cards.has(msg.call_id));
+		setWaits(msg.call_id);
 	},
 	patch_apply_end(msg) {
 		EVENTS.patch_apply_begin(msg);
-		closeCards(card => card.callId === msg.call_id);
+		closeCard(msg);
 		const entry = chat.byId.get(msg.call_id);
+		entry.isOver = true;
 		entry.success = msg.success;
 		entry.why = oneLine(msg.stderr);
 		touch(entry);
 	},
 	exec_approval_request(msg, id) {
 		addCard(msg, 'Approval: command', card => commandCard(card, msg), { id, op: 'exec_approval' });
-		setWaits(msg.call_id, chat.cards.has(msg.call_id));
+		setWaits(msg.call_id);
 	},
 	apply_patch_approval_request(msg, id) {
 		addCard(msg, 'Approval: file change', card => patchCard(card, msg), { id, op: 'patch_approval' });
-		setWaits(msg.call_id, chat.cards.has(msg.call_id));
+		setWaits(msg.call_id);
 	},
 	request_user_input: (msg, id) => addCard(msg, 'Question', card => questionCard(card, msg), { id }),
-	request_user_input_expired: msg => closeCards(card => card.callId === msg.call_id),
+	request_user_input_expired: msg => closeCard(msg),
 	elicitation_request: (msg, id) =>
 		addCard(
 			{ ...msg, call_id: JSON.stringify(msg.id) },
@@ -1251,7 +1261,7 @@ const EVENTS = {
 
 const word = value => (typeof value === 'string' ? value : (value?.type ?? Object.keys(value ?? {})[0] ?? ''));
 const callTitle = call =>
-	`${shown(call.server)}.${shown(call.tool)} ${shown(JSON.stringify(call.arguments ?? {}))}`;
+	`${shown(call.server)}.${shown(call.tool)} ${shown(JSON.stringify(call.arguments ?? {}).slice(0, 20000))}`;
 
 function onEvent({ seq, id, msg }) {
 	if (seq <= chat.seq) return;
@@ -1321,7 +1331,7 @@ function addCard(msg, name, describe, { id, op }) {
 		info = sessions.find(one => one.session_id === chat.id);
 	const isOver = info?.waiting && info.last_seq >= chat.seq && !info.waiting.includes(callId);
 	if (isOver || chat.cards.has(callId)) return;
-	const card = { callId, id, op, seq: chat.seq, submission: uuid(), turn: msg.turn_id || id };
+	const card = { callId, id, op, seq: chat.seq, submission: newId(), turn: msg.turn_id || id };
 	card.alert = el('p', { role: 'alert' });
 	card.buttons = el('div', { class: 'buttons' });
 	card.el = el('div', { class: 'card', role: 'group', label: name }, el('h2', { text: name }));
@@ -1345,11 +1355,13 @@ function closeCards(test) {
 	for (const card of [...chat.cards.values()].filter(test)) {
 		card.el.remove();
 		chat.cards.delete(card.callId);
-		setWaits(card.callId, false);
+		setWaits(card.callId);
 	}
 	$('waiting').hidden = !chat.cards.size;
 	showState();
 }
+
+const closeCard = msg => closeCards(card => card.callId === msg.call_id);
 
 async function answer(card, op) {
 	setEnabled(card, false);
@@ -1490,6 +1502,10 @@ function elicitationCard(card, msg) {
 			? [el('p', {}, isAddress(msg.url) ? link(shown(msg.url), msg.url) : shown(msg.url))]
 			: [])
 	);
+	if (msg._meta?.tool_params) // the approval of a call
+		card.el.append(
+			el('pre', { class: 'wrap', text: shown(JSON.stringify(msg._meta.tool_params, null, 1)) })
+		);
 	const fields = Object.entries(msg.requested_schema?.properties ?? {}).map(([name, schema]) => {
 		const choices = schema.enum ?? (schema.type === 'boolean' ? [true, false] : null);
 		const isNumber = /number|integer/.test(schema.type);
@@ -1546,7 +1562,7 @@ const IMAGE_LARGEST = 5 * 1024 * 1024,
 	IMAGES_LARGEST = 11 * 1024 * 1024;
 let attempt = null; // {text, images, id} of a message whose answer did not come
 
-const submit = (op, id = uuid(), session = chat.id) =>
+const submit = (op, id = newId(), session = chat.id) =>
 	api('POST', `/v1/sessions/${session}/submissions`, { id, op });
 
 async function sendMessage() {
@@ -1555,7 +1571,7 @@ async function sendMessage() {
 		urls = images.map(image => image.url);
 	if ((!text.trim() && !urls.length) || view.pending) return;
 	const key = JSON.stringify([view.id, text, urls]);
-	if (attempt?.key !== key) attempt = { key, id: uuid() };
+	if (attempt?.key !== key) attempt = { key, id: newId() };
 	const items = urls.map(image_url => ({ type: 'image', image_url }));
 	if (text.trim()) items.unshift({ type: 'text', text });
 	put('sent-alert', '');
