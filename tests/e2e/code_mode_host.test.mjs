@@ -153,5 +153,5 @@ test('there is no process before the first script, and none stays after it', ser
 	assert.deepEqual(hosts(), []);
 	await thread.turn();
 	assert.deepEqual(shown(thread.outputs()[0]).texts, ['1']);
-	while (hosts().length) await new Promise((wake) => setTimeout(wake, 20)); // the keeper has to notice its end
+	while (hosts().length) await new Promise((wake) => setTimeout(wake, 20)); // the supervisor has to notice its end
 });
