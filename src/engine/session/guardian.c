@@ -13,10 +13,19 @@
 #include "engine/session/session.h"
 #include "protocol/message/approval.h"
 
-enum { DENIALS_IN_A_ROW = 3, DENIALS_OF_WINDOW = 10, WINDOW = 50 };
+enum { DENIALS_IN_A_ROW = 3, DENIALS_OF_WINDOW = 10, WINDOW = 50, DENIED_KEPT = 16 };
+
+/* A denied action as it was judged: events have less of it, and a client could change them. */
+struct denied {
+	char id[UUID_TEXT_SIZE];
+	char *call; /* the tool and its arguments */
+	char *action;
+	bool is_approved; /* by the user, once */
+};
 
 struct guardian {
-	struct buf approved; /* JSON actions that the user approved, comma-separated */
+	VEC(struct denied) denied; /* the latest of this session, at most DENIED_KEPT */
+	struct buf approved;       /* those that the user approved, comma-separated */
 	/* of the task `turn_id` */
 	char *turn_id;
 	unsigned in_a_row;
@@ -31,13 +40,15 @@ struct call_review {
 	struct guardian_action action;
 	struct arena arena;
 	char id[UUID_TEXT_SIZE];
+	char *text; /* the action in JSON, or NULL if it is too long */
 	int64_t started_ms;
 };
 
+/* Turning the reviewer off counts at once, turning it on from the next task. */
 static bool is_on(const struct session *session)
 {
-	const struct settings *settings = session->lent ? session->lent : session->settings;
-	return settings->reviewer == approvals_reviewer_auto_review;
+	bool is_lent = !session->lent || session->lent->reviewer == approvals_reviewer_auto_review;
+	return is_lent && session->settings->reviewer == approvals_reviewer_auto_review;
 }
 
 static struct guardian *get(struct session *session)
@@ -54,6 +65,11 @@ static void guardian_destroy(struct guardian *guardian)
 {
 	if (!guardian)
 		return;
+	vec_for_each(it, &guardian->denied) {
+		free(it->call);
+		free(it->action);
+	}
+	vec_finish(&guardian->denied);
 	buf_finish(&guardian->approved);
 	free(guardian->turn_id);
 	free(guardian);
@@ -64,10 +80,58 @@ struct str guardian_approved(const struct session *session)
 	return session->guardian ? buf_str(&session->guardian->approved) : STR("");
 }
 
+/* ---- denied actions ---- */
+
+static char *call_text(const struct tool_call *call)
+{
+	return xasprintf("%.*s %.*s", STR_ARG(call->name), STR_ARG(call->input));
+}
+
+static void list_approved(struct guardian *guardian)
+{
+	buf_clear(&guardian->approved);
+	vec_for_each(it, &guardian->denied) {
+		if (it->is_approved)
+			buf_printf(&guardian->approved, "%s%s", guardian->approved.len ? "," : "", it->action);
+	}
+	if (guardian->approved.over)
+		buf_clear(&guardian->approved);
+}
+
+static void forget_denied(struct guardian *guardian, size_t at)
+{
+	free(guardian->denied.items[at].call);
+	free(guardian->denied.items[at].action);
+	memmove(&guardian->denied.items[at], &guardian->denied.items[at + 1],
+	        (--guardian->denied.count - at) * sizeof(guardian->denied.items[0]));
+}
+
+static void keep_denied(struct guardian *guardian, struct call_review *it)
+{
+	struct denied denied = {.call = call_text(it->call), .action = steal(it->text)};
+	memcpy(denied.id, it->id, sizeof(denied.id));
+	if (guardian->denied.count == DENIED_KEPT)
+		forget_denied(guardian, 0);
+	vec_push(&guardian->denied, denied);
+	list_approved(guardian);
+}
+
+/* An approval by hand covers one repetition. */
+static void use_approval(struct guardian *guardian, const struct tool_call *call)
+{
+	auto_free char *text = call_text(call);
+	for (size_t i = guardian->denied.count; i-- > 0;) {
+		if (guardian->denied.items[i].is_approved && strcmp(guardian->denied.items[i].call, text) == 0)
+			forget_denied(guardian, i);
+	}
+	list_approved(guardian);
+}
+
 /* ---- a review ---- */
 
 static void call_review_destroy(struct call_review *it)
 {
+	free(it->text);
 	guardian_review_finish(&it->review);
 	arena_finish(&it->arena);
 	free(it);
@@ -150,6 +214,7 @@ static void answer_call(struct call_review *it, bool is_allowed)
 		.decision = is_allowed ? elicitation_action_accept : elicitation_action_decline,
 	};
 	session_record_decision(it->review.session, call, &decision);
+	loop_defer(&it->review.session->asked);
 	call_review_destroy(it);
 	answer(call, tag == EV_elicitation_request ? (void *)&elicited : &decision);
 }
@@ -166,7 +231,8 @@ static void decide(struct call_review *it, const struct guardian_verdict *verdic
 	struct tool_call *call = it->call;
 	auto_buf struct buf text = {0};
 	auto_free char *turn_id = str_dup(call->turn_id);
-	bool is_allowed = verdict->is_allowed;
+	bool is_ending = loop_deferred_is_waiting(&session->interrupt);
+	bool is_allowed = verdict->is_allowed && !is_ending; /* nothing begins once the task ends */
 	buf_init(&text, LIMIT_WARNING);
 	buf_printf(&text, "Automatic approval review %s (risk: %s, authorization: %s): %.*s",
 	           is_allowed ? "approved" : "denied", enum_wire(&enum_guardian_risk_level, (int)verdict->risk),
@@ -178,9 +244,13 @@ static void decide(struct call_review *it, const struct guardian_verdict *verdic
 		deny(call, buf_str(&text),
 		     "The action did not run. Do not reach the same effect in another way. Take a safer path, or name "
 		     "the risk to the user and ask for explicit approval.");
+	if (is_allowed)
+		use_approval(get(session), call);
+	else if (it->text)
+		keep_denied(get(session), it);
 	count(get(session), call->turn_id, !is_allowed);
 	answer_call(it, is_allowed);
-	if (!is_allowed)
+	if (!is_allowed && !is_ending)
 		check_denials(session, str_of(turn_id));
 }
 
@@ -195,6 +265,8 @@ static void fail(struct call_review *it, enum guardian_status status, const char
 		buf_printf(&text, "Automatic approval review failed: %s", why);
 	warn(it->review.session, it->call->turn_id, buf_str(&text));
 	emit(it, status, NULL, buf_str(&text));
+	if (it->text)
+		keep_denied(get(it->review.session), it);
 	deny(it->call, buf_str(&text),
 	     "The action did not run, because it could not be reviewed; this means nothing about its risk. Do not go "
 	     "around the approval. Try once more if it matters, or ask the user.");
@@ -239,6 +311,7 @@ bool guardian_start(struct session *session, struct tool_call *call, enum event_
 	struct json_writer w = json_writer(&text);
 	guardian_write_action(call->name, call->input, tag, body, &w);
 	guardian_review_init(&it->review, session, &ops, &text, guardian_approved(session));
+	it->text = text.over ? NULL : buf_take(&text);
 	it->review.call = call;
 	emit(it, guardian_status_in_progress, NULL, STR_NONE);
 	return true;
@@ -264,28 +337,30 @@ void guardian_fail_all(struct session *session, const char *why)
 
 /* ---- approval by hand ---- */
 
-void guardian_approve(struct session *session, const struct ev_guardian_assessment *denied)
+static struct denied *find_denied(struct guardian *guardian, struct str id)
 {
-	auto_buf struct buf action = {0}, text = {0}, item = {0};
-	if (denied->status != guardian_status_denied && denied->status != guardian_status_timed_out)
-		return;
+	vec_for_each(it, &guardian->denied) {
+		if (str_is(id, it->id))
+			return it;
+	}
+	return NULL;
+}
+
+void guardian_approve(struct session *session, const struct ev_guardian_assessment *event)
+{
+	auto_buf struct buf text = {0}, item = {0};
 	struct guardian *guardian = get(session);
-	buf_init(&action, LIMIT_GUARDIAN_ACTION);
+	struct denied *denied = find_denied(guardian, event->id);
+	if (!denied || denied->is_approved)
+		return;
+	denied->is_approved = true;
 	buf_init(&text, LIMIT_GUARDIAN_ACTION + KIB);
 	buf_init(&item, (size_t)LIMIT_GUARDIAN_ACTION * 6 + KIB);
-	struct json_writer w = json_writer(&action);
-	union_encode(&union_guardian_action, denied->action, &w);
-	if (action.over)
-		return;
-	if (guardian->approved.len + action.len + 1 > guardian->approved.max)
-		buf_clear(&guardian->approved);
-	if (guardian->approved.len)
-		buf_append_char(&guardian->approved, ',');
-	buf_append_str(&guardian->approved, buf_str(&action));
+	list_approved(guardian);
 	buf_append_c(&text, "The user has approved by hand an action that the automatic reviewer had denied. It may be "
-	                    "repeated exactly as it was; the approval covers nothing else, and the repetition is "
+	                    "repeated once, exactly as it was; the approval covers nothing else, and the repetition is "
 	                    "reviewed again. The action: ");
-	buf_append_str(&text, buf_str(&action));
+	buf_append_c(&text, denied->action);
 	text_message_write(&item, "developer", buf_str(&text));
 	if (!text.over && !item.over)
 		session->host.add_item(&session->host, buf_str(&item));

@@ -120,13 +120,44 @@ static void write_cut(struct json_writer *w, struct str text, size_t max)
 	jw_str(w, buf_str(&cut));
 }
 
-static enum entry_kind kind_of(const struct json *item)
+static struct str content_of(const struct json *item, struct buf *spare)
+{
+	const struct json *output = json_get(item, "output");
+	if (output)
+		return json_is(output, JSON_string) ? output->text : output->span;
+	return response_item_text(spare, item);
+}
+
+/* Returns the user's words of a message of role user: what programs have attached to it comes after them. */
+static struct str words_of(struct str text)
+{
+	static const char *const attached[] = {"<stdin>", "<context ref="};
+	for (size_t i = 0; i < countof(attached); i++) {
+		ptrdiff_t at = str_find(text, str_of(attached[i]));
+		text.len = at >= 0 ? (size_t)at : text.len;
+	}
+	return str_trim(text);
+}
+
+/* True for a message of role user that the engine writes: the report of a review, the words of a hook. */
+static bool is_reported(struct str text)
+{
+	static const char *const prefixes[] = {"<user_action>", "<hook_prompt"};
+	for (size_t i = 0; i < countof(prefixes); i++) {
+		if (str_has_prefix(text, prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
+/* text: of the item. An image has no text, be it the user's or a tool's. */
+static enum entry_kind kind_of(const struct json *item, struct str text)
 {
 	if (rollout_item_call(item) != ROLLOUT_NO_CALL)
 		return ENTRY_other;
-	if (!str_is(json_get_str(item, "type"), "message") || rollout_item_is_context(item))
+	if (!str_is(json_get_str(item, "type"), "message") || rollout_item_is_context(item) || !str_trim(text).len)
 		return ENTRY_none;
-	return rollout_item_is_user_message(item) ? ENTRY_user : ENTRY_other;
+	return rollout_item_is_user_message(item) && !is_reported(str_trim(text)) ? ENTRY_user : ENTRY_other;
 }
 
 /* Chooses an entry if its share of the space has room for it. */
@@ -144,35 +175,38 @@ static void choose(struct entries *entries, size_t at, enum entry_kind kind, siz
 	vec_push(&entries->chosen, at);
 }
 
-/* Once the other entries have no room, only those that may be the user's are parsed. */
+static void choose_entry(struct entries *entries, size_t at, struct arena *arena)
+{
+	auto_buf struct buf spare = {0};
+	const struct json *item = json_parse(arena, context_item_text(entries->context, at), NULL);
+	buf_init(&spare, LIMIT_SSE_EVENT);
+	struct str text = rollout_item_call(item) == ROLLOUT_CALL ? item->span : content_of(item, &spare);
+	enum entry_kind kind = kind_of(item, text);
+	if (kind != ENTRY_none)
+		choose(entries, at, kind, text.len);
+}
+
+/* Once the other entries have no room, only those that may be the user's are parsed; without room for both, none. */
 static void choose_entries(struct entries *entries)
 {
 	auto_arena struct arena arena = {0};
 	for (size_t i = entries->context->items.count; i > 0; i--) {
 		struct str text = context_item_text(entries->context, i - 1);
-		if (!entries->left[ENTRY_other] && str_find(text, STR("\"user\"")) < 0) {
-			entries->omitted[ENTRY_other]++;
+		bool has_room = entries->left[ENTRY_other] || entries->left[ENTRY_user];
+		if (!has_room || (!entries->left[ENTRY_other] && str_find(text, STR("\"user\"")) < 0)) {
+			entries->omitted[ENTRY_other] += has_room ? 1 : i;
+			if (!has_room)
+				return;
 			continue;
 		}
 		arena_reset(&arena);
-		enum entry_kind kind = kind_of(json_parse(&arena, text, NULL));
-		if (kind != ENTRY_none)
-			choose(entries, i - 1, kind, text.len);
+		choose_entry(entries, i - 1, &arena);
 	}
-}
-
-static struct str content_of(const struct json *item, struct buf *spare)
-{
-	const struct json *output = json_get(item, "output");
-	if (output)
-		return json_is(output, JSON_string) ? output->text : output->span;
-	return response_item_text(spare, item);
 }
 
 static void write_entry(const struct entries *entries, const struct json *item, struct json_writer *w)
 {
 	auto_buf struct buf spare = {0};
-	enum entry_kind kind = kind_of(item);
 	buf_init(&spare, LIMIT_SSE_EVENT);
 	jw_object(w);
 	if (rollout_item_call(item) == ROLLOUT_CALL) {
@@ -181,10 +215,16 @@ static void write_entry(const struct entries *entries, const struct json *item, 
 		jw_key(w, "arguments");
 		write_cut(w, input.ptr ? input : json_get_str(item, "input"), LIMIT_GUARDIAN_ENTRY);
 	} else {
-		bool is_user = kind == ENTRY_user;
+		struct str text = content_of(item, &spare);
+		bool is_user = kind_of(item, text) == ENTRY_user;
 		bool is_output = rollout_item_call(item) == ROLLOUT_CALL_OUTPUT;
+		struct str words = is_user ? words_of(text) : text;
 		jw_key(w, is_output ? "output" : !is_user ? "agent" : entries->has_user ? "user" : "parent_agent");
-		write_cut(w, content_of(item, &spare), is_user ? LIMIT_GUARDIAN_MESSAGE : LIMIT_GUARDIAN_ENTRY);
+		write_cut(w, words, is_user ? LIMIT_GUARDIAN_MESSAGE : LIMIT_GUARDIAN_ENTRY);
+		if (words.len < str_trim(text).len && is_user) {
+			jw_key(w, "attached");
+			write_cut(w, str_trim(str_skip(str_trim(text), words.len)), LIMIT_GUARDIAN_ENTRY);
+		}
 	}
 	jw_object_end(w);
 }

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "config/config.h"
+#include "config/model_provider.h"
 #include "engine/history/history_item.h"
 #include "engine/session/guardian_request.h"
 #include "engine/session/session.h"
@@ -76,7 +77,7 @@ static void ask(struct guardian_review *review)
 {
 	static const struct model_handler handler = {.on_event = on_event, .on_done = on_done};
 	const struct session *session = review->session;
-	const struct settings *settings = review->settings;
+	const struct settings *settings = review->judge;
 	struct session_kin kin = session_kin(session);
 	struct model_prompt prompt = {
 		.info = &settings->info,
@@ -122,7 +123,7 @@ static void write_request(struct guardian_review *review, const struct buf *acti
 {
 	const struct session *session = review->session;
 	guardian_write_instructions(session, &review->instructions);
-	review->is_lite = conversation_wants_lite(&session->conversation, review->settings);
+	review->is_lite = conversation_wants_lite(&session->conversation, review->judge);
 	if (review->is_lite) {
 		text_message_write(&review->item, "developer", buf_str(&review->instructions));
 		buf_append_char(&review->item, ',');
@@ -133,6 +134,15 @@ static void write_request(struct guardian_review *review, const struct buf *acti
 	review->input = buf_str(&review->item);
 }
 
+/* A model chooses the models of its subagents, and could choose a weak one: the configuration's judges their actions.
+ */
+static struct settings *choose_judge(const struct session *session, struct settings *used)
+{
+	if (!session_kin(session).parent_id.len)
+		return settings_ref(used);
+	return settings_create(session->env->config, used->cwd, session->provider->oss_model);
+}
+
 void guardian_review_init(struct guardian_review *review, struct session *session,
                           const struct guardian_review_ops *ops, const struct buf *action, struct str approved)
 {
@@ -140,6 +150,7 @@ void guardian_review_init(struct guardian_review *review, struct session *sessio
 	list_init(&review->link);
 	list_append(&session->reviews, &review->link);
 	review->settings = settings_ref(session->lent ? session->lent : session->settings);
+	review->judge = choose_judge(session, review->settings);
 	review->deadline = loop_timer_create(session->env->loop, on_deadline, review);
 	review->pause = loop_timer_create(session->env->loop, on_pause, review);
 	buf_init(&review->instructions, LIMIT_GUARDIAN_REQUEST);
@@ -163,5 +174,6 @@ void guardian_review_finish(struct guardian_review *review)
 	buf_finish(&review->instructions);
 	buf_finish(&review->text);
 	settings_unref(review->settings);
+	settings_unref(review->judge);
 	arena_finish(&review->arena);
 }

@@ -34,7 +34,8 @@ struct guardian_review {
 	const struct tool_call *call; /* set by the owner; NULL: none */
 	/* private */
 	struct arena arena;
-	struct settings *settings; /* of the request, which borrows its model */
+	struct settings *settings; /* of the action */
+	struct settings *judge;    /* of the request, which borrows its model */
 	struct buf item, instructions, text;
 	struct str input;
 	bool has_call; /* the model called a tool instead of answering */
