@@ -128,7 +128,9 @@ static void on_answer(struct tool_call *call, const void *body)
 	const struct json *meta = answer->_meta.ptr ? json_parse(&call->arena, answer->_meta, NULL) : NULL;
 	bool for_session = str_is(json_get_str(meta, "persist"), "session");
 	call->state = NULL;
-	if (answer->decision != elicitation_action_accept) {
+	bool is_unreadable = answer->content.ptr && !json_is(content, JSON_object);
+	bool is_late = !for_session && !str_eq(call->turn_id, call->host->turn_id); /* a script outlives its turn */
+	if (answer->decision != elicitation_action_accept || is_unreadable || is_late) {
 		finish(call, &none, false);
 		return;
 	}

@@ -35,7 +35,7 @@ static bool answer_elicitation(struct thread *thread, const struct rpc_ask *ask,
 	return codex_answer(thread->codex, EV_elicitation_request, ask->key, &answer);
 }
 
-/* Reads paths: a JSON array of texts, each as such or in an object with the member path. */
+/* write: a JSON array of texts; the engine ignores other values in it. */
 static void write_granted(struct json_writer *w, const struct app_granted_permission_profile *granted)
 {
 	jw_object(w);
@@ -66,7 +66,7 @@ static bool answer_permissions(struct thread *thread, const struct rpc_ask *ask,
 	if (response) {
 		struct json_writer w = json_writer(&content);
 		write_granted(&w, response->permissions);
-		answer.decision = elicitation_action_accept;
+		answer.decision = content.over ? elicitation_action_decline : elicitation_action_accept;
 		answer.content = buf_str(&content);
 		answer._meta = response->scope == app_permission_grant_scope_session ? STR("{\"persist\":\"session\"}")
 		                                                                     : STR_NONE;

@@ -64,12 +64,23 @@ static bool leaves_sandbox(const struct exec_command *command)
 	return command->is_escalated || command->is_allowed || command->is_freed;
 }
 
+/* Copies the roots: a later grant replaces those of the host while the sandbox is still being tried out. */
+static void keep_roots(struct exec_command *command)
+{
+	struct sandbox_policy *policy = &command->policy;
+	const char **roots = arena_array(&command->arena, const char *, policy->writable_root_count + 1);
+	for (size_t i = 0; i < policy->writable_root_count; i++)
+		roots[i] = arena_cstr(&command->arena, str_of(policy->writable_roots[i]));
+	policy->writable_roots = roots;
+}
+
 static void launch(struct exec_command *command)
 {
 	static const struct sandbox_policy bare = {.mode = sandbox_mode_danger_full_access};
 	struct tool_host *host = command->host;
 	bool is_bare = command->source == exec_source_user_shell || leaves_sandbox(command);
 	command->policy = is_bare ? bare : *host->sandbox;
+	keep_roots(command);
 	command->run = command_run_start(host->loop, &command->policy, command->handler, command->self);
 	list_append(&host->commands, &command->link);
 	if (host->is_held)
