@@ -99,7 +99,7 @@ static int take_entry(struct session_data *session, const struct resp *entry, st
 {
 	struct str id = resp_text(resp_at(entry, 0)), text = fleet_field(entry, session->has_unpacked ? "l" : "z");
 	if (!id.ptr || !text.ptr)
-		return 0;
+		return error_set(err, ERR_invalid, "an entry of the log of this session has no text");
 	str_free(&session->log_id);
 	session->log_id = str_copy(id);
 	if (!session->has_unpacked)

@@ -48,7 +48,7 @@ static void on_submissions(void *self)
 		op_dispatch(codex, submission);
 		submission_destroy(submission);
 	}
-	if (codex->env.unfinished && codex->session && !is_resuming(codex))
+	if (codex->env.unfinished && codex->session && !codex->reopen_failure && !is_resuming(codex))
 		codex_continue(codex);
 }
 

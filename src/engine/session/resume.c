@@ -14,6 +14,7 @@
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/session/session_goal.h"
+#include "engine/session/unfinished.h"
 #include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
@@ -110,7 +111,7 @@ static void take_history(struct session *session, struct resume_load *load)
 	session->conversation.context = load->context;
 	context_init(&load->context);
 	session->conversation.compacted_items = reader->compacted_items;
-	if (!session->env->unfinished) /* else they are continued */
+	if (!session->env->unfinished || !session->env->unfinished->id.ptr) /* else they are continued */
 		conversation_answer_calls(&session->conversation, &load->open_calls);
 	struct settings *announced = reader->needs_context ? NULL : settings_of(session, &reader->turn);
 	conversation_set_announced(&session->conversation, announced); /* the position in the history is unknown */

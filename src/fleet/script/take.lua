@@ -19,8 +19,9 @@ local function done(id)
   redis.call('XDEL', work, id)
 end
 local function elsewhere()
-  redis.pcall('XADD', p .. 'w:' .. owner .. ':in', 'MAXLEN', '~', 10000, '*', 'sid', sid)
+  -- a script that has written may write on, also when the memory is full: first what needs none
   if held == entry then redis.call('XCLAIM', work, 'workers', owner, 0, entry, 'JUSTID') else done(entry) end
+  redis.pcall('XADD', p .. 'w:' .. owner .. ':in', 'MAXLEN', '~', 10000, '*', 'sid', sid)
   return {'elsewhere'}
 end
 if h[1] == 'dead' then

@@ -19,6 +19,40 @@ static size_t budget_of(const struct tool_host *host, int64_t tokens)
 	return tokens < 0 ? 0 : (size_t)tokens < most ? (size_t)tokens : most;
 }
 
+/* A script that waits until its begin is stored: its commands would run twice if another process started it again. */
+struct exec_begin {
+	struct tool_wait wait;
+	struct tool_call *call;
+	struct code_pragma pragma;
+};
+
+static void start_script(struct exec_begin *begin)
+{
+	struct error err;
+	struct tool_call *call = begin->call;
+	struct tool_host *host = call->host;
+	call->state = NULL;
+	call->stop = NULL;
+	struct code_cell *cell = code_cell_start(host->code.cells, call, &err);
+	if (cell)
+		code_cell_wait(cell, call, (uint64_t)begin->pragma.yield_time_ms,
+		               budget_of(host, begin->pragma.max_output_tokens));
+	else
+		tool_call_finishf(call, false, "the script could not be started: %s", err.text);
+}
+
+static void on_stored(struct tool_wait *wait)
+{
+	start_script(container_of(wait, struct exec_begin, wait));
+}
+
+static void stop_begin(struct tool_call *call)
+{
+	struct exec_begin *begin = call->state;
+	call->state = NULL;
+	list_remove(&begin->wait.link);
+}
+
 void tool_exec_start(struct tool_call *call)
 {
 	struct error err;
@@ -33,11 +67,13 @@ void tool_exec_start(struct tool_call *call)
 		tool_call_finish(call, false, str_of(err.text));
 		return;
 	}
-	struct code_cell *cell = code_cell_start(host->code.cells, call, &err);
-	if (cell)
-		code_cell_wait(cell, call, (uint64_t)pragma.yield_time_ms, budget_of(host, pragma.max_output_tokens));
-	else
-		tool_call_finishf(call, false, "the script could not be started: %s", err.text);
+	struct exec_begin *begin = arena_new(&call->arena, struct exec_begin);
+	*begin = (struct exec_begin){.wait.then = on_stored, .call = call, .pragma = pragma};
+	list_init(&begin->wait.link);
+	call->state = begin;
+	call->stop = stop_begin;
+	if (!host->settle(host, &begin->wait, call->call_id))
+		start_script(begin);
 }
 
 static void write_part(struct json_writer *w, struct str text)
