@@ -24,7 +24,7 @@ const EDITS = [
 	['x', '0xxi', '|e two three'], ['X', 'Xi', 'one two thr|e'], ['s', '0s', '|ne two three'], ['D', '0wDi', 'one| '],
 	['C', '0wC', 'one |'], ['u', '0xui', '|one two three'], ['u twice', '0xuui', '|ne two three'],
 	['dw', '0dwi', '|two three'], ['d$', '0wd$i', 'one| '], ['de', '0dei', '| two three'], ['db', 'dbi', 'one two |e'],
-	['d0', 'wd0i', '|e'], ['cw', '0cw', '| two three'], ['yw, P', '0ywPi', 'one| one two three'],
+	['d0', 'wd0i', '|e'], ['cw', '0cw', '| two three'], ['c2w', '0c2w', '| three'], ['yw, P', '0ywPi', 'one| one two three'],
 	['p', '0xpi', 'n|oe two three'], ['dd', 'oab\x1bddi', '|one two three'], ['dd, P', 'oab\x1bddPi', '|ab\n  one two three'],
 	['yy, p', 'yypi', 'one two three\n  |one two three'], ['cc', 'cc', '|'], ['2dd', 'oab\x1bgg2ddi', '|'],
 	['a count', '0 3xi'.replace(' ', ''), '| two three'], ['2w', '02wi', 'one two |three'],
@@ -109,5 +109,35 @@ test('clusters and marks are one unit in normal mode', options, async (t) => {
 	await term.until(/• ok/);
 	await term.untilGone(/esc to interrupt/);
 	assert.equal(textsOf(model.requests()[0], 'user').at(-1), `ab${'x'.repeat(2000)}`);
+	await leave(term);
+});
+
+test('a motion into a mark ends beside it, and an undo brings back the mode as well', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model, [], { config });
+	assert.doesNotMatch(term.lines().join('\n'), /have no effect/, 'the terminal reads tui');
+	term.type(`\x1b[200~${'x'.repeat(2000)}\x1b[201~`);
+	await term.until(/^› \[Pasted Content 2000 chars\]$/m);
+	term.type(`${ESC}0wx`);
+	await term.until(/^›$/m);
+	term.type('u');
+	await term.until(/^› \[Pasted Content 2000 chars\]$/m);
+	term.type('A\x03');
+	await term.until(/^›$/m);
+	term.type('!true');
+	await term.until(/^! true$/m);
+	term.type('\r');
+	await term.until(/You ran true/);
+	await term.untilGone(/esc to interrupt/);
+	term.type('rm notes');
+	await term.until(/^› rm notes$/m);
+	term.type(`${ESC}x`);
+	await term.until(/^› rm note$/m);
+	term.type('k');
+	await term.until(/^! true$/m);
+	term.type('u');
+	await term.until(/^› rm notes$/m);
+	term.type('A\x03');
+	await term.until(/^›$/m);
 	await leave(term);
 });

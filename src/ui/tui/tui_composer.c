@@ -167,8 +167,7 @@ size_t composer_unit_end(const struct composer *composer)
 	return composer->caret + (rest.len ? term_cluster_next(rest).bytes.len : 0);
 }
 
-/* Moves a caret that stands inside a mark to one of its ends. */
-static void leave_mark(struct composer *composer, bool is_forward)
+void composer_leave_mark(struct composer *composer, bool is_forward)
 {
 	vec_for_each(mark, &composer->marks) {
 		size_t len = strlen(mark->mark);
@@ -339,7 +338,7 @@ static bool edit(struct composer *composer, const struct term_key *key)
 		if (edits[i].kind != key->kind || edits[i].mods != key->mods || edits[i].code != code)
 			continue;
 		edits[i].run(composer);
-		leave_mark(composer, composer->caret > caret);
+		composer_leave_mark(composer, composer->caret > caret);
 		return true;
 	}
 	return false;

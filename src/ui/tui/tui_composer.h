@@ -31,6 +31,7 @@ struct composer_vim {
 	bool is_kept;    /* undo has the text before the current command */
 	struct buf undo; /* the text before the last change */
 	size_t undo_caret;
+	bool undo_is_shell;
 };
 
 struct composer {

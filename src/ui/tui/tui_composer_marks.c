@@ -53,7 +53,8 @@ static void forget_images(struct composer *composer)
 		struct composer_mark *mark = &composer->marks.items[i];
 		struct str text = str_of(mark->mark);
 		if (!mark->image || str_find(composer_text(composer), text) >= 0 ||
-		    str_find(buf_str(&composer->killed), text) >= 0)
+		    str_find(buf_str(&composer->killed), text) >= 0 ||
+		    str_find(buf_str(&composer->vim.undo), text) >= 0)
 			continue;
 		free(mark->mark);
 		free(mark->image);

@@ -23,6 +23,8 @@ size_t composer_word_end(const struct composer *composer);
 size_t composer_unit_start(const struct composer *composer);
 size_t composer_unit_end(const struct composer *composer);
 bool composer_is_word(char c);
+/* Moves a caret that stands inside a mark to one of its ends. */
+void composer_leave_mark(struct composer *composer, bool is_forward);
 /* Move the caret by a line, at the first and last one through the history. */
 void composer_up(struct composer *composer);
 void composer_down(struct composer *composer);

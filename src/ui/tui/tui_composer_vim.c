@@ -122,6 +122,21 @@ static void remember(struct composer *composer)
 	buf_clear(&composer->vim.undo);
 	buf_append_str(&composer->vim.undo, composer_text(composer));
 	composer->vim.undo_caret = composer->caret;
+	composer->vim.undo_is_shell = composer->is_shell;
+}
+
+/* Moves the caret out of a mark, and to the beginning of a cluster: motions count bytes of words. */
+static void land(struct composer *composer, size_t from)
+{
+	size_t caret = composer->caret, at;
+	composer_leave_mark(composer, composer->caret > from);
+	caret = composer->caret;
+	composer->caret = composer_line_start(composer);
+	do {
+		at = composer->caret;
+		composer->caret = composer_unit_end(composer);
+	} while (at < caret && composer->caret <= caret && composer->caret > at);
+	composer->caret = at < caret && composer->caret == caret ? caret : at;
 }
 
 static void cut(struct composer *composer, size_t from, size_t to)
@@ -165,9 +180,10 @@ static void vim_open_below(struct composer *composer)
 
 static void vim_open_above(struct composer *composer)
 {
-	insert_at(composer, composer_line_start(composer));
+	size_t at = composer_line_start(composer);
+	insert_at(composer, at);
 	composer_insert(composer, STR("\n"));
-	composer->caret--;
+	composer->caret = at;
 }
 
 static void vim_cut(struct composer *composer)
@@ -241,11 +257,13 @@ static void vim_undo(struct composer *composer)
 {
 	auto_buf struct buf text;
 	size_t caret = composer->vim.undo_caret;
+	bool is_shell = composer->vim.undo_is_shell;
 	buf_init(&text, TEXT_MAX);
 	buf_append_str(&text, buf_str(&composer->vim.undo));
 	remember(composer);
 	composer_replace(composer, 0, text_len(composer), buf_str(&text));
 	composer->caret = caret;
+	composer->is_shell = is_shell;
 }
 
 static const struct command {
@@ -322,8 +340,11 @@ static const struct motion *find_motion(char key)
 static size_t place_of(const struct composer *composer, const struct motion *motion, unsigned count)
 {
 	struct composer at = *composer;
-	for (unsigned i = 0; i < count; i++)
+	for (unsigned i = 0; i < count; i++) {
+		size_t from = at.caret;
 		at.caret = motion->place(&at);
+		land(&at, from);
+	}
 	return at.caret;
 }
 
@@ -337,7 +358,11 @@ static void move(struct composer *composer, const struct motion *motion, unsigne
 static void operate_to(struct composer *composer, char operator, const struct motion * motion, unsigned count)
 {
 	static const struct motion this_word = {.place = place_this_word_end};
-	size_t to = place_of(composer, operator== 'c' && motion->key == 'w' ? &this_word : motion, count);
+	struct composer last = *composer;
+	bool is_change_word = operator== 'c' && motion->key == 'w'; /* of several words, the last one is changed so */
+	if (is_change_word)
+		last.caret = place_of(composer, motion, count - 1);
+	size_t to = is_change_word ? place_of(&last, &this_word, 1) : place_of(composer, motion, count);
 	size_t from = composer->caret < to ? composer->caret : to;
 	operate(composer, operator, from, composer->caret < to ? to : composer->caret);
 }
@@ -357,8 +382,11 @@ static void run(struct composer *composer, char c, unsigned count)
 	if (motion)
 		move(composer, motion, count);
 	for (size_t i = 0; i < countof(commands); i++) {
-		for (unsigned n = 0; commands[i].key == c && n < count && composer->vim.is_normal; n++)
+		for (unsigned n = 0; commands[i].key == c && n < count && composer->vim.is_normal; n++) {
+			size_t from = composer->caret;
 			commands[i].run(composer);
+			composer_leave_mark(composer, composer->caret > from);
+		}
 	}
 }
 

@@ -78,6 +78,9 @@ static void on_answered(const struct codex_sample_result *result, const struct e
 		buf_append_str(&text, result->text);
 	if (err && err->code != ERR_cancelled)
 		tui_cells_fail(tui->cells, str_of(err->text));
+	else if (!err && !result->text.len)
+		tui_cells_fail(tui->cells,
+		               STR("/side: the model gave no answer; it may have called a tool, and none runs"));
 	else if (!err)
 		tui_cells_note(tui->cells, text.over ? STR("The answer is too long to be shown") : buf_str(&text));
 	tui_frame_change(tui->frame);

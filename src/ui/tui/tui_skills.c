@@ -12,7 +12,7 @@
 #include "ui/tui/tui_choice.h"
 #include "ui/tui/tui_priv.h"
 
-enum { RULES_MAX = 256 * KIB };
+enum { RULES_MAX = 256 * KIB, MARK_LEN = sizeof("[x] ") - 1 };
 
 void tui_set_skills(struct tui *tui, const struct ev_list_skills *list)
 {
@@ -53,16 +53,27 @@ static void append_rule(struct buf *out, const char *key, struct str value, bool
 	buf_printf(out, ", enabled = %s}", is_on ? "true" : "false");
 }
 
-/* Appends the rules that are not about this skill. */
+/* Appends the rules that are not about this name alone. Of path and name the path counts. */
 static void append_others(const struct tui *tui, struct str name, struct buf *out)
 {
 	toml_for_each(it, user_rules(tui)) {
 		const struct toml *by_name = toml_get(it, "name"), *by_path = toml_get(it, "path");
-		const struct toml *enabled = toml_get(it, "enabled"), *place = by_name ? by_name : by_path;
-		bool is_on = toml_is(enabled, TOML_bool) && enabled->boolean;
-		if (toml_is(place, TOML_string) && !(by_name && str_eq(by_name->text, name)))
-			append_rule(out, by_name ? "name" : "path", place->text, is_on);
+		const struct toml *enabled = toml_get(it, "enabled"), *place = by_path ? by_path : by_name;
+		bool is_on = !toml_is(enabled, TOML_bool) || enabled->boolean;
+		if (toml_is(place, TOML_string) && (by_path || !str_eq(by_name->text, name)))
+			append_rule(out, by_path ? "path" : "name", place->text, is_on);
 	}
+}
+
+/* Returns the skill of a row of the list: the skills may have changed since it was opened. */
+static struct tui_skill *find_skill(struct tui *tui, struct str label)
+{
+	struct str name = str_skip(label, label.len < MARK_LEN ? label.len : MARK_LEN);
+	vec_for_each(skill, &tui->skills) {
+		if (str_is(name, skill->name))
+			return skill;
+	}
+	return NULL;
 }
 
 static void on_saved(struct tui *tui, bool is_saved)
@@ -77,13 +88,12 @@ static void on_chosen(const struct tui_chosen *chosen, void *self)
 	auto_buf struct buf rules;
 	buf_init(&rules, RULES_MAX);
 	const char *words[] = {"skills.config", NULL};
-	if (chosen->at < 0 || (size_t)chosen->at >= tui->skills.count)
+	struct tui_skill *skill = chosen->at < 0 ? NULL : find_skill(tui, chosen->label);
+	if (!skill)
 		return;
-	struct tui_skill *skill = &tui->skills.items[chosen->at];
 	buf_append_char(&rules, '[');
 	append_others(tui, str_of(skill->name), &rules);
-	if (skill->is_enabled)
-		append_rule(&rules, "name", str_of(skill->name), false);
+	append_rule(&rules, "name", str_of(skill->name), !skill->is_enabled); /* the last rule that fits counts */
 	buf_append_char(&rules, ']');
 	words[1] = buf_str(&rules).ptr;
 	if (rules.over) {
