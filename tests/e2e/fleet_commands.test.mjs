@@ -178,3 +178,14 @@ test('a codex-fleet that cannot be executed is not passed over', (t) => {
 	assert.equal(status, 1);
 	assert.match(stderr, /cannot start codex-fleet \(Permission denied\)/);
 });
+
+test('a codex-fleet that every user can write is not executed', (t) => {
+	const { dir, call } = alone(t);
+	fs.writeFileSync(path.join(dir, 'codex-fleet'), '#!/bin/sh\necho "ran $*"\n', { mode: 0o755 });
+	assert.equal(call(['serve']).stdout, 'ran serve\n');
+	assert.equal(call(['p', '--print-proto']).stdout, 'ran proto --print-proto\n', 'a synonym is passed on by its name');
+	fs.chmodSync(path.join(dir, 'codex-fleet'), 0o757);
+	const { status, stdout, stderr } = call(['serve']);
+	assert.deepEqual([status, stdout], [1, '']);
+	assert.match(stderr, /cannot start codex-fleet \(Operation not permitted\)/);
+});

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/host.h"
@@ -95,13 +96,26 @@ const struct cli_command fleet_command = {
 
 /* ---- execution ---- */
 
+/* True if only root and the user can have written the program. */
+static bool is_trusted(const char *path)
+{
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return false;
+	if ((st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & S_IWOTH))
+		return true;
+	errno = EPERM;
+	return false;
+}
+
 /* Stays at an error that says more than that the file is missing. */
 static void try_exec(const char *folder, const char *below, char **argv)
 {
 	if (errno != ENOENT)
 		return;
 	auto_free char *path = xasprintf("%s/%scodex-fleet", folder, below);
-	execv(path, argv);
+	if (is_trusted(path))
+		execv(path, argv);
 }
 
 int fleet_exec(int argc, char **argv)

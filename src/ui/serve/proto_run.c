@@ -178,9 +178,14 @@ int proto_run(int argc, char **argv, const struct proto_kind *kind)
 	struct proto_run run = {.kind = kind};
 	struct cli_result words;
 	int status = cli_read(kind->command, argc, argv, &run, &words);
-	if (status < 0 && !kind->is_http && (run.print_proto || is_http(run.listen)))
+	if (status < 0 && !kind->is_http && (run.print_proto || is_http(run.listen))) {
+		argv[0] = (char *)(uintptr_t) "proto"; /* the other program knows no synonyms */
 		status = fleet_exec(argc, argv);
-	else if (status < 0 && run.print_proto)
+	} else if (status < 0 && kind->is_http && !run.print_proto && !is_http(run.listen)) {
+		fprintf(stderr,
+		        "codex-fleet: proto needs --listen with an address of HTTP: start it as `codex proto`\n");
+		status = 2;
+	} else if (status < 0 && run.print_proto)
 		status = kind->print_description();
 	else if (status < 0)
 		status = run_command(&run);
