@@ -24,12 +24,15 @@ struct chat_call {
 	struct str extra; /* extra_content as JSON, owned */
 };
 
+enum { JUDGED_MAX = 16 * MIB };
+
 struct chat_reading {
 	struct model_assembly assembly;
 	struct chat_details details;
 	struct chat_think think;
 	VEC(struct chat_call *) calls;
 	size_t call_bytes;
+	size_t judged;     /* bytes of arguments that were parsed, at most JUDGED_MAX */
 	const char *field; /* the name under which reasoning came; NULL: none */
 	struct str id;     /* of the response, owned */
 	struct token_usage usage;
@@ -87,27 +90,31 @@ static struct chat_fragment fragment_of(const struct json *json)
 	return fragment;
 }
 
-/* Only short texts are parsed, because each fragment may cause it. */
-static bool is_whole_object(struct str text)
+/* Each fragment may cause a parse, so that the bytes of all parses of an answer have a limit. */
+static bool is_whole_object(struct chat_reading *reading, struct str text)
 {
 	auto_arena struct arena arena = {0};
-	return text.len <= LIMIT_WHOLE_CALL && str_has_suffix(str_trim(text), "}") &&
-	       json_is(json_parse(&arena, text, NULL), JSON_object);
+	bool is_too_long = text.len > LIMIT_WHOLE_CALL || reading->judged + text.len > JUDGED_MAX;
+	if (is_too_long || !str_has_suffix(str_trim(text), "}"))
+		return false;
+	reading->judged += text.len;
+	return json_is(json_parse(&arena, text, NULL), JSON_object);
 }
 
 /* True if a fragment with the index of a call begins another one. Gemini sends index 0 for all calls. Some gateways
  * make a new id for each fragment, but name the function only once. */
-static bool begins_another(const struct chat_call *call, const struct chat_fragment *fragment)
+static bool begins_another(struct chat_reading *reading, const struct chat_call *call,
+                           const struct chat_fragment *fragment)
 {
 	if (fragment->name.len == 0)
 		return false;
 	if (fragment->id.len)
 		return call->id.len && !str_eq(buf_str(&call->id), fragment->id);
 	return call->id.len == 0 && str_has_prefix(str_trim(fragment->arguments), "{") &&
-	       is_whole_object(buf_str(&call->arguments));
+	       is_whole_object(reading, buf_str(&call->arguments));
 }
 
-static struct chat_call *find_indexed(const struct chat_reading *reading, const struct chat_fragment *fragment)
+static struct chat_call *find_indexed(struct chat_reading *reading, const struct chat_fragment *fragment)
 {
 	struct chat_call *last = NULL;
 	vec_for_each(call, &reading->calls) {
@@ -117,10 +124,10 @@ static struct chat_call *find_indexed(const struct chat_reading *reading, const 
 			return *call;
 		last = *call;
 	}
-	return last && !begins_another(last, fragment) ? last : NULL;
+	return last && !begins_another(reading, last, fragment) ? last : NULL;
 }
 
-static struct chat_call *find_call(const struct chat_reading *reading, const struct chat_fragment *fragment)
+static struct chat_call *find_call(struct chat_reading *reading, const struct chat_fragment *fragment)
 {
 	if (fragment->has_index)
 		return find_indexed(reading, fragment);

@@ -119,10 +119,14 @@ bool account_must_wait(struct rpc_request *request)
 	if (request->self == &fetched || !auth_store_is_slow(place))
 		return false;
 	struct account_wait *wait = xnew(struct account_wait);
+	wait->fetch = account_store_fetch(server->loop, place, on_fetched, wait);
+	if (!wait->fetch) { /* a worker has just found that there is no keyring */
+		free(wait);
+		return false;
+	}
 	wait->request = request;
 	wait->job.on_end = on_server_end;
 	settings_job_init(&wait->job, server);
-	wait->fetch = account_store_fetch(server->loop, place, on_fetched, wait);
 	rpc_wait(request, on_cancel, wait);
 	return true;
 }
