@@ -100,6 +100,12 @@ static bool has_line(struct str text, const char *key)
 	return false;
 }
 
+/* The terminal reads these: docs/tui.md names what is in effect of them. */
+static bool is_read_by_terminal(const char *key)
+{
+	return strcmp(key, "tui") == 0 || strcmp(key, "disable_paste_burst") == 0;
+}
+
 bool config_inert_report(const char *home, const char *const *keys, size_t count, struct buf *out)
 {
 	size_t named = 0;
@@ -110,7 +116,7 @@ bool config_inert_report(const char *home, const char *const *keys, size_t count
 	if (count && file_read_regular(path, &known, &ignored) != 0)
 		buf_clear(&known);
 	for (size_t i = 0; i < count; i++) {
-		if (has_line(buf_str(&known), keys[i]))
+		if (is_read_by_terminal(keys[i]) || has_line(buf_str(&known), keys[i]))
 			continue;
 		buf_printf(out, "%s`%s`", named++ ? ", " : "These settings have no effect in this version: ", keys[i]);
 		buf_printf(&known, "%s\n", keys[i]);
