@@ -35,4 +35,10 @@ must_check int mcp_servers_check(const struct toml *servers, struct error *err);
  * and the table must live as long. */
 const struct mcp_server *mcp_servers_bind(struct config_binder *binder, const struct toml *servers, size_t *ret_count);
 
+/* True if it is enough to know the tools of the server, which need not run. */
+static inline bool mcp_server_waits_for_tools(const struct mcp_server *server)
+{
+	return !server->keys.required && server->keys.startup_readiness == mcp_readiness_catalog;
+}
+
 #endif

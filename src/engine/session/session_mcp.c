@@ -86,20 +86,54 @@ static void emit_complete(struct session_mcp *mcp)
 	session_emit(mcp->session, STR(""), EV_mcp_startup_complete, &event);
 }
 
-/* ---- waiting ---- */
+/* ---- the offer ---- */
 
-/* True if it is enough to know the tools of a server, which need not run. */
-static bool waits_for_tools(const struct mcp_server *server)
+static void warn_omitted(struct session_server *server, const struct mcp_catalog *catalog)
 {
-	return !server->keys.required && server->keys.startup_readiness == mcp_readiness_catalog;
+	if (!catalog->omitted || server->has_warned)
+		return;
+	server->has_warned = true;
+	session_warn(server->mcp->session, STR(""),
+	             "MCP server `%.*s` lists %zu tools. A server may have %d; the further ones are not offered to the "
+	             "model.",
+	             STR_ARG(server->config->name), catalog->tools.count + catalog->omitted, LIMIT_MCP_TOOLS);
 }
+
+static void refresh_offer(struct session_mcp *mcp)
+{
+	auto_arena struct arena arena = {0};
+	struct session_server *it;
+	size_t count = 0;
+	struct mcp_offer_source *sources = arena_array(&arena, struct mcp_offer_source, mcp->count);
+	list_for_each(it, &mcp->servers, link) {
+		struct mcp_catalog *catalog = it->client ? mcp_client_catalog(it->client) : NULL;
+		it->offered = catalog;
+		if (!catalog)
+			continue;
+		warn_omitted(it, catalog);
+		sources[count++] = (struct mcp_offer_source){it->config, it->client, catalog};
+	}
+	if (mcp->offer)
+		vec_push(&mcp->retired, mcp->offer);
+	mcp->offer = mcp_offer_create(sources, count);
+}
+
+static void drop_offers(struct session_mcp *mcp)
+{
+	vec_for_each(it, &mcp->retired)
+		mcp_offer_destroy(*it);
+	vec_finish(&mcp->retired);
+	mcp_offer_destroy(steal(mcp->offer));
+}
+
+/* ---- waiting ---- */
 
 /* True if a server is starting whose tools are unknown, or which must run: this one, or any if it is STR_NONE. */
 static bool is_awaited(const struct session_mcp *mcp, struct str name)
 {
 	const struct session_server *it;
 	list_for_each(it, &mcp->servers, link) {
-		bool is_known = it->client && mcp_client_catalog(it->client) && waits_for_tools(it->config);
+		bool is_known = mcp_server_waits_for_tools(it->config) && it->client && mcp_client_catalog(it->client);
 		bool is_meant = !name.ptr || str_eq(it->config->name, name);
 		if (is_meant && it->status == mcp_startup_status_starting && !is_known)
 			return true;
@@ -128,8 +162,6 @@ static void release_request(void *self)
 		ready(mcp->ready_self);
 }
 
-static void refresh_offer(struct session_mcp *mcp);
-
 static struct mcp_await *first_over(const struct session_mcp *mcp)
 {
 	struct mcp_await *it;
@@ -155,13 +187,27 @@ static void on_go(void *self)
 		release_request(mcp);
 }
 
+/* Offers the servers that have become ready since the request. */
+static void offer_ready(struct session_mcp *mcp)
+{
+	struct session_server *it;
+	list_for_each(it, &mcp->servers, link) {
+		if (it->client && !it->offered && mcp_client_catalog(it->client)) {
+			refresh_offer(mcp);
+			return;
+		}
+	}
+}
+
 static bool host_await_mcp(struct tool_host *host, struct mcp_await *wait)
 {
 	struct session_mcp *mcp = container_of(host, struct session, host)->mcp;
-	if (!is_awaited(mcp, wait->server))
-		return false;
-	list_append(&mcp->waits, &wait->link);
-	return true;
+	bool is_waiting = is_awaited(mcp, wait->server);
+	if (is_waiting)
+		list_append(&mcp->waits, &wait->link);
+	else
+		offer_ready(mcp);
+	return is_waiting;
 }
 
 /* ---- the start ---- */
@@ -206,7 +252,7 @@ static void on_change(struct mcp_watcher *watcher)
  * costs no process, and is asked in the background whether its tools have changed. */
 static bool starts_lazily(const struct session_server *server)
 {
-	return server->config->transport == MCP_TRANSPORT_stdio && waits_for_tools(server->config) &&
+	return server->config->transport == MCP_TRANSPORT_stdio && mcp_server_waits_for_tools(server->config) &&
 	       mcp_client_state(server->client) == MCP_IDLE && mcp_client_catalog(server->client);
 }
 
@@ -262,49 +308,6 @@ void session_mcp_forget(struct session_mcp *mcp)
 }
 
 /* ---- the offer ---- */
-
-static void warn_omitted(struct session_server *server, const struct mcp_catalog *catalog)
-{
-	if (!catalog->omitted || server->has_warned)
-		return;
-	server->has_warned = true;
-	session_warn(server->mcp->session, STR(""),
-	             "MCP server `%.*s` lists %zu tools. A server may have %d; the further ones are not offered to the "
-	             "model.",
-	             STR_ARG(server->config->name), catalog->tools.count + catalog->omitted, LIMIT_MCP_TOOLS);
-}
-
-static void make_offer(struct session_mcp *mcp)
-{
-	auto_arena struct arena arena = {0};
-	struct session_server *it;
-	size_t count = 0;
-	struct mcp_offer_source *sources = arena_array(&arena, struct mcp_offer_source, mcp->count);
-	list_for_each(it, &mcp->servers, link) {
-		struct mcp_catalog *catalog = it->client ? mcp_client_catalog(it->client) : NULL;
-		it->offered = catalog;
-		if (!catalog)
-			continue;
-		warn_omitted(it, catalog);
-		sources[count++] = (struct mcp_offer_source){it->config, it->client, catalog};
-	}
-	mcp->offer = mcp_offer_create(sources, count);
-}
-
-static void drop_offers(struct session_mcp *mcp)
-{
-	vec_for_each(it, &mcp->retired)
-		mcp_offer_destroy(*it);
-	vec_finish(&mcp->retired);
-	mcp_offer_destroy(steal(mcp->offer));
-}
-
-static void refresh_offer(struct session_mcp *mcp)
-{
-	if (mcp->offer)
-		vec_push(&mcp->retired, mcp->offer);
-	make_offer(mcp);
-}
 
 bool session_mcp_has_servers(const struct session_mcp *mcp)
 {
