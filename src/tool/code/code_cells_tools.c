@@ -50,6 +50,7 @@ static void stop_begin(struct tool_call *call)
 {
 	struct exec_begin *begin = call->state;
 	call->state = NULL;
+	call->stop = NULL;
 	list_remove(&begin->wait.link);
 }
 
