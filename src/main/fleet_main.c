@@ -1,5 +1,5 @@
-/* The program codex-fleet: the commands worker, fleet, serve, and proto for HTTP, which the program codex executes. The
- * engine starts this program again for sandboxes and patches, like codex itself. */
+/* The program codex-fleet: the commands worker, fleet, serve, mock-model, and proto for HTTP, which the program codex
+ * executes. The engine starts this program again for sandboxes and patches, like codex itself. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "patch/patch_main.h"
 #include "sandbox/sandbox_entry.h"
 #include "ui/fleet/fleet_call.h"
+#include "ui/serve/mock_command.h"
 #include "ui/serve/proto_command.h"
 #include "ui/serve/serve_command.h"
 
@@ -76,6 +77,7 @@ static const struct {
 	{"worker", worker_main},
 	{"fleet", fleet_main},
 	{"serve", serve_main},
+	{"mock-model", mock_model_main},
 	{"proto", proto_http_main},
 };
 
@@ -85,7 +87,8 @@ static int run(int argc, char **argv)
 		if (strcmp(argv[1], commands[i].word) == 0)
 			return commands[i].run(argc - 1, argv + 1);
 	}
-	fprintf(stderr, "codex-fleet: start it as `codex worker`, `codex fleet`, `codex serve` or `codex proto`\n");
+	fprintf(stderr, "codex-fleet: start it as `codex worker`, `codex fleet`, `codex serve`, `codex proto` or "
+	        "`codex mock-model`\n");
 	return 2;
 }
 
