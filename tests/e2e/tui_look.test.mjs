@@ -2,12 +2,13 @@
 // screen, and what happens to the recorded session.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
 import { forever, makeHome, needs, rollouts, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { isAlive, until } from './lib/nest.mjs';
 import { enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -305,6 +306,45 @@ test('/cd, /pwd, /hooks, /config, /collab', options, async (t) => {
 	await enter(term, '/collab');
 	await term.until(/Plan mode/);
 	await leave(term);
+});
+
+test('/worktree goes on in a checkout of its own; it says why there is none', options, async (t) => {
+	const dir = path.join(tempDir(t, 'repo'), 'it\'s a project');
+	fs.mkdirSync(path.join(dir, 'inner'), { recursive: true });
+	const git = (...args) => execFileSync('git', ['-C', dir, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { stdio: 'pipe' });
+	git('init', '-q', '-b', 'main');
+	const model = await startModel(t, [run('pwd; cat file; echo new >made'), say('ok')]);
+	const home = makeHome(t, model, 'sandbox_mode = "danger-full-access"\n');
+	const term = await startReady(t, model, [], { home, cwd: path.join(dir, 'inner') });
+	await enter(term, '/worktree');
+	await term.until(/\/worktree: git could not make\s+\S+\/worktrees\/[^]*fatal/);
+	fs.writeFileSync(path.join(dir, 'inner/file'), 'committed\n');
+	git('add', '.');
+	git('commit', '-qm', 'one');
+	fs.writeFileSync(path.join(dir, 'inner/file'), 'edited\n');
+	await enter(term, '/worktree');
+	await term.until(/A checkout of HEAD; the files of/);
+	await talk(term, 'go', 'ok');
+	assert.match(JSON.stringify(model.requests().at(-1).body.input.at(-1)), /\/worktrees\/[0-9a-f]{8}\/it's a project\/inner\\ncommitted/);
+	assert.deepEqual(fs.readdirSync(path.join(dir, 'inner')), ['file']);
+	assert.equal(fs.readFileSync(path.join(dir, 'inner/file'), 'utf8'), 'edited\n');
+	git('config', 'filter.x.smudge', 'touch ran');
+	await enter(term, '/worktree');
+	await term.until(/git configuration names/);
+	await leave(term);
+});
+
+test('the program ends while git makes a checkout, and ends git', options, async (t) => {
+	const dir = tempDir(t, 'repo'), bin = tempDir(t, 'bin');
+	execFileSync('git', ['-C', dir, 'init', '-q']);
+	fs.writeFileSync(path.join(bin, 'git'), `#!/bin/sh\necho $$ >${bin}/pid.tmp\nmv ${bin}/pid.tmp ${bin}/pid\nexec sleep 1000\n`, { mode: 0o755 });
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model, [], { cwd: dir, env: { PATH: `${bin}:${process.env.PATH}` } });
+	await enter(term, '/worktree');
+	await term.until(/Checking out HEAD/);
+	await until(() => fs.existsSync(`${bin}/pid`));
+	await leave(term);
+	await until(() => !isAlive(Number(fs.readFileSync(`${bin}/pid`, 'utf8'))));
 });
 
 test('Ctrl-V takes an image from the clipboard; without one it says so', options, async (t) => {

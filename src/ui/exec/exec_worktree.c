@@ -59,21 +59,36 @@ static int check(const char *cwd, const char *root, struct error *err)
 {
 	char git[PATH_MAX];
 	if (!root)
-		return error_set(err, ERR_not_found, "--worktree needs a git repository, and %s is in none", cwd);
+		return error_set(err, ERR_not_found, "a worktree needs a git repository, and %s is in none", cwd);
 	if (git_is_inert(root, git))
 		return 0;
 	return error_set(err, ERR_denied,
-	                 "--worktree: a checkout of %s could run programs that its git configuration names (filters, "
+	                 "a checkout of %s could run programs that its git configuration names (filters, "
 	                 "hooks). Run `git worktree add` yourself and use --cd",
 	                 root);
 }
 
+char *exec_worktree_choose(const char *cwd, char **ret_root, struct error *err)
+{
+	auto_free char *root = git_info_find_root(cwd);
+	if (check(cwd, root, err) != 0)
+		return NULL;
+	char *folder = choose_folder(root, err);
+	if (folder)
+		*ret_root = steal(root);
+	return folder;
+}
+
+char *exec_worktree_inside(const char *cwd, const char *root, const char *folder)
+{
+	auto_free char *inside = xasprintf("%s%s", folder, cwd + strlen(root));
+	return dir_exists(inside) ? steal(inside) : xstrdup(folder);
+}
+
 int exec_worktree_enter(char **cwd, struct error *err)
 {
-	auto_free char *root = git_info_find_root(*cwd);
-	if (check(*cwd, root, err) != 0)
-		return -(int)err->code;
-	auto_free char *folder = choose_folder(root, err);
+	auto_free char *root = NULL;
+	auto_free char *folder = exec_worktree_choose(*cwd, &root, err);
 	if (!folder)
 		return -(int)err->code;
 	const char *const argv[] = {"git",
@@ -92,10 +107,8 @@ int exec_worktree_enter(char **cwd, struct error *err)
 	                            NULL};
 	if (run_git(argv, err) != 0)
 		return -(int)err->code;
-	const char *below = *cwd + strlen(root);
-	char *inside = below[0] ? xasprintf("%s%s", folder, below) : xstrdup(folder);
+	char *inside = exec_worktree_inside(*cwd, root, folder);
 	free(*cwd);
-	*cwd = dir_exists(inside) ? steal(inside) : xstrdup(folder);
-	free(inside);
+	*cwd = inside;
 	return 0;
 }

@@ -1,9 +1,11 @@
-/* The worker waits for git, so a cancelled run is only forgotten; its output is dropped when it ends. */
+/* The worker waits for git. A cancelled run is killed and its output dropped; the lock keeps the worker from reaping
+ * the process, whose number another process could have then, between the two. */
 #include "ui/tui/tui_git.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -20,7 +22,11 @@ extern char **environ;
 #define GIT "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.quotepath=false"
 
 struct tui_git {
-	char *cwd, *script;
+	char *cwd, *script, *argument;
+	unsigned wait_ms;
+	pthread_mutex_t lock;
+	pid_t pid;         /* under lock: the process to kill, 0: none */
+	bool is_cancelled; /* under lock */
 	struct buf output;
 	bool is_ok;
 	tui_git_done_fn on_done; /* NULL: cancelled */
@@ -30,7 +36,7 @@ struct tui_git {
 static pid_t start(const struct tui_git *git, int out)
 {
 	auto_free char *script = xasprintf("GIT='" GIT "'; cd -- \"$1\" || exit 9; %s", git->script);
-	const char *argv[] = {"sh", "-c", script, "sh", git->cwd, NULL};
+	const char *argv[] = {"sh", "-c", script, "sh", git->cwd, git->argument, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t all;
@@ -54,7 +60,7 @@ static pid_t start(const struct tui_git *git, int out)
 /* Reads until the end, the limit, or the time; true at the end. */
 static bool read_all(struct tui_git *git, int in)
 {
-	uint64_t until = clock_now_ms() + GIT_WAIT_MS, now;
+	uint64_t until = clock_now_ms() + git->wait_ms, now;
 	char bytes[16 * KIB];
 	while ((now = clock_now_ms()) < until) {
 		struct pollfd wait = {.fd = in, .events = POLLIN};
@@ -69,18 +75,31 @@ static bool read_all(struct tui_git *git, int in)
 	return false;
 }
 
+/* Starts the script unless it is cancelled; from here on a cancellation kills it. */
+static pid_t start_killable(struct tui_git *git, int out)
+{
+	pthread_mutex_lock(&git->lock);
+	pid_t pid = git->is_cancelled ? -1 : start(git, out);
+	git->pid = pid > 0 ? pid : 0;
+	pthread_mutex_unlock(&git->lock);
+	return pid;
+}
+
 static void on_work(void *self)
 {
 	struct tui_git *git = self;
 	int pipe[2], status = 0;
 	if (host_pipe(pipe) != 0)
 		return;
-	pid_t pid = start(git, pipe[1]);
+	pid_t pid = start_killable(git, pipe[1]);
 	close(pipe[1]);
 	bool is_whole = pid > 0 && read_all(git, pipe[0]);
 	close(pipe[0]);
 	if (pid > 0 && !is_whole)
 		kill(-pid, SIGKILL);
+	pthread_mutex_lock(&git->lock);
+	git->pid = 0;
+	pthread_mutex_unlock(&git->lock);
 	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	git->is_ok = pid > 0 && (git->output.over || (is_whole && WIFEXITED(status) && WEXITSTATUS(status) <= 1));
@@ -92,17 +111,22 @@ static void on_end(void *self)
 	if (git->on_done)
 		git->on_done(buf_str(&git->output), git->is_ok, git->self);
 	buf_finish(&git->output);
+	pthread_mutex_destroy(&git->lock);
 	free(git->cwd);
 	free(git->script);
+	free(git->argument);
 	free(git);
 }
 
-struct tui_git *tui_git_start(struct loop *loop, const char *cwd, const char *script, tui_git_done_fn on_done,
-                              void *self)
+struct tui_git *tui_git_start(struct loop *loop, const char *cwd, const struct tui_git_script *script,
+                              tui_git_done_fn on_done, void *self)
 {
 	struct tui_git *git = xnew(struct tui_git);
 	git->cwd = xstrdup(cwd);
-	git->script = xstrdup(script);
+	git->script = xstrdup(script->text);
+	git->argument = script->argument ? xstrdup(script->argument) : NULL;
+	git->wait_ms = script->wait_ms ? script->wait_ms : GIT_WAIT_MS;
+	pthread_mutex_init(&git->lock, NULL);
 	git->on_done = on_done;
 	git->self = self;
 	buf_init(&git->output, GIT_OUTPUT_MAX);
@@ -112,6 +136,12 @@ struct tui_git *tui_git_start(struct loop *loop, const char *cwd, const char *sc
 
 void tui_git_cancel(struct tui_git *git)
 {
-	if (git)
-		git->on_done = NULL;
+	if (!git)
+		return;
+	git->on_done = NULL;
+	pthread_mutex_lock(&git->lock);
+	git->is_cancelled = true;
+	if (git->pid)
+		kill(-git->pid, SIGKILL);
+	pthread_mutex_unlock(&git->lock);
 }

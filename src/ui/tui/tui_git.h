@@ -1,7 +1,7 @@
 /* tui_git.h — the output of a script, mostly of git, read on a worker.
  *
  * git starts no program that the repository chose: no external diff, text conversion or file system monitor. At most
- * GIT_OUTPUT_MAX bytes are read, for at most GIT_WAIT_MS. */
+ * GIT_OUTPUT_MAX bytes are read. The script and what it started are killed after its time and when it is cancelled. */
 #ifndef UI_TUI_GIT_H
 #define UI_TUI_GIT_H
 
@@ -15,12 +15,18 @@ struct tui_git;
 
 enum { GIT_OUTPUT_MAX = 4 * MIB, GIT_WAIT_MS = 20000 };
 
+struct tui_git_script {
+	const char *text;     /* for sh, with git as "$GIT"; it runs in cwd */
+	const char *argument; /* its "$2", or NULL */
+	unsigned wait_ms;     /* its time; 0: GIT_WAIT_MS */
+};
+
 /* is_ok: git ran and ended with 0 or 1. Borrowed. */
 typedef void (*tui_git_done_fn)(struct str output, bool is_ok, void *self);
 
-/* script: of sh, with git as "$GIT"; it runs in cwd. */
-struct tui_git *tui_git_start(struct loop *loop, const char *cwd, const char *script, tui_git_done_fn on_done,
-                              void *self);
+/* Copies what script and cwd refer to. */
+struct tui_git *tui_git_start(struct loop *loop, const char *cwd, const struct tui_git_script *script,
+                              tui_git_done_fn on_done, void *self);
 /* on_done is not called any more. NULL is fine. */
 void tui_git_cancel(struct tui_git *git);
 

@@ -63,10 +63,10 @@ static bool edit_queued(struct tui *tui)
 
 /* ---- the clipboard ---- */
 
-static const char clipboard_script[] =
-	"f=$(mktemp \"${TMPDIR:-/tmp}/codex-clipboard-XXXXXX.png\") || exit 2; "
-	"{ wl-paste -n -t image/png || xclip -selection clipboard -t image/png -o; } >\"$f\" 2>/dev/null && "
-	"test -s \"$f\" && printf %s \"$f\" && exit 0; rm -f \"$f\"; exit 2";
+static const struct tui_git_script clipboard_script = {
+	.text = "f=$(mktemp \"${TMPDIR:-/tmp}/codex-clipboard-XXXXXX.png\") || exit 2; "
+		"{ wl-paste -n -t image/png || xclip -selection clipboard -t image/png -o; } >\"$f\" 2>/dev/null && "
+		"test -s \"$f\" && printf %s \"$f\" && exit 0; rm -f \"$f\"; exit 2"};
 
 static void on_clipboard(struct str path, bool is_ok, void *self)
 {
@@ -83,7 +83,7 @@ static void on_clipboard(struct str path, bool is_ok, void *self)
 static void paste_image(struct tui *tui)
 {
 	tui_git_cancel(tui->git);
-	tui->git = tui_git_start(tui->loop, tui->cwd, clipboard_script, on_clipboard, tui);
+	tui->git = tui_git_start(tui->loop, tui->cwd, &clipboard_script, on_clipboard, tui);
 }
 
 /* ---- keys of the program ---- */

@@ -24,6 +24,7 @@
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_pager.h"
+#include "ui/tui/tui_folder.h"
 #include "ui/tui/tui_git.h"
 #include "ui/tui/tui_priv.h"
 
@@ -301,6 +302,7 @@ static int run(struct tui *tui, struct error *err)
 		loop_deferred_finish(&tui->restart);
 		tui_title_clear(tui);
 		tui_git_cancel(tui->git);
+		tui_folder_leave(tui);
 		tui_save_leave(tui);
 		tui_manage_leave(tui);
 		tui_pick_leave(tui);

@@ -135,6 +135,7 @@ struct tui {
 	char *wished_model;         /* chosen, before its effort */
 	struct saving *saving;      /* a choice is being written to config.toml */
 	struct tui_git *git;        /* for a list or the changes; NULL: none runs */
+	struct checkout *checkout;  /* of /worktree, being made; or NULL */
 	struct codex_sample *aside; /* a question of /side without an answer; NULL: none */
 
 	struct token_usage usage;
@@ -307,8 +308,7 @@ void tui_save_leave(struct tui *tui);
 void tui_credentials_fetch(struct tui *tui, void (*on_done)(struct tui *tui, const struct error *err));
 void tui_credentials_store(struct tui *tui, struct str key, void (*on_done)(struct tui *tui, const struct error *err));
 
-/* ---- tui_attach.c: the engine, which belongs to this terminal, or, for a guest (`codex attach`, `codex --remote`), to
- * another process; both ---- */
+/* ---- tui_attach.c: the engine of this terminal or, for a guest (codex attach, codex --remote), of another ---- */
 
 /* True once there is something to submit to. */
 bool tui_has_session(const struct tui *tui);

@@ -107,36 +107,6 @@ void on_slash_hooks(struct tui *tui, struct str text)
 	tui_cells_note(tui->cells, buf_str(&out));
 }
 
-/* ---- the folder ---- */
-
-void on_slash_pwd(struct tui *tui, struct str text)
-{
-	(void)text;
-	tui_cells_note(tui->cells, str_of(tui->cwd));
-}
-
-void on_slash_cd(struct tui *tui, struct str text)
-{
-	const char *home = config_env("HOME");
-	bool is_home = home && (str_is(text, "~") || str_has_prefix(text, "~/"));
-	auto_free char *name =
-		is_home ? xasprintf("%s%.*s", home, STR_ARG(str_skip(text, 1))) : str_dup(text.len ? text : STR("."));
-	auto_free char *joined = path_join(tui->cwd, name);
-	auto_free char *path = realpath(joined, NULL);
-	if (!path || !dir_exists(path)) {
-		tui_cells_fail(tui->cells, STR("/cd: there is no such folder"));
-		return;
-	}
-	struct op_override_turn_context op = {.cwd = str_of(path)};
-	tui_submit(tui, OP_override_turn_context, &op);
-	tui_complete_finish(tui); /* its files are those of the old folder */
-	tui_cells_set_folder(tui->cells, path);
-	free(tui->cwd);
-	tui->cwd = steal(path);
-	tui_ask_skills(tui, true);
-	on_slash_pwd(tui, STR(""));
-}
-
 /* ---- MCP servers ---- */
 
 void on_slash_mcp(struct tui *tui, struct str text)
@@ -242,10 +212,11 @@ void on_slash_stop(struct tui *tui, struct str text)
 
 #define SHOW_NEW "$GIT diff --no-ext-diff --no-textconv --no-color --no-index -- /dev/null \"$0\""
 
-static const char diff_script[] =
-	"test \"$($GIT rev-parse --is-inside-work-tree)\" = true || exit 8; "
-	"$GIT diff --no-ext-diff --no-textconv --no-color; "
-	"export GIT; $GIT ls-files -z --others --exclude-standard | xargs -0 -r -n1 sh -c '" SHOW_NEW "'; exit 0";
+static const struct tui_git_script diff_script = {
+	.text = "test \"$($GIT rev-parse --is-inside-work-tree)\" = true || exit 8; "
+		"$GIT diff --no-ext-diff --no-textconv --no-color; "
+		"export GIT; $GIT ls-files -z --others --exclude-standard | xargs -0 -r -n1 sh -c '" SHOW_NEW
+		"'; exit 0"};
 
 static void on_diff(struct str output, bool is_ok, void *self)
 {
@@ -264,7 +235,7 @@ void on_slash_diff(struct tui *tui, struct str text)
 {
 	(void)text;
 	tui_git_cancel(tui->git);
-	tui->git = tui_git_start(tui->loop, tui->cwd, diff_script, on_diff, tui);
+	tui->git = tui_git_start(tui->loop, tui->cwd, &diff_script, on_diff, tui);
 }
 
 /* ---- reports ---- */

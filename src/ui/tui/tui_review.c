@@ -83,7 +83,7 @@ static void on_commits(struct str output, bool is_ok, void *self)
 static void list(struct tui *tui, const char *script, tui_git_done_fn on_done)
 {
 	tui_git_cancel(tui->git);
-	tui->git = tui_git_start(tui->loop, tui->cwd, script, on_done, tui);
+	tui->git = tui_git_start(tui->loop, tui->cwd, &(struct tui_git_script){.text = script}, on_done, tui);
 }
 
 /* ---- the command ---- */
