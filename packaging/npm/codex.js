@@ -14,6 +14,8 @@ const TARGETS = {
 	'linux arm64': { package: `${name}-linux-arm64`, triple: 'aarch64-unknown-linux-gnu' },
 };
 const target = TARGETS[`${process.platform} ${process.arch}`];
+// Where glibc has its loader: a report of Node.js, which takes longer, is asked only without them.
+const LOADERS = ['/lib64/ld-linux-x86-64.so.2', '/lib/ld-linux-aarch64.so.1'];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 function fail(sentence) {
@@ -49,11 +51,12 @@ function usesGlibc() {
 function findProgram(by) {
 	if (!target || !optionalDependencies[target.package])
 		fail(`${name} has no program for ${process.platform} on ${process.arch}.`);
+	if (!LOADERS.some((file) => fs.existsSync(file)) && !usesGlibc())
+		fail(`${name} needs glibc, which this system does not have.`);
 	let folder;
 	try {
 		folder = path.dirname(require.resolve(`${target.package}/package.json`));
 	} catch {
-		if (!usesGlibc()) fail(`${name} needs glibc, which this system does not have.`);
 		const what = `the package ${target.package}, which has the program,`;
 		fail(`${what} is not installed. To install it, run: ${remedy(by)}`);
 	}

@@ -7,6 +7,7 @@
 #include <uv.h>
 
 #include "base/error.h"
+#include "base/file.h"
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -74,21 +75,32 @@ static const struct {
 	const char *word;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"worker", worker_main},
-	{"fleet", fleet_main},
-	{"serve", serve_main},
-	{"mock-model", mock_model_main},
-	{"proto", proto_http_main},
+	{"worker", worker_main},         {"fleet", fleet_main},      {"serve", serve_main},
+	{"mock-model", mock_model_main}, {"proto", proto_http_main},
 };
+
+/* Started by a codex of another version: one of the two was updated alone. */
+static bool is_mismatch(const char *name)
+{
+	struct str rest = path_name(name);
+	return str_cut_prefix(&rest, "codex-fleet-") && !str_is(path_name(name), FLEET_PROGRAM);
+}
 
 static int run(int argc, char **argv)
 {
+	if (argc > 0 && is_mismatch(argv[0])) {
+		fprintf(stderr,
+		        "codex-fleet: this is version " CODEX_VERSION ", and codex calls for %s: install both in one "
+		        "version (codex --version, codex update)\n",
+		        argv[0]);
+		return 1;
+	}
 	for (size_t i = 0; argc > 1 && i < countof(commands); i++) {
 		if (strcmp(argv[1], commands[i].word) == 0)
 			return commands[i].run(argc - 1, argv + 1);
 	}
 	fprintf(stderr, "codex-fleet: start it as `codex worker`, `codex fleet`, `codex serve`, `codex proto` or "
-	        "`codex mock-model`\n");
+	                "`codex mock-model`\n");
 	return 2;
 }
 

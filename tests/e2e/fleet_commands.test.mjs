@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { codexBin, launch, say, startModel, tempDir, cleanEnv, waitFor } from './lib/codex.mjs';
-import { fleet, freePort, needsRedis, startRedis, startWorker } from './lib/fleet.mjs';
+import { fleet, fleetBin, freePort, needsRedis, startRedis, startWorker } from './lib/fleet.mjs';
 
 const only = needsRedis();
 const lines = (text) => text.split('\n').filter(Boolean).map((line) => JSON.parse(line));
@@ -146,7 +146,7 @@ test('without codex-fleet its commands name the package, and print their help ne
 	for (const args of SERVERS) {
 		const { status, stdout, stderr } = call(args);
 		assert.deepEqual([status, stdout], [1, '']);
-		assert.equal(stderr, `codex ${args[0]}: cannot start codex-fleet (No such file or directory): ` +
+		assert.equal(stderr, `codex ${args[0]}: cannot find codex-fleet: ` +
 			'install the package codex-c-fleet, or unpack its tarball over this installation\n');
 		const help = call([...args, '--help']);
 		assert.deepEqual([help.status, help.stderr], [0, '']);
@@ -176,7 +176,7 @@ test('a codex-fleet that cannot be executed is not passed over', (t) => {
 	fs.writeFileSync(path.join(dir, 'codex-fleet'), '', { mode: 0o644 });
 	const { status, stderr } = call(['serve']);
 	assert.equal(status, 1);
-	assert.match(stderr, /cannot start codex-fleet \(Permission denied\)/);
+	assert.equal(stderr, `codex serve: cannot start ${dir}/codex-fleet: Permission denied\n`);
 });
 
 test('a codex-fleet that every user can write is not executed', (t) => {
@@ -187,5 +187,32 @@ test('a codex-fleet that every user can write is not executed', (t) => {
 	fs.chmodSync(path.join(dir, 'codex-fleet'), 0o757);
 	const { status, stdout, stderr } = call(['serve']);
 	assert.deepEqual([status, stdout], [1, '']);
-	assert.match(stderr, /cannot start codex-fleet \(Operation not permitted\)/);
+	assert.match(stderr, /^codex serve: cannot start \S+\/codex-fleet: it belongs to a user who is neither root nor you/);
+});
+
+const ROOTS = ['unshare', '--user', '--map-user=1234', 'sh', '-c'];
+const lacksNames = spawnSync(ROOTS[0], [...ROOTS.slice(1), 'true']).status === 0 ? false : 'unshare cannot make a user name space';
+
+test('in a user name space, which does not know root, codex-fleet is executed as well', { skip: lacksNames }, (t) => {
+	const { dir } = alone(t);
+	fs.writeFileSync(path.join(dir, 'codex-fleet'), '#!/bin/sh\nstat -c %u "$0"\n', { mode: 0o755 });
+	const inside = (file) => spawnSync(ROOTS[0], [...ROOTS.slice(1), '"$0" serve', file], { encoding: 'utf8', env: cleanEnv(dir) });
+	assert.deepEqual([inside(path.join(dir, 'codex')).stdout], ['1234\n'], 'of the user');
+	if (process.getuid() !== 0) return;
+	for (const name of ['codex', 'codex-fleet']) fs.chownSync(path.join(dir, name), 4321, 4321);
+	const foreign = inside(path.join(dir, 'codex'));
+	assert.deepEqual([foreign.stdout, foreign.stderr], ['65534\n', ''], 'of the owner of codex');
+	fs.chownSync(path.join(dir, 'codex'), 0, 0);
+	assert.match(inside(path.join(dir, 'codex')).stderr, /it belongs to a user who is neither root nor you/);
+});
+
+test('a codex-fleet of another version than codex refuses', (t) => {
+	const call = (name) => spawnSync(fleetBin, ['serve', '--help'], { encoding: 'utf8', argv0: name, env: cleanEnv(tempDir(t, 'home')) });
+	const version = spawnSync(codexBin, ['--version'], { encoding: 'utf8' }).stdout.trim().split(' ').pop();
+	for (const name of ['codex-fleet', `codex-fleet-${version}`, '/usr/libexec/codex/codex-fleet'])
+		assert.match(call(name).stdout, /^Usage: codex serve/m, name);
+	const { status, stdout, stderr } = call('codex-fleet-99.0');
+	assert.deepEqual([status, stdout], [1, '']);
+	assert.equal(stderr, `codex-fleet: this is version ${version}, and codex calls for codex-fleet-99.0: ` +
+		'install both in one version (codex --version, codex update)\n');
 });

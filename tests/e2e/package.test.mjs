@@ -283,6 +283,10 @@ test('each document that help, pages and messages refer to is installed', () => 
 		}
 	}
 	assert.ok(seen.size >= 8, [...seen].join(' '));
+	for (const name of installed) {
+		for (const [, link] of fs.readFileSync(path.join(root, name), 'utf8').matchAll(/\]\(([a-z][\w-]*\.md)[)#]/g))
+			assert.ok(installed.has(`docs/${link}`), `${name} links to ${link}`);
+	}
 });
 
 test('the documents state the limits of sizes that the tools hold', () => {

@@ -308,7 +308,7 @@ test('/cd, /pwd, /hooks, /config, /collab', options, async (t) => {
 	await leave(term);
 });
 
-test('/worktree goes on in a checkout of its own; it says why there is none', options, async (t) => {
+test('/worktree continues in a checkout of its own; it says why there is none', options, async (t) => {
 	const dir = path.join(tempDir(t, 'repo'), 'it\'s a project');
 	fs.mkdirSync(path.join(dir, 'inner'), { recursive: true });
 	const git = (...args) => execFileSync('git', ['-C', dir, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { stdio: 'pipe' });

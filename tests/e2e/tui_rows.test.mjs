@@ -45,7 +45,7 @@ const COMMANDS = {
 	archive: '/archive and /delete', delete: '/archive and /delete', resume: '/resume finds', fork: '/fork continues',
 	init: '/init sends', compact: 'a compaction is one line', config: '/cd, /pwd', plan: '/init sends', copy: '/copy and',
 	export: '/archive and /delete', raw: '/raw and', diff: '/diff is a pager', mention: '/init sends', status: '/status, /help',
-	warnings: '/warnings and', cd: '/cd, /pwd', pwd: '/cd, /pwd', worktree: '/worktree goes on', title: '/statusline and', statusline: '/statusline and',
+	warnings: '/warnings and', cd: '/cd, /pwd', pwd: '/cd, /pwd', worktree: '/worktree continues', title: '/statusline and', statusline: '/statusline and',
 	theme: '/theme:', keymap: '/keymap lists', mcp: '/mcp lists', logout: '/status, /help', exit: 'Ctrl-L clears',
 	quit: 'a conversation stands', feedback: '/status, /help', ps: '/ps names', stop: '/ps names', subagents: '/subagents lists',
 	agent: '/subagents lists', agents: 'Ctrl-L clears', collab: '/cd, /pwd', clear: '/new:', help: '/status, /help',

@@ -56,6 +56,43 @@ static void check_installation(struct doctor *doctor)
 		doctor_report(doctor, DOCTOR_ok, NULL, "codex %s", CODEX_VERSION);
 }
 
+static char *executable_in(const char *folder, const char *below, const char *name)
+{
+	char *path = folder ? xasprintf("%s/%s%s", folder, below, name) : NULL;
+	if (path && access(path, X_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* The programs that codex executes are packages of their own, so that they can be missing. */
+static void show_program(struct doctor *doctor, const char *name, const char *chosen, const char *use)
+{
+	char own[4096];
+	bool is_known = host_program_path(own, sizeof(own)) && strrchr(own, '/');
+	if (is_known)
+		*strrchr(own, '/') = '\0';
+	char *path = is_known ? executable_in(own, "", name) : NULL;
+	if (!path && is_known)
+		path = executable_in(own, "../libexec/codex/", name);
+	if (!path)
+		path = executable_in(chosen, "", name);
+	if (path)
+		doctor_detail(doctor, name, "%s", path);
+	else
+		doctor_detail(doctor, name, "missing: %s", use);
+	free(path);
+}
+
+static void check_programs(struct doctor *doctor)
+{
+	show_program(doctor, "codex-fleet", config_env("CODEX_LIBEXEC"),
+	             "codex serve, worker, fleet and mock-model need it: install codex-c-fleet");
+	show_program(doctor, "codex-code-mode-host", config_env("CODEX_LIBEXEC"),
+	             "scripts of the newest models need it: install codex-c-code-mode");
+	doctor_report(doctor, DOCTOR_ok, NULL, "the programs that codex executes");
+}
+
 static void check_config(struct doctor *doctor)
 {
 	size_t count = 0;

@@ -47,7 +47,7 @@ const struct cli_command worker_command = {
 	.usage = "Usage: codex worker --redis URL [OPTIONS]",
 	.details = "URL: redis://[user[:password]@]host[:port][/db], rediss://… (TLS), unix:///path.\n"
 		   "SIGTERM drains: running tasks end, or another worker continues them.\n"
-		   "docs/fleet.md describes keys, guarantees and operation.\n",
+		   "docs/fleet.md describes keys, guarantees and operation.\n" FLEET_DETAILS,
 	.options = worker_rows,
 	.option_count = countof(worker_rows),
 };
@@ -88,6 +88,7 @@ const struct cli_command fleet_command = {
 	.name = "codex fleet",
 	.about = "Use and watch the sessions of a fleet of workers.",
 	.usage = "Usage: codex fleet <COMMAND> [OPTIONS]",
+	.details = FLEET_DETAILS,
 	.words = fleet_words,
 	.word_count = countof(fleet_words),
 	.options = common_rows,
@@ -96,49 +97,74 @@ const struct cli_command fleet_command = {
 
 /* ---- execution ---- */
 
-/* True if only root and the user can have written the program. */
-static bool is_trusted(const char *path)
+struct search {
+	struct stat own;   /* codex itself */
+	char **words;      /* of the command */
+	char *path;        /* of the codex-fleet that was found, but did not start; owned */
+	const char *cause; /* why: words, or NULL if errno says it */
+};
+
+/* True if the program belongs to root, to the user or to the owner of codex, and not every user can write it. In a user
+ * name space root and others have one number, which is that of codex, too. */
+static bool is_trusted(const struct search *search, const struct stat *st)
+{
+	bool is_known = st->st_uid == 0 || st->st_uid == geteuid() || st->st_uid == search->own.st_uid;
+	return is_known && !(st->st_mode & S_IWOTH);
+}
+
+/* Does nothing after a program was found. */
+static void try_exec(struct search *search, const char *folder, const char *below)
 {
 	struct stat st;
-	if (stat(path, &st) != 0)
-		return false;
-	if ((st.st_uid == 0 || st.st_uid == geteuid()) && !(st.st_mode & S_IWOTH))
-		return true;
-	errno = EPERM;
-	return false;
-}
-
-/* Stays at an error that says more than that the file is missing. */
-static void try_exec(const char *folder, const char *below, char **argv)
-{
-	if (errno != ENOENT)
+	if (search->path)
 		return;
 	auto_free char *path = xasprintf("%s/%scodex-fleet", folder, below);
-	if (is_trusted(path))
-		execv(path, argv);
+	if (stat(path, &st) != 0 && errno == ENOENT)
+		return;
+	if (is_trusted(search, &st))
+		execv(path, search->words);
+	else
+		search->cause = "it belongs to a user who is neither root nor you, or every user can write it";
+	search->path = steal(path);
 }
 
+static int report(const struct search *search, bool has_own, const char *command)
+{
+	if (search->path)
+		fprintf(stderr, "codex %s: cannot start %s: %s\n", command, search->path,
+		        search->cause ? search->cause : strerror(errno));
+	else if (!has_own)
+		fprintf(stderr, "codex %s: cannot find codex-fleet, which is beside codex: is /proc mounted?\n",
+		        command);
+	else
+		fprintf(stderr,
+		        "codex %s: cannot find codex-fleet: install the package codex-c-fleet, or unpack its tarball "
+		        "over "
+		        "this installation\n",
+		        command);
+	return 1;
+}
+
+/* argv[0] of codex-fleet has the version, which its main compares with its own. */
 int fleet_exec(int argc, char **argv)
 {
 	char own[PATH_MAX];
 	const char *chosen = config_env("CODEX_LIBEXEC");
-	char **words = xcalloc((size_t)argc + 2, sizeof(*words));
-	words[0] = (char *)(uintptr_t) "codex-fleet";
-	memcpy(words + 1, argv, (size_t)argc * sizeof(*argv));
-	char *slash = host_program_path(own, sizeof(own)) ? strrchr(own, '/') : NULL;
-	errno = ENOENT;
-	if (slash) {
-		*slash = '\0';
-		try_exec(own, "", words);
-		try_exec(own, "../libexec/codex/", words);
+	struct search search = {.words = xcalloc((size_t)argc + 2, sizeof(*search.words))};
+	search.words[0] = (char *)(uintptr_t)FLEET_PROGRAM;
+	memcpy(search.words + 1, argv, (size_t)argc * sizeof(*argv));
+	bool has_own = host_program_path(own, sizeof(own)) && strrchr(own, '/') && stat(own, &search.own) == 0;
+	if (!has_own)
+		search.own.st_uid = geteuid();
+	if (has_own) {
+		*strrchr(own, '/') = '\0';
+		try_exec(&search, own, "");
+		try_exec(&search, own, "../libexec/codex/");
 	}
 	if (chosen)
-		try_exec(chosen, "", words);
-	fprintf(stderr,
-	        "codex %s: cannot start codex-fleet (%s): install the package codex-c-fleet, or unpack its tarball "
-	        "over "
-	        "this installation\n",
-	        argv[0], strerror(errno));
-	free(words);
-	return 1;
+		try_exec(&search, chosen, "");
+	int status = report(&search, has_own, argv[0]);
+	free(search.path);
+	free(search.words);
+	return status;
 }

@@ -17,6 +17,13 @@ struct fleet_options {
 
 extern const struct cli_command worker_command, fleet_command;
 
+/* A line of the help of its commands. */
+#define FLEET_DETAILS "This command is in the program codex-fleet (docs/install.md).\n"
+
+/* The name by which codex calls codex-fleet. One of another version refuses, because the two speak of the same files.
+ */
+#define FLEET_PROGRAM "codex-fleet-" CODEX_VERSION
+
 /* Executes codex-fleet with these words, the first of which is the command. Returns an exit status if it cannot be
  * executed. It is beside the program, where a build puts it, in ../libexec/codex, where an installation does, or in
  * the folder that $CODEX_LIBEXEC names. */

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "server/mock/mock_model.h"
+#include "ui/fleet/fleet_options.h"
 
 struct command {
 	/* From the command line: */
@@ -49,7 +50,7 @@ static const char details[] =
 	"      -c model_providers.mock.base_url=http://127.0.0.1:43117/v1 \"say hello\"\n"
 	"\n"
 	"It ends on Ctrl-C or SIGTERM, with status 0 if every request matched the script,\n"
-	"else 1. docs/mock-model.md describes the scripts.\n";
+	"else 1. docs/mock-model.md describes the scripts.\n" FLEET_DETAILS;
 
 const struct cli_command mock_model_command = {
 	.name = "codex mock-model",

@@ -22,6 +22,7 @@
 #include "server/http_proto.h"
 #include "server/page_access.h"
 #include "transport/transport_listen.h"
+#include "ui/fleet/fleet_options.h"
 #include "ui/serve/serve_link.h"
 #include "ui/serve/serve_store.h"
 
@@ -75,7 +76,7 @@ static const char details[] = "The program prints a link that signs in the devic
 			      "  $ codex serve --listen https://192.168.0.9:7420 --tls-cert C --tls-key K\n"
 			      "  $ codex serve --url https://desk.example\n"
 			      "\n"
-			      "docs/serve.md says who may ask what.\n";
+			      "docs/serve.md says who may ask what.\n" FLEET_DETAILS;
 
 const struct cli_command serve_command = {
 	.name = "codex serve",

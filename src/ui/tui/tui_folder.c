@@ -1,7 +1,5 @@
 /* A session moves to another folder between turns; its files, skills and mentions are those of the new one. /worktree
  * makes that folder, as `codex --worktree` does. */
-#include "ui/tui/tui_folder.h"
-
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"

@@ -24,7 +24,6 @@
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_pager.h"
-#include "ui/tui/tui_folder.h"
 #include "ui/tui/tui_git.h"
 #include "ui/tui/tui_priv.h"
 

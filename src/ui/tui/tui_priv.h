@@ -304,6 +304,7 @@ bool tui_text_key(struct tui *tui, const struct term_key *key);
 void tui_save(struct tui *tui, const char *const *words, size_t count,
               void (*on_saved)(struct tui *tui, bool is_saved));
 void tui_save_leave(struct tui *tui);
+void tui_folder_leave(struct tui *tui); /* ends git, if it is making a checkout */
 /* Has a worker ask the keyring, or store the key; then calls on_done with NULL or a borrowed error. */
 void tui_credentials_fetch(struct tui *tui, void (*on_done)(struct tui *tui, const struct error *err));
 void tui_credentials_store(struct tui *tui, struct str key, void (*on_done)(struct tui *tui, const struct error *err));
@@ -340,8 +341,7 @@ void tui_attach_configured(struct tui *tui, const struct ev_session_configured *
 bool tui_attach_refuses(struct tui *tui);
 int tui_attach_print(const char *home); /* the running sessions */
 
-/* ---- tui_manage.c ---- */
-/* Archives or deletes the session that was replaced, if the user has chosen so. */
+/* ---- tui_manage.c: archives or deletes the session that was replaced, if the user has chosen so ---- */
 void tui_manage_old(struct tui *tui);
 void tui_manage_leave(struct tui *tui);
 

@@ -35,7 +35,12 @@ export function needs(command) {
 		const { error, status, stdout } = spawnSync(bin, [name, '--help'], { encoding: 'utf8' });
 		return (error || status !== 0 || !/^usage:/im.test(stdout)) && `${bin} has no command "${name}"`;
 	};
-	return { skip: lacks(codexBin, command) || lacks(mockBin, 'mock-model') };
+	// codex itself prints the help; codex-fleet must be there, and have the model, for another answer than these.
+	const lacksModel = () => {
+		const { stderr } = spawnSync(mockBin, ['mock-model'], { encoding: 'utf8' });
+		return !/--script FILE is required/.test(stderr) && `${mockBin} has no scripted model`;
+	};
+	return { skip: lacks(codexBin, command) || lacksModel() };
 }
 
 // --- replies of a script (docs/mock-model.md) -----------------------------------------------------------------------

@@ -12,7 +12,7 @@ import path from 'node:path';
 
 import { cleanEnv, codexBin, launch, makeHome, tempDir, waitFor } from './codex.mjs';
 
-const fleetBin = path.join(path.dirname(codexBin), 'codex-fleet');
+export const fleetBin = path.join(path.dirname(codexBin), 'codex-fleet');
 
 /** Options for a test that needs redis-server. */
 export function needsRedis() {
