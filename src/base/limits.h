@@ -26,6 +26,7 @@ enum {
 	LIMIT_HTTP_SEND_BUFFER = 64 * KIB,   /* send buffer of one call with a longer body */
 	LIMIT_HTTP_BURST = 256 * KIB,        /* bytes read for all responses before other callbacks run */
 	LIMIT_HTTP_CONNECTIONS = 1024,       /* connections of one server */
+	LIMIT_HTTP_STALL_MS = 10 * 1000,     /* time for which a full server keeps a client that takes no answer */
 	LIMIT_HTTP2_STREAMS = 256,           /* concurrent requests of one connection */
 	LIMIT_HTTP2_WINDOW = 1 * MIB,        /* bytes of all requests of a connection that were not acknowledged */
 	LIMIT_GRPC_START_MS = 10,            /* time for the first message of a stream before its session is opened */

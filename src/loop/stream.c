@@ -334,6 +334,11 @@ bool stream_send_owned(struct stream *stream, struct buf *bytes)
 	return send_queued(stream);
 }
 
+size_t stream_queued(const struct stream *stream)
+{
+	return stream->queued;
+}
+
 static void stream_linger(struct stream *stream)
 {
 	stream->linger = loop_timer_create(stream->loop, stream_close, stream);

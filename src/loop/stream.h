@@ -44,6 +44,9 @@ bool stream_send(struct stream *stream, struct str bytes);
 /* As stream_send, without a copy: takes the memory of bytes, which is empty afterwards. For large messages. */
 bool stream_send_owned(struct stream *stream, struct buf *bytes);
 
+/* Returns the bytes that wait to be sent. */
+size_t stream_queued(const struct stream *stream);
+
 /* Replaces the callbacks, for a new owner. Both sets must have on_bytes. */
 void stream_hand_over(struct stream *stream, const struct stream_events *events, void *self);
 

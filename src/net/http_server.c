@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <uv.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -48,22 +49,6 @@ static void connection_destroy(struct connection *connection, enum stream_end ho
 	free(connection);
 }
 
-/* Sends an error status and closes the connection: after a protocol error the start of the next request is unknown. */
-static void connection_refuse(struct connection *connection, int status)
-{
-	auto_buf struct buf text;
-	const struct http_receiver *receiver = connection->receiver;
-	buf_init(&text, LIMIT_HTTP_HEAD);
-	const char *reason = http_status_reason(status);
-	buf_printf(&text, "HTTP/1.1 %d %s\r\nContent-Type: text/plain\r\nContent-Length: %zu\r\n", status, reason,
-	           strlen(reason) + 1);
-	for (size_t i = 0; i < receiver->header_count; i++)
-		buf_printf(&text, "%.*s\r\n", STR_ARG(receiver->headers[i]));
-	buf_printf(&text, "Connection: close\r\n\r\n%s\n", reason);
-	connection_send(connection, buf_str(&text));
-	connection_destroy(connection, STREAM_FLUSH);
-}
-
 static struct http1_exchange *exchange_create(struct connection *connection)
 {
 	const struct http_head *head = &connection->head;
@@ -77,6 +62,17 @@ static struct http1_exchange *exchange_create(struct connection *connection)
 	                       http_head_has_token(head, "connection", "close");
 	list_append(&connection->server->exchanges, &exchange->link);
 	return exchange;
+}
+
+/* Answers with an error status and closes the connection: after a protocol error the start of the next request is
+ * unknown. */
+static void connection_refuse(struct connection *connection, int status)
+{
+	const struct http_receiver *receiver = connection->receiver;
+	connection->state = ANSWERING;
+	connection->skips_body = true;
+	connection->exchange = exchange_create(connection);
+	http_refuse(receiver, &connection->exchange->base, status);
 }
 
 /* The client has disconnected, which the receiver of its request learns. */
@@ -146,7 +142,12 @@ static void on_http2_over(void *self)
 	loop_defer(&connection->proceed);
 }
 
-static const struct http2_events http2_events = {on_output, on_http2_over};
+static void on_answered(void *self)
+{
+	connection_rest(self);
+}
+
+static const struct http2_events http2_events = {on_output, on_http2_over, on_answered};
 
 static void receive_http2(struct connection *connection, struct str bytes)
 {
@@ -241,26 +242,59 @@ static const struct stream_events stream_events = {
 	.on_writable = on_stream_writable,
 };
 
-static bool is_idle(const struct connection *connection)
+/* ---- room for further connections ---- */
+
+void connection_rest(struct connection *connection)
 {
-	bool is_reading = connection->state == READING_HEAD || connection->state == READING_BODY;
-	return connection->http2 ? http2_is_idle(connection->http2) : is_reading;
+	list_remove(&connection->link);
+	list_append(&connection->server->connections, &connection->link);
+	connection->stalled_ms = 0;
 }
 
-/* Evicts the connection that has been idle longest when the limit is reached, so that idle clients cannot block
- * others. */
+static bool is_busy(const struct connection *connection)
+{
+	bool is_reading = connection->state == READING_HEAD || connection->state == READING_BODY;
+	return connection->http2 ? http2_is_busy(connection->http2) : !is_reading;
+}
+
+/* True if the client has taken no further LIMIT_STREAM_QUEUE bytes of its answers for LIMIT_HTTP_STALL_MS, so a client
+ * that takes one byte now and then has stalled, too. The time counts from the first call: only a full server asks. */
+static bool is_stalled(struct connection *connection, size_t unsent)
+{
+	uint64_t now = clock_now_ms();
+	if (!connection->stalled_ms || unsent + LIMIT_STREAM_QUEUE <= connection->stalled_at) {
+		connection->stalled_ms = now;
+		connection->stalled_at = unsent;
+	}
+	return now - connection->stalled_ms >= LIMIT_HTTP_STALL_MS;
+}
+
+/* Returns the connection that has been idle longest; if none is, one that has stalled in the middle of an answer. */
+static struct connection *find_idle(struct http_server *server)
+{
+	struct connection *connection, *stalled = NULL;
+	list_for_each(connection, &server->connections, link) {
+		if (is_busy(connection))
+			continue;
+		size_t unsent = stream_queued(connection->stream) + http2_unsent(connection->http2);
+		if (!unsent)
+			return connection;
+		if (is_stalled(connection, unsent) && !stalled)
+			stalled = connection;
+	}
+	return stalled;
+}
+
+/* Evicts a connection when the limit is reached, so that idle clients cannot block others. The newcomer is refused
+ * rather than a client that reads its answer slowly. */
 static bool make_room(struct http_server *server)
 {
 	if (server->connection_count < LIMIT_HTTP_CONNECTIONS)
 		return true;
-	struct connection *connection;
-	list_for_each(connection, &server->connections, link) {
-		if (is_idle(connection)) {
-			connection_destroy(connection, STREAM_NOW);
-			return true;
-		}
-	}
-	return false;
+	struct connection *idle = find_idle(server);
+	if (idle)
+		connection_destroy(idle, STREAM_NOW);
+	return idle;
 }
 
 /* A complete head did not arrive in time. */
@@ -379,6 +413,11 @@ void http_server_limit_bodies(struct http_server *server, size_t max, http_body_
 {
 	server->receiver.body_max = max;
 	server->receiver.body_use = body_use;
+}
+
+void http_server_answer_refusals(struct http_server *server, http_refusal_fn on_refusal)
+{
+	server->receiver.on_refusal = on_refusal;
 }
 
 void http_server_use_tls(struct http_server *server, struct tls_server *tls)

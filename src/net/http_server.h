@@ -53,6 +53,9 @@ enum http_body_use {
  * after LIMIT_TOKEN_MS is closed. */
 typedef enum http_body_use (*http_body_use_fn)(const struct http_head *head, void *self);
 void http_server_limit_bodies(struct http_server *server, size_t max, http_body_use_fn body_use);
+/* Lets the receiver answer the requests that are refused here; without this the answer is plain text. */
+typedef void (*http_refusal_fn)(struct http_exchange *exchange, int status, void *self);
+void http_server_answer_refusals(struct http_server *server, http_refusal_fn on_refusal);
 /* Accepts HTTP/2 as well, from clients that begin with it (prior knowledge). If its library is missing, such clients
  * are refused (505). */
 void http_server_accept_http2(struct http_server *server);

@@ -44,7 +44,7 @@ static void refuse(struct http2_stream *stream, int status)
 	buf_finish(&stream->body);
 	stream->use = HTTP_BODY_SKIP;
 	stream->is_owned = true;
-	http_reply(&stream->base, status, "text/plain", str_of(http_status_reason(status)));
+	http_refuse(stream->http2->receiver, &stream->base, status);
 }
 
 static void dispatch(struct http2_stream *stream)
@@ -330,14 +330,25 @@ bool http2_has_begun(const struct http2 *http2)
 	return http2->has_begun;
 }
 
-bool http2_is_idle(const struct http2 *http2)
+bool http2_is_busy(const struct http2 *http2)
 {
 	const struct http2_stream *it;
 	list_for_each(it, &http2->streams, link) {
 		if (it->is_owned)
-			return false;
+			return true;
 	}
-	return true;
+	return false;
+}
+
+size_t http2_unsent(const struct http2 *http2)
+{
+	const struct http2_stream *it;
+	size_t sum = 0;
+	if (!http2)
+		return 0;
+	list_for_each(it, &http2->streams, link)
+		sum += it->has_ended ? 1 + it->out.len - it->sent : 0;
+	return sum;
 }
 
 void http2_destroy(struct http2 *http2, bool is_gone)

@@ -39,7 +39,8 @@ struct http_exchange {
 /* The receiver of requests; the same for all its connections. */
 struct http_receiver {
 	http_request_fn on_request;
-	http_body_use_fn body_use; /* NULL: all bodies are read */
+	http_body_use_fn body_use;  /* NULL: all bodies are read */
+	http_refusal_fn on_refusal; /* NULL: refusals are plain text */
 	size_t body_max;
 	void *self;
 	const struct str *headers; /* of all answers */
@@ -50,6 +51,9 @@ enum { HTTP_PEER_SIZE = 64 };
 
 /* True if all answers have a header of this name. */
 bool http_receiver_has(const struct http_receiver *receiver, struct str name);
+
+/* Answers a request that is refused here. */
+void http_refuse(const struct http_receiver *receiver, struct http_exchange *exchange, int status);
 
 /* ---- HTTP/1.1 ---- */
 
@@ -77,8 +81,13 @@ struct connection {
 	bool skips_body;        /* the body is not read, so the connection must be closed */
 	bool streams_body; /* parts of the body are passed on as they arrive; the connection is closed after that */
 	size_t untaken;    /* bytes passed on that the receiver has not taken */
+	uint64_t stalled_ms; /* when the client was last seen to take of its answers; 0: not looked at */
+	size_t stalled_at;   /* bytes that it had not taken then */
 	struct loop_deferred proceed;
 };
+
+/* A request was answered: among the idle connections this is the last one to be evicted. */
+void connection_rest(struct connection *connection);
 
 struct http1_exchange {
 	struct http_exchange base;
@@ -113,6 +122,7 @@ void connection_end_tls(struct connection *connection, enum stream_end how);
 struct http2_events {
 	bool (*on_output)(struct str bytes, void *self); /* false: no more output until http2_drained */
 	void (*on_over)(void *self);                     /* the connection is to be closed when its output was sent */
+	void (*on_answered)(void *self);                 /* the answer of a request is complete, if not sent */
 };
 
 enum { HTTP2_PREFACE = 24 }; /* bytes */
@@ -130,8 +140,10 @@ void http2_drained(struct http2 *http2);
 void http2_go_away(struct http2 *http2);
 /* True once the head of a request was complete. */
 bool http2_has_begun(const struct http2 *http2);
-/* True if no request is complete and not yet answered. */
-bool http2_is_idle(const struct http2 *http2);
+/* True if a request was passed on and its answer is not complete. */
+bool http2_is_busy(const struct http2 *http2);
+/* Returns the bytes of complete answers that wait for the client's windows, and one for each such answer. NULL: 0. */
+size_t http2_unsent(const struct http2 *http2);
 /* Ends the requests in progress; with is_gone their receivers get on_gone. NULL is fine. */
 void http2_destroy(struct http2 *http2, bool is_gone);
 

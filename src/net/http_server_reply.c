@@ -52,6 +52,7 @@ static void exchange_end(struct http1_exchange *exchange, bool must_close, enum 
 	connection->streams_body = false;
 	connection->state = must_close ? ENDING : READING_HEAD;
 	connection->ending = how;
+	connection_rest(connection);
 	loop_defer(&connection->proceed);
 }
 
@@ -232,6 +233,16 @@ void http_reply(struct http_exchange *exchange, int status, const char *content_
 	http_reply_head(exchange, status, &header, content_type ? 1 : 0, (int64_t)body.len);
 	http_reply_data(exchange, body);
 	http_reply_end(exchange);
+}
+
+void http_refuse(const struct http_receiver *receiver, struct http_exchange *exchange, int status)
+{
+	char text[64];
+	snprintf(text, sizeof(text), "%s\n", http_status_reason(status));
+	if (receiver->on_refusal)
+		receiver->on_refusal(exchange, status, receiver->self);
+	else
+		http_reply(exchange, status, "text/plain", str_of(text));
 }
 
 bool http_reply_raw(struct http_exchange *exchange, struct str bytes)

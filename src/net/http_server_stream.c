@@ -149,10 +149,19 @@ static bool on_store(struct http_exchange *base, size_t len)
 	return !stream->is_open || http2_stream_store(stream, len);
 }
 
+/* The receiver lets the stream go. */
+static void disown(struct http2_stream *stream)
+{
+	struct http2 *http2 = stream->http2;
+	stream->is_owned = false;
+	if (!http2->is_over)
+		http2->events->on_answered(http2->self);
+}
+
 static void on_end(struct http_exchange *base, const struct str *trailers, size_t count)
 {
 	struct http2_stream *stream = stream_of(base);
-	stream->is_owned = false;
+	disown(stream);
 	stream->has_ended = true;
 	on_store(base, 0);
 	for (size_t i = 0; i < count; i++) {
@@ -170,7 +179,7 @@ static void on_abort(struct http_exchange *base, enum http_abort how)
 {
 	struct http2_stream *stream = stream_of(base);
 	(void)how;
-	stream->is_owned = false;
+	disown(stream);
 	if (stream->is_open)
 		http2_stream_reset(stream, NGHTTP2_INTERNAL_ERROR);
 	http2_stream_release(stream);

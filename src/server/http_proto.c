@@ -266,6 +266,14 @@ static void on_request(struct http_exchange *exchange, const struct http_head *h
 		dispatch(&request);
 }
 
+/* A request that the HTTP server refuses: its framing is wrong, or it exceeds a limit. */
+static void on_refusal(struct http_exchange *exchange, int status, void *self)
+{
+	struct http_request request = {.proto = self, .exchange = exchange};
+	http_request_refuse(&request, status,
+	                    status == 413 ? "the body is longer than 16 MiB" : http_status_reason(status));
+}
+
 /* ---- the server ---- */
 
 static const struct scheme {
@@ -324,6 +332,7 @@ static int start(struct http_proto *proto, const char *address, struct error *er
 	proto->server = http_server_create_silent(proto->options.loop, on_request, proto);
 	http_server_use_tls(proto->server, tls);
 	http_server_limit_bodies(proto->server, LIMIT_LINE, body_use);
+	http_server_answer_refusals(proto->server, on_refusal);
 	http_server_accept_http2(proto->server);
 	proto->listener = transport_listener_create(proto->options.loop, socket, on_connect, proto, err);
 	if (!proto->listener)

@@ -303,6 +303,50 @@ for (const [name, opening] of [
 		await evicted;
 	});
 
+/** A connection that gets the head of an answer, and has no room for its body until read() is called. */
+async function unread(t, server) {
+	const client = raw(t, server, { opening: false });
+	client.send(preface, frame(SETTINGS, 0, 0, Buffer.concat([Buffer.from([0, 4]), uint32(0)])), frame(HEADERS, END_HEADERS | END_STREAM, 1,
+		Buffer.concat([Buffer.from([0x82, 0x86]), literal(':path', '/v1/codex.proto'), literal(':authority', 'localhost')])));
+	await waitFor(client.socket, () => client.frames, (frames) => frames.some(({ type }) => type === HEADERS));
+	const text = () => Buffer.concat(client.frames.filter(({ type }) => type === DATA).map(({ payload }) => payload)).toString();
+	return { ...client, text, read: () => {
+		client.send(frame(WINDOW_UPDATE, 0, 1, uint32(1 << 20)));
+		return waitFor(client.socket, text, (all) => all.includes('message CloseSessionResponse'));
+	} };
+}
+
+test('a client that has not read its answer yet does not make room for a newcomer; the one that rested longest does', proto, async (t) => {
+	const server = await serve(t);
+	const slow = await unread(t, server);
+	const [first, second] = [connect(t, server), connect(t, server)];
+	for (const client of [first, second, first]) assert.equal((await call(client, { ':path': '/healthz' })).status, 200);
+	for (let count = 3; count < CONNECTIONS; count++) {
+		const client = raw(t, server);
+		client.send(frame(HEADERS, END_HEADERS | END_STREAM, 1, healthHead));
+		await waitFor(client.socket, () => client.frames, (frames) => frames.some(({ type }) => type === HEADERS));
+	}
+	const evicted = new Promise((resolve) => second.on('close', resolve));
+	await isServed(t, server);
+	await evicted;
+	assert.equal((await call(first, { ':path': '/healthz' })).status, 200);
+	await slow.read();
+});
+
+test('clients that never read their answers keep nobody out for ever', proto, async (t) => {
+	const server = await serve(t);
+	const clients = [];
+	for (let count = 0; count < CONNECTIONS; count++) clients.push(await unread(t, server));
+	const isRefused = () => new Promise((resolve) => {
+		const newcomer = raw(t, server);
+		newcomer.socket.on('close', () => resolve(true));
+		waitFor(newcomer.socket, () => newcomer.frames, (frames) => frames.length).then(() => resolve(false), () => resolve(true));
+	});
+	assert.equal(await isRefused(), true, 'all of them may still read');
+	while (await isRefused()) await new Promise((resolve) => setTimeout(resolve, 200));
+	await clients[0].closed; // the one that has waited longest
+});
+
 test('SIGTERM announces the end to each connection', proto, async (t) => {
 	const server = await serve(t, [reply({ message: 'Working.' }, { gate: 'never' })]);
 	const client = connect(t, server);

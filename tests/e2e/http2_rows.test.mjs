@@ -66,7 +66,7 @@ const ROWS = [
 	['/v1/stream', 'http_stream', ['a line that is no submission', 'a line over 16 MiB', 'thousands of submissions']],
 	['health checks without a token', 'http_proto', ['without the token nothing but health is served']],
 	['codex.proto', 'grpc', ['the description of the service is served']],
-	['413 with a code', 'http2_rows', ['a body that is announced too long is refused with a code']],
+	['413 with a code', 'http2_rows', ['a body that is announced too long is refused with a code', 'chunks of more than 16 MiB']],
 	['Upgrade: h2c', 'http2_rows', ['an upgrade to h2c is not taken up']],
 	// flags
 	['addresses and their refusals', 'http_proto', ['an address that other machines reach is refused']],
@@ -87,6 +87,7 @@ const ROWS = [
 	['streams and heads have a limit', 'http2_rows', ['announces its limits']],
 	['silence, half a preface, half a request', 'http2', ['that sends no complete request is closed']],
 	['bodies that never come', 'http2', ['that never send their body keep nobody out']],
+	['answers that are not read', 'http2', ['does not make room for a newcomer', 'never read their answers keep nobody out']],
 	['smuggling, trailers', 'http2', ['ends the request alone', 'two names of the host are refused']],
 	// clients
 	['the cases on every transport', 'cases', ['${transport}']],
@@ -281,6 +282,25 @@ for (const version of [1, 2])
 		}
 		assert.match(text, /413 [^]*\{"error":\{"code":"too_large","message":"[^"]*16 MiB/);
 	});
+
+test('chunks of more than 16 MiB, and what is no HTTP, are refused with a code as well', proto, async (t) => {
+	const server = await serve(t);
+	const chunk = `100000\r\n${'x'.repeat(1 << 20)}\r\n`;
+	const refused = async (bytes, status, code) => {
+		const text = await rawText(t, server, bytes, /\}\}$/);
+		assert.match(text, new RegExp(`^(HTTP/1.1 100 Continue\r\n\r\n)?HTTP/1.1 ${status} `));
+		assert.match(text, /\r\ncontent-type: application\/json\r\n/i);
+		assert.match(text, /\r\nconnection: close\r\n/i);
+		assert.equal(JSON.parse(text.slice(text.indexOf('{'))).error.code, code);
+	};
+	const head = 'POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\n';
+	await refused(`${head}transfer-encoding: chunked\r\n\r\n${chunk.repeat(16)}1\r\nx\r\n`, 413, 'too_large');
+	await refused(`${head}transfer-encoding: chunked\r\n\r\nx\r\n`, 400, 'bad_request');
+	await refused(`${head}expect: miracles\r\ncontent-length: 1\r\n\r\n`, 417, 'expectation_failed');
+	await refused(`${head}a: ${'a'.repeat(70_000)}\r\n\r\n`, 431, 'head_too_large');
+	await refused(`${head}transfer-encoding: gzip\r\n\r\n`, 501, 'unsupported_coding');
+	await refused('GET / HTTP/3.0\r\nhost: x\r\n\r\n', 505, 'unsupported_version');
+});
 
 test('an upgrade to h2c is not taken up', proto, async (t) => {
 	const server = await serve(t);

@@ -116,11 +116,18 @@ static void on_over(void *self)
 	seen->is_over = true;
 }
 
+static void on_answered(void *self)
+{
+	struct connection_seen *seen = self;
+	fuzz_check(!seen->is_over);
+}
+
 static void run(struct str bytes, size_t longest, uint32_t seed, struct connection_seen *seen)
 {
 	static const char opening[] = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0";
-	static const struct http2_events events = {on_output, on_over};
-	const struct http_receiver receiver = {on_request, body_use, BODY_MAX, seen};
+	static const struct http2_events events = {on_output, on_over, on_answered};
+	const struct http_receiver receiver = {
+		.on_request = on_request, .body_use = body_use, .body_max = BODY_MAX, .self = seen};
 	*seen = (struct connection_seen){0};
 	buf_init(&seen->requests, 64 * MIB);
 	struct http2 *http2 = http2_create(loop, &receiver, &events, seen);

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 
 #include "base/buf.h"
@@ -500,6 +501,67 @@ static void test_destroy_with_open_exchanges(void **state)
 	assert_int_equal(f->gone, 1);
 }
 
+/* ---- a full server ---- */
+
+static int open_client(struct fixture *f)
+{
+	f->fd = -1;
+	client_connect(f);
+	return f->fd;
+}
+
+/* Sends one request on a connection and reads the whole answer, or returns false if the connection was closed. */
+static bool ask(struct fixture *f, int fd)
+{
+	auto_buf struct buf answer;
+	buf_init(&answer, MIB);
+	f->fd = fd;
+	client_send(f, STR("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+	client_read(f, &answer, "hello", NULL);
+	return str_has_prefix(buf_str(&answer), "HTTP/1.1 200 ");
+}
+
+/* Neither a client that has not read its answer yet nor one whose last request is recent makes room for a newcomer. */
+static void test_eviction_order(void **state)
+{
+	struct fixture *f = *state;
+	static int clients[LIMIT_HTTP_CONNECTIONS];
+	struct rlimit limit;
+	auto_buf struct buf body, answer;
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	limit.rlim_cur = limit.rlim_max;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	if (limit.rlim_cur < 2 * LIMIT_HTTP_CONNECTIONS + 100)
+		skip();
+	buf_init(&body, 32 * MIB);
+	buf_init(&answer, 33 * MIB);
+	while (body.len < 16 * MIB)
+		buf_append_c(&body, "0123456789abcdef");
+	int slow = open_client(f);
+	f->keep = true;
+	client_send(f, STR("GET / HTTP/1.1\r\nHost: x\r\n\r\n"));
+	while (!f->exchange)
+		turn(f);
+	http_reply(steal(f->exchange), 200, NULL, buf_str(&body));
+	f->keep = false;
+	for (size_t i = 1; i < countof(clients); i++) {
+		clients[i] = open_client(f);
+		assert_true(ask(f, clients[i]));
+	}
+	assert_true(ask(f, clients[1]));
+	int newcomer = open_client(f);
+	assert_true(ask(f, newcomer));
+	assert_false(ask(f, clients[2]));
+	for (size_t i = 1; i < countof(clients); i += i == 1 ? 2 : 1)
+		assert_true(ask(f, clients[i]));
+	f->fd = slow;
+	while (answer.len < body.len)
+		assert_false(client_read(f, &answer, "f", NULL));
+	for (size_t i = 1; i < countof(clients); i++)
+		close(clients[i]);
+	close(newcomer);
+}
+
 static void test_listen_errors(void **state)
 {
 	struct fixture *f = *state;
@@ -537,6 +599,7 @@ int main(void)
 		SERVER_TEST(test_high_water_mark),
 		SERVER_TEST(test_flood_while_answering),
 		SERVER_TEST(test_destroy_with_open_exchanges),
+		SERVER_TEST(test_eviction_order),
 		SERVER_TEST(test_listen_errors),
 	};
 	return cmocka_run_group_tests_name("http_server", tests, NULL, NULL);
