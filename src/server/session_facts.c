@@ -107,16 +107,22 @@ static bool add_request(struct session_facts *facts, const struct event *event)
 	return true;
 }
 
-bool session_facts_on_answer(struct session_facts *facts, struct str request)
+/* task: STR_NONE for any; several agents may ask under the same call id. */
+static bool on_end(struct session_facts *facts, struct str request, struct str task)
 {
 	struct event *it;
 	list_for_each(it, &facts->waiting, link) {
-		if (!str_eq(attach_request_id(it), request))
+		if (!str_eq(attach_request_id(it), request) || (task.ptr && !str_eq(it->id, task)))
 			continue;
 		remove_request(it);
 		return true;
 	}
 	return false;
+}
+
+bool session_facts_on_answer(struct session_facts *facts, struct str request)
+{
+	return on_end(facts, request, STR_NONE);
 }
 
 static bool configure(struct session_facts *facts, const struct ev_session_configured *body)
@@ -153,11 +159,11 @@ bool session_facts_on_event(struct session_facts *facts, const struct event *eve
 	case EV_elicitation_request:
 		return add_request(facts, event);
 	case EV_exec_command_end:
-		return session_facts_on_answer(facts, msg->exec_command_end->call_id);
+		return on_end(facts, msg->exec_command_end->call_id, event->id);
 	case EV_patch_apply_end:
-		return session_facts_on_answer(facts, msg->patch_apply_end->call_id);
+		return on_end(facts, msg->patch_apply_end->call_id, event->id);
 	case EV_request_user_input_expired:
-		return session_facts_on_answer(facts, msg->request_user_input_expired->call_id);
+		return on_end(facts, msg->request_user_input_expired->call_id, event->id);
 	case EV_item_completed:
 		return note_item(facts, msg->item_completed->item);
 	default:
@@ -165,18 +171,22 @@ bool session_facts_on_event(struct session_facts *facts, const struct event *eve
 	}
 }
 
+/* The engine ignores an answer that requests of several agents match. */
 bool session_facts_on_op(struct session_facts *facts, const struct op *op)
 {
-	struct event *it;
+	struct event *it, *found = NULL;
 	if (!attach_is_answer(op))
 		return false;
 	list_for_each(it, &facts->waiting, link) {
 		if (!attach_answers(op, it))
 			continue;
-		remove_request(it);
-		return true;
+		if (found && !str_eq(found->id, it->id))
+			return false;
+		found = found ? found : it;
 	}
-	return false;
+	if (found)
+		remove_request(found);
+	return found;
 }
 
 const char *session_facts_state(const struct session_facts *facts)
@@ -195,6 +205,11 @@ void session_facts_write(const struct session_facts *facts, struct json_writer *
 	jw_array(w);
 	list_for_each(it, &facts->waiting, link)
 		jw_str(w, attach_request_id(it));
+	jw_array_end(w);
+	jw_key(w, "waiting_in");
+	jw_array(w);
+	list_for_each(it, &facts->waiting, link)
+		jw_str(w, it->id);
 	jw_array_end(w);
 	jw_member_i64(w, "updated_at", facts->updated_at);
 }

@@ -31,7 +31,7 @@ bool session_facts_on_op(struct session_facts *facts, const struct op *op);
 bool session_facts_on_answer(struct session_facts *facts, struct str request);
 /* Returns running, blocked or idle, as far as the events say. */
 const char *session_facts_state(const struct session_facts *facts);
-/* Writes the members thread_id, title, cwd, model, waiting and updated_at. */
+/* Writes the members thread_id, title, cwd, model, waiting, waiting_in and updated_at. */
 void session_facts_write(const struct session_facts *facts, struct json_writer *w);
 
 #endif

@@ -164,6 +164,37 @@ test('each of several open requests has its card, and its own answer', page, asy
 	assert.deepEqual(faults, []);
 });
 
+test('agents that ask under the same call id have a card each, and each is answered alone, in every browser', page, async (t) => {
+	const of = (contains, lacks) => ({ contains, lacks: ['You are agent 0', ...lacks] });
+	const touch = (name) => ({ call: 'exec_command', arguments: { cmd: `touch ${name}` }, call_id: 'c' });
+	const server = await serve(t, [
+		{ when: of(['make it', 'function_call_output'], []), reply: [{ message: 'Made.' }] },
+		{ when: of(['make it'], ['function_call_output']), reply: [touch('of-child')] },
+		reply({ call: 'subagent_spawn', arguments: { prompt: 'make it' } }), reply(touch('of-root')),
+		reply({ call: 'subagent_await', arguments: {} }), say('Over.')], { config: `${EAGER}features.subagent_tools = true\n` });
+	const one = await open(t, server);
+	await begin(one.page);
+	const two = await open(t, server, { link: await server.nextLink(), width: 1280, height: 800 });
+	await send(one.page, 'go');
+	await two.page.getByRole('link', { name: /Waiting for you/ }).click();
+	const cardOf = (window, name) => group(window, 'Approval: command').filter({ hasText: name });
+	for (const { page: window } of [one, two])
+		for (const name of ['of-child', 'of-root']) await cardOf(window, name).waitFor();
+	await button(cardOf(one.page, 'of-child'), 'Approve').click();
+	for (const { page: window } of [one, two]) {
+		await cardOf(window, 'of-child').waitFor({ state: 'detached' });
+		assert.equal(await cardOf(window, 'of-root').count(), 1);
+	}
+	assert.equal(fs.existsSync(path.join(server.cwd, 'of-root')), false);
+	await button(cardOf(two.page, 'of-root'), 'Deny').click();
+	for (const { page: window, faults } of [one, two]) {
+		await article(window, 'Codex').filter({ hasText: 'Over.' }).waitFor();
+		assert.equal(await group(window, 'Approval: command').count(), 0);
+		assert.deepEqual(faults, []);
+	}
+	assert.deepEqual(['of-child', 'of-root'].map((name) => fs.existsSync(path.join(server.cwd, name))), [true, false]);
+});
+
 test('the buttons of a new card wait for half a second, and come back if the answer was not sent', page, async (t) => {
 	const server = await serve(t, [run('touch a', { call_id: 'c1' }), say('Done.')], { config: EAGER });
 	const { page: window, context, faults } = await open(t, server, { allows: [/ERR_/] });

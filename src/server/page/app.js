@@ -7,8 +7,10 @@ const put = (id, text) => {
 	$(id).textContent = text;
 };
 
+/** What the list says about the session that is shown, if any. */
+const infoOf = view => sessions.find(one => one.session_id === view?.id);
 const dim = text => el('p', { class: 'dim', text });
-const fill = (id, ...nodes) => $(id).replaceChildren(...nodes);
+const fill = (at, ...nodes) => ($(at) ?? at).replaceChildren(...nodes);
 const fail = (id, what, error) => put(id, `Not ${what}: ${error.message}`);
 
 /** Makes an element. Properties are attributes, except text, class and on (listeners). */
@@ -364,17 +366,17 @@ class Growing {
 		for (; this.blanks[at] < Math.min(MD_LONGEST, this.done + 8000) && !isLate(); at++) {
 			this.stable.append(...blocks(this.text.slice(this.done, this.blanks[at])));
 			this.done = this.raw = this.blanks[at];
-			this.tail.replaceChildren();
+			fill(this.tail);
 		}
 		this.blanks.splice(0, at);
 		if (this.text.length - this.done > 8000) this.showRaw();
-		else this.tail.replaceChildren(...blocks(this.text.slice(this.done)));
+		else fill(this.tail, ...blocks(this.text.slice(this.done)));
 	}
 
 	/** Plain text is appended in pieces, and to short elements, so that little is laid out again. */
 	showRaw() {
 		let last = this.tail.lastChild;
-		if (last?.className !== 'raw') this.tail.replaceChildren((last = raw('')));
+		if (last?.className !== 'raw') fill(this.tail, (last = raw('')));
 		while (this.raw < this.text.length) {
 			const size = last.firstChild.length;
 			if (size > 8000 || (size > 4000 && this.text[this.raw - 1] === '\n'))
@@ -412,7 +414,7 @@ function showAll(node, lines, limit, make) {
 		`Show all ${lines.length} lines`,
 		() => {
 			more.remove();
-			node.replaceChildren(...make(lines));
+			fill(node, ...make(lines));
 		},
 		'small'
 	);
@@ -629,7 +631,7 @@ function setConnection(text) {
 }
 
 function showTitle() {
-	const info = chat && sessions.find(one => one.session_id === chat.id);
+	const info = infoOf(chat);
 	const title = chat ? oneLine(info?.title) || 'New session' : 'Codex';
 	const waiting = sessions.reduce((sum, one) => sum + (one.waiting?.length ?? 0), 0);
 	const count = Math.max(waiting, chat?.cards.size ?? 0);
@@ -912,10 +914,10 @@ function onScroll() {
 
 // Bodies of entries.
 
-const makeText = entry => entry.body.replaceChildren(el('p', { text: entry.text }));
+const makeText = entry => fill(entry.body, el('p', { text: entry.text }));
 
 function makeUser(entry) {
-	entry.body.replaceChildren(
+	fill(entry.body,
 		...(entry.text ? [el('p', { text: shown(entry.text) })] : []),
 		...entry.images.map(address =>
 			/^data:image\/(png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]+$/.test(address)
@@ -929,7 +931,7 @@ function makeGrowing(entry) {
 	if (entry.busy) {
 		entry.growing ??= new Growing();
 		entry.growing.text = entry.text;
-		if (!entry.growing.node.isConnected) entry.body.replaceChildren(entry.growing.node);
+		if (!entry.growing.node.isConnected) fill(entry.body, entry.growing.node);
 		entry.growing.show();
 		return false;
 	}
@@ -943,7 +945,7 @@ function makeGrowing(entry) {
 		if (isLate()) return true;
 	}
 	entry.growing = null;
-	entry.body.replaceChildren(entry.whole);
+	fill(entry.body, entry.whole);
 	if (entry.kind === 'box plan' && entry.text)
 		entry.body.append(button('Implement this plan', () => implementPlan(entry.body.lastChild), 'main'));
 	return false;
@@ -985,7 +987,7 @@ function makeCommand(entry) {
 	const isCut = lines.length > OUTPUT_LINES && !entry.isWhole;
 	entry.parts.out.textContent = (isCut ? lines.slice(-OUTPUT_LINES) : lines).join('\n');
 	entry.parts.out.hidden = !entry.text;
-	entry.parts.more.replaceChildren(
+	fill(entry.parts.more,
 		...(isCut
 			? [
 					button(
@@ -999,16 +1001,16 @@ function makeCommand(entry) {
 				]
 			: [])
 	);
-	entry.parts.state.replaceChildren(commandState(entry));
+	fill(entry.parts.state, commandState(entry));
 }
 
 function makePatch(entry) {
 	if (entry.shownChanges !== entry.changes) {
 		entry.state = el('div');
-		entry.body.replaceChildren(...fileGroups(entry.changes), entry.state);
+		fill(entry.body, ...fileGroups(entry.changes), entry.state);
 		entry.shownChanges = entry.changes;
 	}
-	entry.state.replaceChildren(
+	fill(entry.state,
 		entry.success === undefined
 			? entry.waits
 				? stateLine('Waiting for approval', 'needs')
@@ -1020,7 +1022,7 @@ function makePatch(entry) {
 }
 
 function makeTool(entry) {
-	entry.body.replaceChildren(
+	fill(entry.body,
 		el('pre', { class: 'wrap mono', text: entry.title }),
 		...(entry.text ? [el('pre', { class: 'output', tabindex: 0, text: entry.text })] : []),
 		stateLine(
@@ -1109,11 +1111,11 @@ function grow(id, text, type) {
 	touch(entry);
 }
 
-/** Notes whether a call waits for an approval. */
-function setWaits(callId) {
+/** Notes whether a call of a task waits for an approval. */
+function setWaits(callId, id) {
 	const entry = chat.byId.get(callId),
-		waits = chat.cards.has(callId);
-	if (!entry || entry.waits === waits) return;
+		waits = chat.cards.has(keyOf(callId, id));
+	if (entry?.task !== id || entry.waits === waits) return;
 	entry.waits = waits;
 	touch(entry);
 }
@@ -1174,11 +1176,11 @@ const EVENTS = {
 	plan_delta: msg => grow(msg.item_id, msg.delta, 'Plan'),
 	reasoning_content_delta: msg => grow(msg.item_id, msg.delta, 'Reasoning'),
 	reasoning_raw_content_delta: msg => grow(msg.item_id, msg.delta, 'Reasoning'),
-	exec_command_begin(msg) {
+	exec_command_begin(msg, id) {
 		const command = commandText(msg.command);
 		if (entryOf(msg.call_id, makeCommand)?.command !== command)
-			addEntry('Command', 'box', msg.call_id, makeCommand, { command, text: '' });
-		setWaits(msg.call_id);
+			addEntry('Command', 'box', msg.call_id, makeCommand, { command, text: '', task: id });
+		setWaits(msg.call_id, id);
 	},
 	exec_command_output_delta(msg) {
 		const entry = entryOf(msg.call_id, makeCommand);
@@ -1187,9 +1189,9 @@ const EVENTS = {
 		entry.waits = false;
 		touch(entry);
 	},
-	exec_command_end(msg) {
-		EVENTS.exec_command_begin(msg);
-		closeCard(msg);
+	exec_command_end(msg, id) {
+		EVENTS.exec_command_begin(msg, id);
+		closeCard(msg, id);
 		const entry = chat.byId.get(msg.call_id);
 		decoders.delete(msg.call_id);
 		entry.isOver = true;
@@ -1197,37 +1199,28 @@ const EVENTS = {
 		entry.text ||= msg.aggregated_output || msg.formatted_output || '';
 		touch(entry);
 	},
-	patch_apply_begin(msg) {
+	patch_apply_begin(msg, id) {
 		if (!entryOf(msg.call_id, makePatch))
-			addEntry('File change', 'box', msg.call_id, makePatch, { changes: msg.changes });
-		setWaits(msg.call_id);
+			addEntry('File change', 'box', msg.call_id, makePatch, { changes: msg.changes, task: id });
+		setWaits(msg.call_id, id);
 	},
-	patch_apply_end(msg) {
-		EVENTS.patch_apply_begin(msg);
-		closeCard(msg);
+	patch_apply_end(msg, id) {
+		EVENTS.patch_apply_begin(msg, id);
+		closeCard(msg, id);
 		const entry = chat.byId.get(msg.call_id);
 		entry.isOver = true;
 		entry.success = msg.success;
 		entry.why = oneLine(msg.stderr);
 		touch(entry);
 	},
-	exec_approval_request(msg, id) {
-		addCard(msg, 'Approval: command', card => commandCard(card, msg), { id, op: 'exec_approval' });
-		setWaits(msg.call_id);
-	},
-	apply_patch_approval_request(msg, id) {
-		addCard(msg, 'Approval: file change', card => patchCard(card, msg), { id, op: 'patch_approval' });
-		setWaits(msg.call_id);
-	},
-	request_user_input: (msg, id) => addCard(msg, 'Question', card => questionCard(card, msg), { id }),
-	request_user_input_expired: msg => closeCard(msg),
+	exec_approval_request: (msg, id) =>
+		addCard(msg, 'Approval: command', commandCard, id, 'exec_approval'),
+	apply_patch_approval_request: (msg, id) =>
+		addCard(msg, 'Approval: file change', patchCard, id, 'patch_approval'),
+	request_user_input: (msg, id) => addCard(msg, 'Question', questionCard, id, 'user_input_answer'),
+	request_user_input_expired: closeCard,
 	elicitation_request: (msg, id) =>
-		addCard(
-			{ ...msg, call_id: JSON.stringify(msg.id) },
-			'Question',
-			card => elicitationCard(card, msg),
-			{ id }
-		),
+		addCard({ ...msg, call_id: JSON.stringify(msg.id) }, 'Question', elicitationCard, id),
 	plan_update(msg) {
 		chat.plan = msg.plan;
 		showPlan();
@@ -1273,7 +1266,7 @@ function onEvent({ seq, id, msg }) {
 function showState() {
 	const view = chat;
 	if (!view) return;
-	const info = sessions.find(one => one.session_id === view.id);
+	const info = infoOf(view);
 	const isBusy = view.running || view.cards.size > 0 || info?.state === 'blocked';
 	$('stop').hidden = !isBusy;
 	put('state', oneLine([view.settings.model, view.isPlan ? 'plan mode' : ''].filter(Boolean).join(' · ')));
@@ -1326,25 +1319,31 @@ function showChanges(isOpen) {
 
 // ---- cards: what waits for the user ----
 
-function addCard(msg, name, describe, { id, op }) {
+/** Agents may use the same call ids at once, so a request is named by its task as well. */
+const keyOf = (callId, id) => `${id} ${callId}`;
+const isOpen = (info, card) =>
+	info.last_seq < card.seq || info.waiting.some((callId, i) => keyOf(callId, info.waiting_in[i]) === card.key);
+
+function addCard(msg, name, describe, id, op) {
 	const callId = msg.call_id,
-		info = sessions.find(one => one.session_id === chat.id);
-	const isOver = info?.waiting && info.last_seq >= chat.seq && !info.waiting.includes(callId);
-	if (isOver || chat.cards.has(callId)) return;
-	const card = { callId, id, op, seq: chat.seq, submission: newId(), turn: msg.turn_id || id };
+		key = keyOf(callId, id),
+		info = infoOf(chat);
+	const card = { key, callId, id, op, seq: chat.seq, submission: newId() };
+	if ((info && !isOpen(info, card)) || chat.cards.has(key)) return;
 	card.alert = el('p', { role: 'alert' });
 	card.buttons = el('div', { class: 'buttons' });
 	card.el = el('div', { class: 'card', role: 'group', label: name }, el('h2', { text: name }));
-	describe(card);
+	describe(card, msg);
 	card.el.append(card.alert, card.buttons);
-	chat.cards.set(callId, card);
+	chat.cards.set(key, card);
 	setEnabled(card, false); // a tap that was meant for something else must not decide
 	setTimeout(() => setEnabled(card, true), 500);
 	$('waiting').append(card.el);
 	$('waiting').hidden = false;
 	showTitle();
 	tell(name === 'Question' ? 'Question: an answer is needed' : `Approval needed: ${name.slice(10)}`);
-	notify(callId);
+	setWaits(callId, id);
+	notify(key);
 }
 
 function setEnabled(card, isEnabled) {
@@ -1354,19 +1353,30 @@ function setEnabled(card, isEnabled) {
 function closeCards(test) {
 	for (const card of [...chat.cards.values()].filter(test)) {
 		card.el.remove();
-		chat.cards.delete(card.callId);
-		setWaits(card.callId);
+		chat.cards.delete(card.key);
+		setWaits(card.callId, card.id);
 	}
 	$('waiting').hidden = !chat.cards.size;
 	showState();
 }
 
-const closeCard = msg => closeCards(card => card.callId === msg.call_id);
+function closeCard(msg, id) {
+	closeCards(card => card.key === keyOf(msg.call_id, id));
+}
+
+/** The id of an answer: of the call, or of its task, which means the oldest request of that. */
+function idOf(card) {
+	const others = [...chat.cards.values()].filter(one => one !== card && one.op === card.op);
+	if (others.every(one => one.callId !== card.callId)) return card.callId;
+	if (others.some(one => one.id === card.id && one.seq < card.seq)) throw new Error('answer those above first');
+	return card.id;
+}
 
 async function answer(card, op) {
 	setEnabled(card, false);
 	card.alert.textContent = '';
 	try {
+		if (card.op) Object.assign(op, { type: card.op, id: idOf(card) });
 		await submit(op, card.submission);
 	} catch (error) {
 		card.alert.textContent = `Not sent: ${error.message}`;
@@ -1375,7 +1385,7 @@ async function answer(card, op) {
 }
 
 function decisions(card, amendment) {
-	const decide = decision => () => answer(card, { type: card.op, id: card.callId, decision });
+	const decide = decision => () => answer(card, { decision });
 	card.buttons.append(
 		button('Approve', decide('approved'), 'main'),
 		button('Approve for session', decide('approved_for_session'))
@@ -1418,7 +1428,7 @@ function patchCard(card, msg) {
 
 function questionCard(card, msg) {
 	const fields = (msg.questions ?? []).map((question, at) => {
-		const name = `${card.callId}-${at}`,
+		const name = `${card.key}-${at}`,
 			options = question.options ?? [];
 		const other = el('input', {
 			type: question.isSecret ? 'password' : 'text',
@@ -1480,8 +1490,6 @@ function questionCard(card, msg) {
 					return;
 				}
 				answer(card, {
-					type: 'user_input_answer',
-					id: card.turn,
 					response: {
 						answers: Object.fromEntries(
 							fields.map(field => [field.id, { answers: [field.get()] }])
@@ -1544,9 +1552,9 @@ function elicitationCard(card, msg) {
 
 const notified = new Set();
 
-function notify(callId) {
-	if (!document.hidden || !isLive() || notified.has(callId) || local('notify') !== '1') return;
-	notified.add(callId);
+function notify(key) {
+	if (!document.hidden || !isLive() || notified.has(key) || local('notify') !== '1') return;
+	notified.add(key);
 	try {
 		if (Notification.permission === 'granted') new Notification('Codex waits for you');
 	} catch {
@@ -1910,11 +1918,10 @@ function onLine(line) {
 
 function onSessions(list) {
 	sessions = list;
-	const info = chat && list.find(one => one.session_id === chat.id);
+	const info = infoOf(chat);
 	if (info) {
 		chat.live ??= info.last_seq;
-		const waiting = new Set(info.waiting);
-		closeCards(card => info.last_seq >= card.seq && !waiting.has(card.callId));
+		closeCards(card => !isOpen(info, card));
 	}
 	showSessions();
 	showState();
