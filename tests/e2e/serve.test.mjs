@@ -141,12 +141,28 @@ test('--open gives the browser a private file that forwards to a link, not the l
 	assert.ok(!fs.existsSync(file));
 });
 
+test('--open does not need the folder of XDG_RUNTIME_DIR', serving, async (t) => {
+	const folder = tempDir(t), seen = path.join(folder, 'seen');
+	fs.writeFileSync(path.join(folder, 'xdg-open'), `#!/bin/sh\necho "$1" > ${seen}.part; mv ${seen}.part ${seen}\n`, { mode: 0o755 });
+	const env = { PATH: `${folder}:${process.env.PATH}`, XDG_RUNTIME_DIR: path.join(folder, 'missing'), TMPDIR: tempDir(t) };
+	await serve(t, [say('Unused.')], { args: ['--open'], env });
+	while (!fs.existsSync(seen)) await new Promise((resolve) => setTimeout(resolve, 20));
+	assert.equal(path.dirname(fs.readFileSync(seen, 'utf8')), env.TMPDIR);
+	fs.unlinkSync(seen);
+	const second = await serve(t, [say('Unused.')], { args: ['--open'], env: { ...env, TMPDIR: env.XDG_RUNTIME_DIR } });
+	while (!fs.existsSync(seen)) await new Promise((resolve) => setTimeout(resolve, 20));
+	assert.equal(path.dirname(fs.readFileSync(seen, 'utf8')), '/tmp');
+	second.child.kill('SIGTERM');
+	assert.equal((await second.done).code, 0);
+	assert.ok(!fs.existsSync(fs.readFileSync(seen, 'utf8').trim()));
+});
+
 test('--open without a browser says so', serving, async (t) => {
 	const server = await serve(t, [say('Unused.')], { args: ['--open'], env: { PATH: tempDir(t) } });
 	await waitFor(
 		server.child.stderr,
 		() => server.result.stderr,
-		(text) => text.includes('no browser was opened')
+		(text) => /no browser was opened: .*; open the link above\n/.test(text)
 	);
 	assert.equal((await ask(server, 'GET', '/healthz')).status, 200);
 });

@@ -17,7 +17,7 @@ const ROWS = [
 	['https, plain text on its port', parts, ['the page over https']],
 	['--url, --allow-host', 'serve', ['only this host and this origin', 'a base has no path', 'a host is a name']],
 	['--token-file', 'serve', ['a fixed token is a bearer', 'a short token is refused']],
-	['--open', 'serve', ['gives the browser a private file', '--open without a browser']],
+	['--open', 'serve', ['gives the browser a private file', '--open does not need the folder', '--open without a browser']],
 	['--keep-events', 'serve', ['a stream that starts too late']],
 	['links on standard output, one for each line of input; SIGTERM', 'serve', ['each line of input prints a fresh link', 'stays as it was']],
 	['QR code', parts, ['has a QR code, on the page and in the terminal']],

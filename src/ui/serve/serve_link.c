@@ -129,25 +129,33 @@ void serve_links_destroy(struct serve_links *links)
 
 /* ---- the browser ---- */
 
-static const char *runtime_folder(void)
-{
-	const char *folder = config_env("XDG_RUNTIME_DIR");
-	if (!folder || !*folder)
-		folder = config_env("TMPDIR");
-	return folder && *folder ? folder : "/tmp";
-}
-
-/* Makes the file, of mode 0600, that forwards to a new link. */
-static int make_page(struct serve_links *links, struct error *err)
+/* Makes a file of mode 0600 in the first folder that takes one. The folder of XDG_RUNTIME_DIR may be missing, as after
+ * su, or belong to another user. */
+static int make_file(char **ret_path, struct error *err)
 {
 	static const char suffix[] = ".html";
+	const char *const folders[] = {config_env("XDG_RUNTIME_DIR"), config_env("TMPDIR"), "/tmp"};
+	int fd = -1;
+	for (size_t i = 0; i < countof(folders) && fd < 0; i++) {
+		if (!folders[i] || !*folders[i])
+			continue;
+		free(*ret_path);
+		*ret_path = xasprintf("%s/codex-serve-XXXXXX%s", folders[i], suffix);
+		fd = mkostemps(*ret_path, sizeof(suffix) - 1, O_CLOEXEC);
+	}
+	return fd >= 0 ? fd : error_sys(err, errno, "cannot make %s", *ret_path);
+}
+
+/* Makes the file that forwards to a new link. */
+static int make_page(struct serve_links *links, struct error *err)
+{
 	auto_buf struct buf link, text;
+	auto_free char *path = NULL;
+	auto_close int fd = make_file(&path, err);
 	buf_init(&link, 8 * KIB);
 	buf_init(&text, 32 * KIB);
-	auto_free char *path = xasprintf("%s/codex-serve-XXXXXX%s", runtime_folder(), suffix);
-	auto_close int fd = mkostemps(path, sizeof(suffix) - 1, O_CLOEXEC);
 	if (fd < 0)
-		return error_sys(err, errno, "cannot make %s", path);
+		return fd;
 	links->page = steal(path);
 	http_proto_make_link(links->proto, &link);
 	buf_printf(&text, "<!doctype html><title>Codex</title><meta http-equiv=refresh content=\"0;url=%s\">\n",
@@ -174,7 +182,7 @@ void serve_links_open(struct serve_links *links)
 {
 	struct error err;
 	if (make_page(links, &err) != 0)
-		fprintf(stderr, "no browser was opened: %s\n", err.text);
+		fprintf(stderr, "no browser was opened: %s; open the link above\n", err.text);
 	else if (!start_browser(links->page))
-		fputs("no browser was opened: xdg-open could not be started\n", stderr);
+		fputs("no browser was opened: xdg-open could not be started; open the link above\n", stderr);
 }
