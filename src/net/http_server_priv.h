@@ -79,8 +79,8 @@ struct connection {
 	struct buf body;
 	bool has_said_continue; /* 100 Continue was sent for this request */
 	bool skips_body;        /* the body is not read, so the connection must be closed */
-	bool streams_body; /* parts of the body are passed on as they arrive; the connection is closed after that */
-	size_t untaken;    /* bytes passed on that the receiver has not taken */
+	bool streams_body;   /* parts of the body are passed on as they arrive; the connection is closed after that */
+	size_t untaken;      /* bytes passed on that the receiver has not taken */
 	uint64_t stalled_ms; /* when the client was last seen to take of its answers; 0: not looked at */
 	size_t stalled_at;   /* bytes that it had not taken then */
 	struct loop_deferred proceed;
