@@ -17,7 +17,7 @@
 #include "base/mem.h"
 #include "base/sha.h"
 #include "config/config_env.h"
-#include "loop/loop.h"
+#include "loop/lane.h"
 #include "net/http_fetch.h"
 
 /* The interval between two attempts to take the lock, while another process refreshes, and the longest wait. */
@@ -292,7 +292,7 @@ static void on_store_work(void *self)
 {
 	struct account_call *call = self;
 	call->err = (struct error){0};
-	best_effort(account_store_replace(call->place, &call->auth, call->sent, &call->is_outdated, &call->err));
+	best_effort(auth_renew(call->place, &call->auth, call->sent, &call->is_outdated, &call->err));
 }
 
 static void on_stored(void *self)
@@ -360,7 +360,7 @@ static void on_answer(int status, struct str body, const struct error *transport
 	case ACCOUNT_REFRESHED:
 		call->is_new = call->is_storing = true;
 		call->state = CALL_STORING;
-		worker_run(call->accounts->loop, on_store_work, on_stored, call);
+		lane_run(call->accounts->loop, on_store_work, on_stored, call);
 		break;
 	case ACCOUNT_REFUSED:
 		on_refused(call, &err);

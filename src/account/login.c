@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "config/config_env.h"
-#include "loop/loop.h"
+#include "loop/lane.h"
 
 /* ---- the end ---- */
 
@@ -145,7 +145,7 @@ static void store(struct login *login)
 	login->auth.kind = AUTH_chatgpt;
 	login->auth.refreshed_ms = clock_unix_ms();
 	login->is_storing = true;
-	worker_run(login->options.loop, on_store_work, on_stored, login);
+	lane_run(login->options.loop, on_store_work, on_stored, login);
 }
 
 /* ---- tokens ---- */

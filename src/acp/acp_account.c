@@ -51,6 +51,17 @@ static void on_authenticate_work(struct acp_job *job)
 	}
 }
 
+static void authentication_free(struct acp_job *job)
+{
+	struct authentication *it = container_of(job, struct authentication, job);
+	auth_finish(&it->auth);
+	config_unref(it->config);
+	if (it->key)
+		explicit_bzero(it->key, strlen(it->key));
+	free(it->key);
+	free(it);
+}
+
 static void on_authenticated(struct acp_job *job)
 {
 	struct authentication *it = container_of(job, struct authentication, job);
@@ -62,12 +73,7 @@ static void on_authenticated(struct acp_job *job)
 		         "No API key was found: set CODEX_API_KEY or OPENAI_API_KEY, or run `codex login`");
 	else if (job->request)
 		acp_reply(job->request, NULL);
-	auth_finish(&it->auth);
-	config_unref(it->config);
-	if (it->key)
-		explicit_bzero(it->key, strlen(it->key));
-	free(it->key);
-	free(it);
+	authentication_free(job);
 }
 
 void on_acp_authenticate(struct acp_server *server, struct acp_request *request,
@@ -82,7 +88,8 @@ void on_acp_authenticate(struct acp_server *server, struct acp_request *request,
 	struct authentication *it = xnew(struct authentication);
 	it->config = config_ref(server->config);
 	it->key = key.len ? str_dup(key) : NULL;
-	acp_job_start(&it->job, server, request, on_authenticate_work, on_authenticated);
+	acp_job_start_lane(&it->job, server, request, on_authenticate_work, on_authenticated,
+	                   it->key ? NULL : authentication_free);
 }
 
 /* ---- logout ---- */
@@ -178,7 +185,7 @@ static void on_removed(struct acp_job *job)
 static void start(struct logout *logout, struct config *config)
 {
 	logout->config = config_ref(config);
-	acp_job_start(&logout->job, logout->server, logout->request, on_remove_work, on_removed);
+	acp_job_start_lane(&logout->job, logout->server, logout->request, on_remove_work, on_removed, NULL);
 }
 
 static struct logout *logout_create(struct acp_server *server)

@@ -7,6 +7,7 @@
 #include "acp/acp_session.h"
 #include "base/mem.h"
 #include "engine/codex/codex.h"
+#include "loop/lane.h"
 
 /* ---- jobs ---- */
 
@@ -31,6 +32,20 @@ void acp_job_start(struct acp_job *job, struct acp_server *server, struct acp_re
 	worker_run(server->loop, on_job_work, on_job_done, job);
 }
 
+void acp_job_start_lane(struct acp_job *job, struct acp_server *server, struct acp_request *request, acp_job_fn work,
+                        acp_job_fn done, acp_job_fn drop)
+{
+	*job = (struct acp_job){.server = server, .request = request, .work = work, .done = done, .drop = drop};
+	list_append(&server->jobs, &job->link);
+	job->lane = lane_run(server->loop, on_job_work, on_job_done, job);
+}
+
+static void on_job_drop(void *self)
+{
+	struct acp_job *job = self;
+	job->drop(job);
+}
+
 void acp_jobs_detach(struct acp_server *server)
 {
 	struct acp_job *it;
@@ -38,6 +53,8 @@ void acp_jobs_detach(struct acp_server *server)
 		it->server = NULL;
 		it->request = NULL;
 		list_remove(&it->link);
+		if (it->drop)
+			lane_leave(it->lane, on_job_drop);
 	}
 }
 

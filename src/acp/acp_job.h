@@ -26,12 +26,17 @@ struct acp_job {
 	struct acp_request *request;
 	/* private */
 	struct list link;
-	acp_job_fn work, done;
+	acp_job_fn work, done, drop;
+	struct lane_job *lane;
 };
 
 /* request: NULL if the job belongs to none. */
 void acp_job_start(struct acp_job *job, struct acp_server *server, struct acp_request *request, acp_job_fn work,
                    acp_job_fn done);
+/* As acp_job_start, for work with the stored credentials, in the order of the calls (loop/lane.h). drop: frees a job
+ * that the end of the server does not wait for, on any thread; NULL: it waits. */
+void acp_job_start_lane(struct acp_job *job, struct acp_server *server, struct acp_request *request, acp_job_fn work,
+                        acp_job_fn done, acp_job_fn drop);
 /* Detaches all running jobs from the server. */
 void acp_jobs_detach(struct acp_server *server);
 

@@ -307,10 +307,14 @@ static int run_open(struct open_job *job)
 static void on_open_work(struct acp_job *self)
 {
 	struct open_job *job = container_of(self, struct open_job, job);
-	job->err.code = ERR_none;
+	best_effort(run_open(job));
+}
+
+/* A keyring may hang. */
+static void on_fetch_work(struct acp_job *self)
+{
+	struct open_job *job = container_of(self, struct open_job, job);
 	auth_store_fetch((struct auth_place){job->home, job->store});
-	if (job->id)
-		best_effort(run_open(job));
 }
 
 static void open_job_free(struct acp_job *self)
@@ -351,6 +355,15 @@ static void on_open_done(struct acp_job *self)
 	open_job_free(self);
 }
 
+static void on_fetched(struct acp_job *self)
+{
+	struct open_job *job = container_of(self, struct open_job, job);
+	if (job->id && self->server)
+		acp_job_start(self, self->server, self->request, on_open_work, on_open_done);
+	else
+		on_open_done(self);
+}
+
 static void start_open_job(struct acp_server *server, struct acp_request *request, const struct opening *opening)
 {
 	struct open_job *job = xnew(struct open_job);
@@ -361,8 +374,12 @@ static void start_open_job(struct acp_server *server, struct acp_request *reques
 	job->originator = xstrdup(server->client_name ? server->client_name : "codex_acp");
 	job->is_load = request->method == &acp_methods[ACP_METHOD_session_load];
 	job->is_fork = request->method == &acp_methods[ACP_METHOD_session_fork];
+	job->err.code = ERR_none;
 	buf_init(&job->replay, LIMIT_RPC_LIST);
-	acp_job_start(&job->job, server, request, on_open_work, on_open_done);
+	if (auth_store_is_slow((struct auth_place){job->home, job->store}))
+		acp_job_start_lane(&job->job, server, request, on_fetch_work, on_fetched, open_job_free);
+	else
+		acp_job_start(&job->job, server, request, on_open_work, on_open_done);
 }
 
 static void start_open(struct acp_server *server, struct acp_request *request, const struct opening *opening)

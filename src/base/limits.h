@@ -17,7 +17,7 @@ enum {
 	LIMIT_STREAMED_TEXT = 512 * KIB,     /* text of a streaming item that is kept, so that a retry continues it */
 	LIMIT_SSE_EVENT = 64 * MIB,          /* the data of one event of a model stream */
 	LIMIT_BLANKS = 64 * KIB,             /* leading blanks of a message, held back until text follows */
-	LIMIT_THINK_BLANKS = 64,             /* blanks before a thought that stands in an answer */
+	LIMIT_THINK_BLANKS = 64,             /* blanks before a thought in an answer, and after each tag */
 	LIMIT_TAG_LINE = 4 * KIB,            /* a line that may be a tag, white space included; a longer one is text */
 	LIMIT_HTTP_HEAD = 64 * KIB,          /* status line and headers together */
 	LIMIT_HTTP_ERROR_BODY = 256 * KIB,   /* the part of an error response that is kept */
@@ -126,6 +126,7 @@ enum {
 	LIMIT_TOML_DEPTH = 128,       /* nested tables and arrays */
 	LIMIT_TOML_EDIT = 64 * MIB,   /* bytes parsed for all changes to one text; each step parses it again */
 	LIMIT_AUTH_FILE = 1 * MIB,
+	LIMIT_AUTH_LOCK_MS = 10 * 1000,         /* wait for a process that changes the stored credentials */
 	LIMIT_KEYRING_READ_MS = 2000,           /* wait for an answer of the keyring */
 	LIMIT_KEYRING_WRITE_MS = 2 * 60 * 1000, /* the same, with a user who unlocks it */
 	LIMIT_TOKEN_FILE = 64 * KIB,            /* a file with a secret for client authentication */

@@ -298,7 +298,7 @@ static const struct json *find_old(struct auth_place place, const struct auth *a
 	const struct json *old = NULL;
 	if (auth->kind != AUTH_chatgpt)
 		return NULL;
-	auth_store_fetch(place);
+	auth_store_refetch(place);
 	if (auth_read(place, &stored, NULL) != 0)
 		return NULL;
 	bool is_same = stored.kind == AUTH_chatgpt && str_eq(str_of(stored.account_id), str_of(auth->account_id));
@@ -309,22 +309,64 @@ static const struct json *find_old(struct auth_place place, const struct auth *a
 	return json_is(old, JSON_object) ? old : NULL;
 }
 
-int auth_write(struct auth_place place, const struct auth *auth, struct error *err)
+/* Within a change. */
+static int compose(struct auth_place place, const struct auth *auth, struct buf *out, struct error *err)
 {
 	auto_arena struct arena arena = {0};
 	const struct json *old = find_old(place, auth, &arena);
-	struct buf line, text;
+	struct buf line;
 	buf_init(&line, LIMIT_AUTH_FILE);
-	buf_init(&text, 2 * LIMIT_AUTH_FILE);
+	buf_init(out, 2 * LIMIT_AUTH_FILE);
 	struct json_writer w = json_writer(&line);
 	write_members(&w, auth, old);
-	json_indent(&text, buf_str(&line));
-	buf_append_char(&text, '\n');
-	int status = line.over || text.len > LIMIT_AUTH_FILE
-	                     ? error_set(err, ERR_limit, "the credentials are too long")
-	                     : auth_store_write(place, buf_str(&text), auth->kind == AUTH_client, err);
+	json_indent(out, buf_str(&line));
+	buf_append_char(out, '\n');
+	bool is_over = line.over || out->len > LIMIT_AUTH_FILE;
 	auth_store_wipe(&line);
+	return is_over ? error_set(err, ERR_limit, "the credentials are too long") : 0;
+}
+
+int auth_write(struct auth_place place, const struct auth *auth, struct error *err)
+{
+	struct auth_change change;
+	struct buf text;
+	bool is_memory = auth->kind == AUTH_client; /* which waits for nobody */
+	if (!is_memory && auth_store_begin(place, &change, err) != 0)
+		return -(int)err->code;
+	int status = compose(place, auth, &text, err);
+	if (status == 0)
+		status = auth_store_write(place, buf_str(&text), is_memory, err);
+	if (!is_memory)
+		auth_store_end(&change);
 	auth_store_wipe(&text);
+	return status;
+}
+
+/* True if the stored login is not the one that was refreshed. */
+static bool is_replaced(struct auth_place place, const struct auth *auth, const char *spent)
+{
+	auto_auth struct auth stored = {0};
+	return auth_read(place, &stored, NULL) == 0 &&
+	       (stored.kind != AUTH_chatgpt || !str_eq(str_of(stored.account_id), str_of(auth->account_id)) ||
+	        strcmp(stored.refresh_token ?: "", spent) != 0);
+}
+
+int auth_renew(struct auth_place place, const struct auth *auth, const char *spent, bool *ret_is_outdated,
+               struct error *err)
+{
+	struct auth_change change;
+	struct buf text;
+	if (auth_store_begin(place, &change, err) != 0)
+		return -(int)err->code;
+	auth_store_refetch(place);
+	*ret_is_outdated = is_replaced(place, auth, spent);
+	int status = *ret_is_outdated ? 0 : compose(place, auth, &text, err);
+	if (!*ret_is_outdated) {
+		if (status == 0)
+			status = auth_store_renew(place, buf_str(&text), str_of(spent), err);
+		auth_store_wipe(&text);
+	}
+	auth_store_end(&change);
 	return status;
 }
 
@@ -339,7 +381,13 @@ int auth_write_api_key(struct auth_place place, struct str key, struct error *er
 
 int auth_remove(struct auth_place place, bool *ret_was_there, struct error *err)
 {
-	return auth_store_remove(place, ret_was_there, err);
+	struct auth_change change;
+	*ret_was_there = false;
+	if (auth_store_begin(place, &change, err) != 0)
+		return -(int)err->code;
+	int status = auth_store_remove(place, ret_was_there, err);
+	auth_store_end(&change);
+	return status;
 }
 
 /* ---- rules ---- */

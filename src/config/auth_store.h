@@ -25,13 +25,33 @@ static inline struct auth_place auth_place_file(const char *home)
 
 /* True if auth_store_fetch should precede a read. */
 bool auth_store_is_slow(struct auth_place place);
-/* Asks the keyring, if the place has one. Blocking, for LIMIT_KEYRING_READ_MS at most. */
+/* Asks the keyring, if the place has one, and gives it a text that it did not take before (auth_store_renew). Blocking,
+ * for LIMIT_KEYRING_READ_MS for each at most. */
 void auth_store_fetch(struct auth_place place);
 
-/* Appends the text; ERR_not_found without one. Blocking if the place is slow and nothing was fetched. */
+/* Begins a change that depends on what is stored: until auth_store_end, no other thread or process makes one. Blocking;
+ * ERR_busy after LIMIT_AUTH_LOCK_MS. On a file system without locks, other processes are not kept out. */
+struct auth_change {
+	int fd;
+};
+must_check int auth_store_begin(struct auth_place place, struct auth_change *ret, struct error *err);
+void auth_store_end(struct auth_change *change);
+
+/* Appends the text; ERR_not_found without one. Blocking if the place is slow and nothing was fetched. With "auto", a
+ * keyring that does not answer (ERR_timeout) is an error only if there is no file. */
 must_check int auth_store_read(struct auth_place place, struct buf *out, struct error *err);
+
+/* The following are called within a change, except that nobody but this process sees what is in memory. */
+
+/* As auth_store_fetch, for what is stored alone. */
+void auth_store_refetch(struct auth_place place);
 /* is_memory: keeps the text in memory in every store; otherwise a text in memory is removed from there. */
 must_check int auth_store_write(struct auth_place place, struct str text, bool is_memory, struct error *err);
+/* Replaces a text with the refresh token `spent`, which cannot be used again: the new text must not be lost. If the
+ * keyring does not take it, it is kept in memory, with "auto" in the file as well, until auth_store_fetch has given it
+ * to the keyring or found another text there. */
+must_check int auth_store_renew(struct auth_place place, struct str text, struct str spent, struct error *err);
+/* Removes all of it even if the keyring fails. */
 must_check int auth_store_remove(struct auth_place place, bool *ret_was_there, struct error *err);
 
 /* Wipes and frees the text. */

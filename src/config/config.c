@@ -31,7 +31,7 @@
 struct loaded {
 	struct config config; /* the part that other modules see */
 	/* private */
-	unsigned refs;
+	_Atomic unsigned refs; /* a thread may end with the last one */
 	struct arena arena;
 	struct config_layers layers;
 	struct config_project_place place;

@@ -56,8 +56,17 @@ static const struct secret_schema schema = {
 /* ---- jobs ---- */
 
 /* Jobs that their callers have stopped waiting for. While there is one, no other is started to read: a program that
- * asks again and again must not collect threads. */
+ * asks again and again must not collect threads. LEFT_MAX: the most of them, each with a thread and a text. */
 static _Atomic unsigned unanswered;
+
+enum { LEFT_MAX = 8 };
+
+/* Jobs run one after another, so that a change that was left is not made after a later one. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t next;
+	unsigned last, current;
+} turns = {PTHREAD_MUTEX_INITIALIZER, PTHREAD_COND_INITIALIZER, 0, 1};
 
 enum job_kind { JOB_READ, JOB_WRITE, JOB_REMOVE };
 
@@ -65,6 +74,7 @@ enum { USER_SIZE = 24 };
 
 struct job {
 	enum job_kind kind;
+	unsigned turn;
 	char user[USER_SIZE];
 	char *secret; /* to write, or as read; NULL: none */
 	bool was_there;
@@ -119,10 +129,28 @@ static void job_run(struct job *job)
 	library.free_error(failure);
 }
 
+static void take_turn(struct job *job)
+{
+	pthread_mutex_lock(&turns.lock);
+	while (turns.current != job->turn)
+		pthread_cond_wait(&turns.next, &turns.lock);
+	pthread_mutex_unlock(&turns.lock);
+}
+
+static void end_turn(void)
+{
+	pthread_mutex_lock(&turns.lock);
+	turns.current++;
+	pthread_cond_broadcast(&turns.next);
+	pthread_mutex_unlock(&turns.lock);
+}
+
 static void *on_thread(void *self)
 {
 	struct job *job = self;
+	take_turn(job);
 	job_run(job);
+	end_turn();
 	pthread_mutex_lock(&job->lock);
 	job->is_done = true;
 	bool is_left = job->is_left;
@@ -168,19 +196,40 @@ static struct job *job_create(enum job_kind kind, const char *home)
 	return job;
 }
 
+/* Gives a job its turn. */
+static bool start(struct job *job)
+{
+	pthread_t thread;
+	pthread_mutex_lock(&turns.lock);
+	job->turn = turns.last + 1;
+	bool is_started = pthread_create(&thread, NULL, on_thread, job) == 0;
+	turns.last += is_started;
+	pthread_mutex_unlock(&turns.lock);
+	if (is_started)
+		pthread_detach(thread);
+	return is_started;
+}
+
+static bool is_overloaded(const struct job *job, struct error *err)
+{
+	if (unanswered < (job->kind == JOB_READ ? 1 : LEFT_MAX))
+		return false;
+	error_set(err, ERR_timeout, "the keyring has not answered an earlier request yet; is it locked?");
+	return true;
+}
+
 /* Runs a job. Returns it when it has ended, or NULL and err. */
 static struct job *run(struct job *job, unsigned wait_ms, struct error *err)
 {
-	pthread_t thread;
-	if (pthread_create(&thread, NULL, on_thread, job) != 0) {
+	bool is_refused = is_overloaded(job, err);
+	if (is_refused || !start(job)) {
 		job_destroy(job);
-		error_set(err, ERR_unsupported, "no thread can be started for the keyring");
+		if (!is_refused)
+			error_set(err, ERR_unsupported, "no thread can be started for the keyring");
 		return NULL;
 	}
-	pthread_detach(thread);
 	if (!job_wait(job, wait_ms)) {
-		error_set(err, ERR_unsupported, "the keyring did not answer within %u s; is it locked?",
-		          wait_ms / 1000);
+		error_set(err, ERR_timeout, "the keyring did not answer within %u s; is it locked?", wait_ms / 1000);
 		return NULL;
 	}
 	if (!job->err.code)
@@ -195,9 +244,6 @@ static struct job *run(struct job *job, unsigned wait_ms, struct error *err)
 int keyring_read(const char *home, struct buf *out, struct error *err)
 {
 	struct error failure;
-	if (unanswered)
-		return error_set(err, ERR_unsupported,
-		                 "the keyring has not answered an earlier request yet; is it locked?");
 	struct job *job = run(job_create(JOB_READ, home), LIMIT_KEYRING_READ_MS, &failure);
 	if (!job)
 		return error_set(err, failure.code, "%s", failure.text);
@@ -207,12 +253,12 @@ int keyring_read(const char *home, struct buf *out, struct error *err)
 	return is_there ? 0 : error_set(err, ERR_not_found, "no credentials");
 }
 
-int keyring_write(const char *home, struct str text, struct error *err)
+int keyring_write(const char *home, struct str text, unsigned wait_ms, struct error *err)
 {
 	struct error failure;
 	struct job *job = job_create(JOB_WRITE, home);
 	job->secret = str_dup(text);
-	job = run(job, LIMIT_KEYRING_WRITE_MS, &failure);
+	job = run(job, wait_ms, &failure);
 	if (!job)
 		return error_set(err, failure.code, "%s", failure.text);
 	job_destroy(job);

@@ -458,6 +458,18 @@ test('authenticate stores a key and logout removes it', options, async (t) => {
 	await acp.end();
 });
 
+test('authenticate and logout take effect in the order in which they were sent', options, async (t) => {
+	const acp = await startAcp(t, null), key = { methodId: 'api-key', _meta: { 'api-key': { apiKey: 'sk-test-words' } } };
+	const outcome = (request) => request.then(() => 'ok', () => 'none');
+	for (let i = 0; i < 20; i++) {
+		const sent = [['authenticate', key], ['authenticate', { methodId: 'api-key' }], ['logout', {}], ['authenticate', { methodId: 'api-key' }],
+			['authenticate', key], ['logout', {}], ['authenticate', key], ['authenticate', { methodId: 'api-key' }]];
+		assert.deepEqual(await Promise.all(sent.map(([method, params]) => outcome(acp.request(method, params)))),
+			['ok', 'ok', 'ok', 'none', 'ok', 'ok', 'ok', 'ok']);
+	}
+	await acp.end();
+});
+
 test('a provider without a key needs authentication', options, async (t) => {
 	const home = tempDir(t, 'home');
 	const acp = await startAcp(t, null, { home });

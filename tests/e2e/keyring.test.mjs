@@ -11,6 +11,7 @@ import { startAppServer, text } from './lib/app_server.mjs';
 import { needs, runCodex, tempDir } from './lib/codex.mjs';
 import { inSeconds, jwt, startIssuer } from './lib/issuer.mjs';
 import { needsKeyring, startKeyring } from './lib/keyring.mjs';
+import { startProto, userInput } from './lib/proto.mjs';
 
 const options = needsKeyring(needs('exec'));
 const MODEL = '/backend/codex/responses', TOKEN = '/oauth/token';
@@ -196,4 +197,125 @@ test('app-server: what was read before a login of the same process does not repl
 	assert.match(turn.error.message, /signed in to another account|the keyring/); // the latter if this takes two seconds
 	assert.deepEqual(issuer.to(MODEL), []);
 	assert.equal((await server.end()).code, 0);
+});
+
+/** Signs in with an access token that has expired; returns the app-server and how to run a turn in its thread. */
+async function expired(t, store) {
+	const env = await setup(t, store, '[model_providers.openai]\nsupports_websockets = false\n'), { issuer, keyring, home } = env;
+	const tokens = { ...issuer.issue(), access_token: jwt({ exp: inSeconds(-60) }) };
+	await signIn(env, tokens);
+	const start = () => startAppServer(t, null, { home, env: { ...issuer.env, ...keyring.env } });
+	const turn = async (server) => {
+		const { thread } = await server.request('thread/start', {});
+		await server.request('turn/start', { threadId: thread.id, input: [text('hi')] });
+		return (await server.next('turn/completed')).params.turn;
+	};
+	const stored = async () => (await keyring.items()).map(({ secret }) => JSON.parse(secret).tokens.refresh_token);
+	return { ...env, tokens, start, turn, stored, refreshes: () => issuer.to(TOKEN).filter(({ body }) => body.includes('proactive_expiry')).length };
+}
+
+test('auto: new tokens that the keyring does not take in time are in the file, and used from there', options, async (t) => {
+	const env = await expired(t, 'auto'), { keyring, tokens, file, exec, stored, refreshes, issuer } = env;
+	await keyring.ask('hold');
+	assert.equal((await exec()).code, 0);
+	const { refresh_token } = JSON.parse(readFileSync(file)).tokens;
+	assert.notEqual(refresh_token, tokens.refresh_token);
+	assert.deepEqual(await stored(), [tokens.refresh_token]);
+	const second = await exec(); // the keyring answers, with the spent token
+	assert.equal(second.code, 0, second.stderr);
+	assert.equal(refreshes(), 1);
+	assert.equal(issuer.to(MODEL).length, 2);
+	await keyring.lock();
+	const third = await exec(); // it does not answer at all
+	assert.equal(third.code, 0, third.stderr);
+	assert.equal(refreshes(), 1);
+});
+
+test('auto: a keyring that does not answer is not taken for one without credentials', options, async (t) => {
+	const { run, keyring, file } = await setup(t, 'auto');
+	assert.equal((await run(['login', '--with-api-key'], { input: 'sk-1234567890abcdef' })).code, 0);
+	await keyring.lock();
+	const status = await run(['login', 'status']);
+	assert.match(status.stderr, /the keyring did not answer within 2 s/); // not "Not logged in"
+	assert.ok(!existsSync(file));
+});
+
+test('keyring: new tokens that it refuses are used, and stored when it takes them', options, async (t) => {
+	const env = await expired(t, 'keyring'), { keyring, tokens, file, start, turn, stored, refreshes } = env;
+	const server = await start();
+	await keyring.ask('refuse');
+	assert.equal((await turn(server)).status, 'completed');
+	assert.deepEqual(await stored(), [tokens.refresh_token]);
+	assert.equal((await turn(server)).status, 'completed');
+	await keyring.ask('accept');
+	assert.equal((await turn(server)).status, 'completed');
+	const [token, ...more] = await stored();
+	assert.notEqual(token, tokens.refresh_token);
+	assert.deepEqual([more, refreshes(), existsSync(file)], [[], 1, false]);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('keyring: tokens that it refused are not stored after a logout', options, async (t) => {
+	const env = await expired(t, 'keyring'), { keyring, start, turn, run } = env;
+	const server = await start();
+	await keyring.ask('refuse');
+	assert.equal((await turn(server)).status, 'completed');
+	assert.equal((await run(['logout'])).code, 0);
+	await keyring.ask('accept');
+	assert.equal((await server.request('account/read')).account, null);
+	assert.deepEqual(await keyring.items(), []);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('keyring: a change that was late does not undo a later one', options, async (t) => {
+	const env = await expired(t, 'keyring'), { keyring, start, turn } = env;
+	const server = await start();
+	await keyring.ask('hold');
+	assert.equal((await turn(server)).status, 'completed'); // with tokens that are being stored
+	const logout = server.request('account/logout');
+	while (await keyring.ask('count') < 1);
+	await keyring.ask('go on');
+	await logout;
+	assert.deepEqual(await keyring.items(), []);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('auto: credentials that are in the file do not wait for the keyring', options, async (t) => {
+	const { keyring, home, issuer, file } = await setup(t, 'auto');
+	writeFileSync(file, JSON.stringify({ OPENAI_API_KEY: 'sk-in-the-file' }));
+	const server = await startAppServer(t, null, { home, env: { ...issuer.env, ...keyring.env } });
+	assert.equal((await server.request('account/read')).account.type, 'apiKey');
+	await keyring.ask('silence');
+	assert.equal((await server.request('account/read')).account.type, 'apiKey');
+	assert.ok((await server.request('thread/start', {})).thread.id);
+	assert.equal(await keyring.ask('count'), 0); // it was not asked
+	assert.equal((await server.end()).code, 0);
+});
+
+test('app-server: requests that wait for the keyring leave all threads of the pool to others', options, async (t) => {
+	const { keyring, home, issuer } = await setup(t, 'keyring');
+	const server = await startAppServer(t, null, { home, env: { ...issuer.env, ...keyring.env } });
+	await keyring.ask('silence');
+	const reads = Object.fromEntries(Array.from({ length: 8 }, (_, i) => [`read ${i}`, server.request('account/read')]));
+	while (await keyring.ask('count') < 1);
+	const [first] = await order({ ...reads, file: server.request('fs/readFile', { path: path.join(home, 'config.toml') }) });
+	assert.equal(first, 'file');
+	assert.equal(await keyring.ask('count'), 1);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('a session that is configured again sees the key that was stored since then', options, async (t) => {
+	const { keyring, home, issuer, run } = await setup(t, 'keyring');
+	const provider = { name: 'P', base_url: `${issuer.url}/backend/codex`, requires_openai_auth: true };
+	const codex = await startProto(t, null, { home, env: { ...issuer.env, ...keyring.env } });
+	const op = { type: 'configure_session', provider: { ...provider, requires_openai_auth: false } };
+	codex.submit('1', op);
+	await codex.next('session_configured');
+	assert.equal((await run(['login', '--with-api-key'], { input: 'sk-1234567890abcdef' })).code, 0);
+	codex.submit('2', { ...op, provider });
+	await codex.next('session_configured');
+	codex.submit('3', userInput('hi'));
+	await codex.next('task_complete');
+	assert.equal(issuer.to(MODEL)[0].headers.authorization, 'Bearer sk-1234567890abcdef');
+	assert.equal((await codex.end()).code, 0);
 });

@@ -1,6 +1,12 @@
 /* auth.json: reading, writing, permissions. */
 #include "temp.h"
 
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/file.h>
+#include <unistd.h>
+
 #include "base/json.h"
 #include "config/auth.h"
 
@@ -162,6 +168,67 @@ static void claims_are_read_from_tokens(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_make, temp_remove)
 
+/* ---- refreshed tokens ---- */
+
+static struct auth login_with(const char *refresh_token)
+{
+	return (struct auth){
+		.kind = AUTH_chatgpt,
+		.access_token = xstrdup("access"),
+		.refresh_token = xstrdup(refresh_token),
+		.account_id = xstrdup("acc-1"),
+	};
+}
+
+static void new_tokens_replace_only_those_that_they_were_made_of(void **state)
+{
+	(void)state;
+	struct auth_place place = auth_place_file(temp_root);
+	auto_auth struct auth first = login_with("r1"), second = login_with("r2"), third = login_with("r3");
+	struct error err;
+	bool is_outdated, was_there;
+	assert_int_equal(auth_write(place, &first, &err), 0);
+	assert_int_equal(auth_renew(place, &second, "r1", &is_outdated, &err), 0);
+	assert_false(is_outdated);
+	assert_int_equal(auth_renew(place, &third, "r1", &is_outdated, &err), 0);
+	assert_true(is_outdated);
+	auto_auth struct auth stored = {0};
+	assert_int_equal(auth_read(place, &stored, &err), 0);
+	assert_string_equal(stored.refresh_token, "r2");
+	assert_int_equal(auth_remove(place, &was_there, &err), 0);
+	assert_int_equal(auth_renew(place, &third, "r2", &is_outdated, &err), 0);
+	assert_true(is_outdated);
+	assert_int_equal(access(temp_path("auth.json"), F_OK), -1);
+}
+
+static void *renew(void *self)
+{
+	auto_auth struct auth login = login_with("r2");
+	struct error err;
+	assert_int_equal(auth_renew(auth_place_file(temp_root), &login, "r1", self, &err), 0);
+	return NULL;
+}
+
+/* The test is the other process: it has the lock while it removes the login. */
+static void new_tokens_wait_for_a_logout_of_another_process(void **state)
+{
+	(void)state;
+	auto_auth struct auth login = login_with("r1");
+	struct error err;
+	bool is_outdated = false;
+	pthread_t thread;
+	assert_int_equal(auth_write(auth_place_file(temp_root), &login, &err), 0);
+	int fd = open(temp_path("auth-store.lock"), O_RDWR);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(pthread_create(&thread, NULL, renew, &is_outdated), 0);
+	assert_int_equal(pthread_tryjoin_np(thread, NULL), EBUSY);
+	assert_int_equal(unlink(temp_path("auth.json")), 0);
+	close(fd);
+	pthread_join(thread, NULL);
+	assert_true(is_outdated);
+	assert_int_equal(access(temp_path("auth.json"), F_OK), -1);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +242,8 @@ int main(void)
 		TEST(a_keyring_that_is_absent_is_an_error),
 		TEST(another_account_replaces_the_whole_file),
 		TEST(claims_are_read_from_tokens),
+		TEST(new_tokens_replace_only_those_that_they_were_made_of),
+		TEST(new_tokens_wait_for_a_logout_of_another_process),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,8 +1,11 @@
 /* Deferred calls run soon, once, and never inside the call that defers them. */
 #include "test.h"
 
+#include <semaphore.h>
+
 #include "base/error.h"
-#include "loop/loop.h"
+#include "base/mem.h"
+#include "loop/lane.h"
 
 struct deferring {
 	struct loop_deferred call;
@@ -59,11 +62,116 @@ static void a_call_is_made_once_and_not_at_all_when_it_was_cancelled(void **stat
 	loop_destroy(loop);
 }
 
+/* ---- the lane ---- */
+
+struct errand {
+	int number;
+	int *order, *count;
+	sem_t *begun, *may_end;
+};
+
+static void on_errand(void *self)
+{
+	struct errand *errand = self;
+	if (errand->begun)
+		sem_post(errand->begun);
+	if (errand->may_end)
+		sem_wait(errand->may_end);
+	if (errand->order)
+		errand->order[(*errand->count)++] = errand->number;
+}
+
+static void on_errand_done(void *self)
+{
+	struct errand *errand = self;
+	errand->number = -errand->number;
+}
+
+static void jobs_of_the_lane_run_in_their_order(void **state)
+{
+	(void)state;
+	struct loop *loop = loop_create(NULL);
+	struct errand errands[50];
+	int order[countof(errands)], count = 0;
+	for (size_t i = 0; i < countof(errands); i++) {
+		errands[i] = (struct errand){.number = (int)i + 1, .order = order, .count = &count};
+		lane_run(loop, on_errand, on_errand_done, &errands[i]);
+	}
+	loop_run(loop);
+	for (size_t i = 0; i < countof(errands); i++) {
+		assert_int_equal(order[i], i + 1);
+		assert_int_equal(errands[i].number, -1 - (int)i);
+	}
+	loop_destroy(loop);
+}
+
+static void on_pool_work(void *self)
+{
+	sem_post(self);
+}
+
+static void ignore(void *self)
+{
+	(void)self;
+}
+
+static void a_job_that_hangs_takes_no_thread_of_the_pool(void **state)
+{
+	(void)state;
+	struct loop *loop = loop_create(NULL);
+	sem_t may_end, works;
+	sem_init(&may_end, 0, 0);
+	sem_init(&works, 0, 0);
+	struct errand errands[8];
+	for (size_t i = 0; i < countof(errands); i++) {
+		errands[i] = (struct errand){.may_end = &may_end};
+		lane_run(loop, on_errand, on_errand_done, &errands[i]);
+	}
+	worker_run(loop, on_pool_work, ignore, &works);
+	sem_wait(&works);
+	for (size_t i = 0; i < countof(errands); i++)
+		sem_post(&may_end);
+	loop_destroy(loop);
+}
+
+static void on_drop(void *self)
+{
+	struct errand *errand = self;
+	sem_post(errand->begun);
+}
+
+static void the_end_of_a_loop_does_not_wait_for_a_job_that_was_left(void **state)
+{
+	(void)state;
+	struct loop *loop = loop_create(NULL);
+	sem_t begun, dropped, may_end;
+	sem_init(&begun, 0, 0);
+	sem_init(&dropped, 0, 0);
+	sem_init(&may_end, 0, 0);
+	int order[2], count = 0;
+	struct errand hangs = {.begun = &begun, .may_end = &may_end},
+		      waits = {.number = 2, .order = order, .count = &count};
+	struct lane_job *first = lane_run(loop, on_errand, on_errand_done, &hangs);
+	struct lane_job *second = lane_run(loop, on_errand, on_errand_done, &waits);
+	sem_wait(&begun);
+	waits.begun = &dropped;
+	lane_leave(second, on_drop);
+	sem_wait(&dropped); /* at once, because it had not begun */
+	lane_leave(first, on_drop);
+	loop_destroy(loop); /* while the first job still hangs */
+	sem_post(&may_end);
+	sem_wait(&begun); /* by on_drop */
+	assert_int_equal(count, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_that_defers_itself_holds_up_nothing),
 		cmocka_unit_test(a_call_is_made_once_and_not_at_all_when_it_was_cancelled),
+		cmocka_unit_test(jobs_of_the_lane_run_in_their_order),
+		cmocka_unit_test(a_job_that_hangs_takes_no_thread_of_the_pool),
+		cmocka_unit_test(the_end_of_a_loop_does_not_wait_for_a_job_that_was_left),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -17,7 +17,7 @@
 #include "config/config.h"
 #include "config/config_env.h"
 #include "engine/codex/codex.h"
-#include "loop/loop.h"
+#include "loop/lane.h"
 
 struct account_logins {
 	struct app_server *server;
@@ -286,7 +286,7 @@ static void on_removed(void *self)
 static void start_removing(struct logout *logout)
 {
 	logout->is_removing = true;
-	worker_run(logout->server->loop, on_remove_work, on_removed, logout);
+	lane_run(logout->server->loop, on_remove_work, on_removed, logout);
 }
 
 static void on_revoked(int status, struct str body, const struct error *err, void *self)

@@ -12,7 +12,7 @@
 #include "config/auth.h"
 #include "config/config.h"
 #include "config/config_required.h"
-#include "loop/loop.h"
+#include "loop/lane.h"
 
 /* ---- who ---- */
 
@@ -111,7 +111,7 @@ static enum rpc_verdict start_login(struct rpc_request *request, struct str key)
 		.key = str_dup(key),
 	};
 	settings_job_init(&job->job, request->server);
-	worker_run(request->server->loop, on_login_work, on_login_done, job);
+	lane_run(request->server->loop, on_login_work, on_login_done, job);
 	return rpc_wait(request, on_login_cancel, job);
 }
 

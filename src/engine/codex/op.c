@@ -90,13 +90,25 @@ static void release_waits(struct codex *codex)
 	mcp_wait_release(&codex->mcp_wait);
 }
 
+/* The provider may be another one, which needs the stored credentials. */
+static void configure_again(struct codex *codex, const struct submission *submission)
+{
+	struct error err;
+	const struct op_configure_session *op = submission->op.configure_session;
+	if (resume_wait_fetch(&codex->resume_wait, submission))
+		return;
+	if (resume_wait_check(&codex->resume_wait, &err) != 0 ||
+	    codex_reconfigure_session(codex, submission->id, op, &err) != 0)
+		op_refuse_request(codex, submission, err.text);
+	resume_wait_release(&codex->resume_wait);
+}
+
 void on_op_configure_session(struct codex *codex, const struct submission *submission)
 {
 	struct error err;
 	const struct op_configure_session *op = submission->op.configure_session;
 	if (codex->session) {
-		if (codex_reconfigure_session(codex, submission->id, op, &err) != 0)
-			op_refuse_request(codex, submission, err.text);
+		configure_again(codex, submission);
 		return;
 	}
 	if (mcp_wait_begin(&codex->mcp_wait, submission))

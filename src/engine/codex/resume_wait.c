@@ -10,7 +10,7 @@
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session_env.h"
-#include "loop/loop.h"
+#include "loop/lane.h"
 #include "protocol/message/message.h"
 #include "rollout/rollout_lock.h"
 
@@ -37,19 +37,29 @@ struct resume_job {
 	struct resume_wait *wait; /* NULL: the Codex was closed */
 	struct resume_load *load; /* NULL: nothing is resumed */
 	struct config *config;    /* holds a reference; NULL: no credentials are fetched */
+	struct lane_job *lane;    /* while they are */
 	struct error err;
 };
 
 /* The rules apply to the credentials here, because a login that they forbid is removed from the keyring. */
-static void on_work(void *self)
+static void on_fetch_work(void *self)
 {
 	struct resume_job *job = self;
-	if (job->config) {
-		auth_store_fetch(auth_place_of(job->config));
-		best_effort(auth_enforce(job->config, &job->err));
-	}
-	if (job->load)
-		resume_load_run(job->load);
+	auth_store_fetch(auth_place_of(job->config));
+	best_effort(auth_enforce(job->config, &job->err));
+}
+
+static void on_load_work(void *self)
+{
+	struct resume_job *job = self;
+	resume_load_run(job->load);
+}
+
+static void job_free(void *self)
+{
+	struct resume_job *job = self;
+	config_unref(job->config);
+	free(job);
 }
 
 static void on_loaded(void *self)
@@ -58,8 +68,7 @@ static void on_loaded(void *self)
 	struct resume_wait *wait = job->wait;
 	struct resume_load *load = job->load;
 	struct error err = job->err;
-	config_unref(job->config);
-	free(job);
+	job_free(job);
 	if (!wait) {
 		resume_load_destroy(load);
 		return;
@@ -72,10 +81,19 @@ static void on_loaded(void *self)
 	on_ready(wait);
 }
 
-bool resume_wait_load(struct resume_wait *wait, const struct submission *submission)
+static void on_fetched(void *self)
+{
+	struct resume_job *job = self;
+	job->lane = NULL;
+	if (job->load)
+		worker_run(job->wait->env->loop, on_load_work, on_loaded, job);
+	else
+		on_loaded(job);
+}
+
+static bool start(struct resume_wait *wait, const struct submission *submission, struct str path)
 {
 	struct config *config = wait->env->config;
-	struct str path = submission->op.configure_session->resume_path;
 	bool must_fetch = !wait->has_fetched && auth_store_is_slow(auth_place_of(config));
 	if (wait->load || (!path.ptr && !must_fetch))
 		return false;
@@ -85,8 +103,21 @@ bool resume_wait_load(struct resume_wait *wait, const struct submission *submiss
 	job->config = must_fetch ? config_ref(config) : NULL;
 	wait->job = job;
 	wait->held = submission_create(submission->id, &submission->op);
-	worker_run(wait->env->loop, on_work, on_loaded, job);
+	if (must_fetch)
+		job->lane = lane_run(wait->env->loop, on_fetch_work, on_fetched, job);
+	else
+		worker_run(wait->env->loop, on_load_work, on_loaded, job);
 	return true;
+}
+
+bool resume_wait_load(struct resume_wait *wait, const struct submission *submission)
+{
+	return start(wait, submission, submission->op.configure_session->resume_path);
+}
+
+bool resume_wait_fetch(struct resume_wait *wait, const struct submission *submission)
+{
+	return start(wait, submission, STR_NONE);
 }
 
 struct resume_load *resume_wait_take(struct resume_wait *wait, struct str path)
@@ -143,8 +174,13 @@ bool resume_wait_is_pending(const struct resume_wait *wait)
 
 void resume_wait_finish(struct resume_wait *wait)
 {
-	if (wait->job)
-		wait->job->wait = NULL;
+	struct resume_job *job = wait->job;
+	if (job && job->lane) {
+		resume_load_destroy(job->load);
+		lane_leave(job->lane, job_free);
+	} else if (job) {
+		job->wait = NULL;
+	}
 	resume_load_destroy(wait->load);
 	submission_destroy(wait->held);
 	loop_timer_destroy(wait->timer);

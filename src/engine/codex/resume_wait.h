@@ -41,6 +41,8 @@ void resume_wait_init(struct resume_wait *wait, const struct session_env *env,
 /* Starts to fetch credentials from a keyring, and to load the rollout that the submission, a configure_session,
  * resumes. False if there is nothing to wait for. */
 bool resume_wait_load(struct resume_wait *wait, const struct submission *submission);
+/* Starts to fetch credentials alone. */
+bool resume_wait_fetch(struct resume_wait *wait, const struct submission *submission);
 /* Returns the loaded rollout, to be freed by the caller; loads it synchronously if resume_wait_load was not called. */
 struct resume_load *resume_wait_take(struct resume_wait *wait, struct str path);
 /* To be called when a configure_session has failed with err. True if another process held the lock and the Op will

@@ -10,7 +10,7 @@
 #include "config/config_file.h"
 #include "config/toml/toml.h"
 #include "config/toml/toml_edit.h"
-#include "loop/loop.h"
+#include "loop/lane.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_priv.h"
@@ -117,7 +117,8 @@ void tui_save(struct tui *tui, const char *const *words, size_t count, void (*on
 /* ---- the stored key or login: a keyring may hang, or ask the user for a password ---- */
 
 struct crediting {
-	struct tui *tui;       /* NULL: the terminal was left meanwhile */
+	struct tui *tui; /* NULL: the terminal was left meanwhile */
+	struct lane_job *job;
 	struct config *config; /* holds a reference */
 	char *key;             /* to store, or NULL */
 	bool removes, was_there;
@@ -137,6 +138,16 @@ static void on_credit_work(void *self)
 		auth_store_fetch(place);
 }
 
+static void crediting_free(void *self)
+{
+	struct crediting *work = self;
+	config_unref(work->config);
+	if (work->key)
+		explicit_bzero(work->key, strlen(work->key));
+	free(work->key);
+	free(work);
+}
+
 static void on_credited(void *self)
 {
 	struct crediting *work = self;
@@ -148,11 +159,7 @@ static void on_credited(void *self)
 		work->on_done(tui, work->err.code ? &work->err : NULL);
 		tui_frame_change(tui->frame);
 	}
-	config_unref(work->config);
-	if (work->key)
-		explicit_bzero(work->key, strlen(work->key));
-	free(work->key);
-	free(work);
+	crediting_free(work);
 }
 
 static void start(struct tui *tui, char *key, bool removes, void (*on_done)(struct tui *tui, const struct error *err))
@@ -164,7 +171,7 @@ static void start(struct tui *tui, char *key, bool removes, void (*on_done)(stru
 	work->removes = removes;
 	work->on_done = on_done;
 	tui->crediting = work;
-	worker_run(tui->loop, on_credit_work, on_credited, work);
+	work->job = lane_run(tui->loop, on_credit_work, on_credited, work);
 }
 
 void tui_credentials_fetch(struct tui *tui, void (*on_done)(struct tui *tui, const struct error *err))
@@ -203,8 +210,10 @@ void on_slash_logout(struct tui *tui, struct str text)
 
 void tui_save_leave(struct tui *tui)
 {
+	struct crediting *work = steal(tui->crediting);
 	leave_saving(tui);
-	if (tui->crediting)
-		tui->crediting->tui = NULL;
-	tui->crediting = NULL;
+	if (work && (work->key || work->removes))
+		work->tui = NULL; /* the change is made first */
+	else if (work)
+		lane_leave(work->job, crediting_free);
 }

@@ -34,5 +34,5 @@ export async function startKeyring(t) {
 		service.child.stdin.write(`${line}\n`);
 		return JSON.parse(await service.next());
 	};
-	return { env, items: () => ask('list'), lock: () => ask('lock'), unlock: () => ask('unlock'), held: () => ask('held') };
+	return { env, ask, items: () => ask('list'), lock: () => ask('lock'), unlock: () => ask('unlock'), held: () => ask('held') };
 }

@@ -1,8 +1,9 @@
 """A Secret Service on the session bus, with one collection in memory, for clients that use libsecret.
 
 Commands on standard input, one a line: "lock" (every request for a secret then waits for ever), "held" (answered when
-one waits), "unlock" (those that wait get what was there when they came) and "list". Each is answered with the
-attributes and the secret of each item as one line of JSON. "ready" is printed at the start.
+one waits), "unlock" (those that wait get what was there when they came), "silence" (searches wait for ever), "hold"
+(so do changes), "go on" (both are answered), "refuse" (changes fail), "accept", "count" (answered with the number of
+requests that wait) and "list". Each is answered with the attributes and the secret of each item as one line of JSON. "ready" is printed at the start.
 """
 import json
 import sys
@@ -66,8 +67,16 @@ class Collection(Properties):
         return {"Locked": False, "Label": "Default", "Created": dbus.UInt64(0), "Modified": dbus.UInt64(0),
                 "Items": dbus.Array([item.path for item in self.service.items], signature="o")}
 
-    @dbus.service.method(COLLECTION, in_signature="a{sv}(oayays)b", out_signature="oo")
-    def CreateItem(self, properties, secret, replace):
+    @dbus.service.method(COLLECTION, in_signature="a{sv}(oayays)b", out_signature="oo", async_callbacks=("reply", "fail"))
+    def CreateItem(self, properties, secret, replace, reply, fail):
+        if self.service.refuses:
+            fail(dbus.DBusException("the disk is full", name="org.freedesktop.DBus.Error.Failed"))
+        elif self.service.holds:
+            self.service.held.append(lambda: reply(*self.create(properties, secret, replace)))
+        else:
+            reply(*self.create(properties, secret, replace))
+
+    def create(self, properties, secret, replace):
         attributes = dict(properties[ITEM + ".Attributes"])
         label, text = properties[ITEM + ".Label"], bytes(secret[2])
         same = [item for item in self.service.items if replace and item.attributes == attributes]
@@ -84,6 +93,7 @@ class Service(Properties):
     def __init__(self, bus):
         super().__init__(bus, ROOT)
         self.bus, self.items, self.is_locked, self.waiting, self.is_watched = bus, [], False, [], False
+        self.is_silent, self.holds, self.refuses, self.held = False, False, False, []
         self.collection, self.session = Collection(self), Session(bus, ROOT + "/session/1")
 
     def properties(self):
@@ -95,10 +105,16 @@ class Service(Properties):
             raise dbus.DBusException("plain only", name="org.freedesktop.DBus.Error.NotSupported")
         return dbus.String("", variant_level=1), dbus.ObjectPath(ROOT + "/session/1")
 
-    @dbus.service.method(SERVICE, in_signature="a{ss}", out_signature="aoao")
-    def SearchItems(self, wanted):
+    @dbus.service.method(SERVICE, in_signature="a{ss}", out_signature="aoao", async_callbacks=("reply", "fail"))
+    def SearchItems(self, wanted, reply, fail):
+        if self.is_silent:
+            self.held.append(lambda: self.search(wanted, reply))
+        else:
+            self.search(wanted, reply)
+
+    def search(self, wanted, reply):
         found = [item.path for item in self.items if wanted.items() <= item.attributes.items()]
-        return found, dbus.Array([], signature="o")
+        reply(dbus.Array(found, signature="o"), dbus.Array([], signature="o"))
 
     @dbus.service.method(SERVICE, in_signature="ao", out_signature="aoo")
     def Unlock(self, paths):
@@ -136,8 +152,20 @@ def command(service, line):
     if line == "unlock":
         service.is_locked = False
         service.answer()
+    if line == "silence":
+        service.is_silent = True
+    if line == "hold":
+        service.holds = True
+    if line in ("refuse", "accept"):
+        service.refuses = line == "refuse"
+    if line == "go on":
+        service.is_silent = service.holds = False
+        while service.held:
+            service.held.pop(0)()
     if line == "held" and not service.waiting:
         service.is_watched = True
+    elif line == "count":
+        print(len(service.held), flush=True)
     else:
         show(service)
 
