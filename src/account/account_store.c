@@ -1,3 +1,8 @@
+/* The keyring and the lock are both of other processes, which may hang or keep them for a minute: a thread asks the
+ * keyring, and a caller that does not get the lock tries again later. A fetch belongs to its thread until that has
+ * ended, or to nothing once it is left: it holds only a copy of the place.
+ *
+ * The lock is of a file that is never removed, so that all processes lock the same one. */
 #include "account/account_store.h"
 
 #include <errno.h>

@@ -330,7 +330,7 @@ int auth_write(struct auth_place place, const struct auth *auth, struct error *e
 {
 	struct auth_change change;
 	struct buf text;
-	bool is_memory = auth->kind == AUTH_client; /* which waits for nobody */
+	bool is_memory = auth->kind == AUTH_client; /* which needs no lock */
 	if (!is_memory && auth_store_begin(place, &change, err) != 0)
 		return -(int)err->code;
 	int status = compose(place, auth, &text, err);

@@ -41,7 +41,7 @@ void auth_store_end(struct auth_change *change);
  * keyring that does not answer (ERR_timeout) is an error only if there is no file. */
 must_check int auth_store_read(struct auth_place place, struct buf *out, struct error *err);
 
-/* The following are called within a change, except that nobody but this process sees what is in memory. */
+/* The following are called within a change, except for a text that is only kept in memory. */
 
 /* As auth_store_fetch, for what is stored alone. */
 void auth_store_refetch(struct auth_place place);

@@ -34,6 +34,9 @@ struct chat_reading {
 	size_t call_bytes;
 	size_t judged;     /* bytes of arguments that were parsed, at most JUDGED_MAX */
 	const char *field; /* the name under which reasoning came; NULL: none */
+	bool is_named;     /* the server finds thoughts: tags in the text are text */
+	size_t messages;   /* whose text has begun */
+	bool has_thought;  /* with text */
 	struct str id;     /* of the response, owned */
 	struct token_usage usage;
 	bool has_usage;
@@ -178,15 +181,39 @@ static void read_fragment(struct model_stream *stream, const struct json *json)
 
 /* ---- text ---- */
 
+/* Writes what is needed to send a thought in the form in which it came. */
+static void write_field(const struct chat_reading *reading, struct json_writer *w)
+{
+	if (!reading->field)
+		return;
+	jw_member_cstr(w, "field", reading->field);
+	if (reading->field != chat_thought_in_content)
+		return;
+	jw_member_str(w, "before", buf_str(&reading->think.before));
+	jw_member_str(w, "after", buf_str(&reading->think.after));
+}
+
+/* Closes an item because one of another kind follows. */
+static void close_item(struct model_stream *stream)
+{
+	struct chat_reading *reading = stream->reading;
+	auto_buf struct buf own;
+	buf_init(&own, LIMIT_RESPONSE_ITEM);
+	struct json_writer w = json_writer(&own);
+	if (reading->assembly.open == ASSEMBLY_thought)
+		write_field(reading, &w);
+	else if (reading->messages > 1)
+		jw_member_bool(&w, "continues", true);
+	model_assembly_close(&reading->assembly, stream, buf_str(&own));
+}
+
 static void add_text(struct model_stream *stream, enum assembly_kind kind, struct str text)
 {
 	struct chat_reading *reading = stream->reading;
-	auto_buf struct buf own = {0};
-	if (text.len && reading->assembly.open == ASSEMBLY_thought && kind == ASSEMBLY_message) {
-		buf_init(&own, KIB);
-		if (reading->field)
-			buf_printf(&own, "\"field\":\"%s\"", reading->field);
-		model_assembly_close(&reading->assembly, stream, buf_str(&own));
+	if (text.len && reading->assembly.open != kind) {
+		close_item(stream);
+		reading->messages += kind == ASSEMBLY_message;
+		reading->has_thought |= kind == ASSEMBLY_thought;
 	}
 	model_assembly_add(&reading->assembly, stream, kind, text);
 }
@@ -204,6 +231,7 @@ static void read_thought(struct model_stream *stream, const struct json *const *
 			continue;
 		if (!reading->calls.count && reading->assembly.open == ASSEMBLY_none)
 			reading->field = chat_thought_fields[i];
+		reading->is_named = true;
 		add_text(stream, ASSEMBLY_thought, text);
 		break;
 	}
@@ -213,6 +241,7 @@ static void read_thought(struct model_stream *stream, const struct json *const *
 static void read_thinking_part(struct model_stream *stream, const struct json *thinking)
 {
 	struct str text;
+	((struct chat_reading *)stream->reading)->is_named = true;
 	if (json_to_str(thinking, &text))
 		add_text(stream, ASSEMBLY_thought, text);
 	json_for_each(part, thinking)
@@ -222,10 +251,18 @@ static void read_thinking_part(struct model_stream *stream, const struct json *t
 static void on_think(bool is_thought, struct str text, void *self)
 {
 	struct model_stream *stream = self;
-	struct chat_reading *reading = stream->reading;
 	if (is_thought)
-		reading->field = chat_thought_in_content;
+		((struct chat_reading *)stream->reading)->field = chat_thought_in_content;
 	add_text(stream, is_thought ? ASSEMBLY_thought : ASSEMBLY_message, text);
+}
+
+/* The thought may be empty. */
+static void feed_think(struct model_stream *stream, struct str text)
+{
+	struct chat_reading *reading = stream->reading;
+	chat_think_feed(&reading->think, text, on_think, stream);
+	if (reading->think.before.len)
+		reading->field = chat_thought_in_content;
 }
 
 /* A server that names thoughts leaves none in the text. */
@@ -233,10 +270,10 @@ static void read_text(struct model_stream *stream, struct str text)
 {
 	struct chat_reading *reading = stream->reading;
 	if (reading->think.state == THINK_AFTER ||
-	    (reading->field && reading->think.state == THINK_BEFORE && !reading->think.held.len))
+	    (reading->is_named && reading->think.state == THINK_BEFORE && !reading->think.held.len))
 		add_text(stream, ASSEMBLY_message, text);
 	else
-		chat_think_feed(&reading->think, text, on_think, stream);
+		feed_think(stream, text);
 }
 
 static void read_content(struct model_stream *stream, const struct json *content)
@@ -250,7 +287,7 @@ static void read_content(struct model_stream *stream, const struct json *content
 		if (str_is(json_get_str(part, "type"), "thinking"))
 			read_thinking_part(stream, json_get(part, "thinking"));
 		else
-			add_text(stream, ASSEMBLY_message, json_get_str(part, "text"));
+			read_text(stream, json_get_str(part, "text"));
 	}
 }
 
@@ -260,8 +297,10 @@ static void read_content(struct model_stream *stream, const struct json *content
 static void write_own(const struct chat_reading *reading, bool all, struct str extra, struct buf *out)
 {
 	struct json_writer w = json_writer(out);
-	if (reading->field && all)
-		jw_member_cstr(&w, "field", reading->field);
+	if (all)
+		write_field(reading, &w);
+	if (all && reading->messages > 1 && reading->assembly.open == ASSEMBLY_message)
+		jw_member_bool(&w, "continues", true);
 	if (reading->details.list.count && all) {
 		jw_key(&w, "details");
 		chat_details_write(&reading->details, &w);
@@ -297,15 +336,35 @@ static void emit_calls(struct model_stream *stream, bool has_own)
 	}
 }
 
+/* Gives the user a thought that is the whole response, and was not closed, as the answer: models that were trained on
+ * it forget the tag. The answer is not sent back to them, because the thought is. */
+static void answer_with_thought(struct model_stream *stream)
+{
+	struct chat_reading *reading = stream->reading;
+	struct model_assembly *assembly = &reading->assembly;
+	auto_buf struct buf text, own;
+	buf_init(&text, LIMIT_SSE_EVENT);
+	buf_append_str(&text, buf_str(&assembly->text));
+	add_text(stream, ASSEMBLY_message, buf_str(&text));
+	buf_init(&own, KIB);
+	buf_append_c(&own, "\"is_thought\":true");
+	model_assembly_close(assembly, stream, buf_str(&own));
+}
+
 static void complete(struct model_stream *stream)
 {
 	struct chat_reading *reading = stream->reading;
 	auto_buf struct buf own = {0};
+	bool is_unclosed = reading->think.state == THINK_INSIDE;
 	buf_init(&own, LIMIT_RESPONSE_ITEM);
 	chat_think_end(&reading->think, on_think, stream);
+	if (is_unclosed && !reading->messages && !reading->calls.count)
+		answer_with_thought(stream);
 	write_own(reading, true, STR_NONE, &own);
-	bool has_open = reading->assembly.open == ASSEMBLY_thought ||
-	                (reading->assembly.open == ASSEMBLY_message && reading->details.list.count);
+	bool is_empty_thought = reading->think.before.len && !reading->has_thought;
+	bool must_keep = reading->details.list.count || reading->messages > 1 || is_empty_thought;
+	bool has_open =
+		reading->assembly.open == ASSEMBLY_thought || (reading->assembly.open == ASSEMBLY_message && must_keep);
 	model_assembly_close(&reading->assembly, stream, has_open ? buf_str(&own) : STR_NONE);
 	emit_calls(stream, !has_open);
 	if (stream->state == MODEL_STREAM_OPEN)

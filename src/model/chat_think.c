@@ -9,11 +9,15 @@ void chat_think_init(struct chat_think *think)
 {
 	*think = (struct chat_think){0};
 	buf_init(&think->held, LIMIT_SSE_EVENT);
+	buf_init(&think->before, KIB);
+	buf_init(&think->after, KIB);
 }
 
 void chat_think_finish(struct chat_think *think)
 {
 	buf_finish(&think->held);
+	buf_finish(&think->before);
+	buf_finish(&think->after);
 }
 
 static void pass(chat_think_fn emit, bool is_thought, struct str text, void *self)
@@ -43,7 +47,9 @@ static struct str step_before(struct chat_think *think, struct str text)
 	if (len < opening.len)
 		return text;
 	think->state = THINK_BEGUN;
-	return str_skip(begin, opening.len);
+	begin = str_skip(begin, opening.len);
+	buf_append_str(&think->before, str_n(text.ptr, text.len - begin.len));
+	return begin;
 }
 
 static struct str step_inside(struct chat_think *think, struct str text, chat_think_fn emit, void *self)
@@ -54,16 +60,20 @@ static struct str step_inside(struct chat_think *think, struct str text, chat_th
 	if (end < 0)
 		return str_skip(text, len);
 	think->state = THINK_GAP;
+	buf_append_str(&think->after, closing);
 	return str_skip(text, len + closing.len);
 }
 
-/* Drops blanks. */
-static struct str step_gap(struct chat_think *think, struct str text, enum chat_think_state next)
+/* Keeps blanks; more than LIMIT_THINK_BLANKS belong to what follows. */
+static struct str step_gap(struct chat_think *think, struct str text, struct buf *kept, enum chat_think_state next)
 {
-	text = str_trim_start(text);
-	if (text.len)
+	size_t len = text.len - str_trim_start(text).len, kept_blanks = kept->len - str_trim_end(buf_str(kept)).len;
+	if (len > LIMIT_THINK_BLANKS - kept_blanks)
+		len = LIMIT_THINK_BLANKS - kept_blanks;
+	buf_append_str(kept, str_n(text.ptr, len));
+	if (text.len > len)
 		think->state = next;
-	return text;
+	return str_skip(text, len);
 }
 
 static struct str step(struct chat_think *think, struct str text, chat_think_fn emit, void *self)
@@ -72,11 +82,11 @@ static struct str step(struct chat_think *think, struct str text, chat_think_fn 
 	case THINK_BEFORE:
 		return step_before(think, text);
 	case THINK_BEGUN:
-		return step_gap(think, text, THINK_INSIDE);
+		return step_gap(think, text, &think->before, THINK_INSIDE);
 	case THINK_INSIDE:
 		return step_inside(think, text, emit, self);
 	case THINK_GAP:
-		return step_gap(think, text, THINK_AFTER);
+		return step_gap(think, text, &think->after, THINK_AFTER);
 	case THINK_AFTER:
 		break;
 	}

@@ -1,8 +1,9 @@
 /* chat_think.h — finds the thought at the beginning of an answer, between <think> and </think>: servers that do not
  * know the tags of their model leave it in the text.
  *
- * The division of the text into pieces changes only the division of what is emitted. Blanks around the thought are
- * dropped. Tags elsewhere are text. Owns: a tag that is not complete. Any thread. */
+ * The division of the text into pieces changes only the division of what is emitted. Tags and the blanks around the
+ * thought are not emitted, but kept: before + thought + after + answer are the bytes of the text. Tags elsewhere are
+ * text. Owns: what is kept, and a tag that is not complete. Any thread. */
 #ifndef MODEL_CHAT_THINK_H
 #define MODEL_CHAT_THINK_H
 
@@ -16,6 +17,7 @@ enum chat_think_state { THINK_BEFORE, THINK_BEGUN, THINK_INSIDE, THINK_GAP, THIN
 struct chat_think {
 	enum chat_think_state state; /* THINK_AFTER: all further text is the answer */
 	struct buf held;
+	struct buf before, after; /* the thought; empty: not found, or not closed */
 };
 
 /* The text is borrowed, and not empty. */

@@ -100,6 +100,8 @@ struct chat_thought {
 	struct buf text;
 	const char *field; /* the name under which this provider sends reasoning; NULL: none */
 	struct str details;
+	struct str before, after; /* of a thought in the text: the tags with their blanks */
+	bool has_tags;            /* that it came with; it may be empty */
 };
 
 /* Returns the static name of a field for reasoning; NULL if it is not one. */
@@ -118,6 +120,8 @@ static const char *field_named(struct str name)
 static void collect_thought(const struct chat_body *body, struct chat_thought *thought)
 {
 	buf_init(&thought->text, LIMIT_SSE_EVENT);
+	thought->before = STR("<think>\n");
+	thought->after = STR("\n</think>\n\n");
 	vec_for_each(item, &body->history.said) {
 		const struct json *own = history_own(*item, CHAT_WIRE, body->prompt->provider);
 		const char *field = field_named(json_get_str(own, "field"));
@@ -125,6 +129,8 @@ static void collect_thought(const struct chat_body *body, struct chat_thought *t
 		thought->field = field ? field : thought->field;
 		if (json_is(details, JSON_array))
 			thought->details = details->span;
+		thought->has_tags |= json_to_str(json_get(own, "before"), &thought->before);
+		json_to_str(json_get(own, "after"), &thought->after);
 		if (own && history_kind_of(*item) == HISTORY_reasoning)
 			wire_append_text(&thought->text, json_get(*item, "content"), "");
 	}
@@ -162,17 +168,17 @@ static struct str call_id_of(struct chat_body *body, size_t index)
 
 static bool is_in_content(const struct chat_thought *thought)
 {
-	return thought->field == chat_thought_in_content;
+	return thought->field == chat_thought_in_content && (thought->text.len || thought->has_tags);
 }
 
 static void write_content(struct chat_body *body, const struct chat_thought *thought, struct str answer)
 {
 	auto_buf struct buf text = {0};
-	if (is_in_content(thought) && thought->text.len) {
+	if (is_in_content(thought)) {
 		buf_init(&text, LIMIT_REQUEST_BODY);
-		buf_append_c(&text, "<think>\n");
+		buf_append_str(&text, thought->before);
 		buf_append_str(&text, buf_str(&thought->text));
-		buf_append_c(&text, "\n</think>\n\n");
+		buf_append_str(&text, thought->after);
 		buf_append_str(&text, answer);
 		answer = buf_str(&text);
 	}
@@ -183,18 +189,20 @@ static void write_thought(struct chat_body *body, const struct chat_thought *tho
 {
 	bool has_calls = body->history.calls.count;
 	/* DeepSeek and Kimi want the field in every message with calls, even if it is empty. */
-	if (thought->field && !is_in_content(thought) && (thought->text.len || has_calls))
+	if (thought->field && thought->field != chat_thought_in_content && (thought->text.len || has_calls))
 		jw_member_str(&body->w, thought->field, buf_str(&thought->text));
 	if (thought->details.ptr)
 		jw_member_raw(&body->w, "reasoning_details", thought->details);
 }
 
-static void append_answers(const struct model_history *history, struct buf *out)
+/* Appends the text between thoughts as it came. */
+static void append_answers(const struct chat_body *body, struct buf *out)
 {
-	vec_for_each(item, &history->said) {
-		if (history_kind_of(*item) != HISTORY_answer)
+	vec_for_each(item, &body->history.said) {
+		const struct json *own = history_own(*item, CHAT_WIRE, body->prompt->provider);
+		if (history_kind_of(*item) != HISTORY_answer || json_get_bool(own, "is_thought", false))
 			continue;
-		if (out->len)
+		if (out->len && !json_get_bool(own, "continues", false))
 			buf_append_c(out, "\n\n");
 		wire_append_text(out, json_get(*item, "content"), "");
 	}
@@ -206,9 +214,9 @@ static void write_assistant(struct chat_body *body, const struct str *ids)
 	struct chat_thought thought = {0};
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_REQUEST_BODY);
-	append_answers(&body->history, &text);
-	if (text.len || body->history.calls.count) {
-		collect_thought(body, &thought);
+	append_answers(body, &text);
+	collect_thought(body, &thought);
+	if (text.len || body->history.calls.count || is_in_content(&thought)) {
 		jw_object(w);
 		jw_member_cstr(w, "role", "assistant");
 		write_content(body, &thought, buf_str(&text));

@@ -178,10 +178,48 @@ test('a thought at the beginning of the content is one, and comes back there', e
 		[chunk({ content: '\n<thi' }), chunk({ content: 'nk>\nFirst ' }), chunk({ content: 'thought.</th' }), chunk({ content: 'ink>\n\n' }),
 			chunk({ content: 'Look at <think>.' }), ...chat.run('echo hi')], chat.say('Done.')]);
 	const said = run.server.requests[1].body.messages.find((message) => message.role === 'assistant');
-	assert.equal(said.content, '<think>\nFirst thought.\n</think>\n\nLook at <think>.');
+	assert.equal(said.content, '\n<think>\nFirst thought.</think>\n\nLook at <think>.');
 	assert.ok(!('reasoning' in said) && !('reasoning_content' in said));
 	assert.equal(run.items.find((item) => item.type === 'reasoning').text, 'First thought.');
 	assert.equal(run.items.find((item) => item.type === 'agent_message').text, 'Look at <think>.');
+});
+
+// Servers that keep what they have computed compare the bytes.
+for (const content of ['<think>a</think>b', ' <think>  a \n\n</think>b ', '<think>\n\n</think>\n\nb', '<think>a</think>', '<think>a b', '<think> a </thi'])
+	test(`${JSON.stringify(content)} comes back as it came`, exec, async (t) => {
+		const pieces = content.match(/.{1,3}/gs).map((text) => chunk({ content: text }));
+		const run = await ask(t, [[...pieces, finish('stop'), '[DONE]'], chat.say('Done.')]);
+		const again = await codexExec(t, null, ['resume', '--last', 'more'], { home: run.home, cwd: run.cwd, json: true });
+		assert.equal(again.code, 0, again.stderr);
+		assert.equal(run.server.requests[1].body.messages.find(({ role }) => role === 'assistant').content, content);
+	});
+
+test('text before and after a thought comes back as one', exec, async (t) => {
+	const deltas = [{ content: 'One ' }, { reasoning_content: 'Hm.' }, { content: 'two.' }];
+	const run = await ask(t, [[...deltas.map((delta) => chunk(delta)), ...chat.run('echo hi')], chat.say('Done.')]);
+	const said = run.server.requests[1].body.messages.find(({ role }) => role === 'assistant');
+	assert.deepEqual([said.content, said.reasoning_content], ['One two.', 'Hm.']);
+});
+
+test('a thought that is not closed is the answer if nothing else came', exec, async (t) => {
+	const end = [finish('stop'), '[DONE]'];
+	const alone = await ask(t, [[chunk({ content: '<think>\nIt is' }), chunk({ content: ' 4.' }), ...end]]);
+	assert.equal(answerOf(alone), 'It is 4.');
+	assert.equal(alone.items.find((item) => item.type === 'reasoning').text, 'It is 4.');
+	const call = await ask(t, [[chunk({ content: '<think>Look.' }), ...chat.run('echo hi')], chat.say('Done.')]);
+	assert.deepEqual(call.items.filter((item) => item.type === 'agent_message').map(({ text }) => text), ['Done.']);
+	const closed = await ask(t, [[chunk({ content: '<think>Hm.</think>' }), ...end]]);
+	assert.equal(answerOf(closed), undefined);
+});
+
+test('a thought is found in the content beside empty reasoning, and in a list of parts', exec, async (t) => {
+	const text = (text) => ({ type: 'text', text });
+	for (const deltas of [[{ reasoning_content: '', content: '<think>Hm.</think>' }, { reasoning_content: '', content: 'Yes.' }],
+		[{ content: [text('<thi'), text('nk>Hm.</think>')] }, { content: [text('Yes.')] }]]) {
+		const run = await ask(t, [[...deltas.map((delta) => chunk(delta)), finish('stop'), '[DONE]']]);
+		assert.equal(answerOf(run), 'Yes.');
+		assert.equal(run.items.find((item) => item.type === 'reasoning').text, 'Hm.');
+	}
 });
 
 test('both names with the same text are one thought; empty reasoning comes back empty', exec, async (t) => {

@@ -34,10 +34,20 @@ static void check(const char *text, size_t size, const char *thought, const char
 	chat_think_end(&think, on_part, &parts);
 	assert_true(str_is(buf_str(&parts.thought), thought));
 	assert_true(str_is(buf_str(&parts.answer), answer));
+	auto_buf struct buf whole;
+	buf_init(&whole, KIB);
+	buf_append_str(&whole, buf_str(&think.before));
+	buf_append_str(&whole, buf_str(&parts.thought));
+	buf_append_str(&whole, buf_str(&think.after));
+	buf_append_str(&whole, buf_str(&parts.answer));
+	assert_true(str_is(buf_str(&whole), text));
 	chat_think_finish(&think);
 	buf_finish(&parts.thought);
 	buf_finish(&parts.answer);
 }
+
+/* LIMIT_THINK_BLANKS of them. */
+#define BLANKS "                                                                "
 
 static void a_thought_is_found_however_it_is_divided(void **state)
 {
@@ -48,6 +58,9 @@ static void a_thought_is_found_however_it_is_divided(void **state)
 		{"<think>a</thin </think>", "a</thin ", ""},
 		{"<think>a</think", "a</think", ""},
 		{"<think>", "", ""},
+		{"<think> \n", "", ""},
+		{"<think>a</think> \n", "a", ""},
+		{"<think>" BLANKS BLANKS "a</think>" BLANKS BLANKS "c", BLANKS "a", BLANKS "c"},
 		{"<thinking>c", "", "<thinking>c"},
 		{"<thin", "", "<thin"},
 		{"c <think>a</think>", "", "c <think>a</think>"},

@@ -3,7 +3,8 @@
 Commands on standard input, one a line: "lock" (every request for a secret then waits for ever), "held" (answered when
 one waits), "unlock" (those that wait get what was there when they came), "silence" (searches wait for ever), "hold"
 (so do changes), "go on" (both are answered), "refuse" (changes fail), "accept", "count" (answered with the number of
-requests that wait) and "list". Each is answered with the attributes and the secret of each item as one line of JSON. "ready" is printed at the start.
+requests that wait) and "list". Each is answered with the attributes and the secret of each item as one line of JSON.
+"ready" is printed at the start.
 """
 import json
 import sys
@@ -67,7 +68,8 @@ class Collection(Properties):
         return {"Locked": False, "Label": "Default", "Created": dbus.UInt64(0), "Modified": dbus.UInt64(0),
                 "Items": dbus.Array([item.path for item in self.service.items], signature="o")}
 
-    @dbus.service.method(COLLECTION, in_signature="a{sv}(oayays)b", out_signature="oo", async_callbacks=("reply", "fail"))
+    @dbus.service.method(COLLECTION, in_signature="a{sv}(oayays)b", out_signature="oo",
+                         async_callbacks=("reply", "fail"))
     def CreateItem(self, properties, secret, replace, reply, fail):
         if self.service.refuses:
             fail(dbus.DBusException("the disk is full", name="org.freedesktop.DBus.Error.Failed"))
