@@ -162,3 +162,21 @@ test('an interrupt ends a wait', appServer, async (t) => {
 	await asked(2);
 	await server.end();
 });
+
+for (const [name, item, output] of [['a call of a tool', itemCall('echo', { say: 'hi' }, 'wait'), /\{"say":"hi"\}$/],
+	['a list of resources', list({ server: 's' }), /^\{"server":"s","resources":\[\]\}$/]])
+	test(`${name} whose server became ready since the request is made`, appServer, async (t) => {
+		const { model, home, open, asked } = await place(t, [reply({ start: true }, { gate: 'ready' }, item), say('done')]);
+		const server = await startAppServer(t, model, { home });
+		const { thread } = await server.request('thread/start', { sandbox: 'danger-full-access' });
+		await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+		await asked(1);
+		open();
+		await server.take(({ method, params }) => method === 'mcpServer/startupStatus/updated' && params.status === 'ready', 'ready');
+		await model.openGate('ready');
+		await server.next('turn/completed');
+		const [first, second] = model.requests();
+		assert.deepEqual([toolsOf(first), toolsOf(second)], [[], ['mcp__s']]);
+		assert.match(outputOf(second, 'wait'), output);
+		await server.end();
+	});

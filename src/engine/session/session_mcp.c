@@ -187,16 +187,17 @@ static void on_go(void *self)
 		release_request(mcp);
 }
 
-/* Offers the servers that have become ready since the request. */
-static void offer_ready(struct session_mcp *mcp)
+/* Offers the servers that have become ready since the request; false if there are none. */
+static bool offer_ready(struct session_mcp *mcp)
 {
 	struct session_server *it;
 	list_for_each(it, &mcp->servers, link) {
 		if (it->client && !it->offered && mcp_client_catalog(it->client)) {
 			refresh_offer(mcp);
-			return;
+			return true;
 		}
 	}
+	return false;
 }
 
 static bool host_await_mcp(struct tool_host *host, struct mcp_await *wait)
@@ -363,11 +364,14 @@ static const struct mcp_offer *host_mcp_offer(struct tool_host *host)
 
 static void host_bind_mcp(struct tool_host *host, struct tool_call *call, struct str namespace)
 {
-	const struct session *session = container_of(host, struct session, host);
-	const struct mcp_offered *offered = mcp_offer_find(session->mcp->offer, namespace, call->name);
+	struct session_mcp *mcp = container_of(host, struct session, host)->mcp;
+	const struct mcp_offered *offered = mcp_offer_find(mcp->offer, namespace, call->name);
+	bool is_meant = str_has_prefix(namespace, "mcp__");
+	if (!offered && is_meant && offer_ready(mcp))
+		offered = mcp_offer_find(mcp->offer, namespace, call->name);
 	if (offered)
 		tool_mcp_bind(call, offered);
-	else if (str_has_prefix(namespace, "mcp__") && is_awaited(session->mcp, STR_NONE))
+	else if (is_meant && is_awaited(mcp, STR_NONE))
 		mcp_await_bind(call);
 }
 
