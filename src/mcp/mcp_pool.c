@@ -1,6 +1,8 @@
 /* An entry lives as long as its client. It keeps the config whose settings its transport borrows. */
 #include "mcp/mcp_pool.h"
 
+#include <string.h>
+
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -278,6 +280,19 @@ static struct pool_entry *find_equal(const struct mcp_pool *pool, struct str key
 	return NULL;
 }
 
+/* Finds the entry that was made for this very configuration, without writing a key. */
+static struct pool_entry *find_made(const struct mcp_pool *pool, const struct config *config, struct str name,
+                                    const char *cwd)
+{
+	struct pool_entry *it;
+	list_for_each(it, &pool->entries, link) {
+		if (it->config == config && str_eq(it->server.name, name) &&
+		    (it->server.keys.cwd || strcmp(it->cwd, cwd) == 0))
+			return it;
+	}
+	return NULL;
+}
+
 /* ---- clients ---- */
 
 static struct mcp_link *open_link(void *self, const struct mcp_link_events *events, void *events_self,
@@ -337,10 +352,20 @@ static int fill(struct pool_entry *entry, struct config *config, const struct mc
 	return 0;
 }
 
+const struct mcp_server *mcp_pool_find_settings(const struct mcp_pool *pool, const struct config *config,
+                                                struct str name, const char *cwd)
+{
+	const struct pool_entry *entry = find_made(pool, config, name, cwd);
+	return entry ? &entry->server : NULL;
+}
+
 struct mcp_client *mcp_pool_get(struct mcp_pool *pool, struct config *config, const struct mcp_server *server,
                                 const char *cwd, struct error *err)
 {
-	struct pool_entry *entry = xnew(struct pool_entry), *equal;
+	struct pool_entry *entry, *equal = find_made(pool, config, server->name, cwd);
+	if (equal)
+		return mcp_client_ref(equal->client);
+	entry = xnew(struct pool_entry);
 	entry->pool = pool;
 	list_init(&entry->link);
 	if (mcp_server_check_place(server, err) != 0 || fill(entry, config, server, cwd, err) != 0) {

@@ -26,6 +26,11 @@ void mcp_pool_destroy(struct mcp_pool *pool);
 must_check struct mcp_client *mcp_pool_get(struct mcp_pool *pool, struct config *config,
                                            const struct mcp_server *server, const char *cwd, struct error *err);
 
+/* Returns the settings of a server that has a client made with this config and folder, or NULL. They live as long as
+ * that client. Reading them from the config again would cost most of a call. */
+const struct mcp_server *mcp_pool_find_settings(const struct mcp_pool *pool, const struct config *config,
+                                                struct str name, const char *cwd);
+
 /* The user has logged in to this server: starts its clients again that have failed. */
 void mcp_pool_retry(struct mcp_pool *pool, struct str name);
 

@@ -93,9 +93,23 @@ static int write_now(struct write_request *request, struct error *err)
 	return error_sys(err, -status, "cannot write to the command's input");
 }
 
-/* Writes a copy of bytes, or holds it back. */
+/* Writes what the pipe takes at once, so that most writes need no copy and no further turn of the loop; returns the
+ * rest. An error shows in the write of the rest. */
+static struct str write_some(struct process_input *input, struct str bytes)
+{
+	uv_buf_t buf = uv_buf_init((char *)bytes.ptr, (unsigned)bytes.len);
+	if (input->pending || input->is_held || !input->is_open)
+		return bytes;
+	int count = uv_try_write((uv_stream_t *)&input->pipe, &buf, 1);
+	return count > 0 ? str_skip(bytes, (size_t)count) : bytes;
+}
+
+/* Writes bytes, and a copy of those that the pipe does not take at once; or holds the copy back. */
 static int put(struct process_input *input, struct str bytes, struct error *err)
 {
+	bytes = write_some(input, bytes);
+	if (!bytes.len)
+		return 0;
 	struct write_request *request = xmalloc(sizeof(*request) + bytes.len);
 	request->input = input;
 	request->len = bytes.len;

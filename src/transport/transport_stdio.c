@@ -50,7 +50,10 @@ static void on_bytes(struct str bytes, void *self)
 {
 	struct stdio *stdio = self;
 	frame_lines_add(&stdio->lines, bytes);
-	stream_pause(stdio->in); /* Reading resumes after these frames were delivered: backpressure on the peer. */
+	/* Backpressure: the frames are delivered before the loop polls again. A full read would be followed by another
+	 * one at once. */
+	if (bytes.len == LIMIT_STREAM_READ || stdio->is_paused)
+		stream_pause(stdio->in);
 	loop_defer(&stdio->deliver);
 }
 
@@ -116,7 +119,10 @@ static void on_deliver(void *self)
 
 static void stdio_pause(struct transport *transport)
 {
-	stdio_of(transport)->is_paused = true;
+	struct stdio *stdio = stdio_of(transport);
+	stdio->is_paused = true;
+	if (stdio->in)
+		stream_pause(stdio->in);
 }
 
 static void stdio_resume(struct transport *transport)

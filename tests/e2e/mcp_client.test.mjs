@@ -368,6 +368,11 @@ test('threads with the same settings share a server', appServer, async (t) => {
 	while (server.all('mcpServer/startupStatus/updated').filter(({ params }) => params.status === 'ready').length < 21)
 		await server.next('mcpServer/startupStatus/updated');
 	assert.equal(log().filter(({ started }) => started).length, 1);
+	const callTool = (threadId) => server.request('mcpServer/tool/call', { threadId, server: 's', tool: 'echo', arguments: {} });
+	await callTool(thread.id);
+	const elsewhere = await server.request('thread/start', { ...FREE, cwd: tempDir(t, 'other') });
+	await callTool(elsewhere.thread.id);
+	assert.deepEqual(log().filter(({ started }) => started).map(({ cwd }) => cwd), [thread.cwd, elsewhere.thread.cwd]);
 	await server.end();
 });
 
@@ -520,6 +525,24 @@ test('clients call tools and read resources without the model', appServer, async
 	const read = (uri) => server.request('mcpServer/resource/read', { threadId: thread.id, server: 's', uri });
 	assert.deepEqual((await read('x://a')).contents, [{ uri: 'x://a', text: 'A' }]);
 	await assert.rejects(read('x://none'), { code: -32002, message: 'no x://none' });
+	assert.equal((await server.end()).code, 0);
+});
+
+test('a call of a client is two reads, two writes, and the work of no other thread', appServer, async (t) => {
+	const { server, thread } = await startThread(t, { tools: [ECHO] }, [say('done')]);
+	const callTool = () => server.request('mcpServer/tool/call', { threadId: thread.id, server: 's', tool: 'echo', arguments: {} });
+	const proc = `/proc/${server.child.pid}`, count = 100;
+	const number = (file, name) => Number(new RegExp(`^${name}:\\s*(\\d+)`, 'm').exec(fs.readFileSync(file, 'utf8'))[1]);
+	const measure = () => ({ reads: number(`${proc}/io`, 'syscr'), writes: number(`${proc}/io`, 'syscw'),
+		wakes: fs.readdirSync(`${proc}/task`).filter((task) => task !== String(server.child.pid))
+			.reduce((sum, task) => sum + number(`${proc}/task/${task}/status`, 'voluntary_ctxt_switches'), 0) });
+	await callTool();
+	const before = measure();
+	for (let i = 0; i < count; i++) await callTool();
+	const after = measure();
+	assert.ok(after.reads - before.reads <= 2 * count + 10, `${after.reads - before.reads} reads, so that files are read`);
+	assert.ok(after.writes - before.writes <= 2 * count + 10, `${after.writes - before.writes} writes`);
+	assert.ok(after.wakes - before.wakes < count / 2, `${after.wakes - before.wakes} wake-ups of other threads`);
 	assert.equal((await server.end()).code, 0);
 });
 

@@ -412,7 +412,8 @@ static void input_is_written_and_closed(void **state)
 	struct error err = {0};
 	assert_int_equal(process_write_stdin(run.process, STR("first "), NULL), 0);
 	assert_int_equal(process_write_stdin(run.process, str_n(big, LIMIT_EXEC_STDIN - 6), NULL), 0);
-	assert_int_equal(process_write_stdin(run.process, STR("y"), &err), -ERR_busy);
+	/* the pipe may have taken some of it */
+	assert_int_equal(process_write_stdin(run.process, str_n(big, LIMIT_EXEC_STDIN), &err), -ERR_busy);
 	process_close_stdin(run.process);
 	assert_int_equal(process_write_stdin(run.process, STR("z"), &err), -ERR_io);
 	run_until_end(&run);

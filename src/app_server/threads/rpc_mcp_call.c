@@ -31,8 +31,9 @@ struct server_call {
 	struct rpc_request *request;
 	struct mcp_client *client;
 	struct mcp_request *call;
-	struct str thread_id, server_name; /* in the request's arena */
-	struct list elicits;               /* struct call_elicit */
+	struct str thread_id;   /* in the request's arena */
+	struct str server_name; /* there, or in the client's settings */
+	struct list elicits;    /* struct call_elicit */
 };
 
 /* ---- questions of the server during a call ---- */
@@ -209,9 +210,13 @@ static void on_resource(const struct mcp_reply *reply, void *self)
 	call_destroy(call);
 }
 
-static const struct mcp_server *find_server(const struct mcp_place *place, struct str name, struct arena *arena)
+static const struct mcp_server *find_server(const struct mcp_pool *pool, const struct mcp_place *place, struct str name,
+                                            struct arena *arena)
 {
+	const struct mcp_server *known = mcp_pool_find_settings(pool, place->config, name, place->cwd);
 	size_t count = 0;
+	if (known)
+		return known;
 	struct config_binder binder = config_binder(place->config, arena);
 	const struct mcp_server *servers = mcp_servers_bind(&binder, place->config->mcp_servers, &count);
 	for (size_t i = 0; i < count; i++) {
@@ -229,7 +234,8 @@ static enum rpc_verdict start_call(struct rpc_request *request, struct str threa
 	const struct rpc_error *error = mcp_place_find(request, thread_id, &place);
 	if (error)
 		return rpc_refuse(request, error);
-	const struct mcp_server *server = find_server(&place, name, &request->arena);
+	struct mcp_pool *pool = services_mcp(request->server->services);
+	const struct mcp_server *server = find_server(pool, &place, name, &request->arena);
 	if (!server)
 		return rpc_fail(request, APP_INTERNAL_ERROR, "unknown MCP server '%.*s'", STR_ARG(name));
 	struct server_call *call = xnew(struct server_call);
@@ -239,7 +245,7 @@ static enum rpc_verdict start_call(struct rpc_request *request, struct str threa
 	list_init(&call->elicits);
 	options->timeout_ms = server->tool_timeout_ms;
 	options->self = call;
-	call->client = mcp_pool_get(services_mcp(request->server->services), place.config, server, place.cwd, &err);
+	call->client = mcp_pool_get(pool, place.config, server, place.cwd, &err);
 	if (call->client)
 		call->call = mcp_request_create(call->client, options, &err);
 	if (call->call)
