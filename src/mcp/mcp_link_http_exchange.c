@@ -61,6 +61,11 @@ static bool on_event(const struct sse_event *event, void *self)
 {
 	struct mcp_exchange *exchange = self;
 	struct mcp_http *http = exchange->http;
+	if (event->data.len > LIMIT_MCP_MESSAGE) {
+		error_set(&exchange->sse_error, ERR_limit, "the server has sent a message of more than %d MiB",
+		          LIMIT_MCP_MESSAGE / MIB);
+		return false;
+	}
 	if (event->id.len && !str_eq(event->id, exchange->last_id))
 		keep_token(&exchange->last_id, event->id);
 	exchange->attempts = 0;
@@ -113,7 +118,7 @@ static void on_data(struct str bytes, void *self)
 		return;
 	}
 	mcp_http_enter(http);
-	if (sse_feed(&exchange->sse, bytes, &exchange->sse_error) != 0)
+	if (sse_feed(&exchange->sse, bytes, &exchange->sse_error) != 0 || exchange->sse_error.code != ERR_none)
 		http_call_pause(exchange->call);
 	/* The server should end the stream after the response; one that does not is not waited for. */
 	if (!http->is_closed && (exchange->is_answered || exchange->sse_error.code != ERR_none))

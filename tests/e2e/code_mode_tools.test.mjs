@@ -81,6 +81,30 @@ test('a question that its server withdraws releases the answer that it has held'
 	assert.match(outputs[1].head, /terminated/);
 });
 
+test('a reload waits for the calls of scripts, which end on their server', server, async (t) => {
+	const folder = tempDir(t, 'log'), old = path.join(folder, 'old'), fresh = path.join(folder, 'new');
+	const started = (log) => fs.existsSync(log) && /"started"/.test(fs.readFileSync(log, 'utf8'));
+	const slow = { log: old, tools: [ECHO, { ...ECHO, name: 'free' }], answers: { echo: { after: 'free' } } };
+	const thread = await startThread(t, [
+		script('// @exec: {"yield_time_ms": 100}\ntext((await tools.mcp__s__echo({})).content[0].text)'), say('first'),
+		say('second'),
+		script('await tools.mcp__s__free({})'), wait({ cell_id: '1', yield_time_ms: 60000 }), say('third'),
+		script('text((await tools.mcp__s__echo({})).content[0].text)'), say('fourth')], { config: configOf({ s: slow }) });
+	await thread.turn(); // the call outlives it
+	const file = path.join(thread.server.home, 'config.toml'), text = fs.readFileSync(file, 'utf8');
+	fs.writeFileSync(file, text.slice(0, text.indexOf('[mcp_servers')) +
+		configOf({ s: { log: fresh, tools: [ECHO], answers: { echo: { content: [{ type: 'text', text: 'new server' }] } } } }));
+	await thread.server.request('config/mcpServer/reload');
+	await thread.turn();
+	assert.ok(!started(fresh), 'the old server has a call');
+	await thread.turn();
+	assert.match(JSON.stringify(thread.outputs().at(-1)), /after free/);
+	await thread.turn();
+	assert.match(JSON.stringify(thread.outputs().at(-1)), /new server/);
+	assert.ok(started(fresh));
+	assert.equal((await thread.server.end()).code, 0);
+});
+
 for (const engine of engines) {
 	describe(engine, server, () => {
 		test('the tools of MCP servers return their results, errors too', async (t) => {

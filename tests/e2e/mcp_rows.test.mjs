@@ -10,7 +10,7 @@ import { makeHome, needs, outputOf, reply, say, startModel } from './lib/codex.m
 import { configOf, ECHO, itemCall, startThread } from './lib/mcp.mjs';
 
 const options = needs('app-server');
-const E2E = ['cache', 'client', 'command', 'conformance', 'http', 'kills', 'login', 'oauth', 'official', 'protocol', 'reload', 'rows',
+const E2E = ['bad_input', 'cache', 'client', 'command', 'conformance', 'http', 'kills', 'login', 'oauth', 'official', 'protocol', 'reload', 'rows',
 	'search', 'server', 'server_hard', 'start'].map((name) => `mcp_${name}`);
 const UNIT = ['mcp_client', 'mcp_server', 'mcp_tools'];
 

@@ -130,6 +130,21 @@ for (const [name, [answer, words]] of Object.entries(QUIRKS)) {
 	});
 }
 
+// Whether a text is whole is judged for 16 MiB of an answer; further fragments of an index without an id belong to one call.
+test('an answer makes the client judge a bounded amount of arguments', exec, async (t) => {
+	const long = (word) => echo(`${word} # ${'x'.repeat(20_000)}`);
+	const pair = [part(1, null, 'exec_command', long('q1')), part(1, null, 'exec_command', long('q2')), finish('tool_calls')];
+	const judge = (index, bytes, times) => [part(index, null, 'exec_command', `{"cmd":"${'x'.repeat(bytes)}"} }`), // no object
+		...Array.from({ length: times }, () => part(index, null, 'exec_command', '{} }'))];
+	for (const [before, calls, runs] of [[[], 2, 2], [judge(0, 900_000, 18).concat(judge(2, 570_000, 1)), 3, 0]]) {
+		const run = await ask(t, [[...before, ...pair], chat.say('Done.')]);
+		assert.equal(answerOf(run), 'Done.', run.stderr + run.failure);
+		const outputs = toolsOf(run.server.requests[1]).map(({ content }) => content);
+		assert.equal(outputs.length, calls);
+		assert.equal(outputs.filter((content) => /Output:\nq[12]/.test(content)).length, runs);
+	}
+});
+
 test('a missing id is made: nine letters or digits', exec, async (t) => {
 	const run = await ask(t, [[part(0, null, 'exec_command', echo('q1')), finish('tool_calls')], chat.say('Done.')]);
 	assert.match(toolsOf(run.server.requests[1])[0].tool_call_id, /^[a-zA-Z0-9]{9}$/);

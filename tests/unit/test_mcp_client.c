@@ -240,6 +240,24 @@ static void a_start_fails_with_the_reason(void **state)
 	}
 }
 
+static void pages_without_end_are_refused(void **state)
+{
+	(void)state;
+	struct world world;
+	bool needs_login;
+	begin(&world);
+	answer_initialize(&world, "2025-06-18");
+	for (int page = 1; page < LIMIT_MCP_PAGES; page++) {
+		auto_free char *line = xasprintf("{\"id\":@,\"result\":{\"tools\":[],\"nextCursor\":\"%d\"}}", page);
+		say(&world, line);
+		assert_int_equal(mcp_client_state(world.client), MCP_STARTING);
+	}
+	say(&world, "{\"id\":@,\"result\":{\"tools\":[],\"nextCursor\":\"last\"}}");
+	assert_int_equal(mcp_client_state(world.client), MCP_FAILED);
+	assert_non_null(strstr(mcp_client_failure(world.client, &needs_login), "more than 1000 pages"));
+	end(&world);
+}
+
 /* ---- messages of the server ---- */
 
 static void requests_are_answered_under_their_ids(void **state)
@@ -414,6 +432,7 @@ int main(void)
 		cmocka_unit_test(the_handshake_has_the_documented_form),
 		cmocka_unit_test(every_revision_with_a_handshake_is_spoken),
 		cmocka_unit_test(a_start_fails_with_the_reason),
+		cmocka_unit_test(pages_without_end_are_refused),
 		cmocka_unit_test(requests_are_answered_under_their_ids),
 		cmocka_unit_test(what_is_no_message_is_skipped),
 		cmocka_unit_test(batches_are_for_the_older_revisions),

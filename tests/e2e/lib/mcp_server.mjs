@@ -4,6 +4,7 @@
 //   answers      {TOOL: RESULT | {error} | {raw: TEXT} | {before: [MESSAGES], result} | {exit: CODE} | {hang: true}
 //                  | {ask: PARAMS, withdraw: RESULT} | {after: TOOL}, when that one has been called
 //                  | {fill: BYTES} | {flood: MESSAGES}}; a list is used one after the other
+//   endless      'same' or 'new': lists of tools and resources have a further page without end, under that cursor
 //   initialize   members of the answer to initialize, or {error}, {exit}, {hang}
 //   gate         a file that must exist before initialize is answered
 //   on_start     texts that are printed first
@@ -124,7 +125,9 @@ const handlers = {
 		if (script.restless) put({ method: 'notifications/tools/list_changed' }); // as often as it is asked
 	},
 	'tools/call': callTool,
-	'resources/list': (id) => put({ id, result: { resources: script.resources ?? [] } }),
+	'resources/list': (id, params) => put({ id, result: script.endless
+		? { resources: [{ uri: `x://${params?.cursor ?? 0}`, name: 'r' }], nextCursor: page(params?.cursor).nextCursor }
+		: { resources: script.resources ?? [] } }),
 	'resources/templates/list': (id) => put({ id, result: { resourceTemplates: script.templates ?? [] } }),
 	'resources/read': (id, { uri }) => (script.contents?.[uri]
 		? put({ id, result: { contents: script.contents[uri] } })
