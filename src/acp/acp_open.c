@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "acp/acp_client_file.h"
 #include "acp/acp_event.h"
@@ -44,7 +45,8 @@ struct open_job {
 	char *id, *home, *originator; /* id: NULL for a new session */
 	enum credentials_store store;
 	bool is_fork, is_load;
-	char *path; /* of the rollout to open */
+	char *path; /* of the stored session */
+	char *copy; /* of the fork, until a session takes it */
 	struct acp_stored stored;
 	struct buf replay;
 	struct error err; /* ERR_none: all went well */
@@ -187,6 +189,7 @@ static void on_configured(struct acp_session *session, const struct ev_session_c
 	struct acp_request *request = steal(session->opening);
 	bool is_new = request->method == &acp_methods[ACP_METHOD_session_new] ||
 	              request->method == &acp_methods[ACP_METHOD_session_fork];
+	free(steal(session->copy));
 	snprintf(session->id, sizeof(session->id), "%.*s", STR_ARG(event->session_id));
 	acp_choices_init(&session->choices, event, session->config->collaboration_mode);
 	if (event->thread_name.len)
@@ -282,7 +285,10 @@ static void open_session(struct acp_server *server, struct acp_request *request,
 		buf_init(&job->replay, 0);
 	}
 	open_codex(session);
-	if (configure(session, job ? str_of(job->path) : STR_NONE, &err) != 0)
+	if (job)
+		session->copy = steal(job->copy);
+	const char *path = session->copy ? session->copy : job ? job->path : NULL;
+	if (configure(session, path ? str_of(path) : STR_NONE, &err) != 0)
 		on_refused(session, str_of(err.text));
 }
 
@@ -298,10 +304,8 @@ static int run_open(struct open_job *job)
 		return -1;
 	if (!job->is_fork)
 		return 0;
-	char *copy = rollout_fork_whole(job->home, job->path, job->originator, &job->err);
-	free(job->path);
-	job->path = copy;
-	return copy ? 0 : -1;
+	job->copy = rollout_fork_whole(job->home, job->path, job->originator, &job->err);
+	return job->copy ? 0 : -1;
 }
 
 static void on_open_work(struct acp_job *self)
@@ -325,6 +329,9 @@ static void open_job_free(struct acp_job *self)
 	free(job->home);
 	free(job->originator);
 	free(job->path);
+	if (job->copy) /* no session has taken it */
+		unlink(job->copy);
+	free(job->copy);
 	free(job->stored.title);
 	free(job);
 }

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "base/limits.h"
@@ -52,6 +53,9 @@ static void free_data(struct acp_session *session)
 		str_free(root);
 	vec_finish(&session->roots);
 	buf_finish(&session->replay);
+	if (session->copy)
+		unlink(session->copy);
+	free(session->copy);
 	acp_choices_finish(&session->choices);
 	config_unref(session->config);
 	free(session->cwd);

@@ -101,6 +101,7 @@ struct acp_session {
 	struct acp_request *opening; /* NULL once it was answered */
 	bool is_replayed;            /* the history is sent before the response */
 	struct buf replay;
+	char *copy; /* the file of a fork that is not open yet; it is removed with the session */
 };
 
 /* Returns NULL if no open session has this id. */

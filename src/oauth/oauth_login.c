@@ -286,10 +286,9 @@ int oauth_login_run(struct oauth_login *login, struct error *err)
 struct oauth_login *oauth_login_create(const struct oauth_login_options *options, struct error *err)
 {
 	if (options->config->mcp_oauth_credentials_store == mcp_credentials_store_keyring) {
-		error_set(
-			err, ERR_unsupported,
-			"this program has no access to a keyring: set mcp_oauth_credentials_store to \"file\" to store "
-			"logins in .credentials.json in CODEX_HOME");
+		error_set(err, ERR_unsupported,
+		          "logins of MCP servers are not stored in a keyring: set mcp_oauth_credentials_store to "
+		          "\"file\" to store logins in .credentials.json in CODEX_HOME");
 		return NULL;
 	}
 	struct oauth_login *login = xnew(struct oauth_login);

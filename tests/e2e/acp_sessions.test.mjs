@@ -117,6 +117,34 @@ test('session/fork has the history, and both continue', options, async (t) => {
 	await acp.end();
 });
 
+test('a fork that cannot be opened leaves nothing that keeps its source from being removed', options, async (t) => {
+	const model = await startModel(t, [say('First.')]);
+	const home = makeHome(t, model, 'model = "gpt-5.5"\n');
+	const first = await startAcp(t, model, { home });
+	const { sessionId } = await first.newSession();
+	await first.prompt(sessionId, 'begin');
+	await first.end();
+	const config = path.join(home, 'config.toml'), text = fs.readFileSync(config, 'utf8');
+	for (const [more, params, code] of [
+		['requires_openai_auth = true\n', {}, -32000],
+		['', { cwd: '/no/such/folder' }, -32602],
+		['', { mcpServers: [{ name: '', command: 'c', args: [], env: [] }] }, -32602],
+		['[mcp_servers.s]\ncommand = "/no/such/program"\nrequired = true\n', {}, -32603],
+	]) {
+		fs.writeFileSync(config, text + more);
+		const acp = await startAcp(t, model, { home });
+		const error = await failure(acp.request('session/fork', { sessionId, cwd: acp.cwd, mcpServers: [], ...params }));
+		assert.equal(error.code, code, JSON.stringify(error));
+		await acp.end();
+		assert.equal(rollouts(home).length, 1, more);
+	}
+	fs.writeFileSync(config, text);
+	const acp = await startAcp(t, model, { home });
+	assert.deepEqual((await acp.request('session/list', {})).sessions.map((it) => it.sessionId), [sessionId]);
+	await acp.request('session/delete', { sessionId });
+	await acp.end();
+});
+
 test('session/list pages through the sessions of a folder', options, async (t) => {
 	const folder = tempDir(t, 'folder');
 	const model = await startModel(t, [{ ...say('Hello.'), times: 'forever' }]);

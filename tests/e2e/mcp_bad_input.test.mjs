@@ -156,7 +156,8 @@ const answerOf = (id, words) => `{"jsonrpc":"2.0","id":${id},"result":{"content"
 /** Calls the tool that often; resolves to the outputs. */
 async function callHttp(t, url, count, keys = '') {
 	const model = await startModel(t, [...Array.from({ length: count }, (_, i) => reply(itemCall('echo', {}, `c${i}`))), say('done')]);
-	const { code, stderr } = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: `[mcp_servers.s]\nurl = "${url}/mcp"\nrequired = true\n${keys}` });
+	const config = `[mcp_servers.s]\nurl = "${url}/mcp"\nrequired = true\n${keys}`;
+	const { code, stderr } = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config });
 	assert.equal(code, 0, stderr);
 	return Array.from({ length: count }, (_, i) => outputOf(model.requests().at(-1), `c${i}`));
 }

@@ -266,7 +266,7 @@ test('a login that must be stored in a keyring is refused, and names the file', 
 	const { url, seen } = await serve(t, honest());
 	const { code, stderr } = await place(t, url).start('mcp', 'login', 'web', '-c', 'mcp_oauth_credentials_store="keyring"').done;
 	assert.equal(code, 1);
-	assert.match(stderr, /no access to a keyring: set mcp_oauth_credentials_store to "file" to store logins in \.credentials\.json/);
+	assert.match(stderr, /not stored in a keyring: set mcp_oauth_credentials_store to "file" to store logins in \.credentials\.json/);
 	assert.equal(seen.length, 0, 'the server is not asked');
 });
 

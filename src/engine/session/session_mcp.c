@@ -187,17 +187,16 @@ static void on_go(void *self)
 		release_request(mcp);
 }
 
-/* Offers the servers that have become ready since the request; false if there are none. */
+/* Offers the servers that have become ready since the request; false without any. */
 static bool offer_ready(struct session_mcp *mcp)
 {
-	struct session_server *it;
-	list_for_each(it, &mcp->servers, link) {
-		if (it->client && !it->offered && mcp_client_catalog(it->client)) {
-			refresh_offer(mcp);
-			return true;
-		}
-	}
-	return false;
+	const struct session_server *it;
+	bool is_new = false;
+	list_for_each(it, &mcp->servers, link)
+		is_new |= it->client && !it->offered && mcp_client_catalog(it->client);
+	if (is_new)
+		refresh_offer(mcp);
+	return is_new;
 }
 
 static bool host_await_mcp(struct tool_host *host, struct mcp_await *wait)
@@ -308,8 +307,6 @@ void session_mcp_forget(struct session_mcp *mcp)
 	loop_timer_stop(mcp->grace);
 }
 
-/* ---- the offer ---- */
-
 bool session_mcp_has_servers(const struct session_mcp *mcp)
 {
 	return mcp && !list_empty(&mcp->servers);
@@ -366,12 +363,11 @@ static void host_bind_mcp(struct tool_host *host, struct tool_call *call, struct
 {
 	struct session_mcp *mcp = container_of(host, struct session, host)->mcp;
 	const struct mcp_offered *offered = mcp_offer_find(mcp->offer, namespace, call->name);
-	bool is_meant = str_has_prefix(namespace, "mcp__");
-	if (!offered && is_meant && offer_ready(mcp))
+	if (!offered && offer_ready(mcp))
 		offered = mcp_offer_find(mcp->offer, namespace, call->name);
 	if (offered)
 		tool_mcp_bind(call, offered);
-	else if (is_meant && is_awaited(mcp, STR_NONE))
+	else if (str_has_prefix(namespace, "mcp__") && is_awaited(mcp, STR_NONE))
 		mcp_await_bind(call);
 }
 
