@@ -110,6 +110,7 @@ static void on_script(const struct resp *reply, void *self)
 		return;
 	}
 	store->is_up = true;
+	redis_link_works(store->link);
 	store->events->on_up(store->self);
 }
 

@@ -82,6 +82,7 @@ static void on_work(const struct resp *reply, void *self)
 		loop_timer_start(store->again, AGAIN_MS);
 		return;
 	}
+	redis_link_works(store->work.link);
 	uint64_t before = store->room;
 	const struct resp *entries = resp_at(resp_at(reply, 0), 1);
 	take_entries(store, entries, false);
@@ -124,8 +125,9 @@ static void on_recovered(const struct resp *reply, void *self)
 {
 	struct fleet_store *store = self;
 	struct str cursor = resp_text(resp_at(reply, 0));
-	if (!reply)
+	if (!reply || reply->type != RESP_list)
 		return;
+	redis_link_works(store->link);
 	take_entries(store, resp_at(reply, 1), false);
 	if (cursor.ptr && !str_is(cursor, "0-0"))
 		find_own(store, cursor);
@@ -193,6 +195,7 @@ static void on_calls(const struct resp *reply, void *self)
 		loop_timer_start(store->again, AGAIN_MS);
 		return;
 	}
+	redis_link_works(store->calls.link);
 	for (size_t k = 0; k < reply->count; k++) {
 		const struct resp *entries = resp_at(resp_at(reply, k), 1);
 		bool is_work = str_has_suffix(resp_text(resp_at(resp_at(reply, k), 0)), ":work");

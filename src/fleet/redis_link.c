@@ -105,6 +105,11 @@ void redis_link_fail(struct redis_link *link, enum error_code code, const char *
 	loop_defer(&link->broken);
 }
 
+void redis_link_works(struct redis_link *link)
+{
+	link->retry_ms = RETRY_FIRST_MS;
+}
+
 /* ---- replies ---- */
 
 /* True for errors of the server, not of the command: another attempt finds another server, or the same one later. */
@@ -142,7 +147,6 @@ static void on_login(const struct resp *reply, void *self)
 		                "the login was refused: ", reply->text);
 	else if (list_empty(&link->calls) || list_first(&link->calls, struct call, link)->fn != on_login) {
 		link->is_up = true;
-		link->retry_ms = RETRY_FIRST_MS;
 		link->events->on_up(link->self);
 	}
 }

@@ -41,6 +41,8 @@ void redis_link_destroy(struct redis_link *link);
 bool redis_link_send(struct redis_link *link, struct str commands, unsigned replies, redis_reply_fn fn, void *self);
 /* Breaks the connection for this reason; on_down follows, and another attempt. */
 void redis_link_fail(struct redis_link *link, enum error_code code, const char *what, struct str detail);
+/* The server does what it is asked: the next attempt to connect comes early again. A login alone does not show that. */
+void redis_link_works(struct redis_link *link);
 /* Drops the pending calls with this self: their replies are ignored. */
 void redis_link_forget(struct redis_link *link, const void *self);
 

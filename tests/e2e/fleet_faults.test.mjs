@@ -117,6 +117,48 @@ for (const cut of ['before', 'after']) {
 	});
 }
 
+for (const [what, kind, error] of [['scripts', 'SCRIPT', 'ERR no scripts here'], ['the calls of scripts', 'reap', 'NOSCRIPT No matching script.']]) {
+	test(`Redis accepts logins but refuses ${what}: the attempts become rarer until it works`, only, async (t) => {
+		const model = await startModel(t, [forever(say('Hello.'))]);
+		const redis = await startRedis(t);
+		const times = [];
+		const faults = await startFaults(t, redis, (it, words) => {
+			if (it === 'SCRIPT' && words[2].startsWith('-- Decides about an entry')) times.push(Date.now());
+			return it === kind && times.length < 7 ? { error } : undefined;
+		});
+		await startWorker(t, faults, model, { name: 'a' });
+		const gaps = times.slice(1, 7).map((time, i) => time - times[i]);
+		[50, 100, 200, 400, 800, 1000].forEach((least, i) => assert.ok(gaps[i] >= least - 10, `${gaps}`));
+		await redis.submit('s1', 't1', 'hi');
+		await redis.untilEnd('s1', 't1');
+	});
+}
+
+test('a worker that hands over and connects again does not give away the entry of a session that it still has', only, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { hang: true }), forever(say('Done.'))]);
+	const redis = await startRedis(t);
+	let releases = 0;
+	const [decided, decide] = promise();
+	const faults = await startFaults(t, redis, (kind) => {
+		if (kind !== 'release') return undefined;
+		releases++;
+		if (releases === 3) decide(); // its entry was looked at meanwhile
+		return releases === 1 ? { cut: 'before' } : { error: 'OOM command not allowed when used memory > \'maxmemory\'.' };
+	});
+	const a = await startWorker(t, faults, model, { name: 'a', args: ['--drain-ms', '1', '--lease-ms', '3000'] });
+	await redis.submit('s1', 't1', 'work');
+	await redis.until('s1', ({ msg }) => msg.type === 'agent_message_content_delta');
+	await startWorker(t, redis, model, { name: 'b' });
+	a.child.kill('SIGTERM');
+	await decided;
+	assert.equal((await pending(redis)).filter(([, owner]) => owner === 'a').length, 1);
+	a.child.kill('SIGKILL');
+	await a.done;
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.equal(count(events, 'task_complete'), 1);
+});
+
 test('a connection that breaks often does not count as a lost worker', only, async (t) => {
 	const model = await startModel(t, [reply({ delta: 'Half' }, { gate: 'rest' }, { delta: ' and whole' })]);
 	const redis = await startRedis(t);
