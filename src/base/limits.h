@@ -317,6 +317,9 @@ enum {
 	LIMIT_FLEET_BATCH = 1 * MIB,        /* bytes of one emit, if it needs no more to be whole */
 	LIMIT_FLEET_SESSIONS = 100 * 1000,  /* the largest --max-sessions */
 	LIMIT_FLEET_READ = 256,             /* entries of a stream that one command reads */
+	LIMIT_FLEET_READ_BYTES = 1 * MIB,   /* bytes of these, if the first one is not longer */
+	LIMIT_FLEET_REFUSED = 1024,         /* sessions that a worker knows it cannot open */
+	LIMIT_FLEET_REFUSED_MS = 60 * 1000, /* time after which it tries again */
 	LIMIT_FLEET_PACK_FROM = 16 * KIB,   /* bytes of a log from which on it is packed when its session is let go */
 	LIMIT_FLEET_CHUNK = 1 * MIB,        /* lines of a log that are packed together; the last one may exceed it */
 	LIMIT_FLEET_PACK_LINE = 8 * MIB,    /* a longer line is not packed, nor what follows it */

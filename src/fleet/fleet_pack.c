@@ -66,7 +66,9 @@ int fleet_unpack(struct buf *out, struct str packed, struct error *err)
 	if (load(&zstd, err) != 0)
 		return -(int)err->code;
 	ZSTD_DStream *stream = zstd->createDStream();
-	int status = stream ? decompress(zstd, stream, out, packed) : -1;
+	if (!stream)
+		return error_set(err, ERR_limit, "a packed part of its log cannot be read: no memory");
+	int status = decompress(zstd, stream, out, packed);
 	zstd->freeDStream(stream);
 	return status == 0 ? 0 : error_set(err, ERR_invalid, "a packed part of its log is damaged or too large");
 }

@@ -15,7 +15,7 @@ struct resp;
 
 /* Appends the packed form of lines, each with its line break. ERR_unsupported: no libzstd. */
 must_check int fleet_pack(struct buf *out, struct str lines, struct error *err);
-/* Appends the lines. ERR_invalid: damaged, or too large. */
+/* Appends the lines. ERR_invalid: damaged, or too large; ERR_limit: no memory. */
 must_check int fleet_unpack(struct buf *out, struct str packed, struct error *err);
 
 /* Appends the first lines of a log that make one part, each with its line break. Returns the number of the last one; 0

@@ -97,8 +97,9 @@ static void on_submissions(const struct resp *reply, void *self)
 		fleet_session_on_error(session, reply);
 	if (!reply || reply->type != RESP_list)
 		return;
-	for (size_t i = 0; i < reply->count; i++) {
-		const struct resp *entry = resp_at(reply, i);
+	const struct resp *entries = resp_at(reply, 1);
+	for (size_t i = 0; i < entries->count; i++) {
+		const struct resp *entry = resp_at(entries, i);
 		struct str id = resp_text(resp_at(entry, 0)), text = fleet_field(entry, "sub");
 		if (!id.ptr)
 			continue;
@@ -106,7 +107,7 @@ static void on_submissions(const struct resp *reply, void *self)
 		str_free(&session->read_id);
 		session->read_id = str_copy(id);
 	}
-	session->must_read |= reply->count == LIMIT_FLEET_READ;
+	session->must_read |= resp_u64(resp_at(reply, 0)) != 0;
 	fleet_session_apply(session);
 }
 

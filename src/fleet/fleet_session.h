@@ -42,6 +42,7 @@ struct fleet_session {
 	struct list link; /* for the worker */
 	struct fleet_lease lease;
 	bool is_done;
+	bool is_refused; /* this worker cannot open it, another one may */
 };
 
 /* taken: the reply of fleet_store_take. number: distinguishes the session's folder. */

@@ -58,11 +58,20 @@ static void open_codex(struct session_data *session)
 
 /* ---- the log ---- */
 
-/* The lease is left to run out: another worker may be able to open the session, and one that none can open is put
- * aside, which its clients see. Letting it go would leave an unfinished task without an end. */
+/* No worker can open the session: the lease is left to run out until the session is put aside, which its clients see.
+ * Letting it go would leave an unfinished task without an end. */
 static void fail(struct session_data *session, const struct error *err)
 {
 	fprintf(stderr, "session %.*s: %s\n", STR_ARG(session->base.lease.sid), err->text);
+	fleet_session_finish(session);
+}
+
+/* Only this worker cannot open it, for lack of a library or of space. */
+static void refuse(struct session_data *session, const struct error *err)
+{
+	fprintf(stderr, "session %.*s is left to other workers: %s\n", STR_ARG(session->base.lease.sid), err->text);
+	session->base.is_refused = true;
+	fleet_store_untake(session->env->store, &session->base.lease, str_of(session->lost));
 	fleet_session_finish(session);
 }
 
@@ -70,7 +79,7 @@ static void fail(struct session_data *session, const struct error *err)
 static void use_next_folder(struct session_data *session, const struct error *err)
 {
 	if (session->folder_at + 1 >= countof(session->env->folders)) {
-		fail(session, err);
+		refuse(session, err);
 		return;
 	}
 	session->folder_at++;
@@ -117,21 +126,24 @@ static void on_log(const struct resp *reply, void *self)
 	struct error err;
 	int status = 0;
 	session->is_reading = false;
-	if (!reply)
+	if (!reply || session->phase != FLEET_LOADING)
 		return;
 	if (reply->type != RESP_list) {
 		fleet_session_on_error(session, reply);
 		return;
 	}
-	for (size_t i = 0; i < reply->count && status == 0; i++)
-		status = take_entry(session, resp_at(reply, i), &err);
-	bool is_last = reply->count < (session->has_unpacked ? LIMIT_FLEET_READ : LIMIT_FLEET_CHUNKS);
+	const struct resp *entries = resp_at(reply, 1);
+	for (size_t i = 0; i < entries->count && status == 0; i++)
+		status = take_entry(session, resp_at(entries, i), &err);
+	bool is_last = !resp_u64(resp_at(reply, 0));
 	bool was_unpacked = session->has_unpacked;
 	session->has_unpacked |= is_last;
 	if (status == 0 && (!is_last || !was_unpacked))
 		read_log(session);
-	else if (status == -ERR_invalid || status == -ERR_unsupported)
+	else if (status == -ERR_invalid)
 		fail(session, &err);
+	else if (status == -ERR_unsupported || status == -ERR_limit)
+		refuse(session, &err);
 	else if (status != 0 || fleet_log_end(session->log, &err) != 0)
 		use_next_folder(session, &err);
 	else

@@ -51,7 +51,7 @@ static void pack(struct session_data *session);
 static void end_packing(struct session_data *session)
 {
 	session->is_packing = false;
-	session->unpacked = 0; /* after a failure, too: the next owner tries again */
+	session->unpacked = 0; /* after a failure or in a drain, too: the next owner tries again */
 	fleet_session_on_idle(session);
 }
 
@@ -60,7 +60,7 @@ static void on_packed(const struct resp *reply, void *self)
 	struct session_data *session = self;
 	if (!reply)
 		session->is_packing = false; /* begins again when the connection is up */
-	else if (str_is(resp_text(reply), "ok"))
+	else if (str_is(resp_text(reply), "ok") && !session->env->is_draining)
 		pack(session);
 	else
 		end_packing(session);
@@ -78,8 +78,8 @@ static void on_lines(const struct resp *reply, void *self)
 		session->is_packing = false;
 		return;
 	}
-	chunk.last = reply->type == RESP_list ? fleet_pack_join(reply, &lines, &chunk.first) : 0;
-	if (!chunk.last || fleet_pack(&packed, buf_str(&lines), &err) != 0) {
+	chunk.last = reply->type == RESP_list ? fleet_pack_join(resp_at(reply, 1), &lines, &chunk.first) : 0;
+	if (!chunk.last || session->env->is_draining || fleet_pack(&packed, buf_str(&lines), &err) != 0) {
 		end_packing(session);
 		return;
 	}

@@ -117,9 +117,9 @@ static void on_script(const struct resp *reply, void *self)
 static void on_link_up(void *self)
 {
 	struct fleet_store *store = self;
-	const struct str scripts[SCRIPT_count] = {fleet_script_take,  fleet_script_emit,    fleet_script_release,
-	                                          fleet_script_renew, fleet_script_requeue, fleet_script_discard,
-	                                          fleet_script_reap,  fleet_script_pack};
+	const struct str scripts[SCRIPT_count] = {
+		fleet_script_take,    fleet_script_emit, fleet_script_release, fleet_script_renew, fleet_script_requeue,
+		fleet_script_discard, fleet_script_reap, fleet_script_pack,    fleet_script_pass,  fleet_script_read};
 	store->missing = SCRIPT_count;
 	for (size_t i = 0; i < SCRIPT_count; i++) {
 		auto_buf struct buf out;
@@ -248,20 +248,46 @@ void fleet_store_discard(struct fleet_store *store, struct str entry, struct str
 	redis_link_send(store->link, buf_str(&out), 1, NULL, NULL);
 }
 
+static void begin_pass(struct fleet_store *store, struct buf *out, struct str entry, struct str sid)
+{
+	fleet_store_script(store, out, SCRIPT_pass, 6);
+	resp_word(out, str_of(store->options.name));
+	resp_word(out, entry);
+	resp_number(out, store->options.lease_ms);
+	resp_word(out, sid);
+}
+
+void fleet_store_pass(struct fleet_store *store, struct str entry, struct str sid)
+{
+	auto_buf struct buf out;
+	buf_init(&out, 4 * KIB);
+	begin_pass(store, &out, entry, sid);
+	resp_word(&out, STR(""));
+	resp_word(&out, STR(""));
+	redis_link_send(store->link, buf_str(&out), 1, NULL, NULL);
+}
+
+void fleet_store_untake(struct fleet_store *store, const struct fleet_lease *lease, struct str owner)
+{
+	auto_buf struct buf out;
+	buf_init(&out, 4 * KIB);
+	begin_pass(store, &out, STR(""), lease->sid);
+	resp_number(&out, lease->epoch);
+	resp_word(&out, owner);
+	redis_link_send(store->link, buf_str(&out), 1, NULL, NULL);
+}
+
 bool fleet_store_read(struct fleet_store *store, struct str sid, const char *stream, struct str after, uint64_t count,
                       redis_reply_fn fn, void *self)
 {
-	auto_buf struct buf out, from;
+	auto_buf struct buf out;
 	buf_init(&out, 4 * KIB);
-	buf_init(&from, 256);
-	buf_printf(&from, "(%.*s", STR_ARG(after));
-	resp_begin(&out, 6);
-	resp_word(&out, STR("XRANGE"));
-	fleet_store_key(store, &out, "s:", sid, stream);
-	resp_word(&out, buf_str(&from));
-	resp_word(&out, STR("+"));
-	resp_word(&out, STR("COUNT"));
+	fleet_store_script(store, &out, SCRIPT_read, 5);
+	resp_word(&out, sid);
+	resp_word(&out, str_of(stream));
+	resp_word(&out, after);
 	resp_number(&out, count);
+	resp_number(&out, LIMIT_FLEET_READ_BYTES);
 	return store->is_up && redis_link_send(store->link, buf_str(&out), 1, fn, self);
 }
 

@@ -68,7 +68,12 @@ bool fleet_store_take(struct fleet_store *store, struct str sid, struct str entr
                       redis_reply_fn fn, void *self);
 /* Removes an entry that cannot be taken; with a sid, another worker gets a new one in the same step. */
 void fleet_store_discard(struct fleet_store *store, struct str entry, struct str sid);
-/* At most `count` entries of s:SID:log, of s:SID:pack or of s:SID:sq, after an id: a list of {id, fields}. */
+/* Leaves an entry that was not taken to other workers. */
+void fleet_store_pass(struct fleet_store *store, struct str entry, struct str sid);
+/* Leaves a session to other workers as if it had not been taken. owner: as fleet_store_take returned it. */
+void fleet_store_untake(struct fleet_store *store, const struct fleet_lease *lease, struct str owner);
+/* At most `count` entries of s:SID:log, of s:SID:pack or of s:SID:sq, after an id, and no more than
+ * LIMIT_FLEET_READ_BYTES unless the first one is longer: {1 if there may be more, a list of {id, fields}}. */
 bool fleet_store_read(struct fleet_store *store, struct str sid, const char *stream, struct str after, uint64_t count,
                       redis_reply_fn fn, void *self);
 

@@ -15,6 +15,8 @@ enum fleet_script {
 	SCRIPT_discard,
 	SCRIPT_reap,
 	SCRIPT_pack,
+	SCRIPT_pass,
+	SCRIPT_read,
 	SCRIPT_count
 };
 enum { SHA_TEXT = 41 };

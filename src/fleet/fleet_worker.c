@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -22,6 +23,12 @@ struct fleet_taking {
 	bool is_claimed;
 };
 
+/* A session that this worker cannot open. */
+struct fleet_refused {
+	struct str sid;
+	uint64_t until_ms;
+};
+
 struct fleet_worker {
 	struct fleet_worker_options options;
 	struct fleet_worker_env env;
@@ -29,6 +36,7 @@ struct fleet_worker {
 	struct list sessions;
 	uint64_t session_count, taking_count, number;
 	struct list taking;
+	VEC(struct fleet_refused) refused; /* the oldest first */
 	struct loop_timer *renew, *patience, *linger;
 	struct loop_deferred sweep;
 	bool was_up, is_ready, is_draining, is_handing_over, has_ended;
@@ -51,6 +59,36 @@ static uint64_t room(const struct fleet_worker *worker)
 {
 	uint64_t used = worker->session_count + worker->taking_count;
 	return worker->is_draining || used >= worker->options.most_sessions ? 0 : worker->options.most_sessions - used;
+}
+
+static void forget_refused(struct fleet_worker *worker, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		str_free(&worker->refused.items[i].sid);
+	worker->refused.count -= count;
+	for (size_t i = 0; i < worker->refused.count; i++)
+		worker->refused.items[i] = worker->refused.items[i + count];
+}
+
+static void remember_refused(struct fleet_worker *worker, struct str sid)
+{
+	if (worker->refused.count == LIMIT_FLEET_REFUSED)
+		forget_refused(worker, 1);
+	vec_push(&worker->refused, (struct fleet_refused){str_copy(sid), clock_now_ms() + LIMIT_FLEET_REFUSED_MS});
+}
+
+static bool is_refused(struct fleet_worker *worker, struct str sid)
+{
+	size_t old = 0;
+	while (old < worker->refused.count && worker->refused.items[old].until_ms <= clock_now_ms())
+		old++;
+	if (old)
+		forget_refused(worker, old);
+	vec_for_each(refused, &worker->refused) {
+		if (str_eq(refused->sid, sid))
+			return true;
+	}
+	return false;
 }
 
 static void end(struct fleet_worker *worker, const struct error *err)
@@ -78,6 +116,8 @@ static void on_sweep(void *self)
 			continue;
 		list_remove(&it->link);
 		worker->session_count--;
+		if (it->is_refused)
+			remember_refused(worker, it->lease.sid);
 		fleet_session_destroy(it);
 	}
 	fleet_store_want(worker->env.store, room(worker));
@@ -170,6 +210,8 @@ static void own(struct fleet_worker *worker, struct str sid, const struct resp *
 	struct fleet_session *session = fleet_session_create(&worker->env, sid, reply, worker->number++);
 	list_append(&worker->sessions, &session->link);
 	worker->session_count++;
+	if (worker->is_handing_over)
+		fleet_session_hand_over(session);
 }
 
 static void on_taken(const struct resp *reply, void *self)
@@ -196,8 +238,13 @@ static void on_work(struct str sid, struct str entry, bool is_claimed, void *sel
 {
 	struct fleet_worker *worker = self;
 	/* a read from before the drain has returned, perhaps with what this worker has handed over */
-	if (worker->is_handing_over || (worker->is_draining && !find(worker, sid))) {
+	if (worker->is_draining && !find(worker, sid)) {
 		fleet_store_discard(worker->env.store, entry, sid);
+		return;
+	}
+	if (is_refused(worker, sid)) {
+		fleet_store_pass(worker->env.store, entry, sid);
+		loop_defer(&worker->sweep); /* there is room for another one */
 		return;
 	}
 	struct fleet_taking *taking = xnew(struct fleet_taking);
@@ -340,6 +387,8 @@ void fleet_worker_destroy(struct fleet_worker *worker)
 	loop_timer_destroy(worker->patience);
 	loop_timer_destroy(worker->linger);
 	loop_deferred_finish(&worker->sweep);
+	forget_refused(worker, worker->refused.count);
+	vec_finish(&worker->refused);
 	free(worker);
 }
 

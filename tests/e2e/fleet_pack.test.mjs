@@ -1,9 +1,11 @@
 // Sessions that rest shrink: their log is packed when they are let go, and their events are trimmed.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 
-import { forever, reply, say, startModel, waitFor } from './lib/codex.mjs';
+import { cleanEnv, codexBin, forever, launch, makeHome, reply, say, startModel, tempDir, waitFor } from './lib/codex.mjs';
 import { isGapless, needsRedis, startRedis, startWorker, types } from './lib/fleet.mjs';
 import { startFaults } from './lib/fleet_faults.mjs';
 
@@ -159,6 +161,49 @@ test('a task whose log cannot be read by its next owner is not left without an e
 	await redis.until('s1', ({ msg }) => msg.type === 'error' && /put aside/.test(msg.message));
 });
 
+/** Workers that cannot open a session which others can: each starts one of this name. */
+const unable = {
+	'without libzstd': (t, redis, model, name, args) => {
+		const folder = tempDir(t, 'lib');
+		fs.writeFileSync(path.join(folder, 'libzstd.so.1'), 'not a library');
+		return startWorker(t, redis, model, { name, args, env: { LD_LIBRARY_PATH: folder } });
+	},
+	'whose disks are full': async (t, redis, model, name, args) => {
+		const worker = launch(t, 'bash', ['-c', 'ulimit -f 1; exec "$@"', 'bash', codexBin, 'worker', '--redis', redis.url, '--name', name,
+			'--lease-ms', '600', ...args], { env: cleanEnv(makeHome(t, model)), cwd: tempDir(t, 'cwd'), lifetime: 600_000 });
+		await waitFor(worker.child.stderr, () => worker.result.stderr, (text) => text.includes('ready'));
+		return worker;
+	},
+};
+for (const [what, start] of Object.entries(unable)) {
+	test(`a worker ${what} leaves a session to others, which continue its task; it does not count as a lost worker`, only, async (t) => {
+		const model = await startModel(t, [say('One.'), reply({ delta: 'Half' }, { hang: true }), forever(say('Two.'))]);
+		const redis = await startRedis(t);
+		const args = [...NEVER, '--max-crashes', '2'];
+		const a = await startWorker(t, redis, model, { name: 'a', args });
+		await rest(redis);
+		await redis.submit('s1', 't2', 'second');
+		await redis.until('s1', ({ id, msg }) => id === 't2' && msg.type === 'agent_message_content_delta');
+		a.child.kill('SIGKILL');
+		await a.done;
+		const b = await start(t, redis, model, 'b', args);
+		await waitFor(b.child.stderr, () => b.result.stderr, (text) => text.includes('session s1 is left to other workers'));
+		assert.deepEqual([(await redis.hash('s1')).owner, (await redis.hash('s1')).state], ['a', 'active']);
+		await startWorker(t, redis, model, { name: 'c', args });
+		const events = await redis.untilEnd('s1', 't2');
+		assert.ok(isGapless(events));
+		assert.match(events.find(({ msg }) => msg.type === 'warning').msg.message, /\ba\b/);
+		assert.match(input(model), /first-t1[^]*One\.[^]*second/);
+		assert.equal(b.result.stderr.split('is left to').length, 2, b.result.stderr); // it did not try again
+		assert.equal(await redis.call('XLEN', redis.key('dead')), 0);
+		await redis.untilHash('s1', ({ state }) => state === 'idle');
+		await redis.submit('s1', 't3', 'third'); // whoever gets this entry
+		await redis.untilEnd('s1', 't3');
+		b.child.kill('SIGTERM');
+		assert.equal((await b.done).code, 0);
+	});
+}
+
 test('only the owner packs, and only lines that are there', only, async (t) => {
 	const model = await startModel(t, [forever(say('Hello.'))]);
 	const redis = await startRedis(t);
@@ -178,6 +223,66 @@ test('only the owner packs, and only lines that are there', only, async (t) => {
 	assert.equal(await pack(2, 'x', before[0] + 2, before[0] + 3, 'z'), 'other');
 	assert.equal(await pack(2, 'x', before[0] + 1, before[0] + 9999, 'z'), 'other');
 	assert.deepEqual(await parts(redis, 's2'), before);
+});
+
+const large = (word) => `${word} ${'x'.repeat(700_000)}`;
+
+test('what one call reads of a log is bounded by bytes, but for the first line', only, async (t) => {
+	const model = await startModel(t, [forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	const reads = [];
+	const faults = await startFaults(t, redis, (kind, words) => void (kind === 'read :log' && reads.push(words)));
+	await startWorker(t, faults, model, { name: 'a', args: NEVER });
+	await rest(redis, 's1', 't1');
+	const [, sha, , work, , , , count, bytes] = reads[0];
+	assert.deepEqual([count, bytes], ['256', String(1 << 20)]);
+	const read = (after) => redis.call('EVALSHA', sha, 1, work, 'x', ':log', after, count, bytes);
+	for (const size of [3 << 20, 400_000, 400_000, 400_000]) await redis.call('XADD', redis.key('s:x:log'), '*', 'l', 'x'.repeat(size));
+	const seen = [];
+	for (let after = '0-0', more = 1; more;) {
+		const [has, entries] = await read(after);
+		seen.push(entries.length);
+		after = entries.at(-1)?.[0] ?? after;
+		more = has;
+	}
+	assert.deepEqual(seen, [1, 2, 1]);
+	reads.length = 0;
+	await redis.submit('s2', 't1', large('big')); // its lines are packed, and read again, in parts
+	await redis.untilEnd('s2', 't1');
+	await idle(redis, 's2', 1);
+	assert.ok(reads.length > 2, `${reads.length} reads`);
+	await redis.submit('s2', 't2', 'second');
+	await redis.untilEnd('s2', 't2');
+	assert.match(input(model), /big xxx[^]*second/);
+});
+
+test('a worker that drains packs no further part', only, async (t) => {
+	const model = await startModel(t, [forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	let packs = 0, pass, begin;
+	const [passed, began] = [new Promise((resolve) => (pass = resolve)), new Promise((resolve) => (begin = resolve))];
+	const faults = await startFaults(t, redis, (kind) => {
+		if (kind !== 'pack') return undefined;
+		packs++;
+		begin();
+		return { hold: passed };
+	});
+	const a = await startWorker(t, faults, model, { name: 'a', args: [...NEVER, '--lease-ms', '60000', '--admin', '127.0.0.1:0'] });
+	const admin = /admin on (\S+)/.exec(a.result.stderr)[1];
+	await redis.submit('s1', 't1', large('first-t1'));
+	await began;
+	a.child.kill('SIGTERM');
+	while ((await fetch(`${admin}/readyz`)).status !== 503) await new Promise(setImmediate);
+	pass();
+	assert.equal((await a.done).code, 0);
+	assert.equal(packs, 1);
+	const [packed, left] = await parts(redis, 's1');
+	assert.ok(packed > 0 && left > 0, `${packed} ${left}`);
+	assert.equal((await redis.hash('s1')).state, 'idle');
+	await startWorker(t, redis, model, { name: 'b', args: NEVER });
+	await redis.submit('s1', 't2', 'second');
+	await redis.untilEnd('s1', 't2');
+	assert.match(input(model), /first-t1[^]*Hello\.[^]*second/);
 });
 
 test('events are trimmed to --events-kept when a session is let go', only, async (t) => {

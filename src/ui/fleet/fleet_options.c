@@ -28,7 +28,7 @@ static const struct cli_option worker_rows[] = {
 	ROW(lease_ms, "lease-ms", 0, CLI_TEXT, "MS", "Silence after which a worker counts as lost [15000]"),
 	ROW(idle_ms, "idle-ms", 0, CLI_TEXT, "MS", "Let a session go after this time without a task [60000]"),
 	ROW(drain_ms, "drain-ms", 0, CLI_TEXT, "MS", "Time for running tasks to end while draining [30000]"),
-	ROW(max_crashes, "max-crashes", 0, CLI_TEXT, "N", "Put a session aside that was lost more often [3]"),
+	ROW(max_crashes, "max-crashes", 0, CLI_TEXT, "N", "Put a session aside that loses N workers in a row [3]"),
 	ROW(events_kept, "events-kept", 0, CLI_TEXT, "N", "Events to keep of each session [10000]"),
 	ROW(admin, "admin", 0, CLI_TEXT, "IP:PORT", "Serve /healthz, /readyz and /metrics"),
 	ROW(token_file, "token-file", 0, CLI_TEXT, "FILE", "With --admin: requests must show the token in FILE"),

@@ -20,9 +20,9 @@ const names = new Map(fs.readdirSync(scripts).map((file) => [
 
 /** The name of a command: see above. */
 export function kindOf(words) {
-	if (words[0] === 'EVALSHA') return names.get(words[1]) ?? words[1];
-	if (words[0] === 'XRANGE') return `read ${/:[a-z]+$/.exec(words[1])[0]}`;
-	return words[0];
+	if (words[0] !== 'EVALSHA') return words[0];
+	const name = names.get(words[1]) ?? words[1];
+	return name === 'read' ? `read ${words[5]}` : name;
 }
 
 /**
