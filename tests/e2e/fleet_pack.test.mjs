@@ -197,7 +197,7 @@ for (const [what, start] of Object.entries(unable)) {
 		assert.equal(b.result.stderr.split('is left to').length, 2, b.result.stderr); // it did not try again
 		assert.equal(await redis.call('XLEN', redis.key('dead')), 0);
 		await redis.untilHash('s1', ({ state }) => state === 'idle');
-		await redis.submit('s1', 't3', 'third'); // whoever gets this entry
+		await redis.submit('s1', 't3', 'third'); // either of them may be given this entry
 		await redis.untilEnd('s1', 't3');
 		b.child.kill('SIGTERM');
 		assert.equal((await b.done).code, 0);

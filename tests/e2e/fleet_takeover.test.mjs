@@ -104,8 +104,11 @@ test('a call of an MCP server that was cut off is reported as interrupted and no
 const ofChild = { contains: 'child work', lacks: 'You are agent 0' };
 const isOfChild = ({ body }) => JSON.stringify(body).includes('child work') && !JSON.stringify(body).includes('You are agent 0');
 const until = async (test) => {
-	while (!test()) await new Promise((resolve) => setTimeout(resolve, 10));
+	while (!await test()) await new Promise((resolve) => setTimeout(resolve, 10));
 };
+/** True once the prompt of the subagent is in the log: before that it counts as interrupted. */
+const hasPrompt = async (redis) => (await redis.call('XRANGE', redis.key('s:s1:log'), '-', '+')).some(([, [, line]]) =>
+	line.includes('"kind":"line"') && line.includes('"UserMessage"') && line.includes('child work'));
 
 test('a tree of subagents moves with its root: one that worked continues, and its parent gets its result', only, async (t) => {
 	const model = await startModel(t, [
@@ -115,6 +118,7 @@ test('a tree of subagents moves with its root: one that worked continues, and it
 	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER, config: AGENTS });
 	await redis.submit('s1', 't1', 'go');
 	await until(() => model.requests().length >= 3);
+	await until(() => hasPrompt(redis));
 	await kill(a);
 	await startWorker(t, redis, model, { name: 'b', args: NEVER, config: AGENTS });
 	const events = await redis.untilEnd('s1', 't1');
@@ -136,6 +140,7 @@ test('a subagent of spawn_agent moves with its root, too: wait_agent gets its re
 	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER });
 	await redis.submit('s1', 't1', 'go to work');
 	await until(() => model.requests().length >= 3);
+	await until(() => hasPrompt(redis));
 	await kill(a);
 	await startWorker(t, redis, model, { name: 'b', args: NEVER });
 	const events = await redis.untilEnd('s1', 't1');
@@ -171,6 +176,7 @@ test('a subagent that works while its root rests continues, too', only, async (t
 	await redis.submit('s1', 't1', 'go');
 	const before = await redis.untilEnd('s1', 't1');
 	await until(() => model.requests().filter(isOfChild).length);
+	await until(() => hasPrompt(redis));
 	await kill(a);
 	await startWorker(t, redis, model, { name: 'b', args: NEVER, config: AGENTS });
 	await redis.until('s1', ({ msg }) => msg.type === 'task_complete', { after: before.at(-1).seq });
