@@ -179,6 +179,24 @@ test('a connection that breaks often does not count as a lost worker', only, asy
 	assert.equal(count(events, 'warning'), 0);
 });
 
+test('out of memory, an entry for a session that is owned is still decided on, and its owner gets the message', only, async (t) => {
+	const model = await startModel(t, [forever(reply({ delta: 'Half' }, { hang: true }))]);
+	const redis = await startRedis(t);
+	let take;
+	const faults = await startFaults(t, redis, (kind, words) => void (take = kind === 'take' ? words : take));
+	await startWorker(t, faults, model, { name: 'a', args: ['--max-sessions', '1', '--lease-ms', '60000'] });
+	await redis.submit('s1', 't1', 'work');
+	await redis.until('s1', ({ msg }) => msg.type === 'agent_message_content_delta');
+	await redis.call('XADD', redis.key('work'), '*', 'sid', 's1');
+	const [[, [[entry]]]] = await redis.call('XREADGROUP', 'GROUP', 'workers', 'x', 'STREAMS', redis.key('work'), '>');
+	await redis.call('CONFIG', 'SET', 'maxmemory', '1');
+	const answer = await redis.call(...take.with(5, 'x').with(6, entry));
+	await redis.call('CONFIG', 'SET', 'maxmemory', '0');
+	assert.deepEqual(answer, ['elsewhere']);
+	assert.deepEqual((await pending(redis)).map(([, owner]) => owner), ['a']);
+	assert.deepEqual((await redis.call('XRANGE', redis.key('w:a:in'), '-', '+')).map(([, fields]) => fields), [['sid', 's1']]);
+});
+
 test('Redis is out of memory for longer than the lease: the owner keeps its session', only, async (t) => {
 	const model = await startModel(t, [reply({ delta: 'Half' }, { gate: 'rest' }, { delta: ' and whole' })]);
 	const redis = await startRedis(t);

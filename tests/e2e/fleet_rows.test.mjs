@@ -267,6 +267,22 @@ test('a damaged line of the log is skipped, and the session goes on', only, asyn
 	assert.equal(a.result.code, null);
 });
 
+for (const stream of ['log', 'pack']) {
+	test(`an entry of s:SID:${stream} without text: the session is put aside, not read for ever, and others go on`, only, async (t) => {
+		const model = await startModel(t, [forever(say('Hello.'))]);
+		const redis = await startRedis(t);
+		const a = await startWorker(t, redis, model, { name: 'a', args: ['--idle-ms', '0', '--max-crashes', '2', '--lease-ms', '500'] });
+		await redis.submit('s1', 't1', 'first');
+		await redis.untilHash('s1', ({ state, seq }) => state === 'idle' && seq > 1);
+		await redis.call('XADD', redis.key(`s:s1:${stream}`), stream === 'log' ? '*' : '1-0', 'other', 'x');
+		await redis.submit('s1', 't2', 'second');
+		await redis.until('s1', ({ msg }) => msg.type === 'error' && /put aside/.test(msg.message));
+		assert.equal(a.result.stderr.split('session s1: an entry of the log of this session has no text').length, 3);
+		await redis.submit('s2', 't1', 'hi');
+		await redis.untilEnd('s2', 't1');
+	});
+}
+
 // --- folders --------------------------------------------------------------------------------------------------------
 
 test('a worker removes the folders of killed workers of its user, and nothing else in TMPDIR', only, async (t) => {

@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
+import { engines, hostEnv, script } from './lib/code_mode.mjs';
 import { call, forever, makeHome, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { isGapless, needsRedis, startRedis, startWorker, types } from './lib/fleet.mjs';
 import { configOf, itemCall, WRITE } from './lib/mcp.mjs';
@@ -184,6 +185,76 @@ test('a subagent that works while its root rests continues, too', only, async (t
 	const events = await redis.events('s1');
 	assert.ok(isGapless(events));
 	assert.equal(events.filter(({ id, msg }) => id === 't1' && msg.type === 'task_complete').length, 1);
+});
+
+/** Replaces the log of a session by its lines as `change` returns them. */
+async function rewrite(redis, change) {
+	const log = redis.key('s:s1:log'), lines = await redis.call('XRANGE', log, '-', '+');
+	await redis.call('DEL', log);
+	for (const [id, [, line]] of lines) await redis.call('XADD', log, id, 'l', change(line));
+}
+
+test('a call without an output in the history of a root that rests is answered, while its subagent continues', only, async (t) => {
+	const model = await startModel(t, [
+		{ when: ofChild, reply: [{ delta: 'busy' }, { hang: true }] }, { when: ofChild, reply: [{ message: 'Result of the child.' }] },
+		call('subagent_spawn', { prompt: 'child work' }), forever(say('Over.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER, config: AGENTS });
+	await redis.submit('s1', 't1', 'go');
+	const before = await redis.untilEnd('s1', 't1');
+	await until(() => model.requests().filter(isOfChild).length);
+	await until(() => hasPrompt(redis));
+	await kill(a);
+	const payload = { type: 'function_call', name: 'exec_command', arguments: '{}', call_id: 'open' };
+	const lines = await redis.call('HINCRBY', redis.key('s:s1'), 'lines', 1);
+	await redis.call('XADD', redis.key('s:s1:log'), `${lines}-0`, 'l', JSON.stringify({ timestamp: new Date().toISOString(), type: 'response_item', payload }));
+	await startWorker(t, redis, model, { name: 'b', args: NEVER, config: AGENTS });
+	await redis.until('s1', ({ msg }) => msg.type === 'task_complete', { after: before.at(-1).seq });
+	const items = model.requests().at(-1).body.input;
+	assert.match(JSON.stringify(items), /Result of the child\./);
+	assert.deepEqual(items.filter(({ call_id }) => call_id === 'open').map(({ type }) => type), ['function_call', 'function_call_output']);
+});
+
+test('a subagent whose history cannot be read is reported to its parent, whose task goes on', only, async (t) => {
+	const model = await startModel(t, [
+		{ when: ofChild, times: 'forever', reply: [{ delta: 'busy' }, { hang: true }] },
+		call('subagent_spawn', { prompt: 'child work' }), call('subagent_await', {}), forever(say('Over.'))]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER, config: AGENTS });
+	await redis.submit('s1', 't1', 'go');
+	await until(() => model.requests().length >= 3);
+	await until(() => hasPrompt(redis));
+	await kill(a);
+	await rewrite(redis, (line) => (line.includes('"kind":"line"') ? line.replace('"type":"session_meta"', '"type":"unknown"') : line));
+	const b = await startWorker(t, redis, model, { name: 'b', args: NEVER, config: AGENTS });
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.equal(events.at(-1).msg.type, 'task_complete');
+	assert.match(input(model.requests().at(-1)), /cannot be resumed/);
+	assert.equal(model.requests().filter(isOfChild).length, 1);
+	assert.equal(b.result.code, null);
+});
+
+test('a script that was cut off is not started again: its commands run once, and the model is informed', { skip: only.skip || !engines.length && 'no engine' }, async (t) => {
+	const model = await startModel(t, [
+		script(`await tools.exec_command({ cmd: 'echo once >> ran' }); await tools.exec_command({ cmd: 'sleep 60' })`, { call_id: 'e1' }), say('Done.')]);
+	const redis = await startRedis(t);
+	const config = 'model = "gpt-6-sol"\n';
+	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER, config, env: hostEnv() });
+	const ran = path.join(a.cwd, 'ran');
+	await redis.submit('s1', 't1', 'go');
+	await redis.until('s1', ({ msg }) => msg.type === 'exec_command_begin' && JSON.stringify(msg.command).includes('sleep'));
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b', args: NEVER, config, env: hostEnv(), cwd: a.cwd });
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.equal(fs.readFileSync(ran, 'utf8'), 'once\n');
+	assert.equal(model.requests().length, 2);
+	const outputs = model.requests()[1].body.input.filter(({ type }) => type.endsWith('_output'));
+	assert.deepEqual(outputs.map(({ type, call_id }) => [type, call_id]), [['custom_tool_call_output', outputs[0].call_id]]);
+	assert.match(JSON.stringify(outputs), /interrupted: the worker that ran this was lost/);
+	const ofType = (type) => events.filter(({ msg }) => msg.type === type).map(({ msg }) => msg.call_id);
+	assert.deepEqual(ofType('exec_command_end').toSorted(), ofType('exec_command_begin').toSorted());
 });
 
 test('a review that was cut off begins again under the same id', only, async (t) => {
