@@ -60,7 +60,7 @@ const kinds = ['PING', 'SCRIPT', 'XGROUP', 'XREADGROUP', 'XREAD', 'take', 'read 
 const errors = ['LOADING Redis is loading the dataset in memory', 'OOM command not allowed when used memory > \'maxmemory\'.',
 	'READONLY You can\'t write against a read only replica.', 'BUSY Redis is busy running a script.', 'NOSCRIPT No matching script.',
 	'MISCONF Redis is configured to save RDB snapshots', 'NOREPLICAS Not enough good replicas to write.',
-	'MASTERDOWN Link with MASTER is down', 'CLUSTERDOWN The cluster is down', 'MOVED 1 127.0.0.1:1', 'TRYAGAIN Multiple keys request',
+	'MASTERDOWN Link with MASTER is down', 'CLUSTERDOWN The cluster is down', 'MOVED 1 127.0.0.1:1', 'ASK 1 127.0.0.1:1', 'TRYAGAIN Multiple keys request',
 	'ERR max number of clients reached', 'NOGROUP No such key'];
 
 for (const error of errors) {

@@ -188,7 +188,7 @@ for (const [what, start] of Object.entries(unable)) {
 		await a.done;
 		const b = await start(t, redis, model, 'b', args);
 		await waitFor(b.child.stderr, () => b.result.stderr, (text) => text.includes('session s1 is left to other workers'));
-		assert.deepEqual([(await redis.hash('s1')).owner, (await redis.hash('s1')).state], ['a', 'active']);
+		await redis.untilHash('s1', ({ owner, state, epoch }) => owner === 'a' && state === 'active' && epoch === '3'); // as if it had not been taken
 		await startWorker(t, redis, model, { name: 'c', args });
 		const events = await redis.untilEnd('s1', 't2');
 		assert.ok(isGapless(events));
@@ -203,6 +203,23 @@ for (const [what, start] of Object.entries(unable)) {
 		assert.equal((await b.done).code, 0);
 	});
 }
+
+test('without libzstd a log stays as it is, and its session is let go and continued', only, async (t) => {
+	const model = await startModel(t, [forever(say('Two.'))]);
+	const redis = await startRedis(t);
+	const a = await unable['without libzstd'](t, redis, model, 'a', NEVER);
+	await rest(redis); // its libcurl lacks libzstd as well, so the task fails
+	const [packed, left] = await parts(redis, 's1');
+	assert.equal(packed, 0);
+	a.child.kill('SIGTERM');
+	assert.equal((await a.done).code, 0);
+	await startWorker(t, redis, model, { name: 'b', args: NEVER });
+	await redis.submit('s1', 't2', 'second');
+	await redis.untilEnd('s1', 't2');
+	assert.match(input(model), /first-t1[^]*second/);
+	await idle(redis, 's1', 2);
+	assert.ok((await parts(redis, 's1'))[0] >= left); // a worker that has it packs what was left
+});
 
 test('only the owner packs, and only lines that are there', only, async (t) => {
 	const model = await startModel(t, [forever(say('Hello.'))]);

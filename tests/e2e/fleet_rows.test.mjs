@@ -114,6 +114,50 @@ test('a partition longer than the lease: another worker takes over, and the old 
 	await redis.untilEnd('s2', 't1');
 });
 
+test('Redis goes away: a command waits once 1 MiB of events is not stored, and goes on when Redis is back', only, async (t) => {
+	const writes = 'i=0; while [ $i -lt 400 ]; do printf "%65536s" x; i=$((i+1)); echo $i > progress; done';
+	const writer = reply({ call: 'exec_command', arguments: { cmd: writes, yield_time_ms: 60_000 }, call_id: 'c1' });
+	const model = await startModel(t, [writer, forever(say('Done.'))]);
+	const redis = await startRedis(t);
+	let isCut = false;
+	const faults = await startFaults(t, redis, () => (isCut ? { cut: 'before' } : undefined));
+	const a = await startWorker(t, faults, model, { name: 'a', args: [...NEVER, '--lease-ms', '600000'] });
+	const progress = () => Number(fs.readFileSync(path.join(a.cwd, 'progress'), 'utf8'));
+	await redis.submit('s1', 't1', 'work');
+	await redis.until('s1', ({ msg }) => msg.type === 'exec_command_output_delta');
+	isCut = true;
+	faults.cut();
+	let last = -1;
+	await until(async () => {
+		const before = last;
+		last = progress();
+		await new Promise((resolve) => setTimeout(resolve, 300));
+		return last === before && last === progress();
+	});
+	assert.ok(last < 400, `it wrote all of ${last} parts`);
+	isCut = false;
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.equal(progress(), 400);
+	assert.equal(count(events, 'exec_command_end'), 1);
+});
+
+test('Redis does not answer: after 10 seconds the connection counts as broken, and the call is made again', only, async (t) => {
+	const model = await startModel(t, [reply(...half)]);
+	const redis = await startRedis(t);
+	let held = 0;
+	const faults = await startFaults(t, redis, (kind, words) =>
+		(kind === 'emit' && words.some((word) => word.includes('"Half"')) && !held++ ? { hold: new Promise(() => {}) } : undefined));
+	await startWorker(t, faults, model, { name: 'a', args: ['--lease-ms', '60000'] });
+	await redis.submit('s1', 't1', 'work');
+	await redis.until('s1', isHalf);
+	await model.openGate('rest');
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(held > 1);
+	assert.ok(isGapless(events));
+	assert.equal(count(events, 'warning'), 0);
+});
+
 test('a worker that pauses for less than the lease: nothing is seen of it', only, async (t) => {
 	const model = await startModel(t, [reply(...half)]);
 	const redis = await startRedis(t);

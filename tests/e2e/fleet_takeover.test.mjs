@@ -7,8 +7,9 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { engines, hostEnv, script } from './lib/code_mode.mjs';
-import { call, forever, makeHome, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { call, forever, makeHome, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { isGapless, needsRedis, startRedis, startWorker, types } from './lib/fleet.mjs';
+import { startFaults } from './lib/fleet_faults.mjs';
 import { configOf, itemCall, WRITE } from './lib/mcp.mjs';
 
 const only = needsRedis();
@@ -100,6 +101,31 @@ test('a call of an MCP server that was cut off is reported as interrupted and no
 	assert.equal(ends.length, 1);
 	assert.match(JSON.stringify(ends[0].msg.result), /interrupted/);
 	assert.equal(made(), 1);
+});
+
+test('a patch that had begun is reported as interrupted and not applied by the next worker', only, async (t) => {
+	const model = await startModel(t, [patch('*** Add File: made', '+text'), say('Done.')]);
+	const redis = await startRedis(t);
+	let begin;
+	const began = new Promise((resolve) => (begin = resolve));
+	const faults = await startFaults(t, redis, (kind, words) => {
+		if (kind !== 'emit' || !words.some((word) => word.includes('"patch_apply_begin"'))) return undefined;
+		begin();
+		return { cut: 'after' };
+	});
+	const a = await startWorker(t, faults, model, { name: 'a', args: NEVER });
+	await redis.submit('s1', 't1', 'patch it');
+	await began;
+	await redis.until('s1', ({ msg }) => msg.type === 'patch_apply_begin');
+	await kill(a);
+	await startWorker(t, redis, model, { name: 'b', args: NEVER, cwd: a.cwd });
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	const [end, ...more] = events.filter(({ msg }) => msg.type === 'patch_apply_end').map(({ msg }) => msg);
+	assert.deepEqual([end.call_id, end.success, more.length], [events.find(({ msg }) => msg.type === 'patch_apply_begin').msg.call_id, false, 0]);
+	assert.match(JSON.stringify(end), /interrupted/);
+	assert.match(input(model.requests()[1]), /interrupted: the worker that ran this was lost/);
+	assert.equal(fs.existsSync(path.join(a.cwd, 'made')), false);
 });
 
 const ofChild = { contains: 'child work', lacks: 'You are agent 0' };
@@ -207,7 +233,8 @@ test('a call without an output in the history of a root that rests is answered, 
 	await kill(a);
 	const payload = { type: 'function_call', name: 'exec_command', arguments: '{}', call_id: 'open' };
 	const lines = await redis.call('HINCRBY', redis.key('s:s1'), 'lines', 1);
-	await redis.call('XADD', redis.key('s:s1:log'), `${lines}-0`, 'l', JSON.stringify({ timestamp: new Date().toISOString(), type: 'response_item', payload }));
+	const line = JSON.stringify({ timestamp: new Date().toISOString(), type: 'response_item', payload });
+	await redis.call('XADD', redis.key('s:s1:log'), `${lines}-0`, 'l', line);
 	await startWorker(t, redis, model, { name: 'b', args: NEVER, config: AGENTS });
 	await redis.until('s1', ({ msg }) => msg.type === 'task_complete', { after: before.at(-1).seq });
 	const items = model.requests().at(-1).body.input;
@@ -235,9 +262,10 @@ test('a subagent whose history cannot be read is reported to its parent, whose t
 	assert.equal(b.result.code, null);
 });
 
-test('a script that was cut off is not started again: its commands run once, and the model is informed', { skip: only.skip || !engines.length && 'no engine' }, async (t) => {
-	const model = await startModel(t, [
-		script(`await tools.exec_command({ cmd: 'echo once >> ran' }); await tools.exec_command({ cmd: 'sleep 60' })`, { call_id: 'e1' }), say('Done.')]);
+const scripts = { skip: only.skip || !engines.length && 'no engine' };
+test('a script that was cut off is not started again: its commands run once, and the model is informed', scripts, async (t) => {
+	const source = `await tools.exec_command({ cmd: 'echo once >> ran' }); await tools.exec_command({ cmd: 'sleep 60' })`;
+	const model = await startModel(t, [script(source), say('Done.')]);
 	const redis = await startRedis(t);
 	const config = 'model = "gpt-6-sol"\n';
 	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER, config, env: hostEnv() });
