@@ -116,3 +116,16 @@ test('OpenAI: built in', options, async (t) => {
 	const run = await ask(t, '', {}, ['-c', 'model_provider=openai', '-c', `openai_base_url=${server.url}/v1`]);
 	assert.equal(check(run, server, 'responses', '/v1').headers.authorization, 'Bearer sk-not-for-others');
 });
+
+// docs/config.md is made from the table of the keys.
+test('the page names only keys that exist, and their defaults', () => {
+	const config = fs.readFileSync(fileURLToPath(new URL('../../docs/config.md', import.meta.url)), 'utf8');
+	const others = ['additional_tools', 'comp_hash', 'reasoning_content', 'client_metadata', 'http_proxy'];
+	const names = new Set(Array.from(text.matchAll(/`([a-z]+(?:_[a-z]+)+)`/g), ([, name]) => name));
+	const blocks = Array.from(text.matchAll(/```toml\n(.*?)```/gs), ([, block]) => block).join('\n');
+	for (const [, name] of blocks.matchAll(/^([a-z_]+) = /gm)) names.add(name);
+	assert.ok(names.size > 30, String(names.size));
+	for (const name of names) assert.ok(others.includes(name) || config.includes(`| \`${name}\` |`), name);
+	for (const [, name, value] of blocks.matchAll(/^([a-z_]+_ms) = (\d+)/gm)) assert.ok(config.includes(`| \`${name}\` | integer`) &&
+		new RegExp(`\\| \`${name}\` \\|[^|]*\\| \`${value}\` \\|`).test(config), name);
+});
