@@ -1,9 +1,18 @@
 """The cost of the wires beside that of Responses: of a turn in a session of 100, and of a delta.
 
 The model is this process, which answers every request from memory, so that the rows differ by their wire alone.
+
+As a program, `bench/wires.py build/codex` prints the instructions of a delta, which valgrind counts: other work on the
+machine does not change them.
 """
 import http.server
 import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
 import threading
 
 TURNS, DELTAS = 100, 100000
@@ -140,3 +149,29 @@ def beside_responses(row, wire):
         floor, other = row(tools, "responses")(bench, tools.OURS)
         return (ours if cost.status == 0 and other.status == 0 else float("inf")), floor
     return compare
+
+
+def instructions(binary, wire, deltas):
+    server = Server(wire, 0, deltas)
+    try:
+        with tempfile.TemporaryDirectory() as home:
+            (pathlib.Path(home) / "config.toml").write_text(CONFIG.format(url=server.url, wire=wire))
+            valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"]
+            options = ["--json", "--skip-git-repo-check", "--dangerously-bypass-approvals-and-sandbox"]
+            run = subprocess.run(valgrind + [binary, "exec"] + options + ["hi"], env=dict(os.environ, CODEX_HOME=home),
+                                 cwd=home, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=True)
+    finally:
+        server.stop()
+    return int(re.search(r"Collected : (\d+)", run.stderr).group(1))
+
+
+def main():
+    binary, deltas, floor = os.path.abspath(sys.argv[1]), 20000, None
+    for wire in WIRES:
+        count = (instructions(binary, wire, deltas) - instructions(binary, wire, 1)) / deltas
+        floor = floor or count
+        print("%s: %d instructions a delta, %.2fx" % (wire, count, count / floor))
+
+
+if __name__ == "__main__":
+    main()
