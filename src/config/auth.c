@@ -351,21 +351,31 @@ static bool is_replaced(struct auth_place place, const struct auth *auth, const 
 	        strcmp(stored.refresh_token ?: "", spent) != 0);
 }
 
+/* busy: why this is not in a change. */
+static int renew(struct auth_place place, const struct auth *auth, const char *spent, const struct error *busy,
+                 struct error *err)
+{
+	struct buf text;
+	int status = compose(place, auth, &text, err);
+	if (status == 0 && !busy->code)
+		status = auth_store_renew(place, buf_str(&text), str_of(spent), err);
+	else if (status == 0 && !auth_store_keep(place, buf_str(&text), str_of(spent)))
+		status = error_set(err, busy->code, "%s", busy->text);
+	auth_store_wipe(&text);
+	return status;
+}
+
 int auth_renew(struct auth_place place, const struct auth *auth, const char *spent, bool *ret_is_outdated,
                struct error *err)
 {
 	struct auth_change change;
-	struct buf text;
-	if (auth_store_begin(place, &change, err) != 0)
-		return -(int)err->code;
+	struct error busy = {0};
+	*ret_is_outdated = false;
+	if (auth_store_begin(place, &change, &busy) != 0)
+		return renew(place, auth, spent, &busy, err);
 	auth_store_refetch(place);
 	*ret_is_outdated = is_replaced(place, auth, spent);
-	int status = *ret_is_outdated ? 0 : compose(place, auth, &text, err);
-	if (!*ret_is_outdated) {
-		if (status == 0)
-			status = auth_store_renew(place, buf_str(&text), str_of(spent), err);
-		auth_store_wipe(&text);
-	}
+	int status = *ret_is_outdated ? 0 : renew(place, auth, spent, &busy, err);
 	auth_store_end(&change);
 	return status;
 }

@@ -372,6 +372,14 @@ static void keep_unsaved(const char *home, struct str text, struct str spent)
 	auth_store_wipe(&lines);
 }
 
+bool auth_store_keep(struct auth_place place, struct str text, struct str spent)
+{
+	bool can_keep = uses_keyring(place);
+	if (can_keep)
+		keep_unsaved(place.home, text, spent);
+	return can_keep;
+}
+
 int auth_store_renew(struct auth_place place, struct str text, struct str spent, struct error *err)
 {
 	struct error ignored;

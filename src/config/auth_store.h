@@ -41,16 +41,19 @@ void auth_store_end(struct auth_change *change);
  * keyring that does not answer (ERR_timeout) is an error only if there is no file. */
 must_check int auth_store_read(struct auth_place place, struct buf *out, struct error *err);
 
-/* The following are called within a change, except for a text that is only kept in memory. */
+/* The following are called within a change, unless they say otherwise. */
 
 /* As auth_store_fetch, for what is stored alone. */
 void auth_store_refetch(struct auth_place place);
-/* is_memory: keeps the text in memory in every store; otherwise a text in memory is removed from there. */
+/* is_memory: keeps the text in memory in every store, for which no change is needed; otherwise a text in memory is
+ * removed from there. */
 must_check int auth_store_write(struct auth_place place, struct str text, bool is_memory, struct error *err);
 /* Replaces a text with the refresh token `spent`, which cannot be used again: the new text must not be lost. If the
  * keyring does not take it, it is kept in memory, with "auto" in the file as well, until auth_store_fetch has given it
  * to the keyring or found another text there. */
 must_check int auth_store_renew(struct auth_place place, struct str text, struct str spent, struct error *err);
+/* Without a change, because another process does not end its own: keeps the text in memory. False without a keyring. */
+must_check bool auth_store_keep(struct auth_place place, struct str text, struct str spent);
 /* Removes all of it even if the keyring fails. */
 must_check int auth_store_remove(struct auth_place place, bool *ret_was_there, struct error *err);
 

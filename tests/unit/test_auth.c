@@ -229,6 +229,25 @@ static void new_tokens_wait_for_a_logout_of_another_process(void **state)
 	assert_int_equal(access(temp_path("auth.json"), F_OK), -1);
 }
 
+/* As after LIMIT_AUTH_LOCK_MS, in which another process logs in and waits for its user to unlock the keyring. */
+static void new_tokens_without_the_lock_are_kept_until_a_logout(void **state)
+{
+	(void)state;
+	struct str text = STR("{\"tokens\":{\"access_token\":\"a\",\"refresh_token\":\"r2\"}}");
+	struct auth_place keyring = {temp_root, credentials_store_keyring};
+	auto_auth struct auth stored = {0}, none = {0};
+	struct error err;
+	bool was_there;
+	setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1);
+	assert_false(auth_store_keep(auth_place_file(temp_root), text, STR("r1")));
+	assert_true(auth_store_keep(keyring, text, STR("r1")));
+	assert_int_equal(auth_read(keyring, &stored, &err), 0);
+	assert_string_equal(stored.refresh_token, "r2");
+	assert_int_equal(auth_remove(keyring, &was_there, &err), -ERR_unsupported);
+	assert_true(was_there);
+	assert_int_equal(auth_read(keyring, &none, &err), -ERR_unsupported);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -244,6 +263,7 @@ int main(void)
 		TEST(claims_are_read_from_tokens),
 		TEST(new_tokens_replace_only_those_that_they_were_made_of),
 		TEST(new_tokens_wait_for_a_logout_of_another_process),
+		TEST(new_tokens_without_the_lock_are_kept_until_a_logout),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
