@@ -1,10 +1,10 @@
 /* auth.json: reading, writing, permissions. */
 #include "temp.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/file.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -201,12 +201,29 @@ static void new_tokens_replace_only_those_that_they_were_made_of(void **state)
 	assert_int_equal(access(temp_path("auth.json"), F_OK), -1);
 }
 
+struct renewal {
+	const char *lock;
+	bool is_outdated;
+};
+
 static void *renew(void *self)
 {
+	struct renewal *renewal = self;
 	auto_auth struct auth login = login_with("r2");
 	struct error err;
-	assert_int_equal(auth_renew(auth_place_file(temp_root), &login, "r1", self, &err), 0);
+	assert_int_equal(auth_renew(auth_place_file(temp_root), &login, "r1", &renewal->is_outdated, &err), 0);
+	close(open(renewal->lock, O_RDWR)); /* for the watch below, if it did not wait */
 	return NULL;
+}
+
+static void wait_for_events(int watch, size_t wanted)
+{
+	char events[512];
+	for (size_t count = 0; count < wanted;) {
+		ssize_t len = read(watch, events, sizeof(events));
+		assert_true(len > 0);
+		count += (size_t)len / sizeof(struct inotify_event);
+	}
 }
 
 /* The test is the other process: it has the lock while it removes the login. */
@@ -215,17 +232,20 @@ static void new_tokens_wait_for_a_logout_of_another_process(void **state)
 	(void)state;
 	auto_auth struct auth login = login_with("r1");
 	struct error err;
-	bool is_outdated = false;
+	struct renewal renewal = {.lock = temp_path("auth-store.lock")};
 	pthread_t thread;
 	assert_int_equal(auth_write(auth_place_file(temp_root), &login, &err), 0);
-	int fd = open(temp_path("auth-store.lock"), O_RDWR);
+	int fd = open(renewal.lock, O_RDWR);
 	assert_int_equal(flock(fd, LOCK_EX), 0);
-	assert_int_equal(pthread_create(&thread, NULL, renew, &is_outdated), 0);
-	assert_int_equal(pthread_tryjoin_np(thread, NULL), EBUSY);
+	int watch = inotify_init1(IN_CLOEXEC);
+	assert_true(inotify_add_watch(watch, renewal.lock, IN_OPEN) >= 0);
+	assert_int_equal(pthread_create(&thread, NULL, renew, &renewal), 0);
+	wait_for_events(watch, 2); /* it has tried, and tries again */
 	assert_int_equal(unlink(temp_path("auth.json")), 0);
+	close(watch);
 	close(fd);
 	pthread_join(thread, NULL);
-	assert_true(is_outdated);
+	assert_true(renewal.is_outdated);
 	assert_int_equal(access(temp_path("auth.json"), F_OK), -1);
 }
 
