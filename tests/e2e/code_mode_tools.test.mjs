@@ -81,6 +81,43 @@ test('a question that its server withdraws releases the answer that it has held'
 	assert.match(outputs[1].head, /terminated/);
 });
 
+test('the end of an automatic review releases the answer that the review has held', server, async (t) => {
+	const verdict = '{"outcome":"deny","risk_level":"high","user_authorization":"low","rationale":"Nobody asked for it."}';
+	const review = { when: { header: { 'x-openai-subagent': 'guardian' } }, reply: [{ start: true }, { gate: 'review' }, { message: verdict }] };
+	const own = { when: { header: { 'x-openai-subagent': null } } };
+	const thread = await startThread(t, [review, { ...own, ...script(`// @exec: {"yield_time_ms": 0}
+			try { await tools.exec_command({cmd: 'touch made', sandbox_permissions: 'require_escalated', justification: 'j'}) } catch (e) { text(String(e)) }
+			await new Promise((r) => setTimeout(r, 600000))`) },
+	{ ...own, ...reply({ start: true }, { gate: 'asking' }, { call: 'wait', arguments: { cell_id: '1', yield_time_ms: 0 } }) },
+	{ ...own, ...wait({ cell_id: '1', terminate: true }) }], {
+		config: 'approval_policy = "on-request"\napprovals_reviewer = "auto_review"\n', params: { sandbox: 'workspace-write' } });
+	await thread.start();
+	await thread.server.next('item/autoApprovalReview/started');
+	await thread.model.openGate('asking');
+	for (let i = 0; i < 20; i++) await thread.server.request('thread/loaded/list'); // the call of wait begins meanwhile
+	assert.equal(thread.model.requests().length, 3, 'the answer is held');
+	await thread.model.openGate('review');
+	await thread.server.next('turn/completed');
+	const outputs = thread.outputs().map(shown);
+	assert.match(outputs[1].head, /running with cell ID 1/);
+	assert.match(outputs[2].head, /terminated/);
+	assert.ok(!fs.existsSync(path.join(thread.server.cwd, 'made')));
+});
+
+test('a command of a script keeps the folders that were granted when it began', server, async (t) => {
+	const [a, b] = ['a', 'b'].map((name) => tempDir(t, name));
+	const ask = (dir) => `tools.request_permissions({reason: 'r', permissions: {file_system: {write: [${JSON.stringify(dir)}]}}})`;
+	const touch = (file) => `tools.exec_command({cmd: 'touch ${file} && echo made', login: false})`;
+	const thread = await startThread(t, [script(`await ${ask(a)}; const first = ${touch(`${a}/x`)}, more = ${ask(b)};
+		text((await first).output); await more; text((await ${touch(`${b}/y`)}).output)`)], {
+		config: 'approval_policy = "on-request"\n[features]\nrequest_permissions_tool = true\n', params: { sandbox: 'read-only' } });
+	await thread.start();
+	for (const dir of [a, b])
+		thread.server.answer(await thread.server.next('item/permissions/requestApproval'), { permissions: { fileSystem: { write: [dir] } }, scope: 'turn' });
+	await thread.server.next('turn/completed');
+	assert.deepEqual(shown(thread.outputs()[0]).texts, ['made\n', 'made\n']);
+});
+
 test('a reload waits for the calls of scripts, which end on their server', server, async (t) => {
 	const folder = tempDir(t, 'log'), old = path.join(folder, 'old'), fresh = path.join(folder, 'new');
 	const started = (log) => fs.existsSync(log) && /"started"/.test(fs.readFileSync(log, 'utf8'));

@@ -276,6 +276,35 @@ test('the protocol of submissions has the events, the setting and the approval b
 	assert.equal((await codex.end()).code, 0);
 });
 
+test('the tokens of reviews are in the usage of the session, and not in its context', needs('app-server'), async (t) => {
+	const costs = (answer, input, output) => ({ ...answer, reply: [...answer.reply, { usage: { input_tokens: input, output_tokens: output } }] });
+	const { of, server } = await play(t, [costs(escalated('touch made'), 100, 10), costs(say('what?'), 1000, 100), costs(allow, 2000, 200),
+		costs(say('Done.'), 300, 30)]);
+	const { total, last } = of('thread/tokenUsage/updated').at(-1).tokenUsage;
+	assert.deepEqual([total.inputTokens, total.outputTokens, total.totalTokens], [3400, 340, 3740]);
+	assert.deepEqual([last.inputTokens, last.outputTokens], [300, 30]);
+	assert.equal((await server.end()).code, 0);
+});
+
+test('of the actions that the user approved by hand the reviewer receives what fits, the latest first', needs('proto'), async (t) => {
+	const long = (name, size) => escalated(`touch ${name} # ${'x'.repeat(size)}`);
+	const model = await startModel(t, [long('first', 15000), deny, long('second', 15000), deny, say('No.'), escalated('touch third'), deny, say('No.')]);
+	const codex = startProto(t, model, { args: ['--wire-profile', 'doc'], config: REVIEWED });
+	codex.submit('1', userInput('go'));
+	const denied = [];
+	while (denied.length < 2) {
+		const { msg } = await codex.next('guardian_assessment');
+		if (msg.status === 'denied') denied.push(msg);
+	}
+	await codex.next('task_complete');
+	for (const event of denied) codex.submit(`x${denied.indexOf(event)}`, { type: 'approve_guardian_denied_action', event });
+	codex.submit('2', userInput('again'));
+	await codex.next('task_complete');
+	const { actions_approved_by_user: approved } = received(reviews(model)[2]);
+	assert.deepEqual(approved.map((it) => JSON.parse(it.arguments).cmd.slice(0, 12)), ['touch second']);
+	assert.equal((await codex.end()).code, 0);
+});
+
 test('thread/approveGuardianDeniedAction checks the event', needs('app-server'), async (t) => {
 	const { server, thread, of, model } = await play(t, [escalated('touch made'), deny, say('Done.'), say('Again.')]);
 	const approve = (event) => server.request('thread/approveGuardianDeniedAction', { threadId: thread.id, event });

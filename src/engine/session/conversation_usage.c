@@ -46,6 +46,13 @@ void conversation_add_usage(struct conversation *conversation, struct str sub_id
 	conversation_emit_usage(conversation, sub_id, settings);
 }
 
+void conversation_add_aside(struct conversation *conversation, const struct token_usage *usage)
+{
+	conversation->session->has_usage = true;
+	session_goal_count(conversation->session, usage);
+	model_usage_add(&conversation->session->usage_total, usage);
+}
+
 void conversation_set_limits(struct conversation *conversation, struct str sub_id, const struct settings *settings,
                              const struct rate_limits *limits)
 {

@@ -12,6 +12,8 @@ void conversation_emit_usage(struct conversation *conversation, struct str sub_i
 /* Adds the usage of a response; NULL if the provider sent none. */
 void conversation_add_usage(struct conversation *conversation, struct str sub_id, const struct settings *settings,
                             const struct token_usage *usage);
+/* Adds the usage of a request beside the conversation, whose context it does not fill; the next token_count has it. */
+void conversation_add_aside(struct conversation *conversation, const struct token_usage *usage);
 /* Stores the limits that came with a response; limits without any value do not replace stored ones. */
 void conversation_set_limits(struct conversation *conversation, struct str sub_id, const struct settings *settings,
                              const struct rate_limits *limits);

@@ -87,15 +87,16 @@ static char *call_text(const struct tool_call *call)
 	return xasprintf("%.*s %.*s", STR_ARG(call->name), STR_ARG(call->input));
 }
 
+/* The latest first; one that does not fit is left out. */
 static void list_approved(struct guardian *guardian)
 {
-	buf_clear(&guardian->approved);
-	vec_for_each(it, &guardian->denied) {
-		if (it->is_approved)
-			buf_printf(&guardian->approved, "%s%s", guardian->approved.len ? "," : "", it->action);
+	struct buf *list = &guardian->approved;
+	buf_clear(list);
+	for (size_t i = guardian->denied.count; i-- > 0;) {
+		const struct denied *it = &guardian->denied.items[i];
+		if (it->is_approved && list->len + strlen(it->action) < list->max)
+			buf_printf(list, "%s%s", list->len ? "," : "", it->action);
 	}
-	if (guardian->approved.over)
-		buf_clear(&guardian->approved);
 }
 
 static void forget_denied(struct guardian *guardian, size_t at)

@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "engine/history/history_item.h"
+#include "engine/session/conversation_usage.h"
 #include "engine/session/guardian_request.h"
 #include "engine/session/session.h"
 #include "engine/session/session_model.h"
@@ -28,6 +29,8 @@ static void on_event(const struct response_event *event, void *self)
 {
 	struct guardian_review *review = self;
 	auto_buf struct buf spare = {0};
+	if (event->type == RESPONSE_completed && event->usage)
+		conversation_add_aside(&review->session->conversation, event->usage);
 	if (event->type != RESPONSE_item_done)
 		return;
 	struct str type = json_get_str(event->item, "type");
