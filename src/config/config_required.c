@@ -129,10 +129,29 @@ static int check_servers(const struct toml *servers, struct error *err)
 	return 0;
 }
 
+/* Checks [auto_review], and that it does not contradict the list of reviewers. */
+static int check_review(const struct toml *root, struct error *err)
+{
+	static const char key[] = "auto_review.required_on_models";
+	const struct toml *review = toml_get(root, "auto_review"), *rules = toml_get(review, "ignore_rules");
+	const struct toml *models = toml_get(review, "required_on_models");
+	const struct toml *reviewers = toml_get(root, "allowed_approvals_reviewers");
+	if (rules)
+		return fail_at(rules, "auto_review.ignore_rules", "this version cannot enforce it", err);
+	toml_for_each(it, models) {
+		if (!it->text.len || !str_eq(str_trim(it->text), it->text) || str_find_char(it->text, '/') >= 0)
+			return fail_at(it, key, "each entry must be a model, without blanks and provider", err);
+	}
+	if (models && models->child && reviewers && !has_word(reviewers, "auto_review") &&
+	    !has_word(reviewers, "guardian_subagent"))
+		return fail_at(models, key, "allowed_approvals_reviewers lacks `auto_review`", err);
+	return 0;
+}
+
 static int check(const struct toml *root, struct error *err)
 {
-	int status =
-		check_features(toml_get(root, "features"), err) ?: hook_table_check(toml_get(root, "hooks"), true, err);
+	int status = check_features(toml_get(root, "features"), err)
+	                     ?: hook_table_check(toml_get(root, "hooks"), true, err) ?: check_review(root, err);
 	for (size_t i = 0; i < countof(refused) && status == 0; i++) {
 		const struct toml *found = toml_get(root, refused[i].key);
 		if (found)
@@ -283,6 +302,27 @@ int config_required_check_reviewer(const struct config_required *required, enum 
 	}
 	return refuse(required, "allowed_approvals_reviewers", list, enum_wire(&enum_approvals_reviewer, (int)reviewer),
 	              err);
+}
+
+bool config_required_review_for(const struct config_required *required, const char *model)
+{
+	const struct config_strings *list = required ? &required->keys.auto_review.required_on_models : NULL;
+	for (size_t i = 0; list && i < list->count; i++) {
+		if (str_is(list->items[i], model))
+			return true;
+	}
+	return false;
+}
+
+int config_required_check_review(const struct config_required *required, const char *model,
+                                 enum approvals_reviewer reviewer, struct error *err)
+{
+	if (reviewer == approvals_reviewer_auto_review || !config_required_review_for(required, model))
+		return 0;
+	return error_set(err, ERR_denied,
+	                 "the administrator of this machine requires the automatic reviewer with the model `%s`: "
+	                 "auto_review.required_on_models in %s",
+	                 model, required->path);
 }
 
 int config_required_check_login(const struct config_required *required, enum login_method method, struct error *err)

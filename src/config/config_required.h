@@ -42,6 +42,10 @@ must_check int config_required_check_policy(const struct config_required *requir
 /* As config_required_check_sandbox, for the reviewer of approvals. */
 must_check int config_required_check_reviewer(const struct config_required *required, enum approvals_reviewer reviewer,
                                               struct error *err);
+/* True if this model is used with the automatic reviewer only. */
+bool config_required_review_for(const struct config_required *required, const char *model);
+must_check int config_required_check_review(const struct config_required *required, const char *model,
+                                            enum approvals_reviewer reviewer, struct error *err);
 must_check int config_required_check_approval(const struct config_required *required,
                                               const struct ask_for_approval *policy, struct error *err);
 must_check int config_required_check_login(const struct config_required *required, enum login_method method,

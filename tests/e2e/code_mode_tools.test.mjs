@@ -86,7 +86,8 @@ test('the end of an automatic review releases the answer that the review has hel
 	const review = { when: { header: { 'x-openai-subagent': 'guardian' } }, reply: [{ start: true }, { gate: 'review' }, { message: verdict }] };
 	const own = { when: { header: { 'x-openai-subagent': null } } };
 	const thread = await startThread(t, [review, { ...own, ...script(`// @exec: {"yield_time_ms": 0}
-			try { await tools.exec_command({cmd: 'touch made', sandbox_permissions: 'require_escalated', justification: 'j'}) } catch (e) { text(String(e)) }
+			const escalated = {cmd: 'touch made', sandbox_permissions: 'require_escalated', justification: 'j'};
+			try { await tools.exec_command(escalated) } catch {}
 			await new Promise((r) => setTimeout(r, 600000))`) },
 	{ ...own, ...reply({ start: true }, { gate: 'asking' }, { call: 'wait', arguments: { cell_id: '1', yield_time_ms: 0 } }) },
 	{ ...own, ...wait({ cell_id: '1', terminate: true }) }], {
@@ -112,8 +113,10 @@ test('a command of a script keeps the folders that were granted when it began', 
 		text((await first).output); await more; text((await ${touch(`${b}/y`)}).output)`)], {
 		config: 'approval_policy = "on-request"\n[features]\nrequest_permissions_tool = true\n', params: { sandbox: 'read-only' } });
 	await thread.start();
-	for (const dir of [a, b])
-		thread.server.answer(await thread.server.next('item/permissions/requestApproval'), { permissions: { fileSystem: { write: [dir] } }, scope: 'turn' });
+	for (const dir of [a, b]) {
+		const request = await thread.server.next('item/permissions/requestApproval');
+		thread.server.answer(request, { permissions: { fileSystem: { write: [dir] } }, scope: 'turn' });
+	}
 	await thread.server.next('turn/completed');
 	assert.deepEqual(shown(thread.outputs()[0]).texts, ['made\n', 'made\n']);
 });

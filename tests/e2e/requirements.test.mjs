@@ -215,3 +215,30 @@ test('the administrator\'s policy of the reviewer is above the user\'s', options
 	const [, review] = model.requests();
 	assert.match(review.body.instructions, /# Policy\n\nDeny on Fridays\.$/);
 });
+
+test('with the models of required_on_models the automatic reviewer answers, whoever chooses another one', options, async (t) => {
+	const bin = machine(t, { 'requirements.toml': '[auto_review]\nrequired_on_models = ["gpt-5.5"]\n' });
+	const escalated = run('touch made', { sandbox_permissions: 'require_escalated', justification: 'x' });
+	const deny = say('{"outcome":"deny"}');
+	const model = await startModel(t, [escalated, deny, say('Done.'), escalated, say('Later.'), escalated, deny, say('End.')]);
+	const server = await startAppServer(t, model, { bin, config: 'model = "gpt-5.5"\napproval_policy = "on-request"\n' });
+	const { thread, approvalsReviewer } = await server.request('thread/start', { config: { approvals_reviewer: 'user' } });
+	assert.equal(approvalsReviewer, 'auto_review');
+	const turn = (more) => server.request('turn/start', { threadId: thread.id, input: [text('hi')], ...more });
+	await assert.rejects(turn({ approvalsReviewer: 'user' }), (error) => error instanceof RpcError && error.message.includes(
+		'requires the automatic reviewer with the model `gpt-5.5`: auto_review.required_on_models in /etc/codex/requirements.toml'));
+	await turn();
+	await server.next('turn/completed');
+	assert.equal(server.all('item/commandExecution/requestApproval').length, 0);
+	assert.equal(server.all('item/autoApprovalReview/completed').length, 1);
+	await turn({ model: 'gpt-5.2', approvalsReviewer: 'user' });
+	server.answer(await server.next('item/commandExecution/requestApproval'), { decision: 'decline' });
+	await server.next('turn/completed');
+	await turn({ model: 'gpt-5.5', approvalsReviewer: 'user' });
+	await server.next('turn/completed');
+	assert.equal(server.all('item/commandExecution/requestApproval').length, 1);
+	assert.equal(server.all('item/autoApprovalReview/completed').length, 2);
+	const { requirements } = await server.request('configRequirements/read');
+	assert.deepEqual(requirements.autoReview, { ignoreRules: null, requiredOnModels: ['gpt-5.5'] });
+	assert.equal((await server.end()).code, 0);
+});

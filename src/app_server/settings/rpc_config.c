@@ -194,7 +194,11 @@ static struct str json_of(const struct toml *node, struct arena *arena)
 static struct str requirements_json(const struct config_requirements *keys, struct arena *arena)
 {
 	auto_buf struct buf json;
+	const struct config_strings *models = &keys->auto_review.required_on_models;
+	struct app_auto_review_requirements review = {.required_on_models = (void *)(uintptr_t)models->items,
+	                                              .required_on_models_count = models->count};
 	struct app_config_requirements view = {
+		.auto_review = models->count ? &review : NULL,
 		.additional_developer_instructions = str_of(keys->additional_developer_instructions),
 		.has_allow_login_shell = keys->is_set.allow_login_shell,
 		.allow_login_shell = keys->allow_login_shell,
@@ -208,6 +212,10 @@ static struct str requirements_json(const struct config_requirements *keys, stru
 	if (keys->is_set.allowed_approval_policies)
 		view.allowed_approval_policies =
 			policies_of(&keys->allowed_approval_policies, arena, &view.allowed_approval_policies_count);
+	if (keys->is_set.allowed_approvals_reviewers)
+		view.allowed_approvals_reviewers =
+			(void *)values_of(&keys->allowed_approvals_reviewers, &enum_app_approvals_reviewer, arena,
+		                          &view.allowed_approvals_reviewers_count);
 	if (keys->is_set.allowed_sandbox_modes)
 		view.allowed_sandbox_modes = (void *)values_of(&keys->allowed_sandbox_modes, &enum_app_sandbox_mode,
 		                                               arena, &view.allowed_sandbox_modes_count);

@@ -92,6 +92,10 @@ static int check_permitted(const struct thread *thread, const struct app_turn_st
 	if (params->has_approvals_reviewer &&
 	    config_required_check_reviewer(required, override->approvals_reviewer, err) != 0)
 		return -(int)err->code;
+	auto_free char *model = str_dup(override->model);
+	if (params->has_approvals_reviewer && str_eq(override->model, thread->settings->model) &&
+	    config_required_check_review(required, model, reviewer_to_engine(params->approvals_reviewer), err) != 0)
+		return -(int)err->code;
 	if (!override->sandbox_policy)
 		return 0;
 	return config_required_check_policy(required, override->sandbox_policy, err);
@@ -187,6 +191,9 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 		return 0;
 	if (submit_change(thread, &wanted, &settings, &request->arena, err) != 0)
 		return -(int)err->code;
+	auto_free char *model = str_dup(settings.model);
+	if (config_required_review_for(config_required(thread->config), model)) /* as the engine does */
+		settings.approvals_reviewer = app_approvals_reviewer_auto_review;
 	thread_set_settings(thread, &settings);
 	*ret_is_changed = true;
 	return 0;

@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "engine/codex/agents.h"
 #include "engine/codex/agents_priv.h"
 #include "engine/codex/codex_data.h"
@@ -103,6 +104,9 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 		.sandbox_policy = &sandbox,
 		.user_instructions = str_of(parent->session->user_instructions),
 	};
+	auto_free char *model = str_dup(op.model);
+	if (config_required_review_for(config_required(child->env.config), model))
+		op.approvals_reviewer = approvals_reviewer_auto_review;
 	choose_effort(&op, settings, launch);
 	return child->ops->open_session(child, STR(""), &op, err);
 }

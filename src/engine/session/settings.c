@@ -146,6 +146,13 @@ static void fill_plan_effort(struct settings *settings, const struct config *con
 		settings->effort = reasoning_effort_medium;
 }
 
+/* With some models the administrator requires the automatic reviewer. */
+static void require_review(struct settings *settings, const struct config *config)
+{
+	if (config_required_review_for(config_required(config), settings->model))
+		settings->reviewer = approvals_reviewer_auto_review;
+}
+
 struct settings *settings_create(const struct config *config, const char *cwd, const char *fallback_model)
 {
 	struct settings *settings = settings_alloc();
@@ -154,6 +161,7 @@ struct settings *settings_create(const struct config *config, const char *cwd, c
 	settings->cwd = arena_cstr(&settings->arena, str_of(cwd));
 	settings->approval_policy = approval_copy(config->approval_policy, &settings->arena);
 	settings->reviewer = config->approvals_reviewer;
+	require_review(settings, config);
 	if (config->model_reasoning_effort)
 		set_effort(settings, config->model_reasoning_effort);
 	settings->has_summary = config->is_set.model_reasoning_summary;
@@ -230,13 +238,17 @@ static struct settings *settings_copy(const struct settings *base)
 }
 
 /* Checks what the change sets against the administrator's requirements. */
-static int check_permitted(const struct settings *settings, const struct config *config,
+static int check_permitted(const struct settings *settings, const struct settings *base, const struct config *config,
                            const struct settings_change *change, struct error *err)
 {
 	const struct config_required *required = config_required(config);
 	if (change->approval_policy && config_required_check_approval(required, settings->approval_policy, err) != 0)
 		return -ERR_denied;
 	if (change->has_reviewer && config_required_check_reviewer(required, settings->reviewer, err) != 0)
+		return -ERR_denied;
+	/* together with another model the reviewer is replaced */
+	if (change->has_reviewer && strcmp(settings->model, base->model) == 0 &&
+	    config_required_check_review(required, settings->model, settings->reviewer, err) != 0)
 		return -ERR_denied;
 	return change->sandbox ? config_required_check_policy(required, change->sandbox, err) : 0;
 }
@@ -273,10 +285,11 @@ struct settings *settings_with(const struct settings *base, const struct config 
 		settings->served_window = 0;
 	fill_info(settings, config);
 	fill_policy(settings);
-	if (check_permitted(settings, config, change, err) != 0) {
+	if (check_permitted(settings, base, config, change, err) != 0) {
 		settings_unref(settings);
 		return NULL;
 	}
+	require_review(settings, config);
 	return settings;
 }
 
