@@ -115,18 +115,20 @@ test('a partition longer than the lease: another worker takes over, and the old 
 });
 
 test('Redis goes away: a command waits once 1 MiB of events is not stored, and goes on when Redis is back', only, async (t) => {
+	const waits = 'echo begun; while [ ! -e go ]; do sleep 0.02; done';
 	const writes = 'i=0; while [ $i -lt 400 ]; do printf "%65536s" x; i=$((i+1)); echo $i > progress; done';
-	const writer = reply({ call: 'exec_command', arguments: { cmd: writes, yield_time_ms: 60_000 }, call_id: 'c1' });
+	const writer = reply({ call: 'exec_command', arguments: { cmd: `${waits}; ${writes}`, yield_time_ms: 60_000 }, call_id: 'c1' });
 	const model = await startModel(t, [writer, forever(say('Done.'))]);
 	const redis = await startRedis(t);
 	let isCut = false;
 	const faults = await startFaults(t, redis, () => (isCut ? { cut: 'before' } : undefined));
 	const a = await startWorker(t, faults, model, { name: 'a', args: [...NEVER, '--lease-ms', '600000'] });
-	const progress = () => Number(fs.readFileSync(path.join(a.cwd, 'progress'), 'utf8'));
+	const progress = () => Number(fs.readFileSync(path.join(a.cwd, 'progress'), { encoding: 'utf8', flag: 'a+' }));
 	await redis.submit('s1', 't1', 'work');
 	await redis.until('s1', ({ msg }) => msg.type === 'exec_command_output_delta');
 	isCut = true;
 	faults.cut();
+	fs.writeFileSync(path.join(a.cwd, 'go'), '');
 	let last = -1;
 	await until(async () => {
 		const before = last;
