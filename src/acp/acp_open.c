@@ -59,27 +59,42 @@ static bool is_folder_name(struct str path)
 	return path.len && path.ptr[0] == '/' && !str_has_nul(path);
 }
 
-static bool is_server(const struct acp_mcp_server *server)
+/* True if the server at this index can be used, and no earlier one has its name. */
+static bool is_server(const struct acp_mcp_server *servers, size_t at)
 {
-	if (!server->name.len)
-		return false;
-	return server->type.ptr ? str_is(server->type, "http") && server->url.len : server->command.len > 0;
+	const struct acp_mcp_server *server = &servers[at];
+	for (size_t i = 0; i < at; i++) {
+		if (str_eq(servers[i].name, server->name))
+			return false;
+	}
+	return server->name.len &&
+	       (server->type.ptr ? str_is(server->type, "http") && server->url.len : server->command.len > 0);
+}
+
+/* Fails the request and returns false if a list is too long. */
+static bool check_count(struct acp_request *request, const char *name, size_t count, int limit)
+{
+	if (count > (size_t)limit)
+		acp_fail(request, ACP_INVALID_PARAMS, "Invalid params: `%s` has %zu elements, more than %d", name,
+		         count, limit);
+	return count <= (size_t)limit;
 }
 
 /* Fails the request and returns false if a parameter is wrong. */
 static bool check(struct acp_server *server, struct acp_request *request, const struct opening *opening)
 {
+	if (!check_count(request, "additionalDirectories", opening->root_count, LIMIT_ACP_ROOTS) ||
+	    !check_count(request, "mcpServers", opening->server_count, LIMIT_ACP_SERVERS))
+		return false;
 	const char *wrong = NULL;
 	if (!is_folder_name(opening->cwd))
 		wrong = "`cwd` must be an absolute path";
 	for (size_t i = 0; i < opening->root_count && !wrong; i++)
 		wrong = is_folder_name(opening->roots[i]) ? NULL : "`additionalDirectories` must be absolute paths";
 	for (size_t i = 0; i < opening->server_count && !wrong; i++)
-		wrong = is_server(&opening->servers[i])
-		                ? NULL
-		                : "each of `mcpServers` needs a name and a command, or type http and a url";
-	if (opening->root_count > LIMIT_ACP_ROOTS || opening->server_count > LIMIT_ACP_SERVERS)
-		wrong = "too many additionalDirectories or mcpServers";
+		wrong = is_server(opening->servers, i) ? NULL
+		                                       : "each of `mcpServers` needs a name of its own and a command, "
+		                                         "or type http and a url";
 	if (wrong)
 		acp_fail(request, ACP_INVALID_PARAMS, "Invalid params: %s", wrong);
 	else if (server->session_count >= LIMIT_ACP_SESSIONS)
@@ -138,13 +153,16 @@ static struct config *load_config(const struct acp_server *server, const struct 
 {
 	auto_arena struct arena arena = {0};
 	auto_free char *cwd = str_dup(opening->cwd);
-	size_t count = server->override_count;
-	struct str *overrides = arena_array(&arena, struct str, count + opening->server_count + 1);
-	for (size_t i = 0; i < count; i++)
-		overrides[i] = server->overrides[i];
+	struct str *servers = arena_array(&arena, struct str, opening->server_count);
 	for (size_t i = 0; i < opening->server_count; i++)
-		overrides[count++] = server_override(&opening->servers[i], &arena);
-	struct config_source source = {.cwd = cwd, .overrides = overrides, .override_count = count};
+		servers[i] = server_override(&opening->servers[i], &arena);
+	struct config_source source = {
+		.cwd = cwd,
+		.overrides = server->overrides,
+		.override_count = server->override_count,
+		.servers = servers,
+		.server_count = opening->server_count,
+	};
 	return config_load(&source, err);
 }
 

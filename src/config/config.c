@@ -88,6 +88,8 @@ static int load_options(struct loaded *l, const struct config_source *source, st
 		status = config_layer_default(&l->layers, source->defaults[i], err);
 	for (size_t i = 0; i < source->override_count && status == 0; i++)
 		status = config_layer_option(&l->layers, source->overrides[i], err);
+	for (size_t i = 0; i < source->server_count && status == 0; i++)
+		status = config_layer_server(&l->layers, source->servers[i], err);
 	for (size_t i = 0; i < source->flag_count && status == 0; i++)
 		status = config_layer_flag(&l->layers, source->flags[i].flag, source->flags[i].key,
 		                           source->flags[i].value, err);

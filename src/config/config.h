@@ -35,6 +35,9 @@ struct config_source {
 	const char *profile;         /* the argument of --profile; may be NULL */
 	const struct str *overrides; /* "key=value" texts, the arguments of -c */
 	size_t override_count;
+	/* "mcp_servers.NAME={…}" texts after the overrides. Each replaces the server NAME of files and overrides. */
+	const struct str *servers;
+	size_t server_count;
 	const struct config_flag *flags;
 	size_t flag_count;
 	const struct str *defaults; /* "key=value" texts with the lowest precedence */

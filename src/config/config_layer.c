@@ -128,7 +128,8 @@ static int push_value(struct config_layers *layers, enum config_layer_kind kind,
 	return 0;
 }
 
-static int push_option(struct config_layers *layers, enum config_layer_kind kind, struct str option, struct error *err)
+static int push_option(struct config_layers *layers, enum config_layer_kind kind, struct str option, bool is_whole,
+                       struct error *err)
 {
 	if (!text_is_utf8(option))
 		return error_set(err, ERR_config, "-c: the option is not UTF-8 text");
@@ -140,17 +141,23 @@ static int push_option(struct config_layers *layers, enum config_layer_kind kind
 	if (key.len == 0)
 		return error_set(err, ERR_config, "-c: expected key=value, but there is no key before the `=`");
 	struct toml *value = option_value(layers->arena, str_trim(str_skip(option, (size_t)at + 1)), "-c");
+	value->is_whole = is_whole;
 	return push_value(layers, kind, key, value, err);
 }
 
 int config_layer_option(struct config_layers *layers, struct str option, struct error *err)
 {
-	return push_option(layers, CONFIG_LAYER_option, option, err);
+	return push_option(layers, CONFIG_LAYER_option, option, false, err);
+}
+
+int config_layer_server(struct config_layers *layers, struct str option, struct error *err)
+{
+	return push_option(layers, CONFIG_LAYER_option, option, true, err);
 }
 
 int config_layer_default(struct config_layers *layers, struct str option, struct error *err)
 {
-	return push_option(layers, CONFIG_LAYER_process, option, err);
+	return push_option(layers, CONFIG_LAYER_process, option, false, err);
 }
 
 int config_layer_flag(struct config_layers *layers, const char *flag, const char *key, struct str value,

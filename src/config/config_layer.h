@@ -48,6 +48,8 @@ must_check int config_layer_text(struct config_layers *layers, enum config_layer
                                  const char *path, struct toml **ret_root, struct error *err);
 /* Pushes the option "key=value": value is TOML, or plain text if it is not valid TOML. */
 must_check int config_layer_option(struct config_layers *layers, struct str option, struct error *err);
+/* As config_layer_option, but the value replaces a table of lower layers. */
+must_check int config_layer_server(struct config_layers *layers, struct str option, struct error *err);
 /* As config_layer_option, with the lowest precedence. */
 must_check int config_layer_default(struct config_layers *layers, struct str option, struct error *err);
 /* Pushes a flag: its text becomes the value of a dotted key of config.def. */

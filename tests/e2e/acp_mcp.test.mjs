@@ -53,7 +53,8 @@ test('a server over stdio is started with its arguments and variables, and ends 
 	assert.ok(isGone(started));
 });
 
-test('a server over HTTP gets its headers', options, async (t) => {
+/** An MCP server over HTTP; resolves to its URL and the headers of the requests that it gets. */
+async function startWeb(t) {
 	const seen = [];
 	const server = http.createServer(async (request, response) => {
 		seen.push(request.headers);
@@ -67,13 +68,70 @@ test('a server over HTTP gets its headers', options, async (t) => {
 	});
 	await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 	t.after(() => { server.closeAllConnections(); server.close(); });
+	return { url: `http://127.0.0.1:${server.address().port}/mcp`, seen };
+}
+
+test('a server over HTTP gets its headers', options, async (t) => {
+	const { url, seen } = await startWeb(t);
 	const model = await startModel(t, [use('echo', { text: 'hi' }, 'web'), say('Done.')]);
 	const acp = await startAcp(t, model);
-	const { sessionId } = await acp.newSession({ mcpServers: [{ type: 'http', name: 'web', url: `http://127.0.0.1:${server.address().port}/mcp`,
-		headers: [{ name: 'X-Key', value: 'secret' }] }] });
+	const { sessionId } = await acp.newSession({ mcpServers: [{ type: 'http', name: 'web', url, headers: [{ name: 'X-Key', value: 'secret' }] }] });
 	await acp.prompt(sessionId, 'go');
 	assert.match(outputs(model)[0], /heard hi/);
 	assert.ok(seen.length && seen.every((headers) => headers['x-key'] === 'secret'));
+	await acp.end();
+});
+
+test('a server of the client replaces that of the same name in config.toml, with its variables and approvals', options, async (t) => {
+	const log = path.join(tempDir(t), 'log');
+	const model = await startModel(t, [use('save'), say('Done.')]);
+	const acp = await startAcp(t, model, { env: { INHERITED: 'i' }, config: `[mcp_servers.kit]
+command = "/nonexistent/server"
+enabled = false
+env = { SECRET = "s" }
+env_vars = ["INHERITED"]
+cwd = "/nonexistent"
+enabled_tools = ["look"]
+default_tools_approval_mode = "approve"
+[mcp_servers.kit.tools.save]
+approval_mode = "approve"` });
+	const { sessionId } = await acp.newSession({ mcpServers: [stdio({ tools: [reader, writer], log }, 'kit', [{ name: 'OWN', value: 'o' }])] });
+	await acp.prompt(sessionId, 'go');
+	assert.equal(acp.permissions.length, 1, 'an approval of another server is none');
+	assert.equal(acp.calls(sessionId)[0].status, 'completed');
+	const [{ env }] = read(log);
+	assert.deepEqual(['OWN', 'SECRET', 'INHERITED'].map((name) => env.includes(name)), [true, false, false]);
+	await acp.end();
+});
+
+test('a server of the client over HTTP gets no credentials of the one in config.toml, nor do its settings matter', options, async (t) => {
+	const { url, seen } = await startWeb(t);
+	const model = await startModel(t, [use('echo', { text: 'hi' }, 'web'), say('Done.')]);
+	const acp = await startAcp(t, model, { env: { TOKEN: 'secret' }, config: `[mcp_servers.web]
+url = "https://example.invalid/mcp"
+bearer_token_env_var = "TOKEN"
+http_headers = { X-Own = "secret" }
+env_http_headers = { X-Too = "TOKEN" }
+[mcp_servers.other]
+command = "/nonexistent/server"
+env = { SECRET = "s" }
+enabled = false` });
+	const { sessionId } = await acp.newSession({ mcpServers: [{ type: 'http', name: 'web', url, headers: [] },
+		{ type: 'http', name: 'other', url, headers: [{ name: 'X-Other', value: 'o' }] }] });
+	await acp.prompt(sessionId, 'go');
+	assert.match(outputs(model)[0], /heard hi/);
+	assert.ok(seen.some((headers) => headers['x-other']), 'a server of the other kind is used');
+	assert.ok(!seen.some((headers) => headers.authorization || headers['x-own'] || headers['x-too']), JSON.stringify(seen));
+	await acp.end();
+});
+
+test('two servers of one name, and too many, are refused', options, async (t) => {
+	const acp = await startAcp(t, await startModel(t, [say('Unused.')]));
+	const named = (names) => acp.newSession({ mcpServers: names.map((name) => stdio({ tools: [] }, name)) });
+	await assert.rejects(named(['a', 'b', 'a']), { code: -32602, message: /needs a name of its own/ });
+	await assert.rejects(named(Array.from({ length: 65 }, (_, i) => `s${i}`)), { code: -32602, message: /`mcpServers` has 65 elements, more than 64/ });
+	await assert.rejects(acp.newSession({ additionalDirectories: Array.from({ length: 65 }, () => '/tmp') }),
+		{ code: -32602, message: /`additionalDirectories` has 65 elements, more than 64/ });
 	await acp.end();
 });
 

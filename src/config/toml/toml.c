@@ -142,7 +142,7 @@ void toml_merge(struct arena *arena, struct toml *into, const struct toml *from)
 {
 	toml_for_each(it, from) {
 		struct toml *slot = toml_find(into, it->key);
-		if (toml_is(slot, TOML_table) && it->kind == TOML_table) {
+		if (toml_is(slot, TOML_table) && it->kind == TOML_table && !it->is_whole) {
 			toml_merge(arena, slot, it);
 			continue;
 		}

@@ -65,6 +65,7 @@ struct toml {
 	uint32_t hash;            /* hash of key */
 	uint16_t depth;           /* nesting level; 0 is the root */
 	uint8_t state;            /* an enum toml_state */
+	bool is_whole;            /* toml_merge replaces another table by this one */
 	uint32_t key_from;        /* where the key of "key = value" begins in the text */
 	/* the value's byte range; for a [header] its section, to the line end of its last pair */
 	uint32_t from, to;
@@ -99,8 +100,8 @@ struct toml *toml_new(struct arena *arena, enum toml_kind kind, const char *sour
 must_check struct toml *toml_from_json(struct arena *arena, const struct json *json, const char *source,
                                        struct error *err);
 
-/* Merges `from` into `into`: tables member by member, other values are replaced. `from` is not changed; arrays and
- * texts are shared between the two. */
+/* Merges `from` into `into`: tables member by member; other values are replaced, as are tables by one that is_whole.
+ * `from` is not changed; arrays and texts are shared between the two. */
 void toml_merge(struct arena *arena, struct toml *into, const struct toml *from);
 /* Removes a member from a table and returns it; NULL if it does not exist. Takes linear time. */
 struct toml *toml_remove(struct toml *table, struct str key);
