@@ -184,12 +184,13 @@ static uint64_t pause_of(const struct mcp_exchange *exchange)
 	                                           : (uint64_t)asked;
 }
 
-/* The stream that receives messages has ended. Without an answer to rely on it is opened again a few times. */
+/* The stream that receives messages has ended. Without an answer to rely on it is opened again a few times, but not if
+ * it has an event that cannot be read, which would be sent again. */
 static void end_listen(struct mcp_exchange *exchange)
 {
 	struct mcp_http *http = exchange->http;
 	bool is_alive = exchange->is_sse || exchange->status == 0 || exchange->status >= 500;
-	if (is_alive && exchange->attempts < MCP_HTTP_RECONNECTS) {
+	if (is_alive && exchange->sse_error.code != ERR_limit && exchange->attempts < MCP_HTTP_RECONNECTS) {
 		uint64_t pause = pause_of(exchange);
 		exchange->attempts++;
 		mcp_exchange_start_later(exchange, pause);

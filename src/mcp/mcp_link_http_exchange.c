@@ -61,15 +61,16 @@ static bool on_event(const struct sse_event *event, void *self)
 {
 	struct mcp_exchange *exchange = self;
 	struct mcp_http *http = exchange->http;
-	if (event->data.len > LIMIT_MCP_MESSAGE) {
+	bool is_long = event->data.len > LIMIT_MCP_MESSAGE;
+	if (event->id.len && !str_eq(event->id, exchange->last_id))
+		keep_token(&exchange->last_id, event->id);
+	exchange->attempts = 0;
+	if (is_long && !exchange->is_listen) {
 		error_set(&exchange->sse_error, ERR_limit, "the server has sent a message of more than %d MiB",
 		          LIMIT_MCP_MESSAGE / MIB);
 		return false;
 	}
-	if (event->id.len && !str_eq(event->id, exchange->last_id))
-		keep_token(&exchange->last_id, event->id);
-	exchange->attempts = 0;
-	if (event->data.len && str_is(event->event, "message"))
+	if (!is_long && event->data.len && str_is(event->event, "message"))
 		mcp_http_deliver(exchange, event->data);
 	return !http->is_closed;
 }

@@ -216,6 +216,49 @@ test('a stream that breaks off is continued after its last event', needs('exec')
 	assert.equal(seen.find(({ headers }) => headers['last-event-id']).headers['last-event-id'], 'e1');
 });
 
+test('a message that is too long is skipped on the stream without a request, which is continued after it', needs('exec'), async (t) => {
+	const changed = { jsonrpc: '2.0', method: 'notifications/tools/list_changed' };
+	const gets = [];
+	let heard, lists = 0;
+	const isHeard = new Promise((resolve) => { heard = resolve; });
+	const handle = polite(async (response, { id }) => {
+		await isHeard;
+		json(response, result(id, said('ok')));
+	});
+	const { url } = await serve(t, (request, response, message) => {
+		if (message?.method === 'tools/list') lists++;
+		if (request.method !== 'GET') return handle(request, response, message);
+		gets.push(request.headers['last-event-id']);
+		if (gets.length === 1) {
+			const long = { jsonrpc: '2.0', method: 'notifications/message', params: { data: 'x'.repeat(17 << 20) } };
+			return stream(response).end(event(null, '1', 100) + event(long, '2') + event(changed, '3'));
+		}
+		heard();
+		return stream(response).write(event(null, '4'));
+	});
+	assert.match((await callTool(t, url)).output, /ok/);
+	assert.deepEqual(gets, [undefined, '3']);
+	assert.equal(lists, 2, 'the message after the long one has arrived');
+});
+
+test('a stream without a request whose event is beyond all limits is not fetched again and again', needs('exec'), async (t) => {
+	let gets = 0, gone;
+	const isGone = new Promise((resolve) => { gone = resolve; });
+	const handle = polite(async (response, { id }) => {
+		await isGone;
+		json(response, result(id, said('ok')));
+	});
+	const { url } = await serve(t, (request, response, message) => {
+		if (request.method !== 'GET') return handle(request, response, message);
+		if (++gets > 1) gone();
+		response.on('close', () => setTimeout(gone, 500)); // five times the pause
+		return stream(response).end(event(null, '1', 100) + `data: ${'x'.repeat(65 << 20)}\n\n`);
+	});
+	const { output } = await callTool(t, url);
+	assert.match(output, /ok/);
+	assert.equal(gets, 1);
+});
+
 test('a stream that ends without an id fails its call, and the next one works', needs('exec'), async (t) => {
 	let count = 0;
 	const { url, calls } = await serve(t, polite((response, { id }) =>
