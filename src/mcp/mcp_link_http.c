@@ -213,11 +213,15 @@ static bool resume(struct mcp_exchange *exchange)
 	return true;
 }
 
+bool mcp_exchange_is_opening(const struct mcp_exchange *exchange)
+{
+	return exchange->is_handshake || (exchange->request && !exchange->http->version.ptr);
+}
+
 /* True if initialize is sent again because the server is overloaded. */
 static bool retry(struct mcp_exchange *exchange)
 {
-	bool is_first = exchange->is_handshake || (exchange->request && !exchange->http->version.ptr);
-	if (!is_first || exchange->status < 500 || exchange->attempts + 1 >= MCP_HTTP_TRIES)
+	if (!mcp_exchange_is_opening(exchange) || exchange->status < 500 || exchange->attempts + 1 >= MCP_HTTP_TRIES)
 		return false;
 	mcp_exchange_start_later(exchange, (uint64_t)MCP_HTTP_RETRY_MS << exchange->attempts++);
 	return true;
@@ -286,7 +290,8 @@ void mcp_http_ended(struct mcp_exchange *exchange, const struct error *err)
 	if (!err && reauthorize(exchange))
 		return;
 	if (exchange->is_listen) {
-		end_listen(exchange);
+		if (err || !mcp_exchange_follow(exchange))
+			end_listen(exchange);
 		return;
 	}
 	if (!exchange->is_sse && !exchange->is_answered && !err)

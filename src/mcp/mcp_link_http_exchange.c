@@ -33,6 +33,7 @@ void mcp_exchange_destroy(struct mcp_exchange *exchange)
 	http->exchange_count--;
 	http_call_cancel(exchange->call);
 	loop_timer_destroy(exchange->timer);
+	free(exchange->url);
 	str_free(&exchange->body);
 	str_free(&exchange->last_id);
 	str_free(&exchange->location);
@@ -94,13 +95,14 @@ static bool on_head(int status, const struct http_head *head, void *self)
 	exchange->status = status;
 	exchange->is_sse = is_success(exchange) && is_media(type, "text/event-stream");
 	exchange->is_json = is_media(type, "application/json");
+	if (is_success(exchange))
+		exchange->redirects = 0;
 	if (exchange->is_sse) {
 		int64_t retry_ms = exchange->sse.retry_ms; /* a pause applies until the server sets another one */
 		sse_init(&exchange->sse, on_event, exchange);
 		exchange->sse.retry_ms = retry_ms;
 	}
-	bool is_first = exchange->request && !http->version.ptr;
-	if (session.ptr && is_success(exchange) && (is_first || exchange->is_handshake))
+	if (session.ptr && is_success(exchange) && mcp_exchange_is_opening(exchange))
 		keep_token(&http->session, session);
 	str_free(&exchange->location);
 	str_free(&exchange->challenge);
@@ -185,7 +187,7 @@ static struct http_call *start(struct mcp_exchange *exchange, const char *method
 		.is_once = is_call, /* a tool must not run twice */
 		.is_farewell = is_farewell,
 		.idle_timeout_ms = is_farewell ? LIMIT_MCP_FAREWELL_MS : 0,
-		.url = http->url,
+		.url = exchange->url ? exchange->url : http->url,
 		.headers = headers,
 		.header_count = count,
 		.body = &exchange->body,
@@ -221,13 +223,20 @@ static bool is_redirect(int status)
 	return status == 301 || status == 302 || status == 307 || status == 308;
 }
 
+static bool is_permanent(int status)
+{
+	return status == 301 || status == 308;
+}
+
 bool mcp_exchange_follow(struct mcp_exchange *exchange)
 {
-	struct mcp_http *http = exchange->http;
+	bool is_alone = exchange->url || !(is_permanent(exchange->status) || mcp_exchange_is_opening(exchange));
+	char **current = exchange->url ? &exchange->url : &exchange->http->url;
+	char **target = is_alone ? &exchange->url : current;
 	struct http_url from, to;
 	struct str location = exchange->location;
 	if (!is_redirect(exchange->status) || !location.len || location.len > MCP_HTTP_TOKEN ||
-	    exchange->redirects++ >= MCP_HTTP_REDIRECTS || !http_url_parse(str_of(http->url), &from))
+	    exchange->redirects++ >= MCP_HTTP_REDIRECTS || !http_url_parse(str_of(*current), &from))
 		return false;
 	bool is_path = str_has_prefix(location, "/") && !str_has_prefix(location, "//");
 	char *url = is_path ? xasprintf("%.*s://%.*s:%.*s%.*s", STR_ARG(from.scheme), STR_ARG(from.host),
@@ -237,8 +246,8 @@ bool mcp_exchange_follow(struct mcp_exchange *exchange)
 		free(url);
 		return false;
 	}
-	free(http->url);
-	http->url = url;
+	free(*target);
+	*target = url;
 	mcp_exchange_start(exchange);
 	return true;
 }

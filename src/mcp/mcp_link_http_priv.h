@@ -42,6 +42,7 @@ struct mcp_exchange {
 	unsigned session_number; /* the session in which it was sent */
 	unsigned auth_number;    /* the headers of auth that were sent */
 	unsigned attempts, redirects;
+	char *url; /* of a redirect that applies to this exchange only, owned; NULL: that of the link */
 	struct http_call *call;
 	struct loop_timer *timer;
 	/* the answer */
@@ -61,7 +62,7 @@ struct mcp_http {
 	struct http_client *client;
 	struct arena arena; /* name, headers */
 	const char *name;
-	char *url; /* changed by a redirect */
+	char *url; /* changed by a redirect that is permanent, or of initialize */
 	const struct str *headers;
 	size_t header_count;
 	bool has_authorization;
@@ -92,13 +93,16 @@ void mcp_exchange_destroy(struct mcp_exchange *exchange);
 void mcp_exchange_start(struct mcp_exchange *exchange);
 /* As mcp_exchange_start, after a pause. */
 void mcp_exchange_start_later(struct mcp_exchange *exchange, uint64_t delay_ms);
-/* Follows a redirect to a path or a URL of the same origin. False: the answer has no such redirect. */
+/* Follows a redirect to a path or a URL of the same origin, which later requests do, too, if it is permanent or applies
+ * to the session. False: the answer has no such redirect. */
 bool mcp_exchange_follow(struct mcp_exchange *exchange);
 /* Sends what ends the session, without waiting for the answer. */
 void mcp_exchange_send_delete(struct mcp_http *http);
 
 /* ---- mcp_link_http.c ---- */
 
+/* True if the exchange opens a session. */
+bool mcp_exchange_is_opening(const struct mcp_exchange *exchange);
 /* Passes a message of the server on. */
 void mcp_http_deliver(struct mcp_exchange *exchange, struct str json);
 /* The HTTP request has ended: its answer is complete, or err. */

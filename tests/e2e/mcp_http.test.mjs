@@ -329,6 +329,33 @@ test('a redirect within the origin is followed', needs('exec'), async (t) => {
 	assert.ok(loop.seen.length < 10);
 });
 
+for (const [status, second] of [[302, '/mcp'], [307, '/mcp'], [301, '/other'], [308, '/other']])
+	test(`a redirect of a call with ${status} applies to the next call: ${second === '/other'}`, needs('exec'), async (t) => {
+		const { url, calls } = await serve(t, polite((response, { id }, request) => (calls().length === 1
+			? response.writeHead(status, { location: '/other' }).end() : json(response, result(id, said('ok'))))));
+		assert.match((await callTool(t, `${url}/mcp`, { calls: 2 })).output, /ok/);
+		assert.deepEqual(calls().map((call) => call.url), ['/mcp', '/other', second]);
+	});
+
+test('a redirect of the stream without a request is followed', needs('exec'), async (t) => {
+	const gets = [];
+	let heard;
+	const isHeard = new Promise((resolve) => { heard = resolve; });
+	const handle = polite(async (response, { id }) => {
+		await isHeard;
+		json(response, result(id, said('ok')));
+	});
+	const { url } = await serve(t, (request, response, message) => {
+		if (request.method !== 'GET') return handle(request, response, message);
+		gets.push(request.url);
+		if (request.url === '/mcp') return response.writeHead(307, { location: '/stream' }).end();
+		if (gets.length > 5) heard();
+		return stream(response).end(event(null, null, 100));
+	});
+	assert.match((await callTool(t, `${url}/mcp`)).output, /ok/);
+	assert.deepEqual(gets.slice(0, 3), ['/mcp', '/stream', '/stream']);
+});
+
 test('requests of the server inside an answer are answered', needs('exec'), async (t) => {
 	let pong;
 	const handle = polite((response, { id }) => {
