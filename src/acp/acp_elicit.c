@@ -74,7 +74,10 @@ static void ask_permission(struct acp_session *session, const struct ev_elicitat
 {
 	auto_arena struct arena arena = {0};
 	struct str about = json_get_str(meta, "tool_description");
+	const struct json *persist = json_get(meta, "persist");
+	bool is_storable = persist && str_find(persist->span, STR("\"always\"")) >= 0;
 	struct acp_permission_option options[countof(choices)];
+	size_t count = 0;
 	struct acp_tool_content content[] = {acp_tool_text(event->message, &arena), acp_tool_text(about, &arena)};
 	struct acp_tool_call_change change = {
 		.tool_call_id = call_id,
@@ -88,10 +91,12 @@ static void ask_permission(struct acp_session *session, const struct ev_elicitat
 		.content_count = about.len ? 2 : 1,
 		.raw_input = raw_input(event->server_name, meta, &arena),
 	};
-	for (size_t i = 0; i < countof(choices); i++)
-		options[i] =
-			(struct acp_permission_option){str_of(choices[i].id), str_of(choices[i].name), choices[i].kind};
-	struct acp_permission_params params = {str_of(session->id), &change, options, countof(options),
+	for (size_t i = 0; i < countof(choices); i++) {
+		if (is_storable || !str_is(STR("allow_always"), choices[i].id))
+			options[count++] = (struct acp_permission_option){str_of(choices[i].id),
+			                                                  str_of(choices[i].name), choices[i].kind};
+	}
+	struct acp_permission_params params = {str_of(session->id), &change, options, count,
 	                                       STR("{\"is_mcp_tool_approval\":true}")};
 	acp_ask_send(&session->server->wire, ACP_ASK_request_permission, &params, session, call_id, on_permission);
 }

@@ -293,6 +293,17 @@ struct config *config_with_servers(struct config *config, struct str servers, st
 	return NULL;
 }
 
+bool config_stores_server(const struct config *config, struct str name)
+{
+	const struct loaded *l = loaded_of(config);
+	const struct toml *server = toml_find(config->mcp_servers, name);
+	bool is_stored = l->base;
+	vec_for_each(it, &l->layers.items)
+		is_stored |= (it->kind == CONFIG_LAYER_system || it->kind == CONFIG_LAYER_user) &&
+		             toml_find(toml_get(it->root, "mcp_servers"), name);
+	return is_stored && server && !server->is_whole;
+}
+
 const char *config_home(const struct config *config)
 {
 	return loaded_of(config)->home;

@@ -55,6 +55,9 @@ must_check struct config *config_load(const struct config_source *source, struct
 /* Returns a config that differs in mcp_servers only, with one reference. servers: an object, as in config.toml. NULL
  * and err if a server is wrong in itself. */
 must_check struct config *config_with_servers(struct config *config, struct str servers, struct error *err);
+/* True if the system's or the user's file has the server that is used under this name, so that its settings can be
+ * changed there. Assumed of all servers of config_with_servers. */
+bool config_stores_server(const struct config *config, struct str name);
 struct config *config_ref(struct config *config);
 void config_unref(struct config *config); /* NULL is fine */
 

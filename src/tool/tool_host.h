@@ -131,6 +131,8 @@ struct tool_host {
 	bool (*await_mcp)(struct tool_host *host, struct mcp_await *wait);
 	/* Stores in the user's configuration that this tool needs no approval. */
 	void (*approve_mcp)(struct tool_host *host, struct str server, struct str tool);
+	/* False if that configuration does not have the server, so that approve_mcp would fail. */
+	bool (*stores_mcp)(struct tool_host *host, struct str server);
 	/* Returns the user's rules for commands, which are read when first needed. amend stores a rule that allows
 	 * commands with these first words. */
 	const struct exec_policy *(*rules)(struct tool_host *host);

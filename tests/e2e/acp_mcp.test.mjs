@@ -237,7 +237,7 @@ test('a call of a tool that writes asks for a permission', options, async (t) =>
 	assert.deepEqual(toolCall.rawInput, { server: 'kit', tool: 'save', arguments: { word: 'w' } });
 	assert.match(JSON.stringify(toolCall.content), /Allow the kit MCP server to run tool .*Saves a word/);
 	assert.deepEqual(offered.map(({ optionId, kind }) => [optionId, kind]), [['allow_once', 'allow_once'],
-		['allow_session', 'allow_always'], ['allow_always', 'allow_always'], ['cancel', 'reject_once']]);
+		['allow_session', 'allow_always'], ['cancel', 'reject_once']]);
 	assert.deepEqual(_meta, { is_mcp_tool_approval: true });
 	assert.equal(call.status, 'completed');
 	await acp.end();
@@ -261,6 +261,21 @@ for (const [name, outcome, why] of [['rejected', selected('cancel'), /rejected M
 	});
 }
 
+test('an approval of the client\'s server cannot be stored, not even for a server of the same name', options, async (t) => {
+	const config = '[mcp_servers.kit]\ncommand = "/nonexistent/server"\n';
+	const model = await startModel(t, [use('save'), use('save'), use('save', {}, 'new'), use('save', {}, 'new'), say('Done.')]);
+	const acp = await startAcp(t, model, { config, permission: () => selected('allow_always') });
+	const before = fs.readFileSync(path.join(acp.home, 'config.toml'), 'utf8');
+	const { sessionId } = await acp.newSession({ mcpServers: [stdio({ tools: [writer] }), stdio({ tools: [writer] }, 'new')] });
+	await acp.prompt(sessionId, 'go');
+	assert.deepEqual(acp.permissions.map((it) => it.options.map(({ optionId }) => optionId)),
+		[['allow_once', 'allow_session', 'cancel'], ['allow_once', 'allow_session', 'cancel']]);
+	assert.deepEqual(acp.calls(sessionId).map(({ status }) => status), Array(4).fill('completed'));
+	await acp.end();
+	assert.equal(fs.readFileSync(path.join(acp.home, 'config.toml'), 'utf8'), before);
+	assert.ok(!/for this session only/.test(JSON.stringify(acp.messages)));
+});
+
 test('allow_session is valid for the session, allow_always for later ones too', options, async (t) => {
 	const config = `[mcp_servers.kit]\ncommand = ${JSON.stringify(process.execPath)}\nargs = [${JSON.stringify(SERVER)}, ${
 		JSON.stringify(JSON.stringify({ tools: [writer] }))}]`;
@@ -270,6 +285,7 @@ test('allow_session is valid for the session, allow_always for later ones too', 
 	const one = (await acp.newSession()).sessionId;
 	await acp.prompt(one, 'go');
 	assert.equal(acp.permissions.length, 1, 'the second call of the session is allowed');
+	assert.deepEqual(acp.permissions[0].options.map(({ optionId }) => optionId), ['allow_once', 'allow_session', 'allow_always', 'cancel']);
 	const two = (await acp.newSession()).sessionId;
 	await acp.prompt(two, 'go');
 	assert.equal(acp.permissions.length, 2, 'another session asks');

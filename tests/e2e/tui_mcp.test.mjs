@@ -77,6 +77,18 @@ test('a URL of a server is shown, and opened by the user alone', options, async 
 	await leave(term);
 });
 
+test('a call of a tool whose server config.toml does not have is not allowed for ever', options, async (t) => {
+	const model = await startModel(t, [itemCall('write', { say: 'hi' }), say('Finished.')]);
+	const term = await startReady(t, model, ['-c', `mcp_servers.s.command=${toml(process.execPath)}`,
+		'-c', `mcp_servers.s.args=[${toml(SERVER)}, ${toml(toml({ tools: [WRITE] }))}]`, 'go'], { config: 'mcp_optional_startup_grace_ms = 60000\n' });
+	await term.until(/1\. Yes, run the tool \(y\).*\n.*in this session \(a\)\n +3\. No, and continue without it \(d\)/);
+	await answer(term, '3');
+	await term.until(/Finished\./);
+	assert.match(outputOf(model.requests()[1], 'c'), /user rejected MCP tool call/);
+	await idle(term);
+	await leave(term);
+});
+
 for (const [name, key, wanted] of [['y runs it', 'y', /\{"say":"hi"\}/],
 	['d goes on without it', 'd', /user rejected MCP tool call/], ['Esc cancels it', '\x1b', /user cancelled MCP tool call/]]) {
 	test(`a call of a server's tool: ${name}`, options, async (t) => {

@@ -25,6 +25,7 @@
 #include "engine/session/session_goal.h"
 #include "engine/session/session_grant.h"
 #include "engine/session/session_hooks.h"
+#include "engine/session/mcp_approval_store.h"
 #include "engine/session/session_mcp.h"
 #include "engine/session/session_mcp_list.h"
 #include "engine/session/session_model.h"
@@ -198,6 +199,7 @@ static void destroy_session(struct session *session)
 	session_grants_destroy(session->grants);
 	session_hooks_destroy(session->hooks);
 	session_mcp_lists_destroy(session);
+	mcp_approvals_detach(session);
 	session_mcp_destroy(session->mcp);
 	session_skills_destroy(session->skills);
 	resume_load_destroy(session->resumed);
@@ -246,6 +248,7 @@ static void announce(struct session *session, struct str sub_id)
 {
 	emit_configured(session, sub_id);
 	session_hooks_warn(session);
+	mcp_approvals_attach(session);
 	session_mcp_open(session);
 	session_resume_warn(session);
 }

@@ -7,6 +7,7 @@
 #include "config/config_file.h"
 #include "config/toml/toml_edit.h"
 #include "engine/session/session.h"
+#include "engine/session/session_mcp.h"
 
 struct approve_job {
 	struct list link;
@@ -63,19 +64,34 @@ static void on_approved(void *self)
 	job_destroy(job);
 }
 
-/* ---- for session_mcp.c ---- */
+/* ---- the host ---- */
 
-void mcp_approval_store(struct session *session, struct list *jobs, struct str server, struct str tool)
+static void host_approve_mcp(struct tool_host *host, struct str server, struct str tool)
 {
+	struct session *session = container_of(host, struct session, host);
 	struct approve_job *job = job_create(session, server, tool);
-	list_append(jobs, &job->link);
+	list_append(&session->mcp_approvals, &job->link);
 	worker_run(session->env->loop, run_approve, on_approved, job);
 }
 
-void mcp_approvals_detach(struct list *jobs)
+static bool host_stores_mcp(struct tool_host *host, struct str server)
+{
+	return config_stores_server(session_mcp_config(container_of(host, struct session, host)->mcp), server);
+}
+
+void mcp_approvals_attach(struct session *session)
+{
+	list_init(&session->mcp_approvals);
+	session->host.approve_mcp = host_approve_mcp;
+	session->host.stores_mcp = host_stores_mcp;
+}
+
+void mcp_approvals_detach(struct session *session)
 {
 	struct approve_job *job;
-	list_for_each(job, jobs, link) {
+	if (!session->host.approve_mcp)
+		return;
+	list_for_each(job, &session->mcp_approvals, link) {
 		list_remove(&job->link);
 		job->session = NULL;
 	}

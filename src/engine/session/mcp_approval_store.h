@@ -4,15 +4,11 @@
 #ifndef ENGINE_MCP_APPROVAL_STORE_H
 #define ENGINE_MCP_APPROVAL_STORE_H
 
-#include "base/list.h"
-#include "base/str.h"
-
 struct session;
 
-/* Sets the tool's approval_mode to "approve". jobs: where the work is listed until it is done; a failure is a warning.
- */
-void mcp_approval_store(struct session *session, struct list *jobs, struct str server, struct str tool);
+/* Completes the session's host: a tool's approval_mode becomes "approve", and a failure is a warning. */
+void mcp_approvals_attach(struct session *session);
 /* The Session ends: the work continues without it. */
-void mcp_approvals_detach(struct list *jobs);
+void mcp_approvals_detach(struct session *session);
 
 #endif

@@ -88,6 +88,7 @@ struct session {
 	struct session_goal *goal;       /* NULL: none (session_goal.h) */
 	struct list reviews;             /* struct guardian_review that run */
 	struct guardian *guardian;       /* NULL until the first review (guardian.h) */
+	struct list mcp_approvals;       /* being stored (mcp_approval_store.h) */
 	struct list mcp_lists;           /* unanswered list_mcp_tools (session_mcp_list.h) */
 	struct rollout_writer *rollout;  /* NULL: the session is ephemeral */
 	struct rollout_journal *journal; /* converts events to lines of the rollout */

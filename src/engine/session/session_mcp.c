@@ -9,7 +9,6 @@
 #include "base/vec.h"
 #include "config/config.h"
 #include "config/mcp_server.h"
-#include "engine/session/mcp_approval_store.h"
 #include "engine/session/session.h"
 #include "mcp/mcp_catalog.h"
 #include "mcp/mcp_client.h"
@@ -42,7 +41,6 @@ struct session_mcp {
 	size_t pending;   /* of them that are starting */
 	bool is_complete; /* mcp_startup_complete was emitted */
 	bool has_warned;  /* of tools that are left out */
-	struct list jobs; /* of mcp_approval_store */
 	struct mcp_offer *offer;
 	VEC(struct mcp_offer *) retired; /* calls of the last response may refer to them */
 	struct list waits;               /* struct mcp_await */
@@ -346,12 +344,6 @@ void session_mcp_write_tools(struct session_mcp *mcp, bool is_searched, struct j
 		omitted, LIMIT_MCP_OFFER / MIB);
 }
 
-static void host_approve_mcp(struct tool_host *host, struct str server, struct str tool)
-{
-	struct session *session = container_of(host, struct session, host);
-	mcp_approval_store(session, &session->mcp->jobs, server, tool);
-}
-
 /* ---- open and close ---- */
 
 static const struct mcp_offer *host_mcp_offer(struct tool_host *host)
@@ -381,12 +373,10 @@ static void open_servers(struct session *session, struct config *config)
 	loop_deferred_init(&mcp->go, session->env->loop, on_go, mcp);
 	list_init(&mcp->servers);
 	list_init(&mcp->waits);
-	list_init(&mcp->jobs);
 	session->mcp = mcp;
 	session->host.bind_mcp = host_bind_mcp;
 	session->host.mcp_offer = host_mcp_offer;
 	session->host.await_mcp = host_await_mcp;
-	session->host.approve_mcp = host_approve_mcp;
 	struct config_binder binder = config_binder(config, &mcp->arena);
 	const struct mcp_server *servers = mcp_servers_bind(&binder, config->mcp_servers, &count);
 	mcp->pending = 1; /* complete is emitted after all have begun */
@@ -483,7 +473,6 @@ void session_mcp_destroy(struct session_mcp *mcp)
 	struct session_server *it;
 	if (!mcp)
 		return;
-	mcp_approvals_detach(&mcp->jobs);
 	drop_offers(mcp);
 	list_for_each(it, &mcp->servers, link) {
 		mcp_client_unwatch(&it->watcher);

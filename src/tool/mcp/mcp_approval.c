@@ -69,12 +69,15 @@ static void write_display(const struct json *arguments, struct json_writer *w)
 }
 
 /* Writes _meta, by which clients recognise the question, and which offers to remember the answer. */
-static void write_meta(const struct mcp_offered *offered, const struct json *arguments, struct json_writer *w)
+static void write_meta(struct tool_host *host, const struct mcp_offered *offered, const struct json *arguments,
+                       struct json_writer *w)
 {
 	const struct mcp_tool *tool = offered->tool;
 	jw_object(w);
 	jw_member_cstr(w, "codex_approval_kind", "mcp_tool_call");
-	jw_member_raw(w, "persist", STR("[\"session\",\"always\"]"));
+	jw_member_raw(w, "persist",
+	              host->stores_mcp(host, offered->server->name) ? STR("[\"session\",\"always\"]")
+	                                                            : STR("[\"session\"]"));
 	jw_member_str(w, "tool_name", tool->name);
 	if (tool->title.ptr)
 		jw_member_str(w, "tool_title", tool->title);
@@ -97,7 +100,7 @@ void mcp_approval_ask(struct tool_call *call, const struct mcp_offered *offered,
 	buf_init(&message, LIMIT_MCP_MESSAGE);
 	buf_init(&id, LIMIT_CALL_ID * 8);
 	struct json_writer w = json_writer(&meta);
-	write_meta(offered, arguments, &w);
+	write_meta(call->host, offered, arguments, &w);
 	buf_printf(&message, "Allow the %.*s MCP server to run tool \"%.*s\"?", STR_ARG(offered->server->name),
 	           STR_ARG(offered->tool->name));
 	json_quote(&id, call->call_id);

@@ -202,7 +202,7 @@ static void remember(struct mcp_run *run, struct str meta)
 	struct str persist = json_get_str(meta.ptr ? json_parse(&arena, meta, NULL) : NULL, "persist");
 	if (str_is(persist, "session") || str_is(persist, "always"))
 		host->remember(host, approval_key(run));
-	if (str_is(persist, "always"))
+	if (str_is(persist, "always") && host->stores_mcp(host, run->offered->server->name))
 		host->approve_mcp(host, run->offered->server->name, run->offered->tool->name);
 }
 

@@ -27,11 +27,20 @@ static void resolve(struct tui *tui, const struct event *about, enum elicitation
 
 /* ---- approval of a call, a URL, or a question without fields ---- */
 
+/* True if the answer "always" is offered. */
+static bool is_storable(const struct json *meta)
+{
+	const struct json *persist = json_get(meta, "persist");
+	return persist && str_find(persist->span, STR("\"always\"")) >= 0;
+}
+
 static void on_call_chosen(const struct tui_chosen *chosen, void *self)
 {
 	static const struct str metas[] = {
 		{NULL, 0}, STR("{\"persist\":\"session\"}"), STR("{\"persist\":\"always\"}")};
-	bool is_yes = chosen->at >= 0 && (size_t)chosen->at < countof(metas);
+	auto_arena struct arena arena = {0};
+	const struct json *meta = json_parse(&arena, chosen->about->msg.elicitation_request->_meta, NULL);
+	bool is_yes = chosen->at >= 0 && (size_t)chosen->at < countof(metas) - !is_storable(meta);
 	enum elicitation_action no =
 		chosen->at == CHOICE_ESCAPED ? elicitation_action_cancel : elicitation_action_decline;
 	resolve(self, chosen->about, is_yes ? elicitation_action_accept : no, is_yes ? STR("{}") : STR_NONE,
@@ -51,12 +60,15 @@ static void add_arguments(struct buf *title, const struct json *meta)
 
 static void ask_about_call(struct tui *tui, const struct event *event, const struct json *meta)
 {
-	static const struct tui_choice items[] = {
+	struct tui_choice items[] = {
 		{"Yes, run the tool (y)", NULL, 'y'},
 		{"Yes, and don't ask again for this tool in this session (a)", NULL, 'a'},
 		{"Yes, and always allow this tool (p)", NULL, 'p'},
 		{"No, and continue without it (d)", NULL, 'd'},
 	};
+	size_t count = countof(items);
+	if (!is_storable(meta))
+		items[2] = items[--count];
 	const struct ev_elicitation_request *asked = event->msg.elicitation_request;
 	auto_buf struct buf title;
 	buf_init(&title, LIMIT_LINE);
@@ -65,7 +77,7 @@ static void ask_about_call(struct tui *tui, const struct event *event, const str
 	buf_append_c(&title, "\n");
 	struct tui_choices what = {.title = buf_str(&title),
 	                           .items = items,
-	                           .count = countof(items),
+	                           .count = count,
 	                           .hint = "  enter select · esc to cancel the call",
 	                           .denies = true,
 	                           .on_chosen = on_call_chosen,
