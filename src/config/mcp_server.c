@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
 
 static const struct {
 	const char *name, *key;
@@ -152,12 +153,20 @@ const struct mcp_server *mcp_servers_bind(struct config_binder *binder, const st
 			(*ret_count)++;
 	}
 	qsort(items, *ret_count, sizeof(*items), compare);
+	size_t enabled = 0;
+	for (size_t i = 0; i < *ret_count; i++) {
+		items[i].is_excess = enabled >= LIMIT_MCP_SERVERS;
+		enabled += items[i].keys.enabled;
+	}
 	return items;
 }
 
 int mcp_server_check_place(const struct mcp_server *server, struct error *err)
 {
 	const struct config_mcp_server *keys = &server->keys;
+	if (server->is_excess)
+		return error_set(err, ERR_limit, "MCP server '%.*s' is not used: more than %d are enabled",
+		                 STR_ARG(server->name), LIMIT_MCP_SERVERS);
 	if (keys->environment_id && strcmp(keys->environment_id, "local") != 0)
 		return error_set(err, ERR_unsupported,
 		                 "MCP server '%.*s' belongs to the environment `%.100s`; this version has only `local`",

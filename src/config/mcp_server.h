@@ -20,12 +20,14 @@ struct mcp_server {
 	struct config_mcp_server keys;  /* as config.def has them */
 	struct config_strings env_vars; /* variables of the environment that a stdio server inherits */
 	uint64_t startup_timeout_ms, tool_timeout_ms;
+	bool is_excess; /* LIMIT_MCP_SERVERS enabled ones precede it */
 };
 
 /* Returns the name of a transport in messages and JSON: "stdio", "streamable_http". */
 const char *mcp_transport_name(enum mcp_transport transport);
 
-/* Fails if the server cannot run or be reached from here, because its settings demand something else. */
+/* Fails if the server cannot run or be reached from here, because its settings demand something else, or if it is
+ * excess. */
 must_check int mcp_server_check_place(const struct mcp_server *server, struct error *err);
 
 /* Checks all servers of the table [mcp_servers], which may be NULL. */

@@ -165,7 +165,7 @@ struct mcp_survey *mcp_survey_create(struct mcp_pool *pool, struct loop *loop, c
 	struct config_binder binder = config_binder(options->config, &survey->arena);
 	const struct mcp_server *configs = mcp_servers_bind(&binder, options->config->mcp_servers, &total);
 	survey->servers = arena_array(&survey->arena, struct survey_server, total);
-	for (size_t i = 0; i < total && survey->count < LIMIT_MCP_SERVERS; i++) {
+	for (size_t i = 0; i < total; i++) {
 		bool is_meant = options->only.ptr ? str_eq(configs[i].name, options->only) : configs[i].keys.enabled;
 		if (is_meant)
 			survey->servers[survey->count++] =

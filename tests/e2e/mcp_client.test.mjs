@@ -435,6 +435,28 @@ test('the raw protocol has events for the start, the call, and its approval', ne
 
 // --- required servers -----------------------------------------------------------------------------------------------
 
+test('a server beyond the first 256 is reported with the reason, and fails a session that requires it', appServer, async (t) => {
+	const model = await startModel(t, [say('unused')]);
+	const many = Array.from({ length: 256 }, (_, i) => `[mcp_servers.a${i}]\ncommand = "/nonexistent/server"\n`).join('');
+	const homeOf = (keys) => makeHome(t, model,
+		`${many}[mcp_servers.b]\ncommand = "off"\nenabled = false\n[mcp_servers.zz]\ncommand = "/nonexistent/server"\n${keys}`);
+	const server = await startAppServer(t, model, { home: homeOf('') });
+	const { thread } = await server.request('thread/start', {});
+	let found;
+	do found = (await server.next('mcpServer/startupStatus/updated')).params;
+	while (found.name !== 'zz' || found.status !== 'failed');
+	assert.match(found.error, /MCP server 'zz' is not used: more than 256 are enabled/);
+	const pages = [await server.request('mcpServerStatus/list', { threadId: thread.id, limit: 1000, detail: 'toolsAndAuthOnly' })];
+	pages.push(await server.request('mcpServerStatus/list', { threadId: thread.id, detail: 'toolsAndAuthOnly', cursor: pages[0].nextCursor }));
+	assert.deepEqual(pages.map(({ data, nextCursor }) => [data.length, nextCursor]), [[256, '256'], [1, null]]);
+	assert.deepEqual([pages[1].data[0].name, pages[1].data[0].runtimeStatus], ['zz', 'failed']);
+	assert.match(pages[1].data[0].toolsError, /more than 256 are enabled/);
+	assert.equal((await server.end()).code, 0);
+	const strict = await startAppServer(t, model, { home: homeOf('required = true\n') });
+	await assert.rejects(strict.request('thread/start', {}), /required MCP servers failed to initialize: zz: .*more than 256 are enabled/);
+	assert.equal((await strict.end()).code, 0);
+});
+
 test('without a required server there is no session, and nothing is asked of the model', exec, async (t) => {
 	const model = await startModel(t, [say('never')]);
 	const result = await codexExec(t, model, ['-m', 'gpt-5.2', 'go'], { config: configOf({ s: { initialize: { exit: 3 } } }, 'required = true') });

@@ -107,7 +107,8 @@ static void on_surveyed(void *self)
 	struct mcp_survey_row row;
 	struct app_mcp_server_status *data = arena_array(&arena, struct app_mcp_server_status, LIMIT_MCP_SERVERS);
 	struct app_list_mcp_server_status_response response = {.data = data};
-	size_t limit = params->has_limit && params->limit > 0 ? (size_t)params->limit : LIMIT_MCP_SERVERS;
+	bool is_small = params->has_limit && params->limit > 0 && params->limit < LIMIT_MCP_SERVERS;
+	size_t limit = is_small ? (size_t)params->limit : LIMIT_MCP_SERVERS;
 	size_t at = (size_t)list->start;
 	while (response.data_count < limit && mcp_survey_row(list->survey, at, &row)) {
 		data[response.data_count++] = describe(&row, &arena);
@@ -130,8 +131,7 @@ enum rpc_verdict on_rpc_mcp_server_status_list(struct rpc_request *request,
 	if (params->cursor.ptr && !str_to_u64(params->cursor, &start))
 		return rpc_fail(request, APP_INVALID_REQUEST, "invalid cursor: %.*s", STR_ARG(params->cursor));
 	struct status_list *list = xnew(struct status_list);
-	*list = (struct status_list){.request = request,
-	                             .start = start < LIMIT_MCP_SERVERS ? start : LIMIT_MCP_SERVERS};
+	*list = (struct status_list){.request = request, .start = start};
 	bool is_short = params->has_detail && params->detail == app_mcp_server_status_detail_tools_and_auth_only;
 	const struct mcp_survey_options options = {
 		.config = place.config,

@@ -365,7 +365,7 @@ static void host_bind_mcp(struct tool_host *host, struct tool_call *call, struct
 
 static void open_servers(struct session *session, struct config *config)
 {
-	size_t count = 0, added = 0;
+	size_t count = 0;
 	struct session_mcp *mcp = xnew(struct session_mcp);
 	*mcp = (struct session_mcp){.session = session, .config = config_ref(config)};
 	mcp->grace = loop_timer_create(session->env->loop, release_request, mcp);
@@ -380,11 +380,9 @@ static void open_servers(struct session *session, struct config *config)
 	struct config_binder binder = config_binder(config, &mcp->arena);
 	const struct mcp_server *servers = mcp_servers_bind(&binder, config->mcp_servers, &count);
 	mcp->pending = 1; /* complete is emitted after all have begun */
-	for (size_t i = 0; i < count && added < LIMIT_MCP_SERVERS; i++) {
-		if (!servers[i].keys.enabled)
-			continue;
-		added++;
-		add_server(mcp, &servers[i]);
+	for (size_t i = 0; i < count; i++) {
+		if (servers[i].keys.enabled)
+			add_server(mcp, &servers[i]);
 	}
 	if (--mcp->pending == 0)
 		emit_complete(mcp);
