@@ -358,9 +358,10 @@ static void finish_open(struct acp_server *server, struct open_job *job)
 {
 	struct acp_request *request = job->job.request;
 	struct acp_session *open = job->id ? acp_session_find(server, str_of(job->id)) : NULL;
-	if (job->err.code == ERR_not_found) {
+	bool is_unwritten = open && job->err.code == ERR_not_found; /* it has had no prompt */
+	if (job->err.code == ERR_not_found && !open) {
 		acp_fail_no_session(request, str_of(job->id));
-	} else if (job->err.code != ERR_none) {
+	} else if (job->err.code != ERR_none && !is_unwritten) {
 		acp_fail_data(request, ACP_INTERNAL_ERROR, str_of(job->err.text), "details", str_of(job->err.text));
 	} else if (open && !job->is_fork) {
 		buf_finish(&open->replay);
@@ -368,7 +369,7 @@ static void finish_open(struct acp_server *server, struct open_job *job)
 		buf_init(&job->replay, 0);
 		answer(open, request, false);
 	} else if (check(server, request, &job->opening)) {
-		open_session(server, request, &job->opening, job->id ? job : NULL);
+		open_session(server, request, &job->opening, job->id && !is_unwritten ? job : NULL);
 	}
 }
 

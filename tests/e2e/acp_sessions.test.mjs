@@ -103,6 +103,25 @@ test('session/load of an open session sends its history again', options, async (
 	await acp.end();
 });
 
+test('an open session without a prompt is loaded and resumed as it is, and its fork is a new one', options, async (t) => {
+	const model = await startModel(t, [say('First.'), say('Fork.')]);
+	const acp = await startAcp(t, model);
+	const { sessionId } = await acp.newSession();
+	await acp.request('session/set_mode', { sessionId, modeId: 'read-only' });
+	for (const method of ['session/load', 'session/resume']) {
+		const { modes } = await acp.request(method, { sessionId, cwd: acp.cwd, mcpServers: [] });
+		assert.equal(modes.currentModeId, 'read-only', method);
+	}
+	assert.deepEqual(history(acp.messages), []);
+	const fork = await acp.request('session/fork', { sessionId, cwd: acp.cwd, mcpServers: [] });
+	assert.notEqual(fork.sessionId, sessionId);
+	assert.equal((await acp.prompt(sessionId, 'begin')).stopReason, 'end_turn');
+	assert.equal((await acp.prompt(fork.sessionId, 'apart')).stopReason, 'end_turn');
+	assert.deepEqual(textsOf(model.requests()[1], 'user').slice(-1), ['apart']);
+	assert.ok(!textsOf(model.requests()[1], 'user').includes('begin'));
+	await acp.end();
+});
+
 test('session/fork has the history, and both continue', options, async (t) => {
 	const model = await startModel(t, [say('First.'), say('Fork.'), say('Source.')]);
 	const acp = await startAcp(t, model);
