@@ -180,3 +180,28 @@ for (const [name, item, output] of [['a call of a tool', itemCall('echo', { say:
 		assert.match(outputOf(second, 'wait'), output);
 		await server.end();
 	});
+
+test('a call has the name of the request, even if another call has found a new server that changes it', appServer, async (t) => {
+	const model = await startModel(t, [reply({ start: true }, { gate: 'ready' }, itemCall('echo', {}, 'unknown', 'nothing'),
+		itemCall('echo', { say: 'hi' }, 'known', 'a_b')), say('done')]);
+	const gate = path.join(tempDir(t, 'gate'), 'open');
+	const home = makeHome(t, model, 'model = "gpt-5.2"\n');
+	fs.appendFileSync(path.join(home, 'config.toml'), configOf({ 'a.b': { tools: [ECHO] }, 'a-b': { gate, tools: [ECHO] } }));
+	const server = await startAppServer(t, model, { home });
+	const ready = (name) => server.take(({ method, params }) => method === 'mcpServer/startupStatus/updated' &&
+		params.status === 'ready' && params.name === name, name);
+	const { thread } = await server.request('thread/start', { sandbox: 'danger-full-access' });
+	await ready('a.b');
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	while (!model.requests().length) await new Promise((wake) => setTimeout(wake, 10));
+	fs.writeFileSync(gate, '');
+	await ready('a-b');
+	await model.openGate('ready');
+	await server.next('turn/completed');
+	const [first, second] = model.requests();
+	assert.deepEqual(toolsOf(first), ['mcp__a_b']);
+	for (const name of toolsOf(second)) assert.match(name, /^mcp__a_b_[0-9a-f]{12}$/);
+	assert.equal(toolsOf(second).length, 2);
+	assert.match(outputOf(second, 'known'), /\{"say":"hi"\}$/);
+	await server.end();
+});

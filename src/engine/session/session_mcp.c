@@ -351,15 +351,25 @@ static const struct mcp_offer *host_mcp_offer(struct tool_host *host)
 	return container_of(host, struct session, host)->mcp->offer;
 }
 
+/* A former offer has the names that the request has described: new servers may have changed them (mcp_offer.h). */
+static const struct mcp_offered *find_offered(const struct session_mcp *mcp, struct str namespace, struct str name)
+{
+	const struct mcp_offered *found = mcp_offer_find(mcp->offer, namespace, name);
+	for (size_t i = mcp->retired.count; i-- > 0 && !found;)
+		found = mcp_offer_find(mcp->retired.items[i], namespace, name);
+	return found;
+}
+
 static void host_bind_mcp(struct tool_host *host, struct tool_call *call, struct str namespace)
 {
 	struct session_mcp *mcp = container_of(host, struct session, host)->mcp;
-	const struct mcp_offered *offered = mcp_offer_find(mcp->offer, namespace, call->name);
-	if (!offered && offer_ready(mcp))
+	const struct mcp_offered *offered = find_offered(mcp, namespace, call->name);
+	bool is_meant = str_has_prefix(namespace, "mcp__"); /* a wrong name of another tool needs no server */
+	if (!offered && is_meant && offer_ready(mcp))
 		offered = mcp_offer_find(mcp->offer, namespace, call->name);
 	if (offered)
 		tool_mcp_bind(call, offered);
-	else if (str_has_prefix(namespace, "mcp__") && is_awaited(mcp, STR_NONE))
+	else if (is_meant && is_awaited(mcp, STR_NONE))
 		mcp_await_bind(call);
 }
 
