@@ -84,6 +84,8 @@ static void report_end(struct stdio *stdio)
 	bool is_new = !stdio->is_end_reported || stdio->failure.code;
 	stdio->is_end_reported = true;
 	stdio->is_over = stdio->failure.code != ERR_none;
+	if (stdio->is_over && stdio->in) /* nothing takes the frames any more */
+		stream_pause(stdio->in);
 	if (is_new)
 		stdio->transport.events->on_end(stdio->is_over ? &stdio->failure : NULL, stdio->transport.self);
 }

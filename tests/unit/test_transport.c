@@ -1,6 +1,7 @@
 /* Backpressure: a peer that reads slowly stops its sender in time, gets nothing twice and misses nothing. */
 #include "temp.h"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -387,6 +388,27 @@ static void a_hang_up_is_noticed_with_nothing_to_send(void **state)
 	close(in[1]);
 }
 
+static void the_input_of_a_broken_connection_is_not_read(void **state)
+{
+	struct fixture *f = *state;
+	struct error err;
+	int in[2], out[2], written = 0;
+	assert_int_equal(pipe2(in, O_NONBLOCK) | pipe(out), 0);
+	transport_destroy(f->transport, false);
+	f->transport = transport_stdio_create(f->loop, in[0], out[1], &events, f, &err);
+	assert_non_null(f->transport);
+	close(out[0]);
+	for (int i = 0; i < 100 && !f->ended; i++)
+		turn(f);
+	assert_true(f->is_broken);
+	while (written < 1 * MIB && write(in[1], "text\ntext", 9) == 9) {
+		written += 9;
+		turn(f);
+	}
+	assert_true(written < 1 * MIB);
+	close(in[1]);
+}
+
 /* The end of the peer's output is not a hangup: it may still read. */
 static void a_peer_that_has_closed_its_output_still_reads(void **state)
 {
@@ -415,6 +437,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_sender_resumes_when_half_of_the_queue_is_sent, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_never_reads_does_not_keep_the_program, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_hang_up_is_noticed_with_nothing_to_send, setup, teardown),
+		cmocka_unit_test_setup_teardown(the_input_of_a_broken_connection_is_not_read, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_has_closed_its_output_still_reads, setup, teardown),
 	};
 	signal(SIGPIPE, SIG_IGN); /* like every front end */
