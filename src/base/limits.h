@@ -238,6 +238,7 @@ enum {
 	LIMIT_MCP_SERVERS = 256,                /* MCP servers of one session */
 	LIMIT_MCP_MESSAGE = 16 * MIB,           /* a message of an MCP server; a longer one is skipped */
 	LIMIT_MCP_REQUESTS = 256,               /* requests that one MCP server has not answered */
+	LIMIT_MCP_BATCH = 256,                  /* messages of one batch that codex mcp-server gets */
 	LIMIT_MCP_ELICITATIONS = 16,            /* questions of one MCP server that the user has not answered */
 	LIMIT_MCP_PAGES = 1000,                 /* pages of one list of an MCP server */
 	LIMIT_MCP_LIST = 16 * MIB,              /* the tools of one MCP server as JSON */

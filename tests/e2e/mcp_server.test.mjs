@@ -196,6 +196,26 @@ test('raw messages are answered by the rules', needs('mcp-server'), async (t) =>
 	assert.deepEqual(answers[5].error.data, { method: 'nope' });
 });
 
+test('batches are answered in the one revision that has them', needs('mcp-server'), async (t) => {
+	const ping = (id) => ({ jsonrpc: '2.0', id, method: 'ping' });
+	const answersIn = async (protocolVersion) => {
+		const home = makeHome(t, await startModel(t, [say('unused')]));
+		const { child, done } = launch(t, codexBin, ['mcp-server'], { env: { ...cleanEnv(), CODEX_HOME: home }, cwd: tempDir(t) });
+		for (const message of [{ jsonrpc: '2.0', id: 'a', method: 'initialize',
+			params: { protocolVersion, capabilities: {}, clientInfo: { name: 'c', version: '1' } } },
+		[ping(1), { jsonrpc: '2.0', method: 'notifications/nope' }, 7, [], { ...ping({}) }, { ...ping(2), method: 'nope' }], [],
+		Array.from({ length: 257 }, (_, i) => ping(i))])
+			child.stdin.write(`${JSON.stringify(message)}\n`);
+		child.stdin.end();
+		const { code, stdout } = await done;
+		assert.equal(code, 0);
+		return stdout.trim().split('\n').map((line) => JSON.parse(line)).map(({ id, error }) => [id, error?.code]);
+	};
+	const refused = [null, -32600];
+	assert.deepEqual(await answersIn('2025-03-26'), [['a', undefined], [1, undefined], refused, [2, -32601], refused, refused]);
+	assert.deepEqual(await answersIn('2025-06-18'), [['a', undefined], refused, refused, refused]);
+});
+
 test('the end of the input ends commands, too', needs('mcp-server'), async (t) => {
 	const model = await startModel(t, [run('echo $$ > pid; sleep 1000')]);
 	const { client, codex, cwd } = await connect(t, model);

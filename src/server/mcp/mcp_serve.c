@@ -20,7 +20,9 @@ enum {
 };
 
 /* The newest is the answer to a client that asks for one that is not here. */
-static const char *const revisions[] = {"2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"};
+enum { REVISION_WITH_BATCHES = 2 };
+static const char *const revisions[] = {"2025-11-25", "2025-06-18", [REVISION_WITH_BATCHES] = "2025-03-26",
+                                        "2024-11-05"};
 
 struct mcp_serve {
 	struct mcp_serve_options options;
@@ -29,7 +31,7 @@ struct mcp_serve {
 	struct list threads; /* the one that was used last comes last */
 	struct loop_deferred ended;
 	int64_t last_id;
-	bool is_initialized;
+	bool is_initialized, has_batches;
 	bool is_full; /* the client does not read: all engines are held */
 };
 
@@ -147,12 +149,14 @@ static void on_initialize(struct mcp_serve *serve, struct str id, const struct j
 		return;
 	}
 	struct json_writer w = json_writer(&out);
+	struct str revision = choose_revision(json_get_str(params, "protocolVersion"));
 	serve->is_initialized = true;
+	serve->has_batches = str_is(revision, revisions[REVISION_WITH_BATCHES]);
 	serve->host.can_elicit = can_elicit(params);
 	begin(&w, id);
 	jw_key(&w, "result");
 	jw_object(&w);
-	jw_member_str(&w, "protocolVersion", choose_revision(json_get_str(params, "protocolVersion")));
+	jw_member_str(&w, "protocolVersion", revision);
 	jw_member_raw(&w, "capabilities", STR("{\"tools\":{\"listChanged\":true}}"));
 	write_server_info(&w, json_get(params, "clientInfo"));
 	jw_object_end(&w);
@@ -341,21 +345,38 @@ static bool is_id(const struct json *id)
 	return (id->type == JSON_string || id->type == JSON_number) && id->span.len <= REQUEST_ID_MAX;
 }
 
-/* Text that is no JSON is ignored, as by codex 0.98: a client may share its output with other programs. */
-static void on_frame(struct str frame, void *self)
+static void on_message(struct mcp_serve *serve, const struct json *json)
 {
-	struct mcp_serve *serve = self;
-	auto_arena struct arena arena = {0};
-	const struct json *json = json_parse(&arena, frame, NULL);
 	const struct json *id = json_get(json, "id"), *method = json_get(json, "method");
-	if (json_is(json, JSON_array))
-		send_error(serve, STR("null"), INVALID_REQUEST, "batches are not supported", STR_NONE);
-	else if (json_is(json, JSON_object) && id && !is_id(id))
+	if (id && !is_id(id))
 		send_error(serve, STR("null"), INVALID_REQUEST, "id must be a string or a number", STR_NONE);
 	else if (json_is(method, JSON_string))
 		on_method(serve, method->text, id, json_get(json, "params"));
 	else if (id)
 		on_answer(serve, id, json_get(json, "result"));
+}
+
+/* Each message of a batch is answered on its own. */
+static void on_batch(struct mcp_serve *serve, const struct json *batch)
+{
+	if (!serve->has_batches || !batch->count || batch->count > LIMIT_MCP_BATCH) {
+		send_error(serve, STR("null"), INVALID_REQUEST,
+		           "a batch needs revision 2025-03-26 and 1 to 256 messages", STR_NONE);
+		return;
+	}
+	json_for_each(it, batch)
+		on_message(serve, it);
+}
+
+/* Text that is no JSON is ignored, as by codex 0.98: a client may share its output with other programs. */
+static void on_frame(struct str frame, void *self)
+{
+	auto_arena struct arena arena = {0};
+	const struct json *json = json_parse(&arena, frame, NULL);
+	if (json_is(json, JSON_array))
+		on_batch(self, json);
+	else
+		on_message(self, json);
 }
 
 static void on_long_frame(struct str head, void *self)
