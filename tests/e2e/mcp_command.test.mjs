@@ -49,6 +49,17 @@ b     https://h.example/mcp  TOKEN                 enabled  Bearer token
 	]);
 });
 
+test('a URL is shown without its password and the values of its query', needs('mcp'), async (t) => {
+	const { codex } = place(t, '[mcp_servers.b]\nurl = "https://eve:secret@h.example:8443/mcp?key=secret"\n');
+	for (const args of [['list'], ['get', 'b']]) {
+		const { code, stdout } = await codex('mcp', ...args);
+		assert.equal(code, 0);
+		assert.match(stdout, /https:\/\/h\.example:8443\/mcp\?\*\*\*\*\*\s/);
+		assert.doesNotMatch(stdout, /secret|eve/);
+	}
+	assert.match((await codex('mcp', 'get', 'b', '--json')).stdout, /eve:secret@/);
+});
+
 test('one server is shown with all that is set', needs('mcp'), async (t) => {
 	const { codex } = place(t, '[mcp_servers.a]\ncommand = "prog"\nargs = ["x"]\nenv = { K = "secret" }\ntool_timeout_sec = 1.5\n' +
 		'disabled_tools = ["p", "q"]\n');

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "config/config.h"
 #include "config/toml/toml_text.h"
+#include "net/http_url.h"
 #include "oauth/oauth_store.h"
 #include "ui/cli/terminal.h"
 #include "ui/mcp/mcp_words.h"
@@ -174,6 +175,15 @@ static void append_env(struct buf *out, const struct shown *server)
 		buf_printf(out, "%s%.*s=*****", out->len ? ", " : "", STR_ARG(server->own->env_vars.items[i]));
 }
 
+/* Appends a URL without a password, or a key in its query. */
+static void append_url(struct buf *out, const char *url)
+{
+	if (url)
+		http_url_append_public(out, str_of(url));
+	if (url && strchr(url, '?'))
+		buf_append_c(out, "?*****");
+}
+
 enum column {
 	COLUMN_name,
 	COLUMN_command,
@@ -202,7 +212,6 @@ static void append_raw_cell(struct buf *out, const struct shown *server, enum co
 	const char *texts[COLUMN_count] = {
 		[COLUMN_command] = keys->command,
 		[COLUMN_cwd] = keys->cwd,
-		[COLUMN_url] = keys->url,
 		[COLUMN_token] = keys->bearer_token_env_var,
 		[COLUMN_status] = keys->enabled ? "enabled" : "disabled",
 		[COLUMN_auth] = auth_words[server->auth],
@@ -213,6 +222,8 @@ static void append_raw_cell(struct buf *out, const struct shown *server, enum co
 		append_all(out, &keys->args);
 	else if (column == COLUMN_env)
 		append_env(out, server);
+	else if (column == COLUMN_url)
+		append_url(out, keys->url);
 	else if (texts[column])
 		buf_append_c(out, texts[column]);
 }
@@ -322,7 +333,10 @@ static void append_stdio(struct buf *out, const struct shown *server)
 
 static void append_http(struct buf *out, const struct shown *server)
 {
-	append_fact(out, "url", str_of(server->own->keys.url));
+	auto_buf struct buf url;
+	buf_init(&url, CELL_MAX);
+	append_url(&url, server->own->keys.url);
+	append_fact(out, "url", buf_str(&url));
 	append_fact(out, "bearer_token_env_var", str_of(server->own->keys.bearer_token_env_var));
 	append_names_fact(out, "http_headers", &server->own->keys.http_headers);
 	append_names_fact(out, "env_http_headers", &server->own->keys.env_http_headers);
