@@ -32,13 +32,18 @@ const CASES = [
 		'a login whose server has lying metadata', 'a token endpoint without TLS']],
 	['editors that vanish in a permission', ['an editor that vanishes while a permission is open', 'while an MCP call waits for its permission',
 		'a client that vanishes in the middle of a question']],
+	['an editor whose server has the name of another one', ['replaces that of the same name', 'gets no credentials of the one in config.toml',
+		'two servers of one name']],
+	['a stream without a request with a message beyond the limit', ['is skipped on the stream without a request', 'is not fetched again']],
+	['an approval for ever of a server that config.toml does not have', ['cannot be stored', 'is not allowed for ever']],
+	['more servers than the limit', ['a server beyond the first 256']],
 	['interrupts and kills', ['no process is left']],
 	['a server of 4 s', ['the first request does not wait for a server', 'a required server is waited for']],
 ];
 
 test('each case has a test', () => {
 	const folder = new URL('.', import.meta.url);
-	const names = fs.readdirSync(folder).filter((file) => /^(mcp|acp)_.*\.test\.mjs$/.test(file))
+	const names = fs.readdirSync(folder).filter((file) => /^(mcp|acp|tui_mcp)[_.].*test\.mjs$/.test(file))
 		.flatMap((file) => fs.readFileSync(new URL(file, folder), 'utf8').match(/^\s*test\(['`].*/gm) ?? [])
 		.concat(fs.readFileSync(new URL('../unit/test_mcp_client.c', folder), 'utf8').match(/^static void \w+/gm)).join('\n');
 	for (const [name, tests] of CASES)
