@@ -316,6 +316,7 @@ enum {
 	LIMIT_FLEET_EVENTS = 5000,          /* events that a worker keeps of each session, to write them again */
 	LIMIT_FLEET_KEPT = 4 * MIB,         /* bytes of these and of the lines of the rollout */
 	LIMIT_FLEET_BATCH = 1 * MIB,        /* bytes of one emit, if it needs no more to be whole */
+	LIMIT_FLEET_LEASE_MS = 86400000,    /* the largest --lease-ms */
 	LIMIT_FLEET_SESSIONS = 100 * 1000,  /* the largest --max-sessions */
 	LIMIT_FLEET_READ = 256,             /* entries of a stream that one command reads */
 	LIMIT_FLEET_READ_BYTES = 1 * MIB,   /* bytes of these, if the first one is not longer */

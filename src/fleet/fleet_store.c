@@ -253,7 +253,7 @@ static void begin_pass(struct fleet_store *store, struct buf *out, struct str en
 	fleet_store_script(store, out, SCRIPT_pass, 6);
 	resp_word(out, str_of(store->options.name));
 	resp_word(out, entry);
-	resp_number(out, store->options.lease_ms);
+	resp_number(out, LIMIT_FLEET_LEASE_MS);
 	resp_word(out, sid);
 }
 

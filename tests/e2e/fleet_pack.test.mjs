@@ -189,7 +189,7 @@ for (const [what, start] of Object.entries(unable)) {
 		const b = await start(t, redis, model, 'b', args);
 		await waitFor(b.child.stderr, () => b.result.stderr, (text) => text.includes('session s1 is left to other workers'));
 		await redis.untilHash('s1', ({ owner, state, epoch }) => owner === 'a' && state === 'active' && epoch === '3'); // as if it had not been taken
-		await startWorker(t, redis, model, { name: 'c', args });
+		await startWorker(t, redis, model, { name: 'c', args: [...args, '--lease-ms', '3000'] }); // longer than that of b
 		const events = await redis.untilEnd('s1', 't2');
 		assert.ok(isGapless(events));
 		assert.match(events.find(({ msg }) => msg.type === 'warning').msg.message, /\ba\b/);

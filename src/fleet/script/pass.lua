@@ -1,5 +1,5 @@
 -- Leaves a session to other workers: the next one that looks for lost workers finds its entry. KEYS: work.
--- ARGV: worker, entry or '', lease in ms, sid, epoch, owner before.
+-- ARGV: worker, entry or '', the longest lease in ms, sid, epoch, owner before.
 -- With an entry: it was not taken. Without: the session becomes what it was before this worker took it, and the
 -- delivery to this worker does not count.
 local work, me, entry = KEYS[1], ARGV[1], ARGV[2]

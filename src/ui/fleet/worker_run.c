@@ -65,7 +65,7 @@ static int read_numbers(struct worker_program *program, struct error *err)
 		uint64_t fallback, least, most, *ret;
 	} rows[] = {
 		{"max-sessions", options->max_sessions, 64, 1, LIMIT_FLEET_SESSIONS, &worker->most_sessions},
-		{"lease-ms", options->lease_ms, 15000, 500, day_ms, &worker->lease_ms},
+		{"lease-ms", options->lease_ms, 15000, 500, LIMIT_FLEET_LEASE_MS, &worker->lease_ms},
 		{"idle-ms", options->idle_ms, 60000, 0, day_ms, &worker->idle_ms},
 		{"drain-ms", options->drain_ms, 30000, 0, day_ms, &worker->drain_ms},
 		{"max-crashes", options->max_crashes, 3, 1, 1000, &worker->max_crashes},
