@@ -45,6 +45,7 @@ static bool is_delta(enum event_tag tag)
 	case EV_reasoning_raw_content_delta:
 	case EV_exec_command_output_delta:
 	case EV_plan_delta:
+	case EV_patch_apply_updated:
 		return true;
 	default:
 		return false;

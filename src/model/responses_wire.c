@@ -375,6 +375,7 @@ static void read_event(struct model_stream *stream, struct str name, const struc
 	enum response_event_type type = type_of(root, name);
 	switch (type) {
 	case RESPONSE_text_delta:
+	case RESPONSE_input_delta:
 		emit_delta(stream, type, root, NULL);
 		break;
 	case RESPONSE_summary_part:

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, story, text } from './lib/app_server.mjs';
-import { call, forever, httpError, needs, outputOf, patch, reply, run, say, startModel } from './lib/codex.mjs';
+import { call, forever, httpError, needs, outputOf, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
 
 const options = needs('app-server');
 const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
@@ -533,4 +533,49 @@ test('a message whose stream broke continues in the same item and is stored once
 	const read = await server.request('thread/read', { threadId: thread.id, includeTurns: true });
 	assert.deepEqual(read.thread.turns[0].items.filter(({ type }) => type === 'agentMessage')
 		.map(({ id: stored, text: words }) => [stored, words]), [[id, 'after the fix']]);
+});
+
+const LINES = Array.from({ length: 100 }, (_, i) => `line ${i}`);
+const STREAMED = ['*** Begin Patch', '*** Add File: b.txt', ...LINES.map((line) => `+${line}`),
+	'*** Update File: a.txt', '*** Move to: c.txt', '@@ top', ' one', '-two', '+TWO', '*** Delete File: d.txt', '*** End Patch', ''].join('\n');
+
+test('with apply_patch_streaming_events a patch is reported while the model writes it', options, async (t) => {
+	for (const [config, isOn] of [['[features]\napply_patch_streaming_events = true\n', true], ['', false]]) {
+		const model = await startModel(t, [reply({ custom: 'apply_patch', input: STREAMED, chunks: STREAMED.length }), say('Done.')]);
+		const cwd = tempDir(t, 'cwd');
+		fs.writeFileSync(path.join(cwd, 'a.txt'), 'top\none\ntwo\n');
+		fs.writeFileSync(path.join(cwd, 'd.txt'), 'gone\n');
+		const server = await startAppServer(t, model, { config: `approval_policy = "never"\nsandbox_mode = "danger-full-access"\n${config}` });
+		const { thread } = await server.request('thread/start', { cwd });
+		await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+		const { turn } = (await server.next('turn/completed')).params;
+		const updates = server.all('item/fileChange/patchUpdated').map(({ params }) => params);
+		assert.equal(updates.length > 0, isOn);
+		assert.equal(fs.readFileSync(path.join(cwd, 'c.txt'), 'utf8'), 'top\none\nTWO\n');
+		if (!isOn) continue;
+		const [item] = server.all('item/started').map(({ params }) => params.item).filter(({ type }) => type === 'fileChange');
+		assert.ok(updates.every(({ threadId, turnId, itemId }) => threadId === thread.id && turnId === turn.id && itemId === item.id));
+		assert.deepEqual(updates[0].changes, [{ path: 'b.txt', kind: { type: 'add' }, diff: '' }]);
+		assert.deepEqual(updates.at(-1).changes, [{ path: 'a.txt', kind: { type: 'update', move_path: 'c.txt' },
+			diff: '@@ top\n one\n-two\n+TWO\n\n\nMoved to: c.txt' },
+			{ path: 'b.txt', kind: { type: 'add' }, diff: `${LINES.join('\n')}\n` }, { path: 'd.txt', kind: { type: 'delete' }, diff: '' }]);
+		const at = (method, test = () => true) => server.messages.findLastIndex((it) => it.method === method && test(it));
+		assert.ok(at('item/fileChange/patchUpdated') < at('item/started', ({ params }) => params.item.id === item.id), 'before the item');
+		assert.ok(updates.length < LINES.length / 2, `${updates.length} updates`);
+	}
+});
+
+test('a patch that is none, or breaks off, is not reported as one', options, async (t) => {
+	const none = { custom: 'apply_patch', input: 'no\npatch\n\0\n*** Begin\n', chunks: 9 };
+	const long = `*** Begin Patch\n*** Add File: x\n${'+long\n'.repeat(150000)}*** End Patch\n`;
+	const model = await startModel(t, [reply(none), reply({ custom: 'apply_patch', input: long, chunks: 40 }), say('Done.')]);
+	const config = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n[features]\napply_patch_streaming_events = true\n';
+	const server = await startAppServer(t, model, { config });
+	const { thread } = await server.request('thread/start', {});
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.next('turn/completed');
+	const updates = server.all('item/fileChange/patchUpdated').map(({ params }) => params);
+	assert.ok(updates.length > 0 && updates.every(({ itemId }) => itemId === 'call_2_1'));
+	assert.ok(updates.every(({ changes }) => changes[0].diff.length <= 512 * 1024), 'of a longer patch the begin is reported');
+	assert.equal((await server.end()).code, 0);
 });

@@ -137,6 +137,22 @@ void on_event_apply_patch_approval_request(struct thread *thread, const struct e
 	thread_ask_patch(thread, body);
 }
 
+void on_event_patch_apply_updated(struct thread *thread, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct ev_patch_updated *body = event->msg.patch_apply_updated;
+	struct app_item_file_change *change =
+		item_view_file_change(body->call_id, body->changes_keys, body->changes, body->changes_count, &arena);
+	struct app_file_change_patch_updated_notification update = {
+		.thread_id = str_of(thread->id),
+		.turn_id = body->turn_id,
+		.item_id = body->call_id,
+		.changes = change->changes,
+		.changes_count = change->changes_count,
+	};
+	thread_notify(thread, NOTIFY_item_file_change_patch_updated, &update);
+}
+
 void on_event_patch_apply_begin(struct thread *thread, const struct event *event)
 {
 	auto_arena struct arena arena = {0};

@@ -488,6 +488,7 @@ void turn_destroy(struct turn *turn)
 	loop_deferred_finish(&turn->next);
 	turn_close_item(turn);
 	turn_drop_kept(turn);
+	turn_patch_drop(turn);
 	free(turn->response_id);
 	free(turn->failure);
 	free(turn->failure_info);

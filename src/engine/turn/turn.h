@@ -121,6 +121,15 @@ struct turn_hooks {
 	bool is_stopped;            /* a hook has stopped the task */
 };
 
+/* The patch that the model is writing, with the feature apply_patch_streaming_events. */
+struct turn_patch {
+	char *call_id; /* NULL: none */
+	struct buf text;
+	unsigned looks;
+	uint64_t looked_ms;
+	size_t shown; /* bytes of the text that were reported */
+};
+
 struct turn {
 	struct turn_env *env;
 	struct turn_question question;
@@ -136,6 +145,7 @@ struct turn {
 	bool has_limits;  /* the response head had the account's rate limits */
 	struct turn_open_item open;
 	struct turn_open_item kept[TURN_ITEM_web_search]; /* indexed by kind: items that a broken attempt left open */
+	struct turn_patch patch;
 	char *response_id;
 	VEC(struct tool_call *) tools; /* the calls of the response, in its order */
 	size_t started;                /* number of calls that were started */
@@ -161,6 +171,14 @@ void turn_abort(struct turn *turn);
 /* Backpressure: pauses the model's stream and starts no further call until turn_release. */
 void turn_hold(struct turn *turn);
 void turn_release(struct turn *turn);
+
+/* ---- turn_patch.c: patch_apply_updated ---- */
+
+void turn_patch_added(struct turn *turn, const struct json *item);
+void turn_patch_delta(struct turn *turn, struct str text);
+/* To be called before the call of the patch begins. */
+void turn_patch_done(struct turn *turn, const struct json *item);
+void turn_patch_drop(struct turn *turn);
 
 /* ---- turn_stream.c: the items of the stream ---- */
 

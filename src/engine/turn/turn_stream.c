@@ -105,6 +105,7 @@ static void keep_open(struct turn *turn)
 void turn_keep_item(struct turn *turn)
 {
 	keep_open(turn);
+	turn_patch_drop(turn);
 	expect_repeat(&turn->env->plan_shown);
 }
 
@@ -205,6 +206,8 @@ static void on_item_added(struct turn *turn, const struct json *item)
 		turn_open_item(turn, TURN_ITEM_reasoning, json_get_str(item, "id"));
 	else if (str_is(type, "web_search_call"))
 		emit_search_started(turn, json_get_str(item, "id"));
+	else if (str_is(type, "custom_tool_call"))
+		turn_patch_added(turn, item);
 }
 
 /* ---- deltas ---- */
@@ -462,8 +465,14 @@ static void on_added(struct turn *turn, const struct response_event *event)
 	on_item_added(turn, event->item);
 }
 
+static void on_input_delta(struct turn *turn, const struct response_event *event)
+{
+	turn_patch_delta(turn, event->text);
+}
+
 static void on_done(struct turn *turn, const struct response_event *event)
 {
+	turn_patch_done(turn, event->item);
 	on_item_done(turn, event->item);
 }
 
@@ -476,6 +485,7 @@ static const response_fn handlers[RESPONSE_count] = {
 	[RESPONSE_summary_part] = on_summary_part,
 	[RESPONSE_summary_delta] = on_summary_delta,
 	[RESPONSE_reasoning_delta] = on_raw_delta,
+	[RESPONSE_input_delta] = on_input_delta,
 	[RESPONSE_completed] = on_completed,
 	[RESPONSE_rate_limits] = on_limits,
 	[RESPONSE_turn_state] = on_turn_state,
