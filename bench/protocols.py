@@ -34,7 +34,8 @@ def clock(pid):
 
 
 def peak_kib(pid):
-    return int(pathlib.Path("/proc/%d/status" % pid).read_text().split("VmHWM:")[1].split()[0])
+    _, found, rest = pathlib.Path("/proc/%d/status" % pid).read_text().partition("VmHWM:")
+    return int(rest.split()[0]) if found else 0  # it has ended and is not waited for yet
 
 
 def own(pid):
