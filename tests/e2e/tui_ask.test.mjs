@@ -192,6 +192,45 @@ test('a command: what is approved is what is seen', options, async (t) => {
 	await leave(term);
 });
 
+for (const [rows, columns] of [[24, 80], [10, 80], [10, 30], [6, 20]]) {
+	test(`a command: in ${columns} by ${rows} none is approved that was not visible`, options, async (t) => {
+		const lines = Array.from({ length: 60 }, (_, i) => `line ${i}`);
+		const model = await startModel(t, [run(`touch made; cat >/dev/null <<E\n${lines.join('\n')}\nE`), say('Finished.')]);
+		const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE, rows, columns });
+		await term.until(/touch made[^]*… ctrl-a shows all[^]*› 1\. Yes, proceed\s+\(y\)/);
+		await answer(term, 'y');
+		await term.until(/R E Q U E S T/);
+		term.type('y\r'); // neither is an answer here
+		for (const text of ['touch made', 'line 0', 'line 30', 'line 59', '1. Yes']) {
+			term.type(`/${text}`);
+			await term.until(new RegExp(`/ ${text}`));
+			term.type('\r');
+			await term.until(new RegExp(`^(\\$ )?${text}`, 'm'));
+		}
+		assert.ok(!fs.existsSync(`${term.cwd}/made`));
+		term.type('q');
+		await term.until(/› 1\. Yes, proceed/);
+		await answer(term, '\r');
+		await term.until(/Finished\./);
+		assert.ok(fs.existsSync(`${term.cwd}/made`));
+		await idle(term);
+		await leave(term);
+	});
+}
+
+test('a command: in a small window it is visible, and so is what a choice saves', options, async (t) => {
+	const model = await startModel(t, [run('touch made'), say('Finished.')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE, rows: 10, columns: 30 });
+	await term.until(/^\$ touch made\n\n› 1\. Yes, proceed \(y\)\n {2}2\. Yes, and don't ask again\n {5}for this command/m);
+	await answer(term, '\x1b[B', '\x1b[B');
+	await term.until(/^› 3\. Yes, and don't ask again\n {5}for commands that start\n {5}with `touch made` \(p\)/m);
+	await answer(term, '\r');
+	await term.until(/Finished\./);
+	assert.match(fs.readFileSync(`${term.home}/rules/default.rules`, 'utf8'), /touch/);
+	await idle(term);
+	await leave(term);
+});
+
 test('a patch: the change, the question, and the file', options, async (t) => {
 	const model = await startModel(t, [patch('*** Add File: made.txt', '+one line'), say('Finished.')]);
 	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE });
@@ -211,7 +250,7 @@ test('a message that joined a turn which fails starts the next one', options, as
 	const term = await startReady(t, model, ['go']);
 	await term.until(/I begin/);
 	await enter(term, 'and this');
-	await term.until(/› and this\n[^]*›$/m);
+	await term.until(/Read with the next request\n {2}↳ and this\n[^]*›$/m);
 	await model.openGate('a');
 	await term.until(/I read it\./);
 	await idle(term);

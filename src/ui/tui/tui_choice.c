@@ -2,9 +2,11 @@
  * list. */
 #include "ui/tui/tui_choice.h"
 
+#include <limits.h>
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "protocol/message/message.h"
@@ -13,6 +15,8 @@
 #include "ui/tui/tui_sheet.h"
 
 enum { SEARCH_MAX = 256, LABEL_COLUMNS_MAX = 40, ROWS_MAX = 12 };
+
+#define READ_HINT "… ctrl-a shows all"
 
 struct choice_panel {
 	struct tui_panel panel; /* first */
@@ -24,6 +28,8 @@ struct choice_panel {
 	VEC(size_t) found; /* entries that are shown */
 	size_t at;         /* index in found */
 	int answer;
+	unsigned long visible; /* of an approval: bits of the entries that are visible, and all of the text with them */
+	bool is_read;          /* all was shown */
 };
 
 static struct choice_panel *of(struct tui_panel *panel)
@@ -85,10 +91,31 @@ static void search_key(struct choice_panel *choice, const struct term_key *key)
 
 /* ---- keys ---- */
 
+/* Shows the whole text of an approval. */
+static bool read_all(struct choice_panel *choice)
+{
+	auto_buf struct buf text;
+	buf_init(&text, 2 * LIMIT_LINE);
+	buf_append_c(&text, choice->title);
+	for (size_t i = 0; i < choice->what.count; i++)
+		buf_printf(&text, "%zu. %s\n", i + 1, choice->items[i].label);
+	choice->is_read = choice->what.on_read(buf_str(&text), choice->what.self) && !text.over;
+	return false;
+}
+
 static bool answer(struct choice_panel *choice, int at)
 {
+	bool is_yes = choice->what.on_read && at >= 0 && (size_t)at + 1 < choice->what.count;
+	if (is_yes && !choice->is_read && !(choice->visible >> at & 1))
+		return read_all(choice);
 	choice->answer = at;
 	return true;
+}
+
+static bool is_reading(const struct term_key *key)
+{
+	return key->kind == TERM_NAMED ? key->name == KEY_page_up || key->name == KEY_page_down
+	                               : key->kind == TERM_CHAR && key->mods == TERM_CTRL && key->text.ptr[0] == 'a';
 }
 
 static bool is_escape(const struct choice_panel *choice, const struct term_key *key)
@@ -99,7 +126,7 @@ static bool is_escape(const struct choice_panel *choice, const struct term_key *
 		return false;
 	if (key->mods == TERM_CTRL)
 		return key->text.ptr[0] == 'c';
-	return choice->what.denies && !key->mods && str_is(key->text, "n");
+	return choice->what.on_read && !key->mods && str_is(key->text, "n");
 }
 
 /* Returns the entry that a digit or its letter names, or CHOICE_ESCAPED. */
@@ -132,6 +159,8 @@ static bool key(struct tui_panel *panel, const struct term_key *key)
 		return answer(choice, at);
 	if (is_escape(choice, key))
 		return answer(choice, CHOICE_ESCAPED);
+	if (choice->what.on_read && is_reading(key))
+		return read_all(choice);
 	if (key->kind == TERM_NAMED && key->name == KEY_enter && choice->found.count)
 		return answer(choice, (int)choice->found.items[choice->at]);
 	if ((key->kind == TERM_NAMED && key->name == KEY_up) || (is_ctrl && key->text.ptr[0] == 'p'))
@@ -163,26 +192,60 @@ static void draw_search(struct choice_panel *choice, struct tui_sheet *sheet)
 		sheet_line(sheet, TERM_dim, text);
 }
 
+static bool draw_item(const struct choice_panel *choice, struct tui_sheet *sheet, size_t i, size_t width)
+{
+	size_t at = choice->found.items[i];
+	struct sheet_item item = {.label = choice->items[at].label,
+	                          .about = choice->items[at].about,
+	                          .number = choice->what.is_searched ? 0 : (int)at + 1,
+	                          .is_chosen = i == choice->at,
+	                          .is_wrapped = choice->what.on_read};
+	return sheet_item(sheet, &item, width);
+}
+
+/* The text gets the rows that the entries leave, and at least half of them. */
+static void draw_approval(struct choice_panel *choice, struct tui_sheet *sheet)
+{
+	size_t rows[CHAR_BIT * sizeof(choice->visible)], wanted = 0, upto = 0, from = 0;
+	size_t below = choice->what.hint ? sheet_rows(str_of(choice->what.hint), sheet->columns) : 0;
+	below = below < sheet->most / 2 ? below : 0;
+	sheet->most -= below;
+	for (size_t i = 0; i < choice->what.count && i < countof(rows); i++) {
+		rows[i] = sheet_rows(str_of(choice->items[i].label),
+		                     sheet->columns > SHEET_LEAD + 2 ? sheet->columns - SHEET_LEAD : 2);
+		wanted += rows[i];
+		upto += i <= choice->at ? rows[i] : 0;
+	}
+	size_t half = (sheet->most + 1) / 2;
+	bool is_whole = sheet_text(sheet, str_of(choice->title), READ_HINT,
+	                           sheet->most > wanted + half ? sheet->most - wanted : half);
+	while (from < choice->at && upto > sheet->most)
+		upto -= rows[from++];
+	choice->visible = 0;
+	for (size_t i = from; i < choice->what.count && i < countof(rows) && sheet->most; i++)
+		choice->visible |= (unsigned long)(draw_item(choice, sheet, i, 0) && is_whole) << i;
+	sheet->most += below;
+	if (choice->what.hint)
+		sheet_hint(sheet, choice->what.hint);
+}
+
 static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 {
 	struct choice_panel *choice = of(panel);
+	if (choice->what.on_read) {
+		draw_approval(choice, sheet);
+		return;
+	}
 	size_t room = choice->found.count < ROWS_MAX ? choice->found.count : ROWS_MAX,
 	       below = choice->what.hint ? 1 : 0;
 	if (room + below + 2 > sheet->most) /* the title keeps two rows */
 		room = sheet->most > below + 3 ? sheet->most - below - 2 : 1;
-	sheet_text(sheet, str_of(choice->title), true, sheet->most > room + below ? sheet->most - room - below : 1);
+	sheet_text(sheet, str_of(choice->title), SHEET_LARGER,
+	           sheet->most > room + below ? sheet->most - room - below : 1);
 	draw_search(choice, sheet);
 	size_t from = sheet_window(choice->found.count, choice->at, room), width = label_columns(choice);
-	for (size_t i = from; i < choice->found.count && i < from + room; i++) {
-		const struct tui_choice *item = &choice->items[choice->found.items[i]];
-		sheet_item(
-			sheet,
-			&(struct sheet_item){.label = item->label,
-		                             .about = item->about,
-		                             .number = choice->what.is_searched ? 0 : (int)choice->found.items[i] + 1,
-		                             .is_chosen = i == choice->at},
-			width);
-	}
+	for (size_t i = from; i < choice->found.count && i < from + room; i++)
+		draw_item(choice, sheet, i, width);
 	if (!choice->found.count)
 		sheet_line(sheet, TERM_dim, "  nothing matches");
 	if (choice->what.hint)
@@ -197,7 +260,7 @@ struct tui_panel *tui_choice_create(const struct tui_choices *what, struct str i
 {
 	struct choice_panel *choice = xnew(struct choice_panel);
 	choice->panel = (struct tui_panel){.class = &class, .id = id.ptr ? str_dup(id) : NULL, .is_request = id.ptr};
-	choice->panel.letters = what->denies ? LETTERS_approval : what->is_searched ? LETTERS_text : LETTERS_list;
+	choice->panel.letters = what->on_read ? LETTERS_approval : what->is_searched ? LETTERS_text : LETTERS_list;
 	choice->what = *what;
 	choice->what.count = what->count < CHOICES_MAX ? what->count : CHOICES_MAX;
 	choice->title = str_dup(what->title);

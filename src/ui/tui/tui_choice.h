@@ -33,7 +33,10 @@ struct tui_choices {
 	size_t current;   /* the preselected one */
 	const char *hint; /* the last row; NULL: none */
 	bool is_searched; /* letters filter the list */
-	bool denies;      /* `n` is the answer of Esc */
+	/* Makes the list an approval: `n` is the answer of Esc, the last entry denies, and no other one is taken before
+	 * it and the title were wholly visible. Shows them, and returns false if it cannot show them whole. NULL: no
+	 * approval. */
+	bool (*on_read)(struct str text, void *self);
 	tui_chosen_fn on_chosen;
 	void *self;
 };

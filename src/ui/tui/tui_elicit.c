@@ -79,7 +79,7 @@ static void ask_about_call(struct tui *tui, const struct event *event, const str
 	                           .items = items,
 	                           .count = count,
 	                           .hint = "  enter select · esc to cancel the call",
-	                           .denies = true,
+	                           .on_read = tui_read_open,
 	                           .on_chosen = on_call_chosen,
 	                           .self = tui};
 	tui_ask_add(tui->ask,
@@ -109,7 +109,7 @@ static void ask_about_page(struct tui *tui, const struct event *event)
 	                           .items = asked->url.ptr ? items : plain,
 	                           .count = countof(items),
 	                           .hint = "  enter select · esc to cancel",
-	                           .denies = true,
+	                           .on_read = tui_read_open,
 	                           .on_chosen = on_page_chosen,
 	                           .self = tui};
 	tui_ask_add(tui->ask,

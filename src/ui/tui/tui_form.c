@@ -12,7 +12,7 @@
 #include "term/term_width.h"
 #include "ui/tui/tui_sheet.h"
 
-enum { OPTIONS_SHOWN = 10, NOTES_ROWS = 5, LABEL_COLUMNS_MAX = 40 };
+enum { OPTIONS_SHOWN = 10, NOTES_ROWS = 5, LABEL_COLUMNS_MAX = 40, HINT_MAX = 200 };
 
 static struct tui_form *of(struct tui_panel *panel)
 {
@@ -257,19 +257,17 @@ static void draw_notes(struct tui_form *form, struct tui_sheet *sheet)
 	}
 }
 
-static void draw_hint(const struct tui_form *form, struct tui_sheet *sheet)
+static void write_hint(const struct tui_form *form, char hint[HINT_MAX])
 {
 	const struct form_page *page = current(form);
 	bool is_last = unanswered(form) - !page->is_answered == 0;
-	char hint[200];
-	snprintf(hint, sizeof(hint), "  %s%s%s%s%s",
+	snprintf(hint, HINT_MAX, "  %s%s%s%s%s",
 	         is_last && form->pages.count > 1 ? "enter to submit all" : "enter to submit answer",
 	         page->kind == FORM_many ? " · space to select"
 	         : page->has_notes       ? " · tab to add notes"
 	                                 : "",
 	         form->pages.count > 1 ? " · ←/→ other questions" : "",
 	         form->use->can_decline ? " · ctrl-d to decline" : "", form->use->escapes);
-	sheet_line(sheet, TERM_dim, hint);
 }
 
 static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
@@ -277,19 +275,21 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 	struct tui_form *form = of(panel);
 	const struct form_page *page = current(form);
 	size_t room = page->options.count < OPTIONS_SHOWN ? page->options.count : OPTIONS_SHOWN;
-	size_t below = (form->in_notes ? 2 : 1) + (form->problem ? 1 : 0);
-	char count[128];
+	char count[128], hint[HINT_MAX];
+	write_hint(form, hint);
+	size_t below = form->in_notes + sheet_rows(str_of(hint), sheet->columns) + (form->problem ? 1 : 0);
 	snprintf(count, sizeof(count), "%s %zu/%zu (%zu unanswered)%s%.40s", form->use->noun, form->at + 1,
 	         form->pages.count, unanswered(form), *page->heading ? " · " : "", page->heading);
 	sheet_line(sheet, TERM_dim, count);
 	if (room + below + 2 > sheet->most)
 		room = sheet->most > below + 3 ? sheet->most - below - 2 : 1;
-	sheet_text(sheet, str_of(page->text), true, sheet->most > room + below ? sheet->most - room - below : 1);
+	sheet_text(sheet, str_of(page->text), SHEET_LARGER,
+	           sheet->most > room + below ? sheet->most - room - below : 1);
 	draw_options(form, sheet, room);
 	draw_notes(form, sheet);
 	if (form->problem)
 		sheet_line(sheet, TERM_red, form->problem);
-	draw_hint(form, sheet);
+	sheet_hint(sheet, hint);
 }
 
 static const struct tui_panel_class class = {.draw = draw, .key = on_key, .report = report, .destroy = destroy};

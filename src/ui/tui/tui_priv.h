@@ -288,10 +288,9 @@ void tui_copy(struct tui *tui);
 
 /* finds: asks at once for a text to find. */
 void tui_transcript_open(struct tui *tui, bool finds);
-/* Shows a recorded session. */
-void tui_preview_open(struct tui *tui, const char *path);
-/* Shows the output of git diff; copied. */
-void tui_diff_open(struct tui *tui, struct str diff);
+void tui_preview_open(struct tui *tui, const char *path); /* a recorded session */
+void tui_diff_open(struct tui *tui, struct str diff);     /* the output of git diff; copied */
+bool tui_read_open(struct str text, void *self);          /* of a request; copied. self: the tui. False: it is cut */
 /* Adds a line to the warnings, which /warnings shows. */
 void tui_warning_add(struct tui *tui, struct str text);
 /* Handles a key while a text is shown. False: none is. */
@@ -305,7 +304,7 @@ void tui_save(struct tui *tui, const char *const *words, size_t count,
               void (*on_saved)(struct tui *tui, bool is_saved));
 void tui_save_leave(struct tui *tui);
 void tui_folder_leave(struct tui *tui); /* ends git, if it is making a checkout */
-/* Has a worker ask the keyring, or store the key; then calls on_done with NULL or a borrowed error. */
+/* Has a worker ask the keyring, or store the key; on_done gets NULL or a borrowed error. */
 void tui_credentials_fetch(struct tui *tui, void (*on_done)(struct tui *tui, const struct error *err));
 void tui_credentials_store(struct tui *tui, struct str key, void (*on_done)(struct tui *tui, const struct error *err));
 

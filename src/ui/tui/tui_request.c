@@ -102,7 +102,7 @@ void tui_request_command(struct tui *tui, const struct event *event)
 	struct tui_choices what = {.title = buf_str(&title),
 	                           .items = items,
 	                           .count = count,
-	                           .denies = true,
+	                           .on_read = tui_read_open,
 	                           .on_chosen = on_command_chosen,
 	                           .self = tui};
 	struct event *about = event_create(event->id, EV_exec_approval_request, asked);
@@ -138,7 +138,7 @@ void tui_request_patch(struct tui *tui, const struct event *event)
 	struct tui_choices what = {.title = buf_str(&title),
 	                           .items = items,
 	                           .count = countof(items),
-	                           .denies = true,
+	                           .on_read = tui_read_open,
 	                           .on_chosen = on_patch_chosen,
 	                           .self = tui};
 	tui_ask_add(tui->ask, tui_choice_create(&what, asked->call_id, NULL));

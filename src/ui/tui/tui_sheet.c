@@ -21,7 +21,17 @@ void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text
 	put(sheet);
 }
 
-static size_t count_rows(struct str text, size_t columns)
+void sheet_hint(struct tui_sheet *sheet, const char *text)
+{
+	struct str rest = str_of(text), row;
+	while (sheet->most && term_wrap_next(&rest, sheet->columns, &row)) {
+		term_row_clear(sheet->row);
+		term_row_add(sheet->row, TERM_dim, row);
+		put(sheet);
+	}
+}
+
+size_t sheet_rows(struct str text, size_t columns)
 {
 	struct str line, row;
 	size_t count = 0;
@@ -36,6 +46,7 @@ static size_t count_rows(struct str text, size_t columns)
 /* The rows of a text that are left out: from `from` on, `count` of them, and a row in their place. */
 struct gap {
 	size_t from, count;
+	const char *more;
 };
 
 static void text_row(struct tui_sheet *sheet, enum term_style style, struct str row, size_t at, struct gap gap)
@@ -45,19 +56,24 @@ static void text_row(struct tui_sheet *sheet, enum term_style style, struct str 
 		return;
 	term_row_clear(sheet->row);
 	if (is_hidden)
-		term_row_add_c(sheet->row, TERM_yellow, "… (rows are hidden: make the window larger)");
+		term_row_add_c(sheet->row, TERM_yellow, gap.more);
 	else
 		term_row_add(sheet->row, style, row);
 	put(sheet);
 }
 
-void sheet_text(struct tui_sheet *sheet, struct str text, bool has_title, size_t most)
+bool sheet_text(struct tui_sheet *sheet, struct str text, const char *more, size_t most)
 {
 	most = most < sheet->most ? most : sheet->most;
-	size_t total = count_rows(text, sheet->columns), at = 0;
-	struct gap gap = {.from = most / 2, .count = total > most ? total - most + 1 : 0};
-	struct str line, row;
-	enum term_style style = has_title ? TERM_bold : TERM_plain;
+	size_t total = sheet_rows(text, sheet->columns), at = 0;
+	struct str line, row, rest = text;
+	enum term_style style = TERM_bold;
+	if (total > most && str_next_line(&rest, &line) && !str_is_blank(rest)) {
+		text = str_trim(rest);
+		total = sheet_rows(text, sheet->columns);
+		style = TERM_plain;
+	}
+	struct gap gap = {.from = most / 2, .count = total > most ? total - most + 1 : 0, .more = more};
 	while (str_next_line(&text, &line)) {
 		if (!line.len)
 			text_row(sheet, TERM_plain, line, at++, gap);
@@ -65,21 +81,45 @@ void sheet_text(struct tui_sheet *sheet, struct str text, bool has_title, size_t
 			text_row(sheet, style, row, at++, gap);
 		style = TERM_plain;
 	}
+	return !gap.count;
 }
 
-void sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t label_columns)
+/* Adds a label, in as many rows as it takes; the last one is not put yet. False: there is no row for the rest. */
+static bool add_wrapped(struct tui_sheet *sheet, enum term_style style, struct str label)
+{
+	struct str row;
+	size_t lead = sheet->row->columns, room = sheet->columns > lead + 2 ? sheet->columns - lead : 2;
+	for (bool is_first = true; term_wrap_next(&label, room, &row); is_first = false) {
+		if (!is_first && sheet->most == 1)
+			return false;
+		if (!is_first) {
+			put(sheet);
+			term_row_clear(sheet->row);
+			while (sheet->row->columns < lead)
+				term_row_add_c(sheet->row, style, " ");
+		}
+		term_row_add(sheet->row, style, row);
+	}
+	return true;
+}
+
+bool sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t label_columns)
 {
 	enum term_style style = item->is_chosen ? TERM_cyan : TERM_plain;
 	char number[32] = "";
+	bool is_whole = true;
 	if (!sheet->most)
-		return;
+		return false;
 	if (item->number)
 		snprintf(number, sizeof(number), "%d. ", item->number);
 	term_row_clear(sheet->row);
 	term_row_add_c(sheet->row, style, item->is_chosen ? "› " : "  ");
 	term_row_add_c(sheet->row, style, number);
 	term_row_add_c(sheet->row, style, item->mark ? item->mark : "");
-	term_row_add_c(sheet->row, style, item->label);
+	if (item->is_wrapped)
+		is_whole = add_wrapped(sheet, style, str_of(item->label));
+	else
+		term_row_add_c(sheet->row, style, item->label);
 	size_t end = 2 + label_columns;
 	while (item->about && sheet->row->columns < end && sheet->row->columns < sheet->columns)
 		term_row_add_c(sheet->row, TERM_plain, " ");
@@ -90,6 +130,7 @@ void sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t l
 	size_t at = put(sheet);
 	if (item->is_chosen)
 		term_paint_caret(sheet->paint, at, 0);
+	return is_whole;
 }
 
 size_t sheet_window(size_t count, size_t chosen, size_t room)

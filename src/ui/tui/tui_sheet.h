@@ -12,6 +12,10 @@
 
 struct term_paint;
 
+#define SHEET_LARGER "… (rows are hidden: make the window larger)"
+
+enum { SHEET_LEAD = 5 }; /* columns before the label of an item with a number */
+
 struct tui_sheet {
 	struct term_paint *paint;
 	struct term_row *row;
@@ -20,18 +24,23 @@ struct tui_sheet {
 
 /* One row of a list. */
 struct sheet_item {
-	const char *label, *about; /* about: NULL or a description, which is dim */
-	int number;                /* shown before the label; 0: none */
-	bool is_chosen;
-	const char *mark; /* NULL, or "[x] " */
+	const char *label, *about;  /* about: NULL or a description, which is dim */
+	int number;                 /* shown before the label; 0: none */
+	bool is_chosen, is_wrapped; /* is_wrapped: the label, if it is long */
+	const char *mark;           /* NULL, or "[x] " */
 };
 
 void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text);
-/* Draws text, wrapped, in at most `most` rows; the first line is bold if has_title. A longer text loses rows in its
- * middle, which a row says. */
-void sheet_text(struct tui_sheet *sheet, struct str text, bool has_title, size_t most);
-/* Draws a row of a list; the caret stands on the chosen one. label_columns: the labels' column width. */
-void sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t label_columns);
+/* Draws a line, wrapped. */
+void sheet_hint(struct tui_sheet *sheet, const char *text);
+/* Draws text, wrapped, in at most `most` rows; its first line is a bold title, which a text that is too long goes
+ * without. One that is still too long loses rows in its middle, where the row `more` stands, and false is returned. */
+bool sheet_text(struct tui_sheet *sheet, struct str text, const char *more, size_t most);
+/* Returns the number of rows of a text. */
+size_t sheet_rows(struct str text, size_t columns);
+/* Draws a row of a list; the caret stands on the chosen one. label_columns: the labels' column width. Returns false if
+ * rows of a wrapped label are missing. */
+bool sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t label_columns);
 /* Returns the first item of a window of `room` items that contains the chosen one. */
 size_t sheet_window(size_t count, size_t chosen, size_t room);
 

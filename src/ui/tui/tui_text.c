@@ -81,6 +81,18 @@ static enum term_style style_of(struct str line)
 	return c == '+' ? TERM_green : c == '-' ? TERM_red : c == '@' ? TERM_cyan : c == 'd' ? TERM_bold : TERM_plain;
 }
 
+/* With all of its control characters: a carriage return hides nothing. */
+static void fill_text(struct tui_page *page, void *self)
+{
+	static const struct tui_look look = {"", TERM_plain, TERM_plain};
+	struct tui *tui = self;
+	struct term_text text;
+	term_text_init(&text);
+	term_text_add(&text, TERM_plain, buf_str(&tui->shown));
+	tui_page_write_text(page, &look, &text);
+	term_text_finish(&text);
+}
+
 static void fill_diff(struct tui_page *page, void *self)
 {
 	struct tui *tui = self;
@@ -91,11 +103,23 @@ static void fill_diff(struct tui_page *page, void *self)
 	}
 }
 
-void tui_diff_open(struct tui *tui, struct str diff)
+static void open_text(struct tui *tui, const char *title, struct str text, tui_pager_fill_fn fill)
 {
 	buf_clear(&tui->shown);
-	buf_append_str(&tui->shown, diff);
-	open_pager(tui, "D I F F", false, fill_diff);
+	buf_append_str(&tui->shown, text);
+	open_pager(tui, title, false, fill);
+}
+
+void tui_diff_open(struct tui *tui, struct str diff)
+{
+	open_text(tui, "D I F F", diff, fill_diff);
+}
+
+bool tui_read_open(struct str text, void *self)
+{
+	struct tui *tui = self;
+	open_text(tui, "R E Q U E S T", text, fill_text);
+	return !tui->shown.over;
 }
 
 /* ---- warnings ---- */

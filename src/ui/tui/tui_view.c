@@ -12,7 +12,7 @@
 #include "ui/tui/tui_priv.h"
 #include "ui/tui/tui_sheet.h"
 
-enum { ROWS_LEAST = 4, ROWS_AROUND = 8, WAITING_SHOWN = 3, COLUMNS_LEAST = 10, LIVE_LEAST = 2 };
+enum { ROWS_LEAST = 4, ROWS_AROUND = 8, WAITING_SHOWN = 3, COLUMNS_LEAST = 10, LIVE_LEAST = 2, ROWS_REQUEST = 18 };
 
 void tui_view_measure(struct tui *tui)
 {
@@ -113,9 +113,10 @@ static void draw_footer(struct tui *tui, struct term_paint *paint)
 }
 
 /* A request takes the place of the composer, and in a small window also that of open text. */
-static void draw_request(struct tui *tui, struct term_paint *paint, bool is_small)
+static void draw_request(struct tui *tui, struct term_paint *paint)
 {
-	size_t around = is_small ? 3 : 4 + LIVE_LEAST;
+	bool is_small = tui->rows < ROWS_REQUEST;
+	size_t around = is_small ? 1 : 4 + LIVE_LEAST;
 	struct tui_sheet sheet = {paint, &tui->row, tui->columns, tui->rows - around};
 	if (!is_small) {
 		tui_cells_draw(tui->cells, LIVE_LEAST);
@@ -131,7 +132,7 @@ void tui_view_draw(struct term_paint *paint, void *self)
 	size_t most = tui->rows - around > 0 ? tui->rows - around : 1;
 	bool is_small = tui->rows <= ROWS_AROUND;
 	if (tui_ask_is_shown(tui->ask)) {
-		draw_request(tui, paint, is_small);
+		draw_request(tui, paint);
 		return;
 	}
 	tui_cells_draw(tui->cells, tui->rows > 3 * LIVE_LEAST ? tui->rows / 3 : LIVE_LEAST);
