@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { needs, reply, say, startModel } from './lib/codex.mjs';
-import { conversationOf, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+import { answer, conversationOf, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 
@@ -181,3 +181,78 @@ test('a resize storm leaves one composer, one footer and every line', options, a
 	await term.until(/^›$/m);
 	await leave(term);
 });
+
+// --- what happens while text arrives ----------------------------------------------------------------------------------
+
+const TABLE = ['| n | row |\n', '|---|---|\n', ...Array.from({ length: 6 }, (_, i) => `| ${i} | row ${i} |\n`), '\n'];
+const CODE = ['```c\n', ...Array.from({ length: 6 }, (_, i) => `int v${i}; /* *line* ${i} */\n`), '```\n\n'];
+const gated = (pieces) => pieces.flatMap((delta, i) => [{ delta }, { gate: `g${i}` }]);
+const TABLE_ROWS = Array.from({ length: 6 }, (_, i) => `  ${i} │ row ${i}`).join('\n');
+const CODE_ROWS = Array.from({ length: 6 }, (_, i) => `  int v${i}; /* *line* ${i} */`);
+
+for (const [name, pieces] of [['a table', TABLE], ['a code block', CODE]]) {
+	test(`${name} keeps its shape while notes, messages and commands come between`, options, async (t) => {
+		const model = await startModel(t, [reply({ delta: 'Intro.\n\n' }, { gate: 'go' }, ...gated(pieces), { delta: 'The end.' }), say('I read it.')]);
+		const term = await startReady(t, model, ['begin']);
+		await term.until(/• Intro\./);
+		await model.openGate('go');
+		for (let i = 0; i < 4; i++) await model.openGate(`g${i}`);
+		await term.until(pieces === CODE ? /v3; \/\* \*line\* 3/ : /2 │ row 2/);
+		await enter(term, '/pwd');
+		await term.until(new RegExp(`^• ${term.cwd}`, 'm'));
+		await enter(term, '/nosuch');
+		await term.until(/\/nosuch.*\n/);
+		term.type('\x15');
+		await term.until(/^›$/m);
+		term.type('!');
+		await term.until(/^!/m);
+		term.type('echo from-shell');
+		await term.until(/^! echo from-shell$/m);
+		term.type('\r');
+		await term.until(/You ran echo from-shell/);
+		await enter(term, 'steered text');
+		await term.until(/Read with the next request\n {2}↳ steered text/);
+		for (let i = 4; i < pieces.length; i++) await model.openGate(`g${i}`);
+		await term.until(/I read it\./);
+		await term.untilGone(/esc to interrupt/);
+		const text = term.lines().join('\n');
+		if (pieces === CODE)
+			for (const row of CODE_ROWS) assert.ok(text.includes(`\n${row}\n`), `${row} in ${text}`);
+		else
+			assert.ok(text.includes(TABLE_ROWS), text);
+		assert.match(text, /The end\.\n\n› steered text\n\n• I read it\./);
+		assert.doesNotMatch(text, /• (\||int|row)|\n\n\n+[•›] /);
+		assert.equal(text.split('Intro.').length, 2);
+		await leave(term);
+	});
+}
+
+test('a message that joined a turn which is interrupted stands before the interruption, once', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'I begin' }, { hang: true })]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(/I begin/);
+	await enter(term, 'steered text');
+	await term.until(/Read with the next request\n {2}↳ steered text/);
+	term.type('\x1b');
+	await term.until(/• I begin\n\n› steered text\n\n■ Conversation interrupted/);
+	await term.until(/^›$/m);
+	await leave(term);
+});
+
+for (const [name, steps] of [['at once', { message: '' }], ['in pieces', { chunks: 25 }]]) {
+	test(`a plan between two texts is shown once, and so are they, ${name}`, options, async (t) => {
+		const plan = 'Intro text.\n\n<proposed_plan>\n# Plan\n\n- first step\n</proposed_plan>\nOutro text.\n';
+		const model = await startModel(t, [reply({ ...steps, message: plan })]);
+		const term = await startReady(t, model);
+		term.type('\x1b[Z');
+		await term.until(/Plan mode/);
+		await enter(term, 'plan it');
+		await term.until(/Implement this plan\?/);
+		assert.match(term.lines().join('\n'), /• Intro text\.\n\n• Proposed Plan\n\n {2}Plan\n\n {2}• first step\n\n• Outro text\.\n\n\n?Implement/);
+		for (const word of ['Intro text', 'first step', 'Outro text', 'Proposed Plan'])
+			assert.equal(term.lines().join('\n').split(word).length, 2, word);
+		await answer(term, '\x1b');
+		await term.until(/^›$/m);
+		await leave(term);
+	});
+}

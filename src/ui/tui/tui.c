@@ -150,9 +150,8 @@ static void on_item(struct tui *tui, const struct event *event)
 	}
 }
 
-void tui_on_event(const struct event *event, void *self)
+static void handle(struct tui *tui, const struct event *event)
 {
-	struct tui *tui = self;
 	/* while a subagent is shown, the rollout keeps what happens; a patch belongs to the question about it */
 	if (!tui->watched || event->msg.tag == EV_apply_patch_approval_request)
 		tui_cells_event(tui->cells, event);
@@ -225,10 +224,45 @@ void tui_on_event(const struct event *event, void *self)
 		break;
 	case EV_shutdown_complete:
 		loop_stop(tui->loop);
-		return;
+		break;
 	default:
 		break;
 	}
+}
+
+/* ---- order ---- */
+
+/* A message that joins the turn while text arrives is read after it: it is shown as waiting until then. */
+static bool is_early(const struct tui *tui, const struct event *event)
+{
+	return event->msg.tag == EV_item_completed && event->msg.item_completed->item->tag == turn_item_user_message &&
+	       !tui->watched && tui_cells_is_streaming(tui->cells);
+}
+
+static void handle_early(struct tui *tui)
+{
+	vec_for_each(event, &tui->early) {
+		handle(tui, *event);
+		event_destroy(*event);
+	}
+	tui->early.count = 0;
+}
+
+void tui_on_event(const struct event *event, void *self)
+{
+	struct tui *tui = self;
+	bool ends = event->msg.tag == EV_task_complete || event->msg.tag == EV_turn_aborted;
+	if (is_early(tui, event)) {
+		vec_push(&tui->early, event_create(event->id, EV_item_completed, event->msg.item_completed));
+		return;
+	}
+	if (ends && tui->early.count) {
+		tui_cells_leave(tui->cells);
+		handle_early(tui);
+	}
+	handle(tui, event);
+	if (!tui_cells_is_streaming(tui->cells))
+		handle_early(tui);
 	if (!tui->is_held && !term_tty_is_drained(tui->tty))
 		tui_engine_hold(tui, true);
 	tui->is_held = tui->is_held || !term_tty_is_drained(tui->tty);

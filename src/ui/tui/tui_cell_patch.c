@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "protocol/record/types.h"
 #include "term/term_code.h"
 
 enum { LINES_SHOWN = 200, LINE_ROWS = 4, LINE_BYTES = 8 * KIB, NUMBER_LEAST = 2 };
@@ -181,4 +182,25 @@ void tui_cell_patch(struct tui_page *page, const struct tui_change *changes, siz
 		tui_page_write(page, &file_look, buf_str(&title));
 		write_change(page, &changes[i]);
 	}
+}
+
+void tui_cell_changes(struct tui_page *page, const struct str *paths, const struct file_change *changes, size_t count)
+{
+	auto_free struct tui_change *list = xcalloc(count ? count : 1, sizeof(*list));
+	for (size_t i = 0; i < count; i++) {
+		const struct file_change *change = &changes[i];
+		list[i].path = paths[i];
+		if (change->tag == file_change_add) {
+			list[i].kind = CHANGE_added;
+			list[i].text = change->add->content;
+		} else if (change->tag == file_change_delete) {
+			list[i].kind = CHANGE_deleted;
+			list[i].text = change->delete->content;
+		} else {
+			list[i].kind = CHANGE_edited;
+			list[i].text = change->update->unified_diff;
+			list[i].move_path = change->update->move_path;
+		}
+	}
+	tui_cell_patch(page, list, count);
 }

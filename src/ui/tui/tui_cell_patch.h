@@ -4,6 +4,8 @@
 
 #include "ui/tui/tui_page.h"
 
+struct file_change;
+
 enum tui_change_kind { CHANGE_added, CHANGE_deleted, CHANGE_edited };
 
 /* The change of one file. Borrowed texts. */
@@ -14,5 +16,7 @@ struct tui_change {
 };
 
 void tui_cell_patch(struct tui_page *page, const struct tui_change *changes, size_t count);
+/* The same, as events have it. */
+void tui_cell_changes(struct tui_page *page, const struct str *paths, const struct file_change *changes, size_t count);
 
 #endif

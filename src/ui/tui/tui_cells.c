@@ -28,7 +28,8 @@ struct tui_cells {
 	struct term_paint *paint;
 	struct tui_page page;
 	struct tui_stream stream;
-	char *streaming; /* id of the item whose text arrives; NULL: none */
+	char *streaming;      /* id of the item whose text arrives; NULL: none */
+	VEC(char *) streamed; /* ids of the items of this turn whose text has arrived */
 	VEC(struct running) running;
 	struct tui_explored explored; /* not written yet: further commands may join */
 	struct buf thinking;          /* the beginning of the current thought */
@@ -58,6 +59,13 @@ struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color, con
 	return cells;
 }
 
+static void drop_streamed(struct tui_cells *cells)
+{
+	vec_for_each(id, &cells->streamed)
+		free(*id);
+	cells->streamed.count = 0;
+}
+
 static void drop_running(struct tui_cells *cells)
 {
 	vec_for_each(running, &cells->running) {
@@ -73,6 +81,8 @@ void tui_cells_destroy(struct tui_cells *cells)
 		return;
 	drop_running(cells);
 	vec_finish(&cells->running);
+	drop_streamed(cells);
+	vec_finish(&cells->streamed);
 	tui_page_finish(&cells->page);
 	tui_stream_finish(&cells->stream);
 	tui_explored_finish(&cells->explored);
@@ -85,11 +95,6 @@ void tui_cells_destroy(struct tui_cells *cells)
 void tui_cells_resize(struct tui_cells *cells, size_t columns)
 {
 	tui_page_resize(&cells->page, columns);
-}
-
-void tui_cells_set_raw(struct tui_cells *cells, bool is_raw)
-{
-	tui_cells_begin(cells)->is_raw = is_raw;
 }
 
 void tui_cells_set_folder(struct tui_cells *cells, const char *cwd)
@@ -120,11 +125,23 @@ static void end_explored(struct tui_cells *cells)
 	tui_explored_clear(&cells->explored);
 }
 
-/* Comes before each cell. */
+/* Comes before each cell. Text that arrives continues below it. */
 static void end_open(struct tui_cells *cells)
 {
-	end_stream(cells);
+	if (cells->streaming)
+		tui_stream_pause(&cells->stream, &cells->page);
 	end_explored(cells);
+}
+
+void tui_cells_set_raw(struct tui_cells *cells, bool is_raw)
+{
+	end_stream(cells);
+	cells->page.is_raw = is_raw;
+}
+
+bool tui_cells_is_streaming(const struct tui_cells *cells)
+{
+	return cells->streaming != NULL;
 }
 
 struct tui_page *tui_cells_begin(struct tui_cells *cells)
@@ -158,18 +175,30 @@ void tui_cells_fail(struct tui_cells *cells, struct str text)
 
 /* ---- messages ---- */
 
-/* Begins the text of an item; `title` stands above it, unless it is NULL. */
+static bool has_streamed(const struct tui_cells *cells, struct str id)
+{
+	for (size_t i = 0; i < cells->streamed.count; i++) {
+		if (str_is(id, cells->streamed.items[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Begins the text of an item, or continues it after another; `title` stands above it, unless it is NULL. */
 static void begin_stream(struct tui_cells *cells, struct str id, const struct tui_look *look, const char *title)
 {
 	if (cells->streaming && str_is(id, cells->streaming))
 		return;
-	end_open(cells);
+	end_stream(cells);
+	end_explored(cells);
 	if (title)
 		tui_page_cell(&cells->page, &tui_note_look, str_of(title));
-	tui_page_begin(&cells->page);
 	tui_stream_finish(&cells->stream);
 	tui_stream_init(&cells->stream, look);
+	tui_stream_begin(&cells->stream, &cells->page);
 	cells->streaming = str_dup(id);
+	if (!has_streamed(cells, id) && cells->streamed.count < LIMIT_COMMANDS)
+		vec_push(&cells->streamed, str_dup(id));
 }
 
 static void on_text_delta(struct tui_cells *cells, const struct event *event)
@@ -195,7 +224,7 @@ static void end_message(struct tui_cells *cells, const struct agent_message_item
 	}
 	if (cells->streaming && str_is(item->id, cells->streaming))
 		end_stream(cells);
-	else if (!cells->has_report && !str_is_blank(buf_str(&cells->answer)))
+	else if (!has_streamed(cells, item->id) && !cells->has_report && !str_is_blank(buf_str(&cells->answer)))
 		write_markdown(cells, &tui_agent_look, buf_str(&cells->answer));
 }
 
@@ -215,21 +244,18 @@ static void write_user(struct tui_cells *cells, const struct user_message_item *
 
 static void write_plan(struct tui_cells *cells, const struct plan_item *plan)
 {
-	if (cells->streaming && str_is(plan->id, cells->streaming)) {
+	if (cells->streaming && str_is(plan->id, cells->streaming))
 		end_stream(cells);
+	if (has_streamed(cells, plan->id))
 		return;
-	}
 	write_cell(cells, &tui_note_look, STR("Proposed Plan"));
 	write_markdown(cells, &tui_plan_look, plan->text);
 }
 
 static void write_search(struct tui_cells *cells, const struct web_search_item *search)
 {
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_LINE);
-	buf_append_c(&text, "Searched the web: ");
-	buf_append_str(&text, search->query);
-	write_cell(cells, &tui_note_look, buf_str(&text));
+	auto_free char *text = xasprintf("Searched the web: %.*s", STR_ARG(search->query));
+	write_cell(cells, &tui_note_look, str_of(text));
 }
 
 static void on_item_completed(struct tui_cells *cells, const struct event *event)
@@ -257,12 +283,6 @@ static void on_thought(struct tui_cells *cells, const struct event *event)
 	cells->has_thought = false;
 	size_t room = THOUGHT_MAX - cells->thinking.len;
 	buf_append(&cells->thinking, delta.ptr, delta.len < room ? delta.len : room);
-}
-
-static void on_section_break(struct tui_cells *cells, const struct event *event)
-{
-	(void)event;
-	cells->has_thought = true;
 }
 
 struct str tui_cells_thought(const struct tui_cells *cells)
@@ -317,11 +337,10 @@ static void on_exec_end(struct tui_cells *cells, const struct event *event)
 	bool is_user = ended->source == exec_source_user_shell;
 	buf_init(&text, LIMIT_LINE);
 	forget_running(cells, ended->call_id);
-	end_stream(cells);
 	if (!is_user && ended->exit_code == 0 &&
 	    tui_explored_add(&cells->explored, ended->parsed_cmd, ended->parsed_cmd_count))
 		return;
-	end_explored(cells);
+	end_open(cells);
 	tui_command_append(&text, ended->command, ended->command_count);
 	tui_cell_exec(&cells->page, &(struct tui_exec){.command = buf_str(&text),
 	                                               .output = ended->aggregated_output,
@@ -373,41 +392,18 @@ static void draw_running(struct tui_cells *cells, size_t most)
 
 /* ---- patches ---- */
 
-static void write_patch(struct tui_cells *cells, const struct str *paths, const struct file_change *changes,
-                        size_t count)
-{
-	auto_free struct tui_change *list = xcalloc(count ? count : 1, sizeof(*list));
-	for (size_t i = 0; i < count; i++) {
-		const struct file_change *change = &changes[i];
-		list[i].path = paths[i];
-		if (change->tag == file_change_add) {
-			list[i].kind = CHANGE_added;
-			list[i].text = change->add->content;
-		} else if (change->tag == file_change_delete) {
-			list[i].kind = CHANGE_deleted;
-			list[i].text = change->delete->content;
-		} else {
-			list[i].kind = CHANGE_edited;
-			list[i].text = change->update->unified_diff;
-			list[i].move_path = change->update->move_path;
-		}
-	}
-	end_open(cells);
-	tui_cell_patch(&cells->page, list, count);
-}
-
 static void on_patch_begin(struct tui_cells *cells, const struct event *event)
 {
 	const struct ev_patch_begin *begun = event->msg.patch_apply_begin;
 	if (begun->auto_approved) /* else it was shown with the question */
-		write_patch(cells, begun->changes_keys, begun->changes, begun->changes_count);
+		tui_cell_changes(tui_cells_begin(cells), begun->changes_keys, begun->changes, begun->changes_count);
 }
 
 /* The changes are shown before the question about them. */
 static void on_patch_asked(struct tui_cells *cells, const struct event *event)
 {
 	const struct ev_patch_approval *asked = event->msg.apply_patch_approval_request;
-	write_patch(cells, asked->changes_keys, asked->changes, asked->changes_count);
+	tui_cell_changes(tui_cells_begin(cells), asked->changes_keys, asked->changes, asked->changes_count);
 }
 
 /* ---- turns ---- */
@@ -421,8 +417,10 @@ static void on_started(struct tui_cells *cells, const struct event *event)
 
 static void end_turn(struct tui_cells *cells)
 {
-	end_open(cells);
+	end_stream(cells);
+	end_explored(cells);
 	drop_running(cells);
+	drop_streamed(cells);
 	buf_clear(&cells->thinking);
 }
 
@@ -443,15 +441,13 @@ static void on_aborted(struct tui_cells *cells, const struct event *event)
 static void on_complete(struct tui_cells *cells, const struct event *event)
 {
 	uint64_t took_ms = cells->started_ms ? clock_now_ms() - cells->started_ms : 0;
-	auto_buf struct buf text;
 	(void)event;
-	buf_init(&text, LIMIT_LINE);
 	end_turn(cells);
 	cells->started_ms = 0;
-	buf_printf(&text, "Worked for %llum %02llus", (unsigned long long)(took_ms / 60000),
-	           (unsigned long long)(took_ms / 1000 % 60));
+	auto_free char *text = xasprintf("Worked for %llum %02llus", (unsigned long long)(took_ms / 60000),
+	                                 (unsigned long long)(took_ms / 1000 % 60));
 	if (took_ms >= LONG_TURN_MS)
-		write_cell(cells, &tui_plan_look, buf_str(&text));
+		write_cell(cells, &tui_plan_look, str_of(text));
 }
 
 typedef void (*event_fn)(struct tui_cells *cells, const struct event *event);
@@ -461,7 +457,6 @@ static const event_fn handlers[EV_count] = {
 	[EV_plan_delta] = on_plan_delta,
 	[EV_item_completed] = on_item_completed,
 	[EV_reasoning_content_delta] = on_thought,
-	[EV_agent_reasoning_section_break] = on_section_break,
 	[EV_exec_command_begin] = on_exec_begin,
 	[EV_exec_command_end] = on_exec_end,
 	[EV_mcp_tool_call_begin] = on_mcp_begin,
@@ -474,6 +469,12 @@ static const event_fn handlers[EV_count] = {
 
 void tui_cells_event(struct tui_cells *cells, const struct event *event)
 {
+	if (event->msg.tag == EV_stream_error) { /* the message comes again from its beginning */
+		end_stream(cells);
+		drop_streamed(cells);
+	}
+	if (event->msg.tag == EV_agent_reasoning_section_break)
+		cells->has_thought = true;
 	if (event->msg.tag == EV_entered_review_mode)
 		cells->is_reviewing = true;
 	if (event->msg.tag == EV_exited_review_mode)

@@ -29,8 +29,9 @@ void tui_cells_set_raw(struct tui_cells *cells, bool is_raw);
 void tui_cells_event(struct tui_cells *cells, const struct event *event);
 /* Adds the live rows, at most `most` (at least 1): the end of a message that arrives, and running commands. */
 void tui_cells_draw(struct tui_cells *cells, size_t most);
-/* Ends open text and returns the page, for cells that follow. */
+/* Returns the page, for cells that follow. Text that arrives continues below them. */
 struct tui_page *tui_cells_begin(struct tui_cells *cells);
+bool tui_cells_is_streaming(const struct tui_cells *cells); /* text arrives */
 /* Ends all that is open, because another thread takes the place of this one. */
 void tui_cells_leave(struct tui_cells *cells);
 /* Adds a line of the program itself. */

@@ -353,6 +353,9 @@ static void tui_finish(struct tui *tui)
 	while (tui->waiting.count)
 		tui_remove_waiting(tui, tui->waiting.count - 1);
 	vec_finish(&tui->waiting);
+	vec_for_each(event, &tui->early)
+		event_destroy(*event);
+	vec_finish(&tui->early);
 	config_unref(tui->config);
 	exec_images_finish(&tui->images);
 	free(tui->cwd);

@@ -141,15 +141,16 @@ struct tui {
 	struct token_usage usage;
 	int64_t context_window, context_used;
 	VEC(struct tui_waiting) waiting;
-	uint64_t started_ms; /* of the running turn */
-	unsigned unread;     /* messages that joined the running turn after its last request */
-	unsigned half_read;  /* messages in its last request, whose response is not complete */
-	bool has_error;      /* the running turn failed */
-	bool is_exclusive;   /* the running task takes no messages: they wait */
-	bool is_preloaded;   /* the libraries for the first request */
+	VEC(struct event *) early; /* messages that the model reads after the text that arrives */
+	uint64_t started_ms;       /* of the running turn */
+	unsigned unread;           /* messages that joined the running turn after its last request */
+	unsigned half_read;        /* messages in its last request, whose response is not complete */
+	bool has_error;            /* the running turn failed */
+	bool is_exclusive;         /* the running task takes no messages: they wait */
+	bool is_preloaded;         /* the libraries for the first request */
 	bool is_configured, is_running, is_interrupted, is_plan_mode;
 	bool has_no_session; /* it could not be opened */
-	bool has_turn;       /* there was a turn, so that the session can be resumed */
+	bool has_turn;       /* there was a turn, here or before, so that the session can be resumed */
 	char *plan;          /* the one that this turn proposed, or NULL */
 	bool is_armed;       /* Esc was pressed: the next one opens the earlier messages */
 	bool is_held;        /* the engine waits until the terminal has taken its output */

@@ -73,6 +73,26 @@ static void commit(struct tui_stream *stream, struct tui_page *page, bool is_end
 		term_flow_commit(&stream->flow, &page->sink, true);
 }
 
+void tui_stream_begin(struct tui_stream *stream, struct tui_page *page)
+{
+	if (page->is_raw) {
+		tui_page_begin(page);
+		return;
+	}
+	stream->flow.has_gap = stream->flow.has_rows = page->has_rows;
+	page->has_rows = true;
+}
+
+void tui_stream_pause(struct tui_stream *stream, struct tui_page *page)
+{
+	if (page->is_raw)
+		commit_raw(stream, page, false);
+	else
+		commit(stream, page, false);
+	stream->flow.has_gap = true;
+	stream->flow.changes++;
+}
+
 /* Keeps the last rows only: of a long block, no more is ever shown. */
 static void on_open_row(const struct term_row *row, void *self)
 {

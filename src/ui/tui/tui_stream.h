@@ -25,6 +25,10 @@ struct tui_stream {
 
 void tui_stream_init(struct tui_stream *stream, const struct tui_look *look);
 void tui_stream_finish(struct tui_stream *stream);
+/* Has an empty row come before the first one, unless the page has none. */
+void tui_stream_begin(struct tui_stream *stream, struct tui_page *page);
+/* Writes the rows that are final, and has an empty row come before the others: a cell follows. */
+void tui_stream_pause(struct tui_stream *stream, struct tui_page *page);
 void tui_stream_add(struct tui_stream *stream, struct str text);
 /* Writes the blocks that are complete as finished lines, and the last rows of the open one, at most `most`, as live
  * rows. */

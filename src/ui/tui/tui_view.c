@@ -49,13 +49,12 @@ static void draw_working(struct tui *tui, struct term_paint *paint)
 
 static void draw_waiting(struct tui *tui, struct term_paint *paint)
 {
-	bool has_title = false;
+	static const char *const titles[] = {"Read with the next request", "Queued follow-up inputs"};
+	const char *title = NULL;
 	for (size_t i = 0; i < tui->waiting.count && i < WAITING_SHOWN; i++) {
 		struct str text = str_of(tui->waiting.items[i].text), line = STR("");
-		if (tui->waiting.items[i].is_queued && !has_title) {
-			draw_text(tui, paint, TERM_dim, "Queued follow-up inputs");
-			has_title = true;
-		}
+		if (title != titles[tui->waiting.items[i].is_queued])
+			draw_text(tui, paint, TERM_dim, title = titles[tui->waiting.items[i].is_queued]);
 		str_next_line(&text, &line);
 		term_row_clear(&tui->row);
 		term_row_add_c(&tui->row, TERM_dim, "  ↳ ");
