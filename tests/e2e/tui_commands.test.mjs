@@ -228,11 +228,11 @@ test('/copy and Ctrl-O put the Markdown on the clipboard', options, async (t) =>
 	await idle(term);
 	const code = Buffer.from('**bold** words').toString('base64');
 	await enter(term, '/copy');
-	await term.until(/Copied the last answer/);
+	await term.until(/Sent the last answer to the terminal/);
 	assert.ok(term.raw().includes(`\x1b]52;c;${code}\x07`));
 	assert.ok(term.raw().includes(`\x1bPtmux;\x1b\x1b]52;c;${code}\x07\x1b\\`));
 	term.type('\x0f');
-	await term.until(/Copied the last answer[^]*Copied the last answer/);
+	await term.until(/Sent the last answer[^]*Sent the last answer/);
 	await leave(term);
 });
 

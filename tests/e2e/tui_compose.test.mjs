@@ -81,6 +81,11 @@ test('lists: @ finds files below the folder, and not what git ignores', options,
 	await term.until(/• ok/);
 	await idle(term);
 	assert.equal(textsOf(model.requests()[0], 'user').at(-1), 'read src/parser.c and "src/my file.txt" now');
+	term.type('@pars');
+	await term.until(/^› @pars\n/m);
+	await term.until(/^› src\/parser\.c/m);
+	term.type('\x03'); // clears the draft, not the list alone
+	await term.until(/^›$/m);
 	await leave(term);
 });
 

@@ -282,6 +282,8 @@ test('/archive and /delete put a new session in its place; /export writes it', o
 	await term.until(/Delete this session\?/);
 	term.type('1');
 	await term.until(/Deleted [0-9a-f-]{36}/);
+	const [, gone] = /Deleted ([0-9a-f-]{36})/.exec(term.lines().join('\n'));
+	assert.doesNotMatch(term.lines().join('\n'), new RegExp(`codex resume ${gone}`));
 	assert.equal(rollouts(term.home).filter((file) => !file.includes('archived')).length, 0);
 	await leave(term);
 });

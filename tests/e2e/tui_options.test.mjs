@@ -1,11 +1,12 @@
 // The terminal: suspension, dumb terminals, the settings of [tui], subagents.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { codexBin, forever, needs, reply, say, startModel } from './lib/codex.mjs';
-import { enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
+import { codexBin, forever, needs, reply, run, say, startModel } from './lib/codex.mjs';
+import { answer, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 const idle = (term) => term.untilGone(/esc to interrupt/);
@@ -24,8 +25,6 @@ test('Ctrl-Z gives the shell its terminal back; fg brings the draft back, also f
 		if (inTranscript) {
 			term.type('\x14');
 			await term.until(/T R A N S C R I P T/);
-			term.type('q');
-			await term.until(/^› my draft$/m);
 		}
 		term.type('\x1a');
 		await term.until(/Stopped.*codex/);
@@ -33,6 +32,10 @@ test('Ctrl-Z gives the shell its terminal back; fg brings the draft back, also f
 		await term.until(/^ icanon\n42$/m);
 		assert.equal(term.raw().match(LEFT).length, before + 1);
 		term.type('clear; fg\r');
+		if (inTranscript) {
+			await term.until(/T R A N S C R I P T/);
+			term.type('q');
+		}
 		await term.until(/^› my draft$/m);
 		await term.until(/ · /); // the footer is the last row
 		assert.equal(term.screen().filter((line) => line.startsWith('›')).length, 1, term.screen().join('\n'));
@@ -79,6 +82,39 @@ test('after fg the live rows stand there once, and nothing of them is left at th
 	term.type('exit\r');
 	assert.ok((await term.done).restored);
 });
+
+test('Ctrl-Z in an approval stops the program and answers nothing', options, async (t) => {
+	const model = await startModel(t, [run('touch made'), say('Finished.')]);
+	const term = await startTerminal(t, model, [], { config: 'sandbox_mode = "danger-full-access"', command: ['bash', '--norc', '--noprofile', '-i'] });
+	await term.until(/^bash\S*[#$]/m);
+	term.type(`${codexBin} -a untrusted go\r`);
+	await term.until(/› 1\. Yes, proceed/);
+	await answer(term, '\x1a');
+	await term.until(/Stopped.*codex/);
+	term.type('fg\r');
+	await term.until(/Stopped[^]*› 1\. Yes, proceed/);
+	assert.ok(!fs.existsSync(path.join(term.cwd, 'made')));
+	await answer(term, 'n');
+	await term.until(/✗ You canceled the request to run touch made/);
+	await term.until(/^›$/m);
+	term.type('\x03');
+	await term.until(/codex resume [^]*bash\S*[#$]$/);
+	term.type('exit\r');
+	assert.ok((await term.done).restored);
+});
+
+for (const TERM of ['dumb', ''])
+	test(`codex resume and codex fork with TERM="${TERM}" ask as well, and run nothing by themselves`, options, async (t) => {
+		const model = await startModel(t, [forever(say('ok'))]);
+		for (const args of [['resume', '--last'], ['fork', '--last']]) {
+			const term = await startTerminal(t, model, args, { env: { TERM } });
+			await term.until(/^WARNING: TERM is set to "[^]*Continue anyway\? \[y\/N\]:/m);
+			term.type('n\r');
+			assert.equal((await term.done).status, 1);
+			assert.match(term.lines().join('\n'), /^Error: Refusing to start/m);
+		}
+		assert.equal(model.requests().length, 0);
+	});
 
 test('a dumb terminal is asked about first, without a control sequence; only y continues', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);

@@ -247,6 +247,23 @@ test('a session that was killed is resumed with all that was said', options, asy
 	await leave(again);
 });
 
+test('a session that was killed during an approval says so when it is resumed', options, async (t) => {
+	const model = await startModel(t, [reply({ message: 'I shall run it.' }, { call: 'exec_command', arguments: { cmd: 'touch made' } }),
+		forever(say('Again.'))]);
+	const home = makeHome(t, model, FREE), cwd = tempDir(t, 'cwd');
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { home, cwd });
+	await term.until(/› 1\. Yes, proceed/);
+	term.signal('SIGKILL');
+	await term.done;
+	const again = await startReady(t, model, ['resume', '--last'], { home, cwd });
+	assert.match(conversationOf(again.lines()), /^› go\n\n• I shall run it\.[^]*■ The turn was interrupted before its end$/);
+	again.type('\x14');
+	await again.until(/T R A N S C R I P T/);
+	again.type('q');
+	await again.until(/^›$/m);
+	await leave(again);
+});
+
 test('without a terminal, resume runs one task', options, async (t) => {
 	const model = await startModel(t, [...FIRST, say('The second answer.')]);
 	const { home, cwd, id } = await recorded(t, model);

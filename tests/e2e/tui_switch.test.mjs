@@ -125,6 +125,22 @@ test('/resume finds a session by typing and continues it; Esc keeps the running 
 	await leave(term);
 });
 
+test('a fork and a resumed session without a new turn can be exported, and the end says how to resume them', options, async (t) => {
+	const model = await startModel(t, [say('alpha answered')]);
+	const home = makeHome(t, model), cwd = tempDir(t, 'cwd');
+	const term = await startReady(t, model, [], { home, cwd });
+	await talk(term, 'alpha words', 'alpha answered');
+	await enter(term, '/fork');
+	await term.until(/To continue this session[^]*› alpha words\n\n• alpha answered[^]*^›$/m);
+	await enter(term, '/export fork.md');
+	await term.until(/Exported to \S+\/fork\.md/);
+	assert.match(fs.readFileSync(path.join(cwd, 'fork.md'), 'utf8'), /alpha words[^]*alpha answered/);
+	await leave(term);
+	const again = await startReady(t, model, ['resume', '--last'], { home, cwd });
+	await leave(again);
+	for (const end of [term, again]) assert.match(end.lines().join('\n'), /To continue this session, run:\n {2}codex resume [0-9a-f-]{36}$/);
+});
+
 test('/resume lists the sessions of other folders on demand', options, async (t) => {
 	const model = await startModel(t, [say('alpha answered'), forever(say('ok'))]);
 	const home = makeHome(t, model), elsewhere = tempDir(t, 'cwd');

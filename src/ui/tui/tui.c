@@ -33,6 +33,7 @@ static void on_configured(struct tui *tui, const struct event *event)
 	tui_settings_show(tui, session);
 	tui_attach_configured(tui, session);
 	tui->is_configured = true;
+	tui->has_turn |= tui->resume_path != NULL;
 	tui->has_no_session = false;
 	tui_session_note_crash(tui);
 	tui_ask_skills(tui, false);

@@ -180,7 +180,7 @@ static void replay(struct tui *tui, struct tui_agent *agent)
 	struct error err;
 	int status = 0;
 	if (size && !seen)
-		status = tui_replay_end(path, size, page, &err);
+		status = tui_replay_end(path, size, false, page, &err);
 	else if (size > seen)
 		status = tui_replay_since(path, seen, page, &err);
 	if (status != 0)

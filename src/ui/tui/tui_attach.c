@@ -125,7 +125,7 @@ static void replay(struct tui *tui, const struct attach_greeting *greeting)
 	auto_free char *path = greeting->rollout.ptr ? str_dup(greeting->rollout) : NULL;
 	struct error err;
 	if (path && greeting->recorded &&
-	    tui_replay_end(path, greeting->recorded, tui_cells_begin(tui->cells), &err) != 0)
+	    tui_replay_end(path, greeting->recorded, false, tui_cells_begin(tui->cells), &err) != 0)
 		tui_cells_fail(tui->cells, str_of(err.text));
 }
 

@@ -139,7 +139,7 @@ void tui_copy(struct tui *tui)
 		return;
 	}
 	term_tty_write(tui->tty, buf_str(&out));
-	tui_cells_note(tui->cells, STR("Copied the last answer to the clipboard"));
+	tui_cells_note(tui->cells, STR("Sent the last answer to the terminal, for its clipboard"));
 }
 
 void on_slash_copy(struct tui *tui, struct str text)

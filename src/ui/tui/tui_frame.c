@@ -16,6 +16,7 @@ struct tui_frame {
 	struct loop_deferred soon;
 	tui_draw_fn draw;
 	tui_overlay_fn overlay; /* NULL: the main screen is shown */
+	tui_overlay_fn covered; /* the overlay of a frame that was left */
 	bool is_resized;        /* while the alternate screen was shown */
 	void *self;
 	struct buf out;
@@ -135,7 +136,8 @@ void tui_frame_pause(struct tui_frame *frame, bool is_paused)
 
 void tui_frame_leave(struct tui_frame *frame)
 {
-	if (frame->overlay) /* the main screen is left as it is */
+	frame->covered = frame->overlay;
+	if (frame->overlay)
 		tui_frame_overlay(frame, NULL);
 	term_paint_leave(frame->paint, &frame->out);
 	send_frame(frame);
@@ -146,5 +148,7 @@ void tui_frame_restart(struct tui_frame *frame)
 {
 	frame->is_left = false;
 	term_paint_forget(frame->paint);
+	if (frame->covered)
+		tui_frame_overlay(frame, steal(frame->covered));
 	tui_frame_echo(frame);
 }

@@ -131,10 +131,6 @@ static bool on_ctrl(struct tui *tui, char c)
 	case 'v':
 		paste_image(tui);
 		return true;
-	case 'z':
-		tui_frame_leave(tui->frame);
-		term_tty_suspend(tui->tty);
-		return true;
 	default:
 		return false;
 	}
@@ -345,6 +341,11 @@ void tui_on_key(const struct term_key *typed, void *self)
 	preload(tui);
 	if (!tui_keymap_apply(&tui->keymap, contexts_of(tui, key), key))
 		return;
+	if (key->kind == TERM_CHAR && key->mods == TERM_CTRL && key->text.ptr[0] == 'z') {
+		tui_frame_leave(tui->frame);
+		term_tty_suspend(tui->tty);
+		return;
+	}
 	if (tui_text_key(tui, key) || tui_pick_key(tui, key)) {
 		tui_ask_typed(tui->ask);
 		return;

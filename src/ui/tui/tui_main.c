@@ -326,6 +326,16 @@ static void print_count(const char *name, int64_t count)
 		printf(i && (len - i) % 3 == 0 ? ",%c" : "%c", digits[i]);
 }
 
+static void print_usage(const struct token_usage *usage)
+{
+	print_count("Token usage: total=", usage->total_tokens);
+	print_count(" input=", usage->input_tokens - usage->cached_input_tokens);
+	if (usage->cached_input_tokens)
+		print_count(" (+ cached) ", usage->cached_input_tokens);
+	print_count(" output=", usage->output_tokens);
+	putchar('\n');
+}
+
 static void print_farewell(const struct tui *tui)
 {
 	if (tui->guest_end)
@@ -336,16 +346,13 @@ static void print_farewell(const struct tui *tui)
 		printf("Detached; the session continues. To attach again, run:\n  codex attach %s\n", tui->session_id);
 		return;
 	}
-	if (!tui->has_turn) {
+	if (!tui->has_turn && !tui->guest_end) {
 		printf("Session ID: %s\n", tui->session_id);
 		return;
 	}
-	print_count("Token usage: total=", tui->usage.total_tokens);
-	print_count(" input=", tui->usage.input_tokens - tui->usage.cached_input_tokens);
-	if (tui->usage.cached_input_tokens)
-		print_count(" (+ cached) ", tui->usage.cached_input_tokens);
-	print_count(" output=", tui->usage.output_tokens);
-	printf("\nTo continue this session, run:\n  codex resume %s\n", tui->session_id);
+	if (tui->usage.total_tokens)
+		print_usage(&tui->usage);
+	printf("To continue this session, run:\n  codex resume %s\n", tui->session_id);
 }
 
 static void tui_finish(struct tui *tui)
@@ -412,12 +419,13 @@ static int main_with_options(struct tui *tui)
 	return tui->signal ? EXIT_SIGNAL + tui->signal : tui->has_failed ? EXIT_FAILED : 0;
 }
 
-/* Without a terminal on both sides that can move its cursor, `otherwise` runs; NULL: the terminal is refused. */
+/* Without a terminal on both sides `otherwise` runs; NULL: the terminal is refused. */
 static int main_of(const struct cli_command *command, int (*otherwise)(int argc, char **argv), int argc, char **argv)
 {
 	struct tui tui = {0};
 	struct cli_result words;
-	bool has_terminal = !otherwise || check_terminal(NULL) == 0;
+	int checked = check_terminal(NULL);
+	bool has_terminal = !otherwise || checked == 0 || checked == -ERR_unsupported; /* the user is asked */
 	int status = tui_options_read(command, &tui.options, &words, argc, argv);
 	bool is_read = status < 0;
 	if (is_read && has_terminal)

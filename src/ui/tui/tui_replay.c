@@ -19,6 +19,7 @@ enum { ACTIONS_MAX = 16, TEXT_MAX = 64 * MIB };
 struct replay {
 	struct tui_page *page;
 	struct tui_explored explored;
+	bool is_over; /* no turn runs */
 };
 
 static void end_explored(struct replay *replay)
@@ -226,42 +227,47 @@ static void write_turns(struct replay *replay, const struct thread_history *hist
 			if (at + most >= total)
 				write_item(replay, &turn->items[k]);
 		}
-		if (turn->error && at + most >= total) {
+		bool is_cut_off =
+			turn->status == app_turn_status_interrupted && (i + 1 < history->count || replay->is_over);
+		if ((turn->error || is_cut_off) && at + most >= total) {
 			end_explored(replay);
-			tui_page_cell(replay->page, &tui_error_look, turn->error->message);
+			tui_page_cell(replay->page, &tui_error_look,
+			              turn->error ? turn->error->message
+			                          : STR("The turn was interrupted before its end"));
 		}
 	}
 	end_explored(replay);
 }
 
-static int write_part(const char *path, struct rollout_part part, struct tui_page *page, size_t most, struct error *err)
+static int write_part(const char *path, struct rollout_part part, struct replay *replay, size_t most, struct error *err)
 {
 	auto_arena struct arena arena = {0};
 	struct thread_history history;
-	struct replay replay = {.page = page};
 	struct rollout_reader *reader = rollout_reader_create_part(path, ROLLOUT_EVENTS, part, err);
 	if (!reader)
 		return -(int)err->code;
-	tui_explored_init(&replay.explored);
+	tui_explored_init(&replay->explored);
 	thread_history_read(reader, &arena, &history);
-	write_turns(&replay, &history, most, reader->is_cut && !part.from);
-	tui_explored_finish(&replay.explored);
+	write_turns(replay, &history, most, reader->is_cut && !part.from);
+	tui_explored_finish(&replay->explored);
 	rollout_reader_destroy(reader);
 	return 0;
 }
 
 int tui_replay(const char *path, struct tui_page *page, struct error *err)
 {
-	return write_part(path, (struct rollout_part){.most = LIMIT_ROLLOUT_FILE}, page, SIZE_MAX / 2, err);
+	return write_part(path, (struct rollout_part){.most = LIMIT_ROLLOUT_FILE}, &(struct replay){.page = page},
+	                  SIZE_MAX / 2, err);
 }
 
-int tui_replay_end(const char *path, uint64_t bytes, struct tui_page *page, struct error *err)
+int tui_replay_end(const char *path, uint64_t bytes, bool is_over, struct tui_page *page, struct error *err)
 {
-	return write_part(path, (struct rollout_part){.most = bytes, .tail = REPLAY_BYTES}, page, REPLAY_ITEMS, err);
+	struct replay replay = {.page = page, .is_over = is_over};
+	return write_part(path, (struct rollout_part){.most = bytes, .tail = REPLAY_BYTES}, &replay, REPLAY_ITEMS, err);
 }
 
 int tui_replay_since(const char *path, uint64_t from, struct tui_page *page, struct error *err)
 {
-	return write_part(path, (struct rollout_part){.most = LIMIT_ROLLOUT_FILE, .from = from}, page, REPLAY_ITEMS,
-	                  err);
+	return write_part(path, (struct rollout_part){.most = LIMIT_ROLLOUT_FILE, .from = from},
+	                  &(struct replay){.page = page}, REPLAY_ITEMS, err);
 }

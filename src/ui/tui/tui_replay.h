@@ -15,8 +15,9 @@ enum { REPLAY_ITEMS = 1000, REPLAY_BYTES = 512 * 1024 };
 /* Writes a rollout to the page. On a page that is full the reasoning is shown, too. */
 must_check int tui_replay(const char *path, struct tui_page *page, struct error *err);
 /* Writes the end of the first `bytes` of a rollout: the last REPLAY_ITEMS items, of a large file those in its last
- * REPLAY_BYTES. A line says that there are items before, and how many. */
-must_check int tui_replay_end(const char *path, uint64_t bytes, struct tui_page *page, struct error *err);
+ * REPLAY_BYTES. A line says that there are items before, and how many. is_over: no process runs the last turn, so that
+ * one without an end was cut off, which a line says. */
+must_check int tui_replay_end(const char *path, uint64_t bytes, bool is_over, struct tui_page *page, struct error *err);
 /* Writes the items of the lines that begin at this byte or later. */
 must_check int tui_replay_since(const char *path, uint64_t from, struct tui_page *page, struct error *err);
 

@@ -35,7 +35,7 @@ void tui_session_replay(struct tui *tui)
 {
 	struct error err;
 	if (tui->resume_path &&
-	    tui_replay_end(tui->resume_path, LIMIT_ROLLOUT_FILE, tui_cells_begin(tui->cells), &err) != 0)
+	    tui_replay_end(tui->resume_path, LIMIT_ROLLOUT_FILE, true, tui_cells_begin(tui->cells), &err) != 0)
 		tui_cells_fail(tui->cells, str_of(err.text));
 }
 
@@ -82,12 +82,12 @@ void tui_restart_open(struct tui *tui)
 	configure(tui);
 }
 
-/* An answer that names the old session, so that it can be resumed. */
+/* Names the old session, so that it can be resumed, unless it is to be deleted. */
 static void note_old(struct tui *tui)
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
-	if (!tui->has_turn || !tui->session_id)
+	if (!tui->has_turn || !tui->session_id || (tui->doomed && tui->fate == FATE_deleted))
 		return;
 	buf_printf(&text, "To continue this session, run: codex resume %s", tui->session_id);
 	tui_cells_note(tui->cells, buf_str(&text));
