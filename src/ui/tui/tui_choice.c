@@ -216,9 +216,11 @@ static void draw_approval(struct choice_panel *choice, struct tui_sheet *sheet)
 		wanted += rows[i];
 		upto += i <= choice->at ? rows[i] : 0;
 	}
-	size_t half = (sheet->most + 1) / 2;
-	bool is_whole = sheet_text(sheet, str_of(choice->title), READ_HINT,
-	                           sheet->most > wanted + half ? sheet->most - wanted : half);
+	size_t half = (sheet->most + 1) / 2, most = sheet->most > wanted + half ? sheet->most - wanted : half;
+	struct str title = str_of(choice->title), question;
+	if (choice->what.has_question && sheet_rows(title, sheet->columns) > most && str_next_line(&title, &question))
+		title = str_trim(title);
+	bool is_whole = sheet_text(sheet, title, READ_HINT, most);
 	while (from < choice->at && upto > sheet->most)
 		upto -= rows[from++];
 	choice->visible = 0;

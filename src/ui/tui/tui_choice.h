@@ -29,10 +29,11 @@ typedef void (*tui_chosen_fn)(const struct tui_chosen *chosen, void *self);
 struct tui_choices {
 	struct str title; /* lines; the first is bold */
 	const struct tui_choice *items;
-	size_t count;     /* at most CHOICES_MAX */
-	size_t current;   /* the preselected one */
-	const char *hint; /* the last row; NULL: none */
-	bool is_searched; /* letters filter the list */
+	size_t count;      /* at most CHOICES_MAX */
+	size_t current;    /* the preselected one */
+	const char *hint;  /* the last row; NULL: none */
+	bool is_searched;  /* letters filter the list */
+	bool has_question; /* the first line of the title only asks: an approval without room for it leaves it out */
 	/* Makes the list an approval: `n` is the answer of Esc, the last entry denies, and no other one is taken before
 	 * it and the title were wholly visible. Shows them, and returns false if it cannot show them whole. NULL: no
 	 * approval. */

@@ -61,12 +61,13 @@ static void on_command_chosen(const struct tui_chosen *chosen, void *self)
 		                                                                     : " and all commands like it");
 }
 
-/* Names the subagent that asks. */
-static void add_asker(const struct tui *tui, const struct event *event, struct buf *title)
+/* Names the subagent that asks. False: the main thread does. */
+static bool add_asker(const struct tui *tui, const struct event *event, struct buf *title)
 {
 	const char *name = tui_agents_asking(tui, attach_request_id(event));
 	if (name)
 		buf_printf(title, "%s asks: ", name);
+	return name;
 }
 
 static void add_title(struct buf *title, const struct ev_exec_approval *asked)
@@ -87,7 +88,7 @@ void tui_request_command(struct tui *tui, const struct event *event)
 	auto_buf struct buf title, prefix;
 	buf_init(&title, LIMIT_LINE);
 	buf_init(&prefix, LIMIT_LINE);
-	add_asker(tui, event, &title);
+	bool is_main = !add_asker(tui, event, &title);
 	add_title(&title, asked);
 	buf_append_c(&prefix, "Yes, and don't ask again for commands that start with `");
 	terminal_command_append(&prefix, asked->proposed_execpolicy_amendment,
@@ -102,6 +103,7 @@ void tui_request_command(struct tui *tui, const struct event *event)
 	struct tui_choices what = {.title = buf_str(&title),
 	                           .items = items,
 	                           .count = count,
+	                           .has_question = is_main,
 	                           .on_read = tui_read_open,
 	                           .on_chosen = on_command_chosen,
 	                           .self = tui};
@@ -128,7 +130,7 @@ void tui_request_patch(struct tui *tui, const struct event *event)
 	const struct ev_patch_approval *asked = event->msg.apply_patch_approval_request;
 	auto_buf struct buf title;
 	buf_init(&title, LIMIT_LINE);
-	add_asker(tui, event, &title);
+	bool is_main = !add_asker(tui, event, &title);
 	buf_append_c(&title, "Would you like to make the following edits?\n\n");
 	if (asked->reason.len)
 		buf_printf(&title, "Reason: %.*s\n", STR_ARG(asked->reason));
@@ -138,6 +140,7 @@ void tui_request_patch(struct tui *tui, const struct event *event)
 	struct tui_choices what = {.title = buf_str(&title),
 	                           .items = items,
 	                           .count = countof(items),
+	                           .has_question = is_main,
 	                           .on_read = tui_read_open,
 	                           .on_chosen = on_patch_chosen,
 	                           .self = tui};

@@ -66,13 +66,8 @@ bool sheet_text(struct tui_sheet *sheet, struct str text, const char *more, size
 {
 	most = most < sheet->most ? most : sheet->most;
 	size_t total = sheet_rows(text, sheet->columns), at = 0;
-	struct str line, row, rest = text;
+	struct str line, row;
 	enum term_style style = TERM_bold;
-	if (total > most && str_next_line(&rest, &line) && !str_is_blank(rest)) {
-		text = str_trim(rest);
-		total = sheet_rows(text, sheet->columns);
-		style = TERM_plain;
-	}
 	struct gap gap = {.from = most / 2, .count = total > most ? total - most + 1 : 0, .more = more};
 	while (str_next_line(&text, &line)) {
 		if (!line.len)

@@ -33,8 +33,8 @@ struct sheet_item {
 void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text);
 /* Draws a line, wrapped. */
 void sheet_hint(struct tui_sheet *sheet, const char *text);
-/* Draws text, wrapped, in at most `most` rows; its first line is a bold title, which a text that is too long goes
- * without. One that is still too long loses rows in its middle, where the row `more` stands, and false is returned. */
+/* Draws text, wrapped, in at most `most` rows; its first line is bold. A longer text loses rows in its middle, where
+ * the row `more` stands, and false is returned. */
 bool sheet_text(struct tui_sheet *sheet, struct str text, const char *more, size_t most);
 /* Returns the number of rows of a text. */
 size_t sheet_rows(struct str text, size_t columns);
