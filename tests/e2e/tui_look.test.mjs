@@ -94,7 +94,7 @@ test('/skills turns a skill off and on again, and keeps the other rules', option
 	again.type('use $');
 	await again.until(/\$roasting/);
 	assert.doesNotMatch(again.screen().join('\n'), /\$brewing/);
-	again.type('\x03\x03');
+	again.type('\x03');
 	await again.until(/^›$/m);
 	await enter(again, '/skills');
 	await again.until(/\[ \] brewing/);

@@ -131,10 +131,11 @@ test('a fork and a resumed session without a new turn can be exported, and the e
 	const term = await startReady(t, model, [], { home, cwd });
 	await talk(term, 'alpha words', 'alpha answered');
 	await enter(term, '/fork');
-	await term.until(/To continue this session[^]*› alpha words\n\n• alpha answered[^]*^›$/m);
+	await term.until(/Thread forked[^]*^›$/m);
+	await term.untilGone(/starting · /);
 	await enter(term, '/export fork.md');
 	await term.until(/Exported to \S+\/fork\.md/);
-	assert.match(fs.readFileSync(path.join(cwd, 'fork.md'), 'utf8'), /alpha words[^]*alpha answered/);
+	assert.match(fs.readFileSync(`${cwd}/fork.md`, 'utf8'), /alpha words[^]*alpha answered/);
 	await leave(term);
 	const again = await startReady(t, model, ['resume', '--last'], { home, cwd });
 	await leave(again);
