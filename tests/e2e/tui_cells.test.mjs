@@ -122,7 +122,7 @@ test('a patch of 1,000 lines is shortened', options, async (t) => {
 test('a checklist shows what is done, current and to come', options, async (t) => {
 	const { text, raw } = await show(t, [call('update_plan', { explanation: 'Because.', plan: [{ step: 'First', status: 'completed' },
 		{ step: 'Second', status: 'in_progress' }, { step: 'Third', status: 'pending' }] })], { config: 'model = "gpt-5.2"\n' });
-	assert.equal(text, '• Updated Plan\n  └ Because.\n  ✔ First\n  □ Second\n  □ Third');
+	assert.equal(text, '• Updated Plan\n  └ Because.\n  ✔ First\n  ▸ Second\n  □ Third');
 	assert.match(raw, /\x1b\[1mSecond/);
 });
 

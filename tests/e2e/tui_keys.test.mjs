@@ -23,6 +23,7 @@ const EDITS = [
 	['Ctrl-W', '\x17', 'one two |'], ['Alt-Backspace', '\x1b\x7f', 'one two |'],
 	['Ctrl-Backspace', '\x1b[127;5u', 'one two |'], ['Alt-D', '\x01\x1bd', '| two three'],
 	['Ctrl-U', '\x15', '|'], ['Ctrl-K', '\x01\x06\x0b', 'o|'], ['Ctrl-Y', '\x17\x01\x19', 'three|one two '],
+	['kills that follow each other', '\x17\x1b\x7f\x01\x19', 'two three|one '], ['Alt-D twice', '\x01\x1bd\x1bd\x05\x19', ' threeone two|'],
 	['Ctrl-J', '\x0asecond', 'one two three\n  second|'], ['Shift-Enter', '\x1b[13;2usecond', 'one two three\n  second|'],
 	['Alt-Enter', '\x1b\rsecond', 'one two three\n  second|'],
 	['Ctrl-P', '\x0asecond\x10', 'one tw|o three\n  second'], ['Ctrl-N', '\x0asecond\x10\x0e', 'one two three\n  second|'],
@@ -44,6 +45,29 @@ test('each editing key does what the table says', options, async (t) => {
 	term.type('\x04'); // on an empty composer Ctrl-D ends
 	assert.deepEqual(await term.done, { status: 0, restored: true });
 	assert.equal(model.requests().length, 0);
+});
+
+test('a draft that does not fit shows where more rows are; a blank at the end of a row begins none', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model);
+	term.type(`\x1b[200~${Array.from({ length: 60 }, (_, i) => `l${i}`).join('\n')}\x1b[201~`);
+	await term.until(/^↑ l\d+\n( {2}l\d+\n)+ {2}l59\n/m);
+	term.type('\x1b[A'.repeat(59));
+	await term.until(/^› l0\n( {2}l\d+\n)+↓ l\d+\n/m);
+	term.type('\x03');
+	await term.until(/^›$/m);
+	term.type(`${'x'.repeat(77)} after`);
+	await term.until(/^› x{77}\n {2}after$/m);
+	term.type('\x03');
+	await term.until(/^›$/m);
+	term.type('\x12aft');
+	await term.until(/^ {2}reverse-i-search: aft$/m);
+	const [row, column] = term.caret();
+	assert.match(term.screen()[row], /reverse-i-search/);
+	assert.equal(column, '  reverse-i-search: aft'.length);
+	term.type('\x1b');
+	await term.until(/^›$/m);
+	await leave(term);
 });
 
 test('Alt-Up and Shift-Left bring the newest queued message back', options, async (t) => {
@@ -78,6 +102,7 @@ test('Ctrl-L clears the screen alone: the draft and the conversation stay', opti
 	term.type('\x0c');
 	await term.until(/^› a draft$/m);
 	await term.untilGone(/^• First answer\.$/m);
+	assert.match(term.raw(), /\x1b\[J\x1b\[H\x1b\[2J/); // the live rows were erased: some terminals keep what is cleared
 	term.type('\r');
 	await term.until(/^• Second answer\.$/m);
 	await term.untilGone(/esc to interrupt/);

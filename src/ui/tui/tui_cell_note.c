@@ -112,7 +112,7 @@ static void on_undone(struct tui_page *page, const struct event *event)
 static void on_plan_update(struct tui_page *page, const struct event *event)
 {
 	static const struct tui_look looks[] = {[step_status_pending] = {"  □ ", TERM_plain, TERM_plain},
-	                                        [step_status_in_progress] = {"  □ ", TERM_bold, TERM_bold},
+	                                        [step_status_in_progress] = {"  ▸ ", TERM_bold, TERM_bold},
 	                                        [step_status_completed] = {"  ✔ ", TERM_dim, TERM_dim}};
 	const struct ev_plan_update *update = event->msg.plan_update;
 	tui_page_cell(page, &title_look, STR("Updated Plan"));

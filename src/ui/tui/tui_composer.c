@@ -79,8 +79,15 @@ void composer_kill(struct composer *composer, size_t from, size_t to)
 {
 	if (from == to)
 		return;
-	buf_clear(&composer->killed);
+	auto_buf struct buf before = composer->killed;
+	bool is_after = from == composer->caret;
+	composer->has_killed = true;
+	buf_init(&composer->killed, TEXT_MAX);
+	if (composer->joins && is_after)
+		buf_append_str(&composer->killed, buf_str(&before));
 	buf_append(&composer->killed, composer->text.data + from, to - from);
+	if (composer->joins && !is_after)
+		buf_append_str(&composer->killed, buf_str(&before));
 	composer_replace(composer, from, to, STR(""));
 }
 
@@ -346,6 +353,8 @@ static bool edit(struct composer *composer, const struct term_key *key)
 
 bool composer_key(struct composer *composer, const struct term_key *key)
 {
+	composer->joins = composer->has_killed;
+	composer->has_killed = false;
 	if (composer->is_searching && composer_search_key(composer, key))
 		return true;
 	if (key->kind == TERM_CHAR && !key->mods) {

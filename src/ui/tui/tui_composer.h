@@ -40,7 +40,8 @@ struct composer {
 	size_t caret;  /* offset in text, at a cluster's boundary, not inside a mark */
 	bool is_shell; /* the text is a command for the user's shell; its "!" is not in it */
 	struct buf killed;
-	struct buf draft; /* the text that was left for the history */
+	bool has_killed, joins; /* the last key has killed; so the present one adds to it */
+	struct buf draft;       /* the text that was left for the history */
 	bool draft_is_shell;
 	VEC(char *) history;
 	size_t at; /* entry in the text; history.count: the draft */

@@ -12,8 +12,10 @@ static struct str cut_row(struct str *rest, size_t columns, bool *ret_ends)
 	size_t at = 0, width = 0;
 	while (at < rest->len && rest->ptr[at] != '\n') {
 		struct term_cluster cluster = term_cluster_next(str_skip(*rest, at));
-		if (width + cluster.width > columns && at)
+		if (width + cluster.width > columns && at) {
+			at += rest->ptr[at] == ' '; /* stands in the last column of the window */
 			break;
+		}
 		width += cluster.width;
 		at += cluster.bytes.len;
 	}
@@ -50,9 +52,19 @@ static size_t walk(const struct composer *composer, size_t columns, size_t *ret_
 struct drawing {
 	struct term_paint *paint;
 	struct term_row *row;
-	size_t top, most;
+	size_t top, most, rows;
 	bool is_shell;
 };
+
+/* The sign before a row: arrows where more rows are hidden. */
+static const char *sign(const struct drawing *drawing, size_t index)
+{
+	if (index && index == drawing->top)
+		return "↑ ";
+	if (index + 1 == drawing->top + drawing->most && index + 1 < drawing->rows)
+		return "↓ ";
+	return index ? "  " : drawing->is_shell ? "! " : "› ";
+}
 
 static void draw_row(struct str text, size_t index, size_t caret, void *self)
 {
@@ -60,11 +72,7 @@ static void draw_row(struct str text, size_t index, size_t caret, void *self)
 	if (index < drawing->top || index >= drawing->top + drawing->most)
 		return;
 	term_row_clear(drawing->row);
-	term_row_add_c(drawing->row, drawing->is_shell ? TERM_cyan : TERM_bold,
-	               index               ? " "
-	               : drawing->is_shell ? "!"
-	                                   : "›");
-	term_row_add_c(drawing->row, TERM_plain, " ");
+	term_row_add_c(drawing->row, drawing->is_shell ? TERM_cyan : TERM_bold, sign(drawing, index));
 	term_row_add(drawing->row, TERM_plain, text);
 	size_t at = term_paint_live(drawing->paint, drawing->row);
 	if (caret != SIZE_MAX)
@@ -76,7 +84,7 @@ size_t composer_draw(const struct composer *composer, struct term_paint *paint, 
 {
 	size_t rows, width = columns > INDENT + 2 ? columns - INDENT : 2;
 	size_t caret_row = walk(composer, width, &rows, NULL, NULL);
-	struct drawing drawing = {paint, row, 0, most, composer->is_shell};
+	struct drawing drawing = {paint, row, 0, most, rows, composer->is_shell};
 	if (rows > most)
 		drawing.top = caret_row < most / 2 ? 0 : caret_row - most / 2;
 	if (rows > most && drawing.top + most > rows)

@@ -435,6 +435,7 @@ bool composer_vim_key(struct composer *composer, const struct term_key *key)
 	struct composer_vim *vim = &composer->vim;
 	if (!vim->is_on || key->mods)
 		return false;
+	composer->joins = false;
 	if (key->kind == TERM_NAMED && key->name == KEY_escape && !vim->is_normal && composer->text.len) {
 		vim->is_normal = true;
 		composer->caret = place_left(composer);

@@ -100,6 +100,7 @@ static void on_ctrl_c(struct tui *tui)
 
 static void clear_screen(struct tui *tui)
 {
+	tui_frame_leave(tui->frame); /* terminals keep the cleared rows in the scrollback */
 	term_tty_write(tui->tty, STR("\x1b[H\x1b[2J"));
 	tui_frame_restart(tui->frame);
 }

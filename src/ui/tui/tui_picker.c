@@ -252,9 +252,8 @@ void tui_picker_draw(struct tui_picker *picker, size_t rows, size_t columns, str
 	put(picker, out, &line);
 	draw_filters(picker, out, &line);
 	draw_sessions(picker, out, &line, end);
-	snprintf(hint, sizeof(hint),
-	         "  enter select · esc %s · tab filters · ctrl+t preview · ctrl+e expand · ctrl+o rows · ctrl+a %s",
-	         picker->escape, picker->is_filtered[1] ? "unarchive" : "archive");
+	snprintf(hint, sizeof(hint), "  esc %s · tab filter · ^T view · ^E expand · ^O rows · ^A %s", picker->escape,
+	         picker->is_filtered[1] ? "unarchive" : "archive");
 	term_row_add_c(&picker->row, TERM_dim, hint);
 	put(picker, out, &line);
 	buf_append_c(out, "\x1b[?2026l");

@@ -111,7 +111,9 @@ void on_slash_skills(struct tui *tui, struct str text)
 	VEC(struct tui_choice) items = {0};
 	(void)text;
 	if (!tui->skills.count) {
-		tui_cells_note(tui->cells, STR("No skill was found in ~/.codex/skills and .agents/skills."));
+		auto_free char *note =
+			xasprintf("No skill was found in %s/skills and .agents/skills.", config_home(tui->config));
+		tui_cells_note(tui->cells, str_of(note));
 		return;
 	}
 	vec_for_each(skill, &tui->skills) {

@@ -74,10 +74,12 @@ static void draw_popup(struct tui *tui, struct term_paint *paint)
 static bool draw_mode(struct tui *tui, struct term_paint *paint)
 {
 	const struct composer *composer = &tui->composer;
+	size_t column = 0; /* of the caret */
 	term_row_clear(&tui->row);
 	if (composer->is_searching) {
 		term_row_add_c(&tui->row, TERM_plain, "  reverse-i-search: ");
 		term_row_add(&tui->row, TERM_bold, buf_str(&composer->search));
+		column = tui->row.columns;
 		if (composer->search.len && composer->found == composer->history.count)
 			term_row_add_c(&tui->row, TERM_dim, " (no match)");
 	} else if (composer->is_shell) {
@@ -88,7 +90,9 @@ static bool draw_mode(struct tui *tui, struct term_paint *paint)
 	} else {
 		return false;
 	}
-	term_paint_live(paint, &tui->row);
+	size_t at = term_paint_live(paint, &tui->row);
+	if (column)
+		term_paint_caret(paint, at, column);
 	return true;
 }
 
