@@ -78,7 +78,7 @@ test('/vim turns it on and off; a sent message begins in insert mode, and Esc in
 	await term.until(/^›$/m);
 	term.type('/st');
 	await term.until(/^› \/status +show/m);
-	term.type('\x03\x03');
+	term.type('\x03');
 	await term.until(/^›$/m);
 	await enter(term, '/vim');
 	await term.until(/Vim mode off/);
