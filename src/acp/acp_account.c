@@ -158,8 +158,13 @@ static void on_remove_work(struct acp_job *job)
 {
 	struct logout *logout = container_of(job, struct logout, job);
 	struct auth_place place = auth_place_of(logout->config);
+	auto_auth struct auth auth = {0};
 	logout->err.code = ERR_none;
-	best_effort(auth_logout(place, &logout->token, &logout->was_there, &logout->err));
+	auth_store_fetch(place);
+	if (auth_read(place, &auth, NULL) == 0 && auth.kind == AUTH_chatgpt && auth.refresh_token &&
+	    auth.refresh_token[0])
+		logout->token = steal(auth.refresh_token);
+	best_effort(auth_remove(place, &logout->was_there, &logout->err));
 }
 
 static void on_removed(struct acp_job *job)

@@ -400,23 +400,6 @@ int auth_remove(struct auth_place place, bool *ret_was_there, struct error *err)
 	return status;
 }
 
-int auth_logout(struct auth_place place, char **ret_token, bool *ret_was_there, struct error *err)
-{
-	struct auth_change change;
-	auto_auth struct auth auth = {0};
-	*ret_token = NULL;
-	*ret_was_there = false;
-	if (auth_store_begin(place, &change, err) != 0)
-		return -(int)err->code;
-	auth_store_refetch(place);
-	bool has_login = auth_read(place, &auth, NULL) == 0 && auth.kind == AUTH_chatgpt;
-	int status = auth_store_remove(place, ret_was_there, err);
-	auth_store_end(&change);
-	if (status == 0 && has_login && auth.refresh_token && auth.refresh_token[0])
-		*ret_token = steal(auth.refresh_token);
-	return status;
-}
-
 /* ---- rules ---- */
 
 static bool is_allowed_workspace(const struct config_strings *allowed, const char *account)

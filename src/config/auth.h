@@ -59,9 +59,6 @@ must_check int auth_renew(struct auth_place place, const struct auth *auth, cons
 must_check int auth_write_api_key(struct auth_place place, struct str key, struct error *err);
 /* Removes the credentials, also those in memory; no-op without any. */
 must_check int auth_remove(struct auth_place place, bool *ret_was_there, struct error *err);
-/* The same for a logout: *ret_token is the refresh token to revoke, or NULL, to be freed by the caller. A refresh is
- * stored before that, or not at all. */
-must_check int auth_logout(struct auth_place place, char **ret_token, bool *ret_was_there, struct error *err);
 
 /* Trims the key; false if a header cannot carry it. */
 bool auth_check_key(struct str key, struct str *ret_key);

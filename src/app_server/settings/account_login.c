@@ -41,7 +41,6 @@ struct logout {
 	struct rpc_request *request; /* NULL: the client has disconnected */
 	struct http_fetch *fetch;
 	struct config *config; /* holds a reference */
-	char *token;           /* to revoke, or NULL */
 	struct error err;
 	bool is_removing;
 };
@@ -258,14 +257,20 @@ static void logout_destroy(struct logout *logout)
 	list_remove(&logout->link);
 	http_fetch_cancel(logout->fetch);
 	config_unref(logout->config);
-	if (logout->token)
-		explicit_bzero(logout->token, strlen(logout->token));
-	free(logout->token);
 	free(logout);
 }
 
-static void finish(struct logout *logout)
+static void on_remove_work(void *self)
 {
+	struct logout *logout = self;
+	bool was_there;
+	best_effort(auth_remove(auth_place_of(logout->config), &was_there, &logout->err));
+}
+
+static void on_removed(void *self)
+{
+	struct logout *logout = self;
+	struct app_server *server = logout->server;
 	struct app_logout_account_response response = {0};
 	struct app_account_updated_notification updated = {0};
 	bool has_failed = logout->err.code;
@@ -273,9 +278,15 @@ static void finish(struct logout *logout)
 		rpc_fail_with(logout->request, &logout->err);
 	else if (logout->request)
 		rpc_reply(logout->request, &response);
-	if (!has_failed)
-		app_server_notify(logout->server, NOTIFY_account_updated, &updated);
+	if (server && !has_failed)
+		app_server_notify(server, NOTIFY_account_updated, &updated);
 	logout_destroy(logout);
+}
+
+static void start_removing(struct logout *logout)
+{
+	logout->is_removing = true;
+	lane_run(logout->server->loop, on_remove_work, on_removed, logout);
 }
 
 static void on_revoked(int status, struct str body, const struct error *err, void *self)
@@ -285,40 +296,28 @@ static void on_revoked(int status, struct str body, const struct error *err, voi
 	(void)body;
 	(void)err;
 	logout->fetch = NULL;
-	finish(logout);
-}
-
-static void on_remove_work(void *self)
-{
-	struct logout *logout = self;
-	bool was_there;
-	best_effort(auth_logout(auth_place_of(logout->config), &logout->token, &was_there, &logout->err));
-}
-
-static void on_removed(void *self)
-{
-	struct logout *logout = self;
-	logout->is_removing = false;
-	if (!logout->server)
-		logout_destroy(logout);
-	else if (logout->token)
-		logout->fetch = login_revoke(services_http(logout->server->services),
-		                             config_env("CODEX_APP_SERVER_LOGIN_CLIENT_ID"), str_of(logout->token),
-		                             on_revoked, logout);
-	else
-		finish(logout);
+	start_removing(logout);
 }
 
 enum rpc_verdict account_logout(struct rpc_request *request)
 {
 	struct app_server *server = request->server;
+	auto_auth struct auth auth = {0};
+	if (account_must_wait(request))
+		return RPC_WAIT;
+	bool has_tokens = auth_read(auth_place_of(server->config), &auth, NULL) == 0 && auth.kind == AUTH_chatgpt &&
+	                  auth.refresh_token && auth.refresh_token[0];
 	struct logout *logout = xnew(struct logout);
 	logout->server = server;
 	logout->request = request;
 	logout->config = config_ref(server->config);
-	logout->is_removing = true;
 	list_append(&logins_of(server)->logouts, &logout->link);
-	lane_run(server->loop, on_remove_work, on_removed, logout);
+	if (has_tokens)
+		logout->fetch =
+			login_revoke(services_http(server->services), config_env("CODEX_APP_SERVER_LOGIN_CLIENT_ID"),
+		                     str_of(auth.refresh_token), on_revoked, logout);
+	else
+		start_removing(logout);
 	return rpc_wait(request, on_logout_cancel, logout);
 }
 
