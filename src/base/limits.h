@@ -127,6 +127,7 @@ enum {
 	LIMIT_TOML_EDIT = 64 * MIB,   /* bytes parsed for all changes to one text; each step parses it again */
 	LIMIT_AUTH_FILE = 1 * MIB,
 	LIMIT_AUTH_LOCK_MS = 10 * 1000,         /* wait for a process that changes the stored credentials */
+	LIMIT_AUTH_RENEW_MS = 2000,             /* the same, of tokens that can be stored later */
 	LIMIT_KEYRING_READ_MS = 2000,           /* wait for an answer of the keyring */
 	LIMIT_KEYRING_WRITE_MS = 2 * 60 * 1000, /* the same, with a user who unlocks it */
 	LIMIT_TOKEN_FILE = 64 * KIB,            /* a file with a secret for client authentication */

@@ -295,18 +295,16 @@ static const struct json *find_old(struct auth_place place, const struct auth *a
 {
 	auto_auth struct auth stored = {0};
 	struct buf text;
-	const struct json *old = NULL;
 	if (auth->kind != AUTH_chatgpt)
 		return NULL;
 	auth_store_refetch(place);
-	if (auth_read(place, &stored, NULL) != 0)
-		return NULL;
-	bool is_same = stored.kind == AUTH_chatgpt && str_eq(str_of(stored.account_id), str_of(auth->account_id));
 	buf_init(&text, LIMIT_AUTH_FILE);
-	if (is_same && auth_store_read(place, &text, NULL) == 0)
-		old = json_parse_copy(arena, buf_str(&text), NULL);
+	best_effort(auth_store_read(place, &text, NULL)); /* on failure what a keyring had before */
+	const struct json *old = json_parse_copy(arena, buf_str(&text), NULL);
+	bool is_same = old && parse("", buf_str(&text), &stored, NULL) == 0 && stored.kind == AUTH_chatgpt &&
+	               str_eq(str_of(stored.account_id), str_of(auth->account_id));
 	auth_store_wipe(&text);
-	return json_is(old, JSON_object) ? old : NULL;
+	return is_same ? old : NULL;
 }
 
 /* Within a change. */
@@ -331,7 +329,7 @@ int auth_write(struct auth_place place, const struct auth *auth, struct error *e
 	struct auth_change change;
 	struct buf text;
 	bool is_memory = auth->kind == AUTH_client; /* which needs no lock */
-	if (!is_memory && auth_store_begin(place, &change, err) != 0)
+	if (!is_memory && auth_store_begin(place, LIMIT_AUTH_LOCK_MS, &change, err) != 0)
 		return -(int)err->code;
 	int status = compose(place, auth, &text, err);
 	if (status == 0)
@@ -342,41 +340,22 @@ int auth_write(struct auth_place place, const struct auth *auth, struct error *e
 	return status;
 }
 
-/* True if the stored login is not the one that was refreshed. */
-static bool is_replaced(struct auth_place place, const struct auth *auth, const char *spent)
-{
-	auto_auth struct auth stored = {0};
-	return auth_read(place, &stored, NULL) == 0 &&
-	       (stored.kind != AUTH_chatgpt || !str_eq(str_of(stored.account_id), str_of(auth->account_id)) ||
-	        strcmp(stored.refresh_token ?: "", spent) != 0);
-}
-
-/* busy: why this is not in a change. */
-static int renew(struct auth_place place, const struct auth *auth, const char *spent, const struct error *busy,
-                 struct error *err)
-{
-	struct buf text;
-	int status = compose(place, auth, &text, err);
-	if (status == 0 && !busy->code)
-		status = auth_store_renew(place, buf_str(&text), str_of(spent), err);
-	else if (status == 0 && !auth_store_keep(place, buf_str(&text), str_of(spent)))
-		status = error_set(err, busy->code, "%s", busy->text);
-	auth_store_wipe(&text);
-	return status;
-}
-
 int auth_renew(struct auth_place place, const struct auth *auth, const char *spent, bool *ret_is_outdated,
                struct error *err)
 {
 	struct auth_change change;
-	struct error busy = {0};
+	struct buf text;
+	struct error ignored;
 	*ret_is_outdated = false;
-	if (auth_store_begin(place, &change, &busy) != 0)
-		return renew(place, auth, spent, &busy, err);
-	auth_store_refetch(place);
-	*ret_is_outdated = is_replaced(place, auth, spent);
-	int status = *ret_is_outdated ? 0 : renew(place, auth, spent, &busy, err);
-	auth_store_end(&change);
+	bool is_begun = auth_store_begin(place, LIMIT_AUTH_RENEW_MS, &change, &ignored) == 0;
+	int status = compose(place, auth, &text, err);
+	if (status == 0)
+		auth_store_keep(place, buf_str(&text), str_of(spent));
+	if (status == 0 && is_begun)
+		best_effort(auth_store_settle(place, ret_is_outdated, &ignored)); /* auth_store_fetch tries again */
+	if (is_begun)
+		auth_store_end(&change);
+	auth_store_wipe(&text);
 	return status;
 }
 
@@ -393,7 +372,7 @@ int auth_remove(struct auth_place place, bool *ret_was_there, struct error *err)
 {
 	struct auth_change change;
 	*ret_was_there = false;
-	if (auth_store_begin(place, &change, err) != 0)
+	if (auth_store_begin(place, LIMIT_AUTH_LOCK_MS, &change, err) != 0)
 		return -(int)err->code;
 	int status = auth_store_remove(place, ret_was_there, err);
 	auth_store_end(&change);

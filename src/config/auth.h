@@ -50,8 +50,8 @@ void auth_finish(struct auth *auth); /* wipes keys and tokens; an all-zero struc
  */
 must_check int auth_write(struct auth_place place, const struct auth *auth, struct error *err);
 /* Replaces a login by its refreshed tokens, in one change with the check that it is still stored: if its refresh token
- * is no longer `spent`, after a logout or another login, nothing is written, and ret_is_outdated is set. Tokens that a
- * keyring does not take are kept (auth_store_renew). */
+ * is no longer `spent`, after a logout or another login, nothing is written, and ret_is_outdated is set. Tokens that
+ * cannot be stored, or not within LIMIT_AUTH_RENEW_MS because of another change, are kept (auth_store_keep). */
 must_check int auth_renew(struct auth_place place, const struct auth *auth, const char *spent, bool *ret_is_outdated,
                           struct error *err);
 /* Replaces the stored credentials by the key. Leading and trailing blanks are trimmed. ERR_invalid for a key that is

@@ -19,88 +19,18 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "base/list.h"
 #include "base/mem.h"
+#include "config/auth_memory.h"
 #include "config/keyring.h"
 
-struct memory {
-	struct list link;
-	char *home;
-	struct buf text;
-	struct error err; /* of a keyring that has no text */
-};
-
-static pthread_mutex_t memory_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct list memories = {&memories, &memories};             /* ephemeral */
-static struct list keyrings = {&keyrings, &keyrings};             /* as read or written last */
-static struct list unsaved = {&unsaved, &unsaved};                /* what a keyring did not take */
-static struct list spent_tokens = {&spent_tokens, &spent_tokens}; /* that the latter replace */
-static unsigned keyring_changes;                                  /* by this process */
-static pthread_mutex_t fetch_lock = PTHREAD_MUTEX_INITIALIZER;    /* held before memory_lock */
+static enum credentials_store unsaved_store;
+static pthread_mutex_t fetch_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void auth_store_wipe(struct buf *buf)
 {
 	if (buf->data)
 		explicit_bzero(buf->data, buf->len);
 	buf_finish(buf);
-}
-
-static struct memory *memory_find(const struct list *list, const char *home)
-{
-	struct memory *memory;
-	list_for_each(memory, list, link)
-		if (strcmp(memory->home, home) == 0)
-			return memory;
-	return NULL;
-}
-
-/* False if nothing is in memory. Sets ret_err, with code 0 if there is a text. */
-static bool memory_read(const struct list *list, const char *home, struct buf *out, struct error *ret_err)
-{
-	pthread_mutex_lock(&memory_lock);
-	struct memory *memory = memory_find(list, home);
-	if (memory) {
-		buf_append_str(out, buf_str(&memory->text));
-		*ret_err = memory->err;
-	}
-	pthread_mutex_unlock(&memory_lock);
-	return memory;
-}
-
-/* With the lock held. */
-static bool memory_drop(const struct list *list, const char *home)
-{
-	struct memory *memory = memory_find(list, home);
-	if (!memory)
-		return false;
-	list_remove(&memory->link);
-	auth_store_wipe(&memory->text);
-	free(memory->home);
-	free(memory);
-	return true;
-}
-
-/* The texts that precede what is stored. */
-static bool memory_remove(const char *home)
-{
-	pthread_mutex_lock(&memory_lock);
-	bool is_there = memory_drop(&memories, home);
-	is_there |= memory_drop(&unsaved, home);
-	memory_drop(&spent_tokens, home);
-	pthread_mutex_unlock(&memory_lock);
-	return is_there;
-}
-
-/* With the lock held. err: code 0, or why there is no text. */
-static void memory_write(struct list *list, const char *home, struct str text, const struct error *err)
-{
-	struct memory *memory = xnew(struct memory);
-	memory->home = xstrdup(home);
-	memory->err = *err;
-	buf_init(&memory->text, LIMIT_AUTH_FILE);
-	buf_append_str(&memory->text, text);
-	memory_drop(list, home);
-	list_append(list, &memory->link);
 }
 
 /* ---- the keyring ---- */
@@ -118,39 +48,11 @@ static void note_status(struct auth_place place, int status)
 	lacks_keyring |= place.store == credentials_store_auto && status == -ERR_unsupported;
 }
 
-/* Keeps what the keyring has, unless this process has changed it since then. */
-static bool keyring_keep(const char *home, struct str text, const struct error *err, unsigned changes)
-{
-	pthread_mutex_lock(&memory_lock);
-	bool is_current = changes == keyring_changes;
-	if (is_current)
-		memory_write(&keyrings, home, text, err);
-	pthread_mutex_unlock(&memory_lock);
-	return is_current;
-}
-
-/* To be called after a change. */
-static void keyring_change(const char *home, struct str text, const struct error *err)
-{
-	pthread_mutex_lock(&memory_lock);
-	keyring_changes++;
-	memory_write(&keyrings, home, text, err);
-	pthread_mutex_unlock(&memory_lock);
-}
-
 static void keyring_empty(const char *home)
 {
 	struct error none;
 	error_set(&none, ERR_not_found, "no credentials");
-	keyring_change(home, STR(""), &none);
-}
-
-static unsigned count_changes(void)
-{
-	pthread_mutex_lock(&memory_lock);
-	unsigned changes = keyring_changes;
-	pthread_mutex_unlock(&memory_lock);
-	return changes;
+	memory_change_keyring(home, STR(""), &none);
 }
 
 /* True if the keyring was found without credentials, and there is a file: a program that stores them in the keyring
@@ -158,24 +60,18 @@ static unsigned count_changes(void)
 static bool has_file_only(struct auth_place place)
 {
 	auto_free char *path = path_join(place.home, "auth.json");
-	pthread_mutex_lock(&memory_lock);
-	const struct memory *kept = memory_find(&keyrings, place.home);
-	bool is_empty = kept && kept->err.code == ERR_not_found;
-	pthread_mutex_unlock(&memory_lock);
-	return place.store == credentials_store_auto && is_empty && access(path, F_OK) == 0;
-}
-
-static bool has_memory(const struct list *list, const char *home)
-{
-	pthread_mutex_lock(&memory_lock);
-	bool is_there = memory_find(list, home);
-	pthread_mutex_unlock(&memory_lock);
-	return is_there;
+	struct buf text;
+	struct error err = {0};
+	buf_init(&text, LIMIT_AUTH_FILE);
+	memory_read(MEMORY_KEYRING, place.home, &text, &err);
+	auth_store_wipe(&text);
+	return place.store == credentials_store_auto && err.code == ERR_not_found && access(path, F_OK) == 0;
 }
 
 bool auth_store_is_slow(struct auth_place place)
 {
-	return uses_keyring(place) && !has_memory(&memories, place.home) && !has_file_only(place);
+	return memory_has(MEMORY_UNSAVED, place.home) ||
+	       (uses_keyring(place) && !memory_has(MEMORY_LOGIN, place.home) && !has_file_only(place));
 }
 
 /* One at a time, so that an older text does not replace a newer one. Returns the status of the keyring. */
@@ -187,10 +83,10 @@ static int fetch(struct auth_place place)
 	while (!is_kept) {
 		struct buf text;
 		struct error err = {0};
-		unsigned changes = count_changes();
+		unsigned changes = memory_keyring_changes();
 		buf_init(&text, LIMIT_AUTH_FILE);
 		status = keyring_read(place.home, &text, &err);
-		is_kept = keyring_keep(place.home, buf_str(&text), &err, changes);
+		is_kept = memory_keep_keyring(place.home, buf_str(&text), &err, changes);
 		auth_store_wipe(&text);
 	}
 	pthread_mutex_unlock(&fetch_lock);
@@ -222,15 +118,13 @@ static bool try_begin(struct auth_place place, struct auth_change *change)
 	return false;
 }
 
-int auth_store_begin(struct auth_place place, struct auth_change *ret, struct error *err)
+int auth_store_begin(struct auth_place place, unsigned wait_ms, struct auth_change *ret, struct error *err)
 {
 	enum { PAUSE_MS = 10 };
 	const struct timespec pause = {.tv_nsec = PAUSE_MS * 1000 * 1000};
-	for (int waited_ms = 0; !try_begin(place, ret); waited_ms += PAUSE_MS) {
-		if (waited_ms >= LIMIT_AUTH_LOCK_MS)
-			return error_set(err, ERR_busy,
-			                 "the stored credentials have been locked for %d seconds; try again",
-			                 LIMIT_AUTH_LOCK_MS / 1000);
+	for (unsigned waited_ms = 0; !try_begin(place, ret); waited_ms += PAUSE_MS) {
+		if (waited_ms >= wait_ms)
+			return error_set(err, ERR_busy, "another login or logout has not ended; try again");
 		nanosleep(&pause, NULL);
 	}
 	return 0;
@@ -252,35 +146,40 @@ static int read_file(struct auth_place place, struct buf *out, struct error *err
 	return file_read(path, out, err);
 }
 
+/* The text may be there beside an error (memory_keep_keyring). */
 static int read_kept(const char *home, struct buf *out, struct error *err)
 {
 	struct error why;
-	if (!memory_read(&keyrings, home, out, &why))
+	if (!memory_read(MEMORY_KEYRING, home, out, &why))
 		return keyring_read(home, out, err);
 	return why.code ? error_set(err, why.code, "%s", why.text) : 0;
 }
 
-static bool refresh_time(struct str text, int64_t *ret_ms)
-{
-	auto_arena struct arena arena = {0};
-	return clock_parse_rfc3339(json_get_str(json_parse(&arena, text, NULL), "last_refresh"), ret_ms);
-}
-
-/* True for tokens that were refreshed later than those of the keyring. */
+/* True for tokens of the same account that were refreshed later than those of the keyring. */
 static bool is_newer(struct str file, struct str keyring)
 {
-	int64_t file_ms, keyring_ms;
-	return refresh_time(file, &file_ms) && refresh_time(keyring, &keyring_ms) && file_ms > keyring_ms;
+	auto_arena struct arena arena = {0};
+	const struct json *roots[] = {json_parse(&arena, file, NULL), json_parse(&arena, keyring, NULL)};
+	struct str accounts[2] = {STR_NONE, STR_NONE};
+	int64_t times[2];
+	for (size_t i = 0; i < countof(roots); i++) {
+		if (!clock_parse_rfc3339(json_get_str(roots[i], "last_refresh"), &times[i]))
+			return false;
+		json_to_str(json_path(roots[i], "tokens.account_id"), &accounts[i]);
+	}
+	return times[0] > times[1] && str_eq(accounts[0], accounts[1]);
 }
 
-/* Chooses between the text of the keyring, which is in out if the status is 0, and the file. */
+/* Chooses between the text of the keyring, which is in out, and the file. One that does not answer still has what it
+ * had before. */
 static int read_auto(struct auth_place place, int status, struct buf *out, struct error *err)
 {
 	struct error none;
 	struct buf file;
 	buf_init(&file, LIMIT_AUTH_FILE);
 	int file_status = read_file(place, &file, &none);
-	bool takes_file = file_status == 0 && (status != 0 || is_newer(buf_str(&file), buf_str(out)));
+	bool is_known = status == 0 || (status == -ERR_timeout && out->len);
+	bool takes_file = file_status == 0 && (!is_known || is_newer(buf_str(&file), buf_str(out)));
 	if (takes_file) {
 		buf_reuse(out);
 		buf_append_str(out, buf_str(&file));
@@ -292,17 +191,16 @@ static int read_auto(struct auth_place place, int status, struct buf *out, struc
 	return status;
 }
 
-int auth_store_read(struct auth_place place, struct buf *out, struct error *err)
+/* Whatever is unsaved. */
+static int read_stored(struct auth_place place, struct buf *out, struct error *err)
 {
 	struct error failure = {0};
-	if (memory_read(&memories, place.home, out, &failure))
+	if (memory_read(MEMORY_LOGIN, place.home, out, &failure))
 		return 0;
 	if (place.store == credentials_store_ephemeral)
 		return error_set(err, ERR_not_found, "no credentials");
 	if (!uses_keyring(place))
 		return read_file(place, out, err);
-	if (memory_read(&unsaved, place.home, out, &failure))
-		return 0;
 	int status = read_kept(place.home, out, &failure);
 	note_status(place, status);
 	if (status != 0)
@@ -311,6 +209,13 @@ int auth_store_read(struct auth_place place, struct buf *out, struct error *err)
 		return read_auto(place, status, out, err);
 	return status == 0 || failure.code == ERR_not_found ? status
 	                                                    : error_wrap(err, "failed to load CLI auth from keyring");
+}
+
+int auth_store_read(struct auth_place place, struct buf *out, struct error *err)
+{
+	bool is_unsaved =
+		!memory_has(MEMORY_LOGIN, place.home) && memory_read(MEMORY_UNSAVED, place.home, out, &(struct error){0});
+	return is_unsaved ? 0 : read_stored(place, out, err);
 }
 
 /* ---- writing ---- */
@@ -324,7 +229,7 @@ static int write_keyring(struct auth_place place, struct str text, unsigned wait
 	if (status != 0)
 		return error_wrap(err, "failed to write OAuth tokens to keyring");
 	unlink(path);
-	keyring_change(place.home, text, &(struct error){0});
+	memory_change_keyring(place.home, text, &(struct error){0});
 	return 0;
 }
 
@@ -340,9 +245,7 @@ int auth_store_write(struct auth_place place, struct str text, bool is_memory, s
 {
 	int status = 0;
 	if (is_memory || place.store == credentials_store_ephemeral) {
-		pthread_mutex_lock(&memory_lock);
-		memory_write(&memories, place.home, text, &(struct error){0});
-		pthread_mutex_unlock(&memory_lock);
+		memory_write(MEMORY_LOGIN, place.home, text);
 		return 0;
 	}
 	if (uses_keyring(place))
@@ -350,102 +253,132 @@ int auth_store_write(struct auth_place place, struct str text, bool is_memory, s
 	if (!uses_keyring(place)) /* or no longer */
 		status = write_file(place, text, err);
 	if (status == 0)
-		memory_remove(place.home);
+		memory_clear(place.home);
 	return status;
 }
 
-/* ---- tokens that the keyring did not take ---- */
+/* ---- refreshed tokens ---- */
 
-/* The spent tokens are lines: the keyring may have any of those that it did not replace. */
-static void keep_unsaved(const char *home, struct str text, struct str spent)
+void auth_store_keep(struct auth_place place, struct str text, struct str spent)
 {
-	struct error none = {0};
+	struct error none;
 	struct buf lines;
 	buf_init(&lines, LIMIT_AUTH_FILE);
-	memory_read(&spent_tokens, home, &lines, &none);
+	memory_read(MEMORY_SPENT, place.home, &lines, &none);
 	buf_append_str(&lines, spent);
 	buf_append_char(&lines, '\n');
-	pthread_mutex_lock(&memory_lock);
-	memory_write(&unsaved, home, text, &none);
-	memory_write(&spent_tokens, home, buf_str(&lines), &none);
-	pthread_mutex_unlock(&memory_lock);
+	memory_write(MEMORY_SPENT, place.home, buf_str(&lines)); /* first: another thread may read both */
+	memory_write(MEMORY_UNSAVED, place.home, text);
+	unsaved_store = place.store;
 	auth_store_wipe(&lines);
 }
 
-bool auth_store_keep(struct auth_place place, struct str text, struct str spent)
+/* Sets ret to the refresh token of a ChatGPT login, or STR_NONE. False for a text that is not JSON. */
+static bool find_token(struct arena *arena, struct str text, struct str *ret)
 {
-	bool can_keep = uses_keyring(place);
-	if (can_keep)
-		keep_unsaved(place.home, text, spent);
-	return can_keep;
+	const struct json *root = json_parse(arena, text, NULL);
+	struct str mode = json_get_str(root, "auth_mode");
+	bool is_login = mode.len ? str_is(mode, "chatgpt") : !json_get_str(root, "OPENAI_API_KEY").len;
+	*ret = STR_NONE;
+	if (is_login)
+		json_to_str(json_path(root, "tokens.refresh_token"), ret);
+	return root;
 }
 
-int auth_store_renew(struct auth_place place, struct str text, struct str spent, struct error *err)
+static bool has_line(struct str lines, struct str text)
 {
-	struct error ignored;
-	if (has_memory(&memories, place.home) || !uses_keyring(place))
-		return auth_store_write(place, text, false, err);
-	/* A keyring that does not answer may have other credentials by now. */
-	int status = fetch(place);
-	if (status == 0 || status == -ERR_not_found)
-		status = write_keyring(place, text, LIMIT_KEYRING_READ_MS, &ignored);
-	if (!uses_keyring(place))
-		return auth_store_write(place, text, false, err);
-	if (status == 0) {
-		memory_remove(place.home);
-		return 0;
-	}
-	keep_unsaved(place.home, text, spent);
-	if (place.store == credentials_store_auto)
-		best_effort(write_file(place, text, &ignored));
-	return 0;
-}
-
-/* True if the refresh token in the text that is kept of the keyring is one of these lines. */
-static bool has_token(const char *home, struct str lines)
-{
-	auto_arena struct arena arena = {0};
-	struct error none;
-	struct str found = STR_NONE;
-	struct buf text;
-	buf_init(&text, LIMIT_AUTH_FILE);
-	if (memory_read(&keyrings, home, &text, &none))
-		json_to_str(json_path(json_parse(&arena, buf_str(&text), NULL), "tokens.refresh_token"), &found);
 	bool has_it = false;
-	for (struct str line; !has_it && str_next_line(&lines, &line);)
-		has_it = str_eq(found, line);
-	auth_store_wipe(&text);
+	for (struct str line; text.len && !has_it && str_next_line(&lines, &line);)
+		has_it = str_eq(text, line);
 	return has_it;
 }
 
-/* Within a change: gives the keyring the text, unless a logout or another login has come first. */
-static void settle(struct auth_place place)
+/* The error is left empty if a file has the tokens that the keyring did not take. */
+static int write_renewed(struct auth_place place, struct str text, bool has_answer, struct error *err)
+{
+	int status = -ERR_timeout;
+	struct error ignored;
+	if (uses_keyring(place) && has_answer)
+		status = write_keyring(place, text, LIMIT_KEYRING_READ_MS, err);
+	if (place.store == credentials_store_ephemeral)
+		return auth_store_write(place, text, true, err);
+	if (!uses_keyring(place))
+		return write_file(place, text, err);
+	if (status != 0 && place.store == credentials_store_auto && write_file(place, text, &ignored) == 0)
+		err->code = ERR_none;
+	return status;
+}
+
+/* Stores the text if what is stored is the login that it renews: it has a spent token, or is the text. A keyring that
+ * does not answer may have another one. Within a change. */
+static int settle(struct auth_place place, struct str text, struct str spent, struct buf *stored, bool *ret_is_outdated,
+                  struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	struct str token, own;
+	int keyring = fetch(place);
+	bool has_answer = !uses_keyring(place) || keyring == 0 || keyring == -ERR_not_found;
+	int status = read_stored(place, stored, err);
+	*ret_is_outdated = status == -ERR_not_found;
+	if (status != 0)
+		return status;
+	if (!find_token(&arena, buf_str(stored), &token) || !find_token(&arena, text, &own))
+		return error_set(err, ERR_config, "what is stored is not JSON");
+	bool is_spent = has_line(spent, token), is_own = token.len && str_eq(token, own);
+	*ret_is_outdated = has_answer && !is_spent && !is_own;
+	if (is_spent || (is_own && has_answer))
+		return write_renewed(place, text, has_answer, err);
+	err->code = is_own ? ERR_none : ERR_timeout;
+	return -ERR_timeout;
+}
+
+int auth_store_settle(struct auth_place place, bool *ret_is_outdated, struct error *err)
 {
 	struct error none;
-	struct buf text, spent;
-	int status = fetch(place);
+	struct buf text, spent, stored;
+	int status = 0;
 	buf_init(&text, LIMIT_AUTH_FILE);
 	buf_init(&spent, LIMIT_AUTH_FILE);
-	bool is_there = memory_read(&unsaved, place.home, &text, &none) &&
-	                memory_read(&spent_tokens, place.home, &spent, &none);
-	if (is_there && status == 0 && has_token(place.home, buf_str(&spent)))
-		status = write_keyring(place, buf_str(&text), LIMIT_KEYRING_READ_MS, &none);
-	if (is_there && (status == 0 || status == -ERR_not_found))
-		memory_remove(place.home);
+	buf_init(&stored, LIMIT_AUTH_FILE);
+	*ret_is_outdated = !memory_read(MEMORY_UNSAVED, place.home, &text, &none); /* a login or logout has come first */
+	memory_read(MEMORY_SPENT, place.home, &spent, &none);
+	if (!*ret_is_outdated)
+		status = settle(place, buf_str(&text), buf_str(&spent), &stored, ret_is_outdated, err);
+	if (status == 0 || *ret_is_outdated)
+		memory_drop_unsaved(place.home, buf_str(&text));
 	auth_store_wipe(&text);
 	auth_store_wipe(&spent);
+	auth_store_wipe(&stored);
+	return *ret_is_outdated ? 0 : status;
 }
 
 void auth_store_fetch(struct auth_place place)
 {
 	struct auth_change change;
-	struct error busy;
-	if (!uses_keyring(place) || !has_memory(&unsaved, place.home)) {
+	struct error ignored;
+	bool is_outdated;
+	if (!memory_has(MEMORY_UNSAVED, place.home)) {
 		fetch(place);
-	} else if (auth_store_begin(place, &change, &busy) == 0) {
-		settle(place);
+	} else if (auth_store_begin(place, 0, &change, &ignored) == 0) {
+		best_effort(auth_store_settle(place, &is_outdated, &ignored));
 		auth_store_end(&change);
 	}
+}
+
+int auth_store_flush(struct error *err)
+{
+	auto_free char *home = memory_find_unsaved();
+	struct auth_place place = {home, unsaved_store};
+	struct auth_change change;
+	bool is_outdated;
+	if (!home)
+		return 0;
+	int status = auth_store_begin(place, LIMIT_AUTH_LOCK_MS, &change, err);
+	if (status != 0)
+		return status;
+	status = auth_store_settle(place, &is_outdated, err);
+	auth_store_end(&change);
+	return status != 0 && err->code ? status : 0;
 }
 
 /* ---- removing ---- */
@@ -463,7 +396,7 @@ int auth_store_remove(struct auth_place place, bool *ret_was_there, struct error
 {
 	struct error failure;
 	bool was_in_keyring = false, was_in_file = false;
-	bool was_in_memory = memory_remove(place.home);
+	bool was_in_memory = memory_clear(place.home);
 	int status = 0, file_status = 0;
 	if (place.store != credentials_store_ephemeral) {
 		status = uses_keyring(place) ? keyring_remove(place.home, &was_in_keyring, &failure) : 0;
@@ -472,6 +405,7 @@ int auth_store_remove(struct auth_place place, bool *ret_was_there, struct error
 		note_status(place, status);
 		file_status = remove_file(place, &was_in_file, err);
 	}
+	was_in_memory |= memory_clear(place.home); /* what was kept meanwhile */
 	*ret_was_there = was_in_memory || was_in_keyring || was_in_file;
 	if (file_status != 0 || status == 0 || !uses_keyring(place))
 		return file_status;

@@ -25,21 +25,29 @@ static inline struct auth_place auth_place_file(const char *home)
 
 /* True if auth_store_fetch should precede a read. */
 bool auth_store_is_slow(struct auth_place place);
-/* Asks the keyring, if the place has one, and gives it a text that it did not take before (auth_store_renew). Blocking,
- * for LIMIT_KEYRING_READ_MS for each at most. */
+/* Asks the keyring, if the place has one, and tries to store what was kept (auth_store_keep). Blocking, for
+ * LIMIT_KEYRING_READ_MS for each at most. */
 void auth_store_fetch(struct auth_place place);
 
 /* Begins a change that depends on what is stored: until auth_store_end, no other thread or process makes one. Blocking;
- * ERR_busy after LIMIT_AUTH_LOCK_MS. On a file system without locks, other processes are not kept out. */
+ * ERR_busy after wait_ms, 0: at once. On a file system without locks, other processes are not kept out. */
 struct auth_change {
 	int fd;
 };
-must_check int auth_store_begin(struct auth_place place, struct auth_change *ret, struct error *err);
+must_check int auth_store_begin(struct auth_place place, unsigned wait_ms, struct auth_change *ret, struct error *err);
 void auth_store_end(struct auth_change *change);
 
 /* Appends the text; ERR_not_found without one. Blocking if the place is slow and nothing was fetched. With "auto", a
- * keyring that does not answer (ERR_timeout) is an error only if there is no file. */
+ * keyring that does not answer (ERR_timeout) is an error only if there is no file, or if it has had credentials; out
+ * then has these. */
 must_check int auth_store_read(struct auth_place place, struct buf *out, struct error *err);
+
+/* Refreshed tokens must not be lost: what they replace, with the refresh token `spent`, cannot be used again. Keeps the
+ * text in memory, where it precedes what is stored, until auth_store_settle. */
+void auth_store_keep(struct auth_place place, struct str text, struct str spent);
+
+/* To be called at the end of the program: tries a last time to store what is kept, and waits for LIMIT_AUTH_LOCK_MS. */
+must_check int auth_store_flush(struct error *err);
 
 /* The following are called within a change, unless they say otherwise. */
 
@@ -48,12 +56,9 @@ void auth_store_refetch(struct auth_place place);
 /* is_memory: keeps the text in memory in every store, for which no change is needed; otherwise a text in memory is
  * removed from there. */
 must_check int auth_store_write(struct auth_place place, struct str text, bool is_memory, struct error *err);
-/* Replaces a text with the refresh token `spent`, which cannot be used again: the new text must not be lost. If the
- * keyring does not take it, it is kept in memory, with "auto" in the file as well, until auth_store_fetch has given it
- * to the keyring or found another text there. */
-must_check int auth_store_renew(struct auth_place place, struct str text, struct str spent, struct error *err);
-/* Without a change, because another process does not end its own: keeps the text in memory. False without a keyring. */
-must_check bool auth_store_keep(struct auth_place place, struct str text, struct str spent);
+/* Stores the text that is kept if a spent token is stored. is_outdated: another login is stored, or none, and the text
+ * was dropped. On failure it is still kept; with "auto" a file may have it, err->code is then ERR_none. */
+must_check int auth_store_settle(struct auth_place place, bool *ret_is_outdated, struct error *err);
 /* Removes all of it even if the keyring fails. */
 must_check int auth_store_remove(struct auth_place place, bool *ret_was_there, struct error *err);
 

@@ -11,6 +11,7 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "config/auth_store.h"
 #include "config/config_env.h"
 #include "main/command.h"
 #include "main/gnutls.h"
@@ -28,6 +29,16 @@ static void prepare_process(void)
 	signal(SIGXFSZ, SIG_IGN); /* and so does an exceeded file size limit */
 }
 
+/* The worker threads end here: OpenSSL cannot free a thread's memory after its own exit handler has run. */
+static int end_process(int status)
+{
+	struct error err;
+	uv_library_shutdown();
+	if (auth_store_flush(&err) != 0)
+		fprintf(stderr, "codex: the login was refreshed, but could not be stored: %s; log in again\n", err.text);
+	return status;
+}
+
 /* Runs a command. argv[at] is its word; options before it belong to the command and are moved after it. */
 static int run_word(int argc, char **argv, int at)
 {
@@ -38,10 +49,7 @@ static int run_word(int argc, char **argv, int at)
 	memmove(&argv[2], &argv[1], sizeof(*argv) * (size_t)(at - 1));
 	argv[1] = text;
 	prepare_process();
-	int status = word->run(argc - 1, argv + 1);
-	/* The worker threads end here: OpenSSL cannot free a thread's memory after its own exit handler has run. */
-	uv_library_shutdown();
-	return status;
+	return end_process(word->run(argc - 1, argv + 1));
 }
 
 /* Runs the terminal. A single word is a prompt there, unless it is like a command or no user can read it; after "--" it
@@ -53,9 +61,7 @@ static int run_terminal(int argc, char **argv, int at)
 	if (!is_prompt)
 		return command_refuse(argv[at]);
 	prepare_process();
-	int status = tui_main(argc, argv);
-	uv_library_shutdown();
-	return status;
+	return end_process(tui_main(argc, argv));
 }
 
 int main(int argc, char **argv)

@@ -9,7 +9,7 @@ import test from 'node:test';
 import { startAcp } from './lib/acp.mjs';
 import { startAppServer, text } from './lib/app_server.mjs';
 import { needs, runCodex, tempDir } from './lib/codex.mjs';
-import { inSeconds, jwt, startIssuer } from './lib/issuer.mjs';
+import { inSeconds, jwt, lockStore, startIssuer } from './lib/issuer.mjs';
 import { needsKeyring, startKeyring } from './lib/keyring.mjs';
 import { startProto, userInput } from './lib/proto.mjs';
 
@@ -278,6 +278,85 @@ test('keyring: a change that was late does not undo a later one', options, async
 	await logout;
 	assert.deepEqual(await keyring.items(), []);
 	assert.equal((await server.end()).code, 0);
+});
+
+/** Holds the answer of the issuer to a refresh back: arrived resolves when it is asked, release lets it answer. */
+function slowRefresh(issuer) {
+	let release, came;
+	const gate = new Promise((resolve) => { release = resolve; }), arrived = new Promise((resolve) => { came = resolve; });
+	issuer.overrides.set(TOKEN, (request, body) => { came(); return gate.then(() => issuer.token(request, body)); });
+	return { release, arrived };
+}
+
+for (const [what, args] of [['login', ['login', '--with-api-key']], ['logout', ['logout']]])
+	test(`keyring: a ${what} of another process during a refresh of tokens that are not stored yet is kept`, options, async (t) => {
+		const { keyring, start, turn, run, issuer } = await expired(t, 'keyring');
+		const server = await start();
+		await keyring.ask('refuse');
+		issuer.lifetime = 60; // each turn refreshes
+		assert.equal((await turn(server)).status, 'completed');
+		const refresh = slowRefresh(issuer), second = turn(server);
+		await refresh.arrived;
+		await keyring.ask('accept');
+		assert.equal((await run(args, { input: 'sk-1234567890abcdef' })).code, 0);
+		const items = await keyring.items();
+		refresh.release();
+		assert.match((await second).error.message, /since logged out or signed in to another account/);
+		assert.deepEqual(await keyring.items(), items);
+		assert.equal(items.length, what === 'login' ? 1 : 0);
+		assert.equal((await server.end()).code, 0);
+	});
+
+test('keyring: new tokens are used while a login of another process waits for the keyring, which replaces them', options, async (t) => {
+	const { keyring, start, turn, run, issuer, refreshes } = await expired(t, 'keyring');
+	const server = await start(), refresh = slowRefresh(issuer), first = turn(server);
+	await refresh.arrived;
+	await keyring.ask('hold');
+	const login = run(['login', '--with-api-key'], { input: 'sk-1234567890abcdef' });
+	while (await keyring.ask('count') < 1);
+	refresh.release();
+	assert.equal((await first).status, 'completed');
+	assert.equal((await turn(server)).status, 'completed');
+	assert.equal(refreshes(), 1);
+	await keyring.ask('go on');
+	assert.equal((await login).code, 0);
+	assert.equal((await server.request('account/read')).account.type, 'apiKey');
+	assert.equal(JSON.parse((await keyring.items())[0].secret).OPENAI_API_KEY, 'sk-1234567890abcdef');
+	assert.equal((await server.end()).code, 0);
+});
+
+test('auto: new tokens are kept for a keyring that does not answer, and leave the file of another login alone', options, async (t) => {
+	const { keyring, start, turn, file, issuer, stored } = await expired(t, 'auto');
+	const other = JSON.stringify({ OPENAI_API_KEY: 'sk-of-another-login' });
+	writeFileSync(file, other);
+	const server = await start(), refresh = slowRefresh(issuer), first = turn(server);
+	await refresh.arrived;
+	await keyring.lock();
+	refresh.release();
+	assert.equal((await first).status, 'completed');
+	assert.equal(readFileSync(file, 'utf8'), other);
+	await keyring.unlock();
+	assert.equal((await turn(server)).status, 'completed');
+	const [token] = await stored();
+	assert.equal(issuer.refreshTokens.get(token), 'good');
+	await keyring.lock();
+	writeFileSync(file, other);
+	await assert.rejects(turn(server), /the keyring did not answer/); // the key in the file is not its login
+	assert.equal((await server.end()).code, 0);
+});
+
+test('file: new tokens wait for a process that has the lock, until the program ends', options, async (t) => {
+	const env = await setup(t, 'file', '[model_providers.openai]\nsupports_websockets = false\n'), { issuer, home, exec, file } = env;
+	await signIn(env, { ...issuer.issue(), access_token: jwt({ exp: inSeconds(-60) }) });
+	const lock = await lockStore(t, home);
+	issuer.overrides.set(MODEL, () => {
+		issuer.overrides.delete(MODEL);
+		assert.equal(issuer.refreshTokens.get(JSON.parse(readFileSync(file)).tokens.refresh_token), 'used');
+		lock.end();
+	});
+	const { code, stderr } = await exec();
+	assert.equal(code, 0, stderr);
+	assert.equal(issuer.refreshTokens.get(JSON.parse(readFileSync(file)).tokens.refresh_token), 'good');
 });
 
 test('auto: credentials that are in the file do not wait for the keyring', options, async (t) => {

@@ -3,8 +3,10 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "base/json.h"
@@ -249,23 +251,101 @@ static void new_tokens_wait_for_a_logout_of_another_process(void **state)
 	assert_int_equal(access(temp_path("auth.json"), F_OK), -1);
 }
 
-/* As after LIMIT_AUTH_LOCK_MS, in which another process logs in and waits for its user to unlock the keyring. */
-static void new_tokens_without_the_lock_are_kept_until_a_logout(void **state)
+static void assert_refresh_token(const char *expected)
+{
+	auto_auth struct auth stored = {0};
+	struct error err;
+	assert_int_equal(auth_read(auth_place_file(temp_root), &stored, &err), 0);
+	assert_string_equal(stored.refresh_token ?: "none", expected);
+}
+
+/* The test is the other process, which has the lock for longer than LIMIT_AUTH_RENEW_MS. */
+static void new_tokens_without_the_lock_are_stored_later(void **state)
 {
 	(void)state;
-	struct str text = STR("{\"tokens\":{\"access_token\":\"a\",\"refresh_token\":\"r2\"}}");
-	struct auth_place keyring = {temp_root, credentials_store_keyring};
-	auto_auth struct auth stored = {0}, none = {0};
+	struct auth_place place = auth_place_file(temp_root);
+	auto_auth struct auth first = login_with("r1"), second = login_with("r2"), third = login_with("r3");
+	struct error err;
+	bool is_outdated = true;
+	assert_int_equal(auth_write(place, &first, &err), 0);
+	int fd = open(temp_path("auth-store.lock"), O_RDWR);
+	assert_int_equal(flock(fd, LOCK_EX), 0);
+	assert_int_equal(auth_renew(place, &second, "r1", &is_outdated, &err), 0);
+	assert_false(is_outdated);
+	assert_refresh_token("r2");
+	assert_true(auth_store_is_slow(place));
+	auth_store_fetch(place);
+	assert_true(auth_store_is_slow(place));
+	close(fd);
+	assert_int_equal(auth_renew(place, &third, "r2", &is_outdated, &err), 0);
+	assert_false(is_outdated);
+	assert_false(auth_store_is_slow(place));
+	assert_refresh_token("r3");
+}
+
+/* No file can be written for now. */
+static void renew_without_space(const char *refresh_token, const char *spent)
+{
+	auto_auth struct auth login = login_with(refresh_token);
+	struct rlimit old, none = {.rlim_cur = 16};
+	struct error err;
+	bool is_outdated;
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	none.rlim_max = old.rlim_max;
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
+	int status = auth_renew(auth_place_file(temp_root), &login, spent, &is_outdated, &err);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(status, 0);
+	assert_false(is_outdated);
+	assert_refresh_token(refresh_token);
+}
+
+static void new_tokens_that_a_full_disk_does_not_take_are_stored_later(void **state)
+{
+	(void)state;
+	struct auth_place place = auth_place_file(temp_root);
+	auto_auth struct auth first = login_with("r1");
+	struct error err;
+	assert_int_equal(auth_write(place, &first, &err), 0);
+	renew_without_space("r2", "r1");
+	renew_without_space("r3", "r2");
+	assert_int_equal(auth_store_flush(&err), 0);
+	assert_false(auth_store_is_slow(place));
+	assert_refresh_token("r3");
+}
+
+static void new_tokens_that_were_kept_do_not_replace_another_login(void **state)
+{
+	(void)state;
+	struct auth_place place = auth_place_file(temp_root);
+	auto_auth struct auth first = login_with("r1"), second = login_with("r3");
+	struct error err;
+	bool is_outdated = false;
+	assert_int_equal(auth_write(place, &first, &err), 0);
+	renew_without_space("r2", "r1");
+	temp_put("auth.json", STR("{\"tokens\":{\"refresh_token\":\"other\"}}"));
+	assert_int_equal(auth_renew(place, &second, "r2", &is_outdated, &err), 0);
+	assert_true(is_outdated);
+	assert_refresh_token("other");
+	assert_int_equal(auth_write(place, &first, &err), 0);
+	renew_without_space("r2", "r1");
+	assert_int_equal(unlink(temp_path("auth.json")), 0);
+	auth_store_fetch(place);
+	assert_refresh_token("none");
+	assert_int_equal(access(temp_path("auth.json"), F_OK), -1);
+}
+
+static void a_logout_removes_tokens_that_were_kept(void **state)
+{
+	(void)state;
+	auto_auth struct auth first = login_with("r1");
 	struct error err;
 	bool was_there;
-	setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1);
-	assert_false(auth_store_keep(auth_place_file(temp_root), text, STR("r1")));
-	assert_true(auth_store_keep(keyring, text, STR("r1")));
-	assert_int_equal(auth_read(keyring, &stored, &err), 0);
-	assert_string_equal(stored.refresh_token, "r2");
-	assert_int_equal(auth_remove(keyring, &was_there, &err), -ERR_unsupported);
-	assert_true(was_there);
-	assert_int_equal(auth_read(keyring, &none, &err), -ERR_unsupported);
+	assert_int_equal(auth_write(auth_place_file(temp_root), &first, &err), 0);
+	renew_without_space("r2", "r1");
+	assert_int_equal(auth_remove(auth_place_file(temp_root), &was_there, &err), 0);
+	assert_refresh_token("none");
 }
 
 int main(void)
@@ -283,7 +363,10 @@ int main(void)
 		TEST(claims_are_read_from_tokens),
 		TEST(new_tokens_replace_only_those_that_they_were_made_of),
 		TEST(new_tokens_wait_for_a_logout_of_another_process),
-		TEST(new_tokens_without_the_lock_are_kept_until_a_logout),
+		TEST(new_tokens_without_the_lock_are_stored_later),
+		TEST(new_tokens_that_a_full_disk_does_not_take_are_stored_later),
+		TEST(new_tokens_that_were_kept_do_not_replace_another_login),
+		TEST(a_logout_removes_tokens_that_were_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

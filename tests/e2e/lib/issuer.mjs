@@ -3,7 +3,9 @@
 // It refuses what the real services refuse: a refresh token that was used before, a code that was spent, a verifier that does
 // not match its challenge, an access token that is unknown or was revoked, a request without the account's id.
 
+import { spawn } from 'node:child_process';
 import { createHash, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
@@ -149,6 +151,15 @@ export class Issuer {
 			CODEX_APP_SERVER_LOGIN_ISSUER: this.url,
 		};
 	}
+}
+
+/** Locks the stored credentials, as a process that changes them, until its standard input ends or the command does. */
+export async function lockStore(t, home, command = 'cat') {
+	const child = spawn('flock', ['-F', path.join(home, 'auth-store.lock'), 'sh', '-c', `echo locked; exec ${command}`],
+		{ stdio: ['pipe', 'pipe', 'inherit'] });
+	t.after(() => child.kill('SIGKILL'));
+	await once(child.stdout, 'data');
+	return child.stdin;
 }
 
 /** Starts an issuer, which ends with the test. */
