@@ -368,15 +368,20 @@ int auth_write_api_key(struct auth_place place, struct str key, struct error *er
 	return auth_write(place, &auth, err);
 }
 
-int auth_remove(struct auth_place place, bool *ret_was_there, struct error *err)
+static int remove_within(struct auth_place place, unsigned lock_ms, bool *ret_was_there, struct error *err)
 {
 	struct auth_change change;
 	*ret_was_there = false;
-	if (auth_store_begin(place, LIMIT_AUTH_LOCK_MS, &change, err) != 0)
+	if (auth_store_begin(place, lock_ms, &change, err) != 0)
 		return -(int)err->code;
 	int status = auth_store_remove(place, ret_was_there, err);
 	auth_store_end(&change);
 	return status;
+}
+
+int auth_remove(struct auth_place place, bool *ret_was_there, struct error *err)
+{
+	return remove_within(place, LIMIT_AUTH_LOCK_MS, ret_was_there, err);
 }
 
 /* ---- rules ---- */
@@ -428,16 +433,19 @@ static bool is_forbidden(const struct config *config, const struct auth *auth, s
 	return true;
 }
 
-int auth_enforce(const struct config *config, struct error *err)
+int auth_enforce(const struct config *config, unsigned lock_ms, struct error *err)
 {
+	struct auth_place place = auth_place_of(config);
 	auto_auth struct auth auth = {0};
 	struct error why, removal;
 	bool was_there;
-	if (auth_find(auth_place_of(config), &auth, NULL) != 0 || !is_forbidden(config, &auth, &why))
+	if (auth_find(place, &auth, NULL) != 0 || !is_forbidden(config, &auth, &why))
 		return 0;
 	if (config_env("CODEX_ACCESS_TOKEN"))
 		return error_set(err, ERR_denied, "%s. Unset CODEX_ACCESS_TOKEN.", why.text);
-	if (auth_remove(auth_place_of(config), &was_there, &removal) != 0)
+	if (!lock_ms && auth_store_is_slow(place))
+		return error_set(err, ERR_denied, "%s. Log out.", why.text);
+	if (remove_within(place, lock_ms, &was_there, &removal) != 0)
 		return error_set(err, ERR_denied, "%s. Logging out. (%s)", why.text, removal.text);
 	return error_set(err, ERR_denied, "%s. Logging out.", why.text);
 }

@@ -85,9 +85,10 @@ bool auth_read_claims(struct arena *arena, struct str token, struct id_claims *r
 int64_t auth_token_expiry(struct str token);
 
 /* Checks the credentials against forced_login_method and forced_chatgpt_workspace_id. Stored ones that the rules
- * forbid are removed, which is an error (ERR_denied). Unreadable ones are not an error here. The workspace of a
+ * forbid are removed, which is an error (ERR_denied), also if they cannot be removed within lock_ms because of another
+ * change; 0, on the loop, does not wait for a keyring either. Unreadable ones are not an error here. The workspace of a
  * personal access token is checked when it is known (account/account.h). */
-must_check int auth_enforce(const struct config *config, struct error *err);
+must_check int auth_enforce(const struct config *config, unsigned lock_ms, struct error *err);
 /* Checks the account of a login against forced_chatgpt_workspace_id; account may be NULL. False and err (ERR_denied).
  */
 must_check bool auth_allows_workspace(const struct config_strings *allowed, const char *account, struct error *err);

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { needs, runCodex, tempDir } from './lib/codex.mjs';
-import { idToken, inSeconds, jwt, startIssuer } from './lib/issuer.mjs';
+import { idToken, inSeconds, jwt, lockStore, startIssuer } from './lib/issuer.mjs';
 
 const options = needs('exec');
 const MODEL = '/backend/codex/responses', TOKEN = '/oauth/token';
@@ -299,6 +299,15 @@ test('a login that the rules forbid is removed, and nothing is sent', options, a
 	writeFileSync(path.join(home, 'auth.json'), '{"OPENAI_API_KEY":"sk-1"}');
 	assert.match((await exec(t, issuer, home)).stderr, /ChatGPT login is required, but an API key is currently being used\. Logging out\./);
 	assert.ok(!existsSync(path.join(home, 'auth.json')));
+});
+
+// The loop does not wait: the lock is free before a wait for it would end.
+test('a login that the rules forbid is removed later if another process changes what is stored', options, async (t) => {
+	const { issuer, home } = await setup(t, { home: () => ({ config: 'forced_login_method = "api"\n' }) });
+	await lockStore(t, home, 'sleep 9');
+	assert.match((await exec(t, issuer, home)).stderr, /Logging out\. \(another login or logout has not ended; try again\)/);
+	assert.ok(existsSync(path.join(home, 'auth.json')));
+	assert.equal(issuer.requests.length, 0);
 });
 
 test('doctor reports the login', options, async (t) => {

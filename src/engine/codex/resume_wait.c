@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "config/auth.h"
 #include "config/config.h"
@@ -46,7 +47,7 @@ static void on_fetch_work(void *self)
 {
 	struct resume_job *job = self;
 	auth_store_fetch(auth_place_of(job->config));
-	best_effort(auth_enforce(job->config, &job->err));
+	best_effort(auth_enforce(job->config, LIMIT_AUTH_LOCK_MS, &job->err));
 }
 
 static void on_load_work(void *self)

@@ -30,7 +30,7 @@ struct model_provider *session_read_provider(const struct session *session, stru
 {
 	auto_arena struct arena arena = {0};
 	const struct config *config = session->env->config;
-	if (auth_enforce(config, err) != 0)
+	if (auth_enforce(config, 0, err) != 0)
 		return NULL;
 	if (!described.ptr)
 		return model_provider_create(config, NULL, err);
