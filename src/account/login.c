@@ -282,6 +282,7 @@ struct http_fetch *login_revoke(struct http_client *http, const char *client_id,
 		.body = buf_str(&body),
 		.max = ACCOUNT_ANSWER_MAX,
 		.timeout_ms = ACCOUNT_REVOKE_MS,
+		.is_farewell = true,
 	};
 	struct http_fetch *fetch = http_fetch_start(http, &request, on_done, self);
 	explicit_bzero(body.data, body.len);

@@ -46,7 +46,7 @@ struct login_events {
 struct login *login_start(const struct login_options *options, const struct login_events *events, void *self);
 void login_cancel(struct login *login); /* on_done is not called; not inside it; NULL is a no-op */
 
-/* Revokes a refresh token. */
+/* Revokes a refresh token, also while the program ends. */
 struct http_fetch *login_revoke(struct http_client *http, const char *client_id, struct str refresh_token,
                                 http_fetch_fn on_done, void *self);
 

@@ -157,14 +157,8 @@ static void on_revoked(int status, struct str body, const struct error *err, voi
 static void on_remove_work(struct acp_job *job)
 {
 	struct logout *logout = container_of(job, struct logout, job);
-	struct auth_place place = auth_place_of(logout->config);
-	auto_auth struct auth auth = {0};
 	logout->err.code = ERR_none;
-	auth_store_fetch(place);
-	if (auth_read(place, &auth, NULL) == 0 && auth.kind == AUTH_chatgpt && auth.refresh_token &&
-	    auth.refresh_token[0])
-		logout->token = steal(auth.refresh_token);
-	best_effort(auth_remove(place, &logout->was_there, &logout->err));
+	best_effort(auth_take(auth_place_of(logout->config), &logout->token, &logout->was_there, &logout->err));
 }
 
 static void on_removed(struct acp_job *job)
@@ -173,7 +167,7 @@ static void on_removed(struct acp_job *job)
 	struct acp_server *server = job->server;
 	if (!server) {
 		logout_free(logout);
-	} else if (logout->err.code != ERR_none || !logout->token) {
+	} else if (!logout->token) {
 		finish(logout);
 	} else {
 		list_append(&server->logouts, &logout->link);

@@ -89,10 +89,12 @@ test('a login that is cancelled frees its port; a second one ends the first', op
 test('logout revokes the tokens and removes them', options, async (t) => {
 	const { issuer, server, home } = await setup(t, { isLoggedIn: true });
 	const { refresh_token: token } = readAuth(home).tokens;
+	let isStored; // when the issuer is asked
+	issuer.overrides.set('/oauth/revoke', () => { isStored = existsSync(path.join(home, 'auth.json')); });
 	assert.deepEqual(await server.request('account/logout', null), {});
 	assert.deepEqual((await server.next('account/updated')).params, { authMode: null, planType: null });
 	assert.equal(issuer.refreshTokens.get(token), 'revoked');
-	assert.ok(!existsSync(path.join(home, 'auth.json')));
+	assert.equal(isStored, false);
 });
 
 test('rate limits are read from the back end, with a new token if necessary', options, async (t) => {

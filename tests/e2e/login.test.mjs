@@ -77,9 +77,11 @@ test('a login in the browser stores tokens that requests use, and logout revokes
 	const turn = await runCodex(t, ['exec', '--skip-git-repo-check', 'hi'], { home });
 	assert.deepEqual([turn.code, turn.stdout], [0, 'Hello.\n'], turn.stderr);
 
+	let isStored; // when the issuer is asked: what cannot be removed stays valid
+	issuer.overrides.set('/oauth/revoke', () => { isStored = existsSync(path.join(home, 'auth.json')); });
 	const out = await runCodex(t, ['logout'], { home, env: issuer.env });
 	assert.deepEqual([out.code, out.stderr], [0, 'Successfully logged out\n']);
-	assert.ok(!existsSync(path.join(home, 'auth.json')));
+	assert.equal(isStored, false);
 	assert.deepEqual(JSON.parse(issuer.to('/oauth/revoke')[0].body),
 		{ token: auth.tokens.refresh_token, token_type_hint: 'refresh_token', client_id: 'app_EMoamEEZ73f0CkXaXp7hrann' });
 });

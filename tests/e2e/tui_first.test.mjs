@@ -6,6 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { forever, makeHome, needs, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { startIssuer } from './lib/issuer.mjs';
 import { answer, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -42,6 +43,18 @@ for (const [name, key] of [['2', '2'], ['Esc', '\x1b']]) {
 		await leave(term);
 	});
 }
+
+test('/logout removes a login, then revokes its tokens', options, async (t) => {
+	const issuer = await startIssuer(t), home = issuer.home(tempDir(t, 'home')), file = path.join(home, 'auth.json');
+	const { refresh_token: token } = JSON.parse(fs.readFileSync(file, 'utf8')).tokens;
+	const asked = new Promise((resolve) => { issuer.overrides.set('/oauth/revoke', () => resolve(fs.existsSync(file))); });
+	const term = await startReady(t, null, [], { home, env: issuer.env });
+	await enter(term, '/logout');
+	await term.until(/Logged out: the stored key or login was removed/);
+	assert.equal(await asked, false);
+	await leave(term);
+	assert.equal(issuer.refreshTokens.get(token), 'revoked');
+});
 
 test('a key: typed unseen, checked, and stored for the user alone; Esc leaves', options, async (t) => {
 	const home = tempDir(t, 'home');

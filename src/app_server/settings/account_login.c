@@ -41,6 +41,7 @@ struct logout {
 	struct rpc_request *request; /* NULL: the client has disconnected */
 	struct http_fetch *fetch;
 	struct config *config; /* holds a reference */
+	char *token;           /* to revoke, or NULL */
 	struct error err;
 	bool is_removing;
 };
@@ -257,6 +258,9 @@ static void logout_destroy(struct logout *logout)
 	list_remove(&logout->link);
 	http_fetch_cancel(logout->fetch);
 	config_unref(logout->config);
+	if (logout->token)
+		explicit_bzero(logout->token, strlen(logout->token));
+	free(logout->token);
 	free(logout);
 }
 
@@ -264,12 +268,11 @@ static void on_remove_work(void *self)
 {
 	struct logout *logout = self;
 	bool was_there;
-	best_effort(auth_remove(auth_place_of(logout->config), &was_there, &logout->err));
+	best_effort(auth_take(auth_place_of(logout->config), &logout->token, &was_there, &logout->err));
 }
 
-static void on_removed(void *self)
+static void finish(struct logout *logout)
 {
-	struct logout *logout = self;
 	struct app_server *server = logout->server;
 	struct app_logout_account_response response = {0};
 	struct app_account_updated_notification updated = {0};
@@ -283,12 +286,6 @@ static void on_removed(void *self)
 	logout_destroy(logout);
 }
 
-static void start_removing(struct logout *logout)
-{
-	logout->is_removing = true;
-	lane_run(logout->server->loop, on_remove_work, on_removed, logout);
-}
-
 static void on_revoked(int status, struct str body, const struct error *err, void *self)
 {
 	struct logout *logout = self;
@@ -296,28 +293,31 @@ static void on_revoked(int status, struct str body, const struct error *err, voi
 	(void)body;
 	(void)err;
 	logout->fetch = NULL;
-	start_removing(logout);
+	finish(logout);
+}
+
+static void on_removed(void *self)
+{
+	struct logout *logout = self;
+	logout->is_removing = false;
+	if (logout->token && logout->server)
+		logout->fetch = login_revoke(services_http(logout->server->services),
+		                             config_env("CODEX_APP_SERVER_LOGIN_CLIENT_ID"), str_of(logout->token),
+		                             on_revoked, logout);
+	else
+		finish(logout);
 }
 
 enum rpc_verdict account_logout(struct rpc_request *request)
 {
 	struct app_server *server = request->server;
-	auto_auth struct auth auth = {0};
-	if (account_must_wait(request))
-		return RPC_WAIT;
-	bool has_tokens = auth_read(auth_place_of(server->config), &auth, NULL) == 0 && auth.kind == AUTH_chatgpt &&
-	                  auth.refresh_token && auth.refresh_token[0];
 	struct logout *logout = xnew(struct logout);
 	logout->server = server;
 	logout->request = request;
 	logout->config = config_ref(server->config);
+	logout->is_removing = true;
 	list_append(&logins_of(server)->logouts, &logout->link);
-	if (has_tokens)
-		logout->fetch =
-			login_revoke(services_http(server->services), config_env("CODEX_APP_SERVER_LOGIN_CLIENT_ID"),
-		                     str_of(auth.refresh_token), on_revoked, logout);
-	else
-		start_removing(logout);
+	lane_run(server->loop, on_remove_work, on_removed, logout);
 	return rpc_wait(request, on_logout_cancel, logout);
 }
 

@@ -180,29 +180,30 @@ static void on_revoked(int status, struct str body, const struct error *err, voi
 	loop_stop(session->loop);
 }
 
-/* A failure is ignored: the tokens are removed in any case. */
-static void revoke_tokens(const struct auth *auth)
+/* A failure is ignored: the tokens have been removed. */
+static void revoke_token(char *token)
 {
 	struct session session = {0};
-	if (auth->kind != AUTH_chatgpt || !auth->refresh_token || !auth->refresh_token[0] || !session_open(&session))
+	if (!session_open(&session))
 		return;
-	login_revoke(session.http, NULL, str_of(auth->refresh_token), on_revoked, &session);
+	login_revoke(session.http, NULL, str_of(token), on_revoked, &session);
 	loop_run(session.loop);
 	session_close(&session);
+	explicit_bzero(token, strlen(token));
 }
 
 int login_session_logout(const char *home, const struct config *config)
 {
 	struct auth_place place = config ? auth_place_of(config) : auth_place_file(home);
-	auto_auth struct auth auth = {0};
+	auto_free char *token = NULL;
 	struct error err;
-	bool was_there = false;
-	if (auth_read(place, &auth, NULL) == 0)
-		revoke_tokens(&auth);
-	if (auth_remove(place, &was_there, &err) != 0) {
+	bool was_there;
+	if (auth_take(place, &token, &was_there, &err) != 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return EXIT_FAILED;
 	}
+	if (token)
+		revoke_token(token);
 	fputs(was_there ? "Successfully logged out\n" : "Not logged in\n", stderr);
 	return 0;
 }

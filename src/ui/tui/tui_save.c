@@ -2,6 +2,7 @@
  * key or login. A worker reads and writes them. */
 #include <string.h>
 
+#include "account/login.h"
 #include "base/arena.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -120,7 +121,7 @@ struct crediting {
 	struct tui *tui; /* NULL: the terminal was left meanwhile */
 	struct lane_job *job;
 	struct config *config; /* holds a reference */
-	char *key;             /* to store, or NULL */
+	char *key;             /* to store; a refresh token that was removed; or NULL */
 	bool removes, was_there;
 	struct error err;
 	void (*on_done)(struct tui *tui, const struct error *err);
@@ -131,7 +132,7 @@ static void on_credit_work(void *self)
 	struct crediting *work = self;
 	struct auth_place place = auth_place_of(work->config);
 	if (work->removes)
-		best_effort(auth_remove(place, &work->was_there, &work->err));
+		best_effort(auth_take(place, &work->key, &work->was_there, &work->err));
 	else if (work->key)
 		best_effort(auth_write_api_key(place, str_of(work->key), &work->err));
 	else
@@ -148,12 +149,22 @@ static void crediting_free(void *self)
 	free(work);
 }
 
+static void on_revoked(int status, struct str body, const struct error *err, void *self)
+{
+	(void)status;
+	(void)body;
+	(void)err;
+	(void)self;
+}
+
 static void on_credited(void *self)
 {
 	struct crediting *work = self;
 	struct tui *tui = work->tui;
 	if (tui) {
 		tui->crediting = NULL;
+		if (work->removes && work->key)
+			login_revoke(services_http(tui->services), NULL, str_of(work->key), on_revoked, NULL);
 		if (work->err.code == ERR_none && work->removes && !work->was_there)
 			error_set(&work->err, ERR_not_found, "no credentials");
 		work->on_done(tui, work->err.code ? &work->err : NULL);
@@ -212,7 +223,7 @@ void tui_save_leave(struct tui *tui)
 {
 	struct crediting *work = steal(tui->crediting);
 	leave_saving(tui);
-	if (work && (work->key || work->removes))
+	if (work && (work->removes || work->key))
 		work->tui = NULL; /* the change is made first */
 	else if (work)
 		lane_leave(work->job, crediting_free);
