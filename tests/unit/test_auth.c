@@ -11,6 +11,7 @@
 
 #include "base/json.h"
 #include "config/auth.h"
+#include "config/auth_memory.h"
 
 static struct auth read_text(const char *text)
 {
@@ -348,6 +349,26 @@ static void a_logout_removes_tokens_that_were_kept(void **state)
 	assert_refresh_token("none");
 }
 
+/* There is no keyring any more. */
+static void members_of_a_keyring_that_does_not_answer_are_kept(void **state)
+{
+	(void)state;
+	struct auth_place place = {temp_root, credentials_store_keyring};
+	auto_auth struct auth login = login_with("r2");
+	auto_buf struct buf text;
+	struct error err = {0};
+	bool is_outdated;
+	setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1);
+	memory_change_keyring(temp_root,
+	                      STR("{\"tokens\":{\"refresh_token\":\"r1\",\"account_id\":\"acc-1\"},\"more\":1}"), &err);
+	assert_int_equal(auth_renew(place, &login, "r1", &is_outdated, &err), 0);
+	assert_false(is_outdated);
+	buf_init(&text, 1000);
+	assert_int_equal(auth_store_read(place, &text, &err), 0);
+	assert_true(str_find(buf_str(&text), STR("\"more\": 1")) >= 0);
+	assert_true(str_find(buf_str(&text), STR("\"r2\"")) >= 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -367,6 +388,7 @@ int main(void)
 		TEST(new_tokens_that_a_full_disk_does_not_take_are_stored_later),
 		TEST(new_tokens_that_were_kept_do_not_replace_another_login),
 		TEST(a_logout_removes_tokens_that_were_kept),
+		TEST(members_of_a_keyring_that_does_not_answer_are_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
