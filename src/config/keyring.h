@@ -17,7 +17,8 @@
  * refuses; ERR_timeout if it does not answer within LIMIT_KEYRING_READ_MS, or has not answered an earlier call yet. */
 must_check int keyring_read(const char *home, struct buf *out, struct error *err);
 /* Replaces the text. ERR_timeout: it does so later, if the service answers after all. The service gets such changes in
- * the order of their calls. Waits for an earlier one. */
+ * the order of their calls, not in that of other processes: what it has received cannot be taken back. Waits for an
+ * earlier one. */
 must_check int keyring_write(const char *home, struct str text, unsigned wait_ms, struct error *err);
 /* Waits for LIMIT_KEYRING_WRITE_MS at most; otherwise as keyring_write. */
 must_check int keyring_remove(const char *home, bool *ret_was_there, struct error *err);
