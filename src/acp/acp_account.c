@@ -158,7 +158,7 @@ static void on_remove_work(struct acp_job *job)
 {
 	struct logout *logout = container_of(job, struct logout, job);
 	logout->err.code = ERR_none;
-	best_effort(auth_take(auth_place_of(logout->config), &logout->token, &logout->was_there, &logout->err));
+	best_effort(auth_remove(auth_place_of(logout->config), &logout->token, &logout->was_there, &logout->err));
 }
 
 static void on_removed(struct acp_job *job)

@@ -379,19 +379,14 @@ static int remove_within(struct auth_place place, unsigned lock_ms, bool *ret_wa
 	return status;
 }
 
-int auth_remove(struct auth_place place, bool *ret_was_there, struct error *err)
-{
-	return remove_within(place, LIMIT_AUTH_LOCK_MS, ret_was_there, err);
-}
-
-int auth_take(struct auth_place place, char **ret_token, bool *ret_was_there, struct error *err)
+int auth_remove(struct auth_place place, char **ret_token, bool *ret_was_there, struct error *err)
 {
 	auto_auth struct auth auth = {0};
 	*ret_token = NULL;
 	auth_store_fetch(place);
 	bool has_token = auth_read(place, &auth, NULL) == 0 && auth.kind == AUTH_chatgpt && auth.refresh_token &&
 	                 auth.refresh_token[0];
-	int status = auth_remove(place, ret_was_there, err);
+	int status = remove_within(place, LIMIT_AUTH_LOCK_MS, ret_was_there, err);
 	if (status == 0 && has_token)
 		*ret_token = steal(auth.refresh_token);
 	return status;

@@ -57,11 +57,9 @@ must_check int auth_renew(struct auth_place place, const struct auth *auth, cons
 /* Replaces the stored credentials by the key. Leading and trailing blanks are trimmed. ERR_invalid for a key that is
  * empty or contains other blanks or control characters. */
 must_check int auth_write_api_key(struct auth_place place, struct str key, struct error *err);
-/* Removes the credentials, also those in memory; no-op without any. */
-must_check int auth_remove(struct auth_place place, bool *ret_was_there, struct error *err);
-/* As auth_remove, and returns the refresh token of a ChatGPT login that was removed, which is to be revoked; NULL:
- * none. The caller wipes and frees it. */
-must_check int auth_take(struct auth_place place, char **ret_token, bool *ret_was_there, struct error *err);
+/* Removes the credentials, also those in memory; no-op without any. Returns the refresh token of a ChatGPT login that
+ * was removed, which is to be revoked, or NULL. The caller wipes and frees it. */
+must_check int auth_remove(struct auth_place place, char **ret_token, bool *ret_was_there, struct error *err);
 
 /* Trims the key; false if a header cannot carry it. */
 bool auth_check_key(struct str key, struct str *ret_key);

@@ -9,7 +9,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { codexBin, cleanEnv, launch, needs, runCodex, tempDir, waitFor } from './lib/codex.mjs';
-import { idToken, startIssuer } from './lib/issuer.mjs';
+import { idToken, lockStore, startIssuer } from './lib/issuer.mjs';
 
 const options = needs('login');
 const readAuth = (home) => JSON.parse(readFileSync(path.join(home, 'auth.json')));
@@ -84,6 +84,16 @@ test('a login in the browser stores tokens that requests use, and logout revokes
 	assert.equal(isStored, false);
 	assert.deepEqual(JSON.parse(issuer.to('/oauth/revoke')[0].body),
 		{ token: auth.tokens.refresh_token, token_type_hint: 'refresh_token', client_id: 'app_EMoamEEZ73f0CkXaXp7hrann' });
+});
+
+test('a logout that cannot remove the login does not revoke it', options, async (t) => {
+	const { issuer, home } = await setup(t);
+	issuer.home(home);
+	await lockStore(t, home);
+	const out = await runCodex(t, ['logout'], { home, env: issuer.env });
+	assert.deepEqual([out.code, out.stderr], [1, 'another login or logout has not ended; try again\n']);
+	assert.ok(existsSync(path.join(home, 'auth.json')));
+	assert.deepEqual(issuer.requests, []);
 });
 
 test("a callback of somebody else does not end the login or spend its code", options, async (t) => {

@@ -99,17 +99,19 @@ static void bad_keys_are_refused(void **state)
 static void removing_forgets(void **state)
 {
 	(void)state;
+	auto_free char *removed = NULL;
 	bool was_there = false;
 	assert_int_equal(auth_write_api_key(auth_place_file(temp_root), STR("sk"), NULL), 0);
-	assert_int_equal(auth_remove(auth_place_file(temp_root), &was_there, NULL), 0);
+	assert_int_equal(auth_remove(auth_place_file(temp_root), &removed, &was_there, NULL), 0);
 	assert_true(was_there);
-	assert_int_equal(auth_remove(auth_place_file(temp_root), &was_there, NULL), 0);
+	assert_int_equal(auth_remove(auth_place_file(temp_root), &removed, &was_there, NULL), 0);
 	assert_false(was_there);
 }
 
 static void tokens_are_kept_in_memory_if_configured(void **state)
 {
 	(void)state;
+	auto_free char *removed = NULL;
 	bool was_there = false;
 	struct auth_place memory = {temp_root, credentials_store_ephemeral};
 	auto_auth struct auth login = {.kind = AUTH_chatgpt, .access_token = xstrdup("t"), .account_id = xstrdup("a")};
@@ -119,7 +121,7 @@ static void tokens_are_kept_in_memory_if_configured(void **state)
 	assert_int_equal(auth_read(memory, &read, NULL), 0);
 	assert_int_equal(read.kind, AUTH_chatgpt);
 	assert_string_equal(read.access_token, "t");
-	assert_int_equal(auth_remove(memory, &was_there, NULL), 0);
+	assert_int_equal(auth_remove(memory, &removed, &was_there, NULL), 0);
 	assert_true(was_there);
 	auto_auth struct auth none = {0};
 	assert_int_equal(auth_read(memory, &none, NULL), 0);
@@ -189,6 +191,7 @@ static void new_tokens_replace_only_those_that_they_were_made_of(void **state)
 	struct auth_place place = auth_place_file(temp_root);
 	auto_auth struct auth first = login_with("r1"), second = login_with("r2"), third = login_with("r3");
 	struct error err;
+	auto_free char *removed = NULL;
 	bool is_outdated, was_there;
 	assert_int_equal(auth_write(place, &first, &err), 0);
 	assert_int_equal(auth_renew(place, &second, "r1", &is_outdated, &err), 0);
@@ -198,7 +201,7 @@ static void new_tokens_replace_only_those_that_they_were_made_of(void **state)
 	auto_auth struct auth stored = {0};
 	assert_int_equal(auth_read(place, &stored, &err), 0);
 	assert_string_equal(stored.refresh_token, "r2");
-	assert_int_equal(auth_remove(place, &was_there, &err), 0);
+	assert_int_equal(auth_remove(place, &removed, &was_there, &err), 0);
 	assert_int_equal(auth_renew(place, &third, "r2", &is_outdated, &err), 0);
 	assert_true(is_outdated);
 	assert_int_equal(access(temp_path("auth.json"), F_OK), -1);
@@ -341,11 +344,12 @@ static void a_logout_removes_tokens_that_were_kept(void **state)
 {
 	(void)state;
 	auto_auth struct auth first = login_with("r1");
+	auto_free char *removed = NULL;
 	struct error err;
 	bool was_there;
 	assert_int_equal(auth_write(auth_place_file(temp_root), &first, &err), 0);
 	renew_without_space("r2", "r1");
-	assert_int_equal(auth_remove(auth_place_file(temp_root), &was_there, &err), 0);
+	assert_int_equal(auth_remove(auth_place_file(temp_root), &removed, &was_there, &err), 0);
 	assert_refresh_token("none");
 }
 
@@ -359,8 +363,8 @@ static void members_of_a_keyring_that_does_not_answer_are_kept(void **state)
 	struct error err = {0};
 	bool is_outdated;
 	setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent/bus", 1);
-	memory_change_keyring(temp_root,
-	                      STR("{\"tokens\":{\"refresh_token\":\"r1\",\"account_id\":\"acc-1\"},\"more\":1}"), &err);
+	memory_keep_keyring(temp_root,
+	                    STR("{\"tokens\":{\"refresh_token\":\"r1\",\"account_id\":\"acc-1\"},\"more\":1}"), &err);
 	assert_int_equal(auth_renew(place, &login, "r1", &is_outdated, &err), 0);
 	assert_false(is_outdated);
 	buf_init(&text, 1000);

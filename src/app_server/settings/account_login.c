@@ -268,7 +268,7 @@ static void on_remove_work(void *self)
 {
 	struct logout *logout = self;
 	bool was_there;
-	best_effort(auth_take(auth_place_of(logout->config), &logout->token, &was_there, &logout->err));
+	best_effort(auth_remove(auth_place_of(logout->config), &logout->token, &was_there, &logout->err));
 }
 
 static void finish(struct logout *logout)

@@ -198,7 +198,7 @@ int login_session_logout(const char *home, const struct config *config)
 	auto_free char *token = NULL;
 	struct error err;
 	bool was_there;
-	if (auth_take(place, &token, &was_there, &err) != 0) {
+	if (auth_remove(place, &token, &was_there, &err) != 0) {
 		fprintf(stderr, "%s\n", err.text);
 		return EXIT_FAILED;
 	}

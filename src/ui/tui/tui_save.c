@@ -132,7 +132,7 @@ static void on_credit_work(void *self)
 	struct crediting *work = self;
 	struct auth_place place = auth_place_of(work->config);
 	if (work->removes)
-		best_effort(auth_take(place, &work->key, &work->was_there, &work->err));
+		best_effort(auth_remove(place, &work->key, &work->was_there, &work->err));
 	else if (work->key)
 		best_effort(auth_write_api_key(place, str_of(work->key), &work->err));
 	else
