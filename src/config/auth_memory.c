@@ -1,3 +1,4 @@
+/* A process has few homes, mostly one: a list of all texts is searched. */
 #include "config/auth_memory.h"
 
 #include <pthread.h>
@@ -6,7 +7,6 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
-#include "config/auth_store.h"
 
 struct memory {
 	struct list link;
@@ -18,7 +18,6 @@ struct memory {
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct list memories = {&memories, &memories};
-static unsigned keyring_changes; /* by this process */
 
 /* ---- with the lock held ---- */
 
@@ -37,7 +36,9 @@ static bool drop(enum memory_kind kind, const char *home)
 	if (!memory)
 		return false;
 	list_remove(&memory->link);
-	auth_store_wipe(&memory->text);
+	if (memory->text.data)
+		explicit_bzero(memory->text.data, memory->text.len);
+	buf_finish(&memory->text);
 	free(memory->home);
 	free(memory);
 	return true;
@@ -117,30 +118,11 @@ void memory_drop_unsaved(const char *home, struct str text)
 	pthread_mutex_unlock(&lock);
 }
 
-bool memory_keep_keyring(const char *home, struct str text, const struct error *err, unsigned changes)
+void memory_keep_keyring(const char *home, struct str text, const struct error *err)
 {
 	pthread_mutex_lock(&lock);
-	bool is_current = changes == keyring_changes;
 	bool has_failed = err->code && err->code != ERR_not_found;
 	const struct memory *kept = has_failed ? find(MEMORY_KEYRING, home) : NULL;
-	if (is_current)
-		replace(MEMORY_KEYRING, home, kept ? buf_str(&kept->text) : text, err);
+	replace(MEMORY_KEYRING, home, kept ? buf_str(&kept->text) : text, err);
 	pthread_mutex_unlock(&lock);
-	return is_current;
-}
-
-void memory_change_keyring(const char *home, struct str text, const struct error *err)
-{
-	pthread_mutex_lock(&lock);
-	keyring_changes++;
-	replace(MEMORY_KEYRING, home, text, err);
-	pthread_mutex_unlock(&lock);
-}
-
-unsigned memory_keyring_changes(void)
-{
-	pthread_mutex_lock(&lock);
-	unsigned changes = keyring_changes;
-	pthread_mutex_unlock(&lock);
-	return changes;
 }

@@ -17,7 +17,7 @@ enum memory_kind {
 };
 
 /* Appends the text. False without one. Sets ret_err, with code 0 unless it is that of a keyring. */
-bool memory_read(enum memory_kind kind, const char *home, struct buf *out, struct error *ret_err);
+must_check bool memory_read(enum memory_kind kind, const char *home, struct buf *out, struct error *ret_err);
 bool memory_has(enum memory_kind kind, const char *home);
 char *memory_find_unsaved(void); /* the home of such a text; NULL: none; to be freed */
 void memory_write(enum memory_kind kind, const char *home, struct str text);
@@ -26,10 +26,7 @@ bool memory_clear(const char *home);
 /* The same for the refreshed tokens alone, unless others have replaced this text. */
 void memory_drop_unsaved(const char *home, struct str text);
 
-/* Keeps what the keyring has, unless this process has changed it since then, as the number of its changes shows; beside
- * an error, what it had last. err: code 0, or why there is no text. */
-bool memory_keep_keyring(const char *home, struct str text, const struct error *err, unsigned changes);
-void memory_change_keyring(const char *home, struct str text, const struct error *err); /* after a change */
-unsigned memory_keyring_changes(void);
+/* Keeps what the keyring has; beside an error, what it had last. err: code 0, or why there is no text. */
+void memory_keep_keyring(const char *home, struct str text, const struct error *err);
 
 #endif

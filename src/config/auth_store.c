@@ -1,8 +1,7 @@
 /* A file is replaced atomically, so that a full disk does not destroy the old credentials. With "keyring" there is no
  * file; with "auto" it is used where the keyring cannot be, has nothing, or did not take newer tokens.
  *
- * The text of a keyring is kept. A thread may read it while another one writes: its text is then outdated, and it reads
- * again. */
+ * The text of a keyring is kept. Work that reads or changes it runs on one thread (loop/lane.h). */
 #include "config/auth_store.h"
 
 #include <errno.h>
@@ -52,7 +51,7 @@ static void keyring_empty(const char *home)
 {
 	struct error none;
 	error_set(&none, ERR_not_found, "no credentials");
-	memory_change_keyring(home, STR(""), &none);
+	memory_keep_keyring(home, STR(""), &none);
 }
 
 /* True if the keyring was found without credentials, and there is a file: a program that stores them in the keyring
@@ -63,7 +62,7 @@ static bool has_file_only(struct auth_place place)
 	struct buf text;
 	struct error err = {0};
 	buf_init(&text, LIMIT_AUTH_FILE);
-	memory_read(MEMORY_KEYRING, place.home, &text, &err);
+	best_effort(memory_read(MEMORY_KEYRING, place.home, &text, &err));
 	auth_store_wipe(&text);
 	return place.store == credentials_store_auto && err.code == ERR_not_found && access(path, F_OK) == 0;
 }
@@ -77,19 +76,16 @@ bool auth_store_is_slow(struct auth_place place)
 /* One at a time, so that an older text does not replace a newer one. Returns the status of the keyring. */
 static int fetch(struct auth_place place)
 {
-	bool is_kept = !uses_keyring(place);
-	int status = 0;
+	struct buf text;
+	struct error err = {0};
+	if (!uses_keyring(place))
+		return 0;
+	buf_init(&text, LIMIT_AUTH_FILE);
 	pthread_mutex_lock(&fetch_lock);
-	while (!is_kept) {
-		struct buf text;
-		struct error err = {0};
-		unsigned changes = memory_keyring_changes();
-		buf_init(&text, LIMIT_AUTH_FILE);
-		status = keyring_read(place.home, &text, &err);
-		is_kept = memory_keep_keyring(place.home, buf_str(&text), &err, changes);
-		auth_store_wipe(&text);
-	}
+	int status = keyring_read(place.home, &text, &err);
+	memory_keep_keyring(place.home, buf_str(&text), &err);
 	pthread_mutex_unlock(&fetch_lock);
+	auth_store_wipe(&text);
 	note_status(place, status);
 	return status;
 }
@@ -191,7 +187,7 @@ static int read_auto(struct auth_place place, int status, struct buf *out, struc
 	return status;
 }
 
-/* Whatever is unsaved. */
+/* As auth_store_read, without what is unsaved. */
 static int read_stored(struct auth_place place, struct buf *out, struct error *err)
 {
 	struct error failure = {0};
@@ -213,9 +209,10 @@ static int read_stored(struct auth_place place, struct buf *out, struct error *e
 
 int auth_store_read(struct auth_place place, struct buf *out, struct error *err)
 {
-	bool is_unsaved =
-		!memory_has(MEMORY_LOGIN, place.home) && memory_read(MEMORY_UNSAVED, place.home, out, &(struct error){0});
-	return is_unsaved ? 0 : read_stored(place, out, err);
+	struct error none;
+	if (!memory_has(MEMORY_LOGIN, place.home) && memory_read(MEMORY_UNSAVED, place.home, out, &none))
+		return 0;
+	return read_stored(place, out, err);
 }
 
 /* ---- writing ---- */
@@ -229,7 +226,7 @@ static int write_keyring(struct auth_place place, struct str text, unsigned wait
 	if (status != 0)
 		return error_wrap(err, "failed to write OAuth tokens to keyring");
 	unlink(path);
-	memory_change_keyring(place.home, text, &(struct error){0});
+	memory_keep_keyring(place.home, text, &(struct error){0});
 	return 0;
 }
 
@@ -264,7 +261,7 @@ void auth_store_keep(struct auth_place place, struct str text, struct str spent)
 	struct error none;
 	struct buf lines;
 	buf_init(&lines, LIMIT_AUTH_FILE);
-	memory_read(MEMORY_SPENT, place.home, &lines, &none);
+	best_effort(memory_read(MEMORY_SPENT, place.home, &lines, &none));
 	buf_append_str(&lines, spent);
 	buf_append_char(&lines, '\n');
 	memory_write(MEMORY_SPENT, place.home, buf_str(&lines)); /* first: another thread may read both */
@@ -340,8 +337,9 @@ int auth_store_settle(struct auth_place place, bool *ret_is_outdated, struct err
 	buf_init(&text, LIMIT_AUTH_FILE);
 	buf_init(&spent, LIMIT_AUTH_FILE);
 	buf_init(&stored, LIMIT_AUTH_FILE);
-	*ret_is_outdated = !memory_read(MEMORY_UNSAVED, place.home, &text, &none); /* a login or logout has come first */
-	memory_read(MEMORY_SPENT, place.home, &spent, &none);
+	/* Otherwise a login or logout has come first. */
+	*ret_is_outdated = !memory_read(MEMORY_UNSAVED, place.home, &text, &none) ||
+	                   !memory_read(MEMORY_SPENT, place.home, &spent, &none);
 	if (!*ret_is_outdated)
 		status = settle(place, buf_str(&text), buf_str(&spent), &stored, ret_is_outdated, err);
 	if (status == 0 || *ret_is_outdated)

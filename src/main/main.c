@@ -35,7 +35,7 @@ static int end_process(int status)
 	struct error err;
 	uv_library_shutdown();
 	if (auth_store_flush(&err) != 0)
-		fprintf(stderr, "codex: the login was refreshed, but could not be stored: %s; log in again\n", err.text);
+		fprintf(stderr, "codex: the login was refreshed, but not stored: %s; log in again\n", err.text);
 	return status;
 }
 
