@@ -172,10 +172,31 @@ static enum body_kind body_kind_of(const struct http_head *head)
 	return str_equal_fold(type, STR("application/x-ndjson")) ? BODY_LINES : BODY_UNKNOWN;
 }
 
+/* `answers` of the query is the number of the event that asked: calls of a task can have the same id, so an answer
+ * that names its request by the ids alone can reach the one after that. */
+static bool are_current(struct http_request *request, const struct batch *batch)
+{
+	struct str query = request->query, pair;
+	uint64_t seq = 0;
+	while (str_next_part(&query, '&', &pair)) {
+		if (!str_cut_prefix(&pair, "answers="))
+			continue;
+		str_to_u64(pair, &seq); /* no event has the number 0 */
+		vec_for_each(it, &batch->items)
+			if (!kept_session_has_open(request->session->kept, seq, *it))
+				return false;
+	}
+	return true;
+}
+
 static void carry_out(struct http_request *request, struct batch *batch)
 {
 	char json[96];
 	size_t accepted = 0, count = batch->items.count;
+	if (!are_current(request, batch)) {
+		http_request_refuse(request, 409, "the request was answered already, or has ended");
+		return;
+	}
 	vec_for_each(it, &batch->items)
 		accepted += kept_session_submit(request->session->kept, *it);
 	batch->items.count = 0; /* the session has taken them */

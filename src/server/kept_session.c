@@ -108,7 +108,7 @@ static void on_event(const struct event *event, void *self)
 	struct kept_session *session = self;
 	struct str line, rest;
 	if (session->options.has_facts)
-		session->has_change |= session_facts_on_event(&session->facts, event);
+		session->has_change |= session_facts_on_event(&session->facts, event, session->events.last_seq + 1);
 	wire_profile_write(&session->style, event, &session->out);
 	rest = buf_str(&session->out);
 	while (str_next_line(&rest, &line))
@@ -179,6 +179,11 @@ bool kept_session_submit(struct kept_session *session, struct submission *submis
 		session->is_ending = true;
 	add_pending(session, submission);
 	return true;
+}
+
+bool kept_session_has_open(const struct kept_session *session, uint64_t seq, const struct submission *submission)
+{
+	return session_facts_has_open(&session->facts, seq, &submission->op);
 }
 
 static void drop_pending(struct kept_session *session)

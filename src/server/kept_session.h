@@ -67,6 +67,8 @@ void kept_session_write_info(const struct kept_session *session, struct json_wri
 size_t kept_session_room(const struct kept_session *session);
 /* Submits, and takes the submission. There must be room. Returns false for a duplicate, which is discarded. */
 bool kept_session_submit(struct kept_session *session, struct submission *submission);
+/* True if the request that the event with this number makes is open, and the submission answers it. */
+bool kept_session_has_open(const struct kept_session *session, uint64_t seq, const struct submission *submission);
 /* Acts as if a client had sent shutdown. */
 void kept_session_shut_down(struct kept_session *session);
 /* Emits an error event for a submission that cannot be carried out. */

@@ -15,21 +15,28 @@
 
 enum { TITLE_CHARACTERS = 80 };
 
+struct request {
+	struct list link;
+	struct event *event;
+	uint64_t seq;
+};
+
 void session_facts_init(struct session_facts *facts)
 {
 	*facts = (struct session_facts){.updated_at = clock_unix_ms() / 1000};
 	list_init(&facts->waiting);
 }
 
-static void remove_request(struct event *request)
+static void remove_request(struct request *request)
 {
 	list_remove(&request->link);
-	event_destroy(request);
+	event_destroy(request->event);
+	free(request);
 }
 
 static void remove_all(struct session_facts *facts)
 {
-	struct event *it;
+	struct request *it;
 	list_for_each(it, &facts->waiting, link)
 		remove_request(it);
 }
@@ -100,19 +107,21 @@ static void note_past(struct session_facts *facts, struct str messages)
 
 /* ---- events ---- */
 
-static bool add_request(struct session_facts *facts, const struct event *event)
+static bool add_request(struct session_facts *facts, const struct event *event, uint64_t seq)
 {
-	struct event *copy = event_create(event->id, event->msg.tag, event->msg.body);
-	list_append(&facts->waiting, &copy->link);
+	struct request *request = xnew(struct request);
+	request->event = event_create(event->id, event->msg.tag, event->msg.body);
+	request->seq = seq;
+	list_append(&facts->waiting, &request->link);
 	return true;
 }
 
 /* task: STR_NONE for any; several agents may ask under the same call id. */
 static bool on_end(struct session_facts *facts, struct str request, struct str task)
 {
-	struct event *it;
+	struct request *it;
 	list_for_each(it, &facts->waiting, link) {
-		if (!str_eq(attach_request_id(it), request) || (task.ptr && !str_eq(it->id, task)))
+		if (!str_eq(attach_request_id(it->event), request) || (task.ptr && !str_eq(it->event->id, task)))
 			continue;
 		remove_request(it);
 		return true;
@@ -135,7 +144,7 @@ static bool configure(struct session_facts *facts, const struct ev_session_confi
 	return true;
 }
 
-bool session_facts_on_event(struct session_facts *facts, const struct event *event)
+bool session_facts_on_event(struct session_facts *facts, const struct event *event, uint64_t seq)
 {
 	const struct event_msg *msg = &event->msg;
 	facts->updated_at = clock_unix_ms() / 1000;
@@ -157,7 +166,7 @@ bool session_facts_on_event(struct session_facts *facts, const struct event *eve
 	case EV_apply_patch_approval_request:
 	case EV_request_user_input:
 	case EV_elicitation_request:
-		return add_request(facts, event);
+		return add_request(facts, event, seq);
 	case EV_exec_command_end:
 		return on_end(facts, msg->exec_command_end->call_id, event->id);
 	case EV_patch_apply_end:
@@ -174,19 +183,29 @@ bool session_facts_on_event(struct session_facts *facts, const struct event *eve
 /* The engine ignores an answer that requests of several agents match. */
 bool session_facts_on_op(struct session_facts *facts, const struct op *op)
 {
-	struct event *it, *found = NULL;
+	struct request *it, *found = NULL;
 	if (!attach_is_answer(op))
 		return false;
 	list_for_each(it, &facts->waiting, link) {
-		if (!attach_answers(op, it))
+		if (!attach_answers(op, it->event))
 			continue;
-		if (found && !str_eq(found->id, it->id))
+		if (found && !str_eq(found->event->id, it->event->id))
 			return false;
 		found = found ? found : it;
 	}
 	if (found)
 		remove_request(found);
 	return found;
+}
+
+bool session_facts_has_open(const struct session_facts *facts, uint64_t seq, const struct op *op)
+{
+	struct request *it;
+	list_for_each(it, &facts->waiting, link) {
+		if (it->seq == seq)
+			return attach_answers(op, it->event);
+	}
+	return false;
 }
 
 const char *session_facts_state(const struct session_facts *facts)
@@ -196,7 +215,7 @@ const char *session_facts_state(const struct session_facts *facts)
 
 void session_facts_write(const struct session_facts *facts, struct json_writer *w)
 {
-	struct event *it;
+	struct request *it;
 	jw_member_cstr(w, "thread_id", facts->thread_id);
 	jw_member_cstr(w, "title", facts->name ? facts->name : facts->prompt);
 	jw_member_cstr(w, "cwd", facts->cwd);
@@ -204,12 +223,17 @@ void session_facts_write(const struct session_facts *facts, struct json_writer *
 	jw_key(w, "waiting");
 	jw_array(w);
 	list_for_each(it, &facts->waiting, link)
-		jw_str(w, attach_request_id(it));
+		jw_str(w, attach_request_id(it->event));
 	jw_array_end(w);
 	jw_key(w, "waiting_in");
 	jw_array(w);
 	list_for_each(it, &facts->waiting, link)
-		jw_str(w, it->id);
+		jw_str(w, it->event->id);
+	jw_array_end(w);
+	jw_key(w, "waiting_seq");
+	jw_array(w);
+	list_for_each(it, &facts->waiting, link)
+		jw_u64(w, it->seq);
 	jw_array_end(w);
 	jw_member_i64(w, "updated_at", facts->updated_at);
 }

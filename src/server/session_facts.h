@@ -17,21 +17,23 @@ struct op;
 struct session_facts {
 	/* private */
 	char *thread_id, *name, *prompt, *cwd, *model; /* NULL: unknown yet */
-	struct list waiting;                           /* copies of the events that ask, the oldest first */
+	struct list waiting;                           /* of struct request, the oldest first */
 	bool is_running;
 	int64_t updated_at; /* Unix time in seconds */
 };
 
 void session_facts_init(struct session_facts *facts);
 void session_facts_finish(struct session_facts *facts);
-/* These return true if a list of sessions shows something else now. */
-bool session_facts_on_event(struct session_facts *facts, const struct event *event);
+/* These return true if a list of sessions shows something else now. seq: the number of the event. */
+bool session_facts_on_event(struct session_facts *facts, const struct event *event, uint64_t seq);
 bool session_facts_on_op(struct session_facts *facts, const struct op *op);
 /* The request was answered elsewhere. */
 bool session_facts_on_answer(struct session_facts *facts, struct str request);
+/* True if the request that the event with this number makes is open, and the Op answers it. */
+bool session_facts_has_open(const struct session_facts *facts, uint64_t seq, const struct op *op);
 /* Returns running, blocked or idle, as far as the events say. */
 const char *session_facts_state(const struct session_facts *facts);
-/* Writes the members thread_id, title, cwd, model, waiting, waiting_in and updated_at. */
+/* Writes the members thread_id, title, cwd, model, waiting, waiting_in, waiting_seq and updated_at. */
 void session_facts_write(const struct session_facts *facts, struct json_writer *w);
 
 #endif

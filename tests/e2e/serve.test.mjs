@@ -538,6 +538,35 @@ test('one stream has the list and the events of a session', serving, async (t) =
 	assert.ok(stream.lines.some(isType('shutdown_complete')));
 });
 
+test('an answer that names the event that asked is refused once another event asks', serving, async (t) => {
+	const again = (name) => reply({ call: 'exec_command', arguments: { cmd: `touch ${name}` }, call_id: 'c' });
+	const server = await serve(t, [again('first'), again('second'), say('Done.')], {
+		config: 'approval_policy = "untrusted"\n'
+	});
+	await signIn(server);
+	const id = await openSession(server);
+	const stream = await watch(server, `?session=${id}&after=0`);
+	await submit(server, id, { id: '1', op: userInput('go') });
+	const asks = (name) => stream.until((line) => isType('exec_approval_request')(line) && line.msg.command.at(-1).includes(name));
+	const answer = (seq, name, op = approve('c')) =>
+		ask(server, 'POST', `/v1/sessions/${id}/submissions?answers=${seq}`, { body: JSON.stringify({ id: name, op }) });
+	const isOpen = (seq) => stream.until((line) => line.sessions?.[0].waiting_seq[0] === seq);
+	const first = await asks('first');
+	await isOpen(first.seq);
+	assert.equal((await answer(first.seq, 'a')).status, 202);
+	const second = await asks('second');
+	await isOpen(second.seq);
+	for (const [seq, op] of [[first.seq], ['x'], [''], [second.seq, userInput('go')]]) {
+		const { status, json } = await answer(seq, `b${seq}`, op);
+		assert.deepEqual([status, json.error.message], [409, 'the request was answered already, or has ended']);
+	}
+	assert.equal(fs.existsSync(path.join(server.cwd, 'second')), false);
+	assert.equal((await answer(second.seq, 'c')).status, 202);
+	await stream.until(isType('task_complete'));
+	assert.equal(fs.existsSync(path.join(server.cwd, 'second')), true);
+	await ask(server, 'DELETE', `/v1/sessions/${id}`);
+});
+
 test('a silent stream has an empty line every 15 seconds', serving, async (t) => {
 	const server = await serve(t, [say('Unused.')]);
 	await signIn(server);

@@ -195,6 +195,31 @@ test('agents that ask under the same call id have a card each, and each is answe
 	assert.deepEqual(['of-child', 'of-root'].map((name) => fs.existsSync(path.join(server.cwd, name))), [true, false]);
 });
 
+test('an agent that asks again under the same call id has a card of the request that is open', page, async (t) => {
+	const of = (contains, lacks) => ({ contains, lacks: ['You are agent 0', ...lacks] });
+	const touch = (name) => ({ call: 'exec_command', arguments: { cmd: `touch ${name}` }, call_id: 'c' });
+	const server = await serve(t, [
+		{ when: of(['make it', 'function_call_output'], []), reply: [touch('second')] },
+		{ when: of(['make it'], ['function_call_output']), reply: [touch('first')] },
+		reply({ call: 'subagent_spawn', arguments: { prompt: 'make it' } }),
+		reply({ call: 'subagent_await', arguments: {} }), say('Over.')], { config: `${EAGER}features.subagent_tools = true\n` });
+	const { page: window, faults } = await open(t, server);
+	await begin(window);
+	await send(window, 'go');
+	const cards = group(window, 'Approval: command');
+	await button(cards.filter({ hasText: 'first' }), 'Approve').click();
+	for (const isReloaded of [false, true]) {
+		if (isReloaded) await window.reload();
+		await cards.filter({ hasText: 'second' }).waitFor();
+		assert.deepEqual([await cards.count(), await cards.filter({ hasText: 'first' }).count()], [1, 0]);
+	}
+	assert.deepEqual(['first', 'second'].map((name) => fs.existsSync(path.join(server.cwd, name))), [true, false]);
+	await button(cards, 'Deny and stop').click();
+	await cards.waitFor({ state: 'detached' });
+	assert.equal(fs.existsSync(path.join(server.cwd, 'second')), false);
+	assert.deepEqual(faults, []);
+});
+
 test('the buttons of a new card wait for half a second, and come back if the answer was not sent', page, async (t) => {
 	const server = await serve(t, [run('touch a', { call_id: 'c1' }), say('Done.')], { config: EAGER });
 	const { page: window, context, faults } = await open(t, server, { allows: [/ERR_/] });
@@ -214,10 +239,10 @@ test('the buttons of a new card wait for half a second, and come back if the ans
 	assert.ok(seen[0][0], 'a button was enabled at once');
 	assert.ok(seen.find(([disabled]) => !disabled)[1] - seen[0][1] >= 400);
 	assert.equal(await window.evaluate(() => document.activeElement.id), 'message');
-	await context.route('**/submissions', (route) => route.abort());
+	await context.route('**/submissions?*', (route) => route.abort());
 	await button(window, 'Approve').click();
 	await window.getByRole('alert').filter({ hasText: 'Not sent: ' }).waitFor();
-	await context.unroute('**/submissions');
+	await context.unroute('**/submissions?*');
 	await button(window, 'Approve').click();
 	await article(window, 'Codex').filter({ hasText: 'Done.' }).waitFor();
 	assert.deepEqual(faults, []);

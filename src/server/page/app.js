@@ -1319,17 +1319,17 @@ function showChanges(isOpen) {
 
 // ---- cards: what waits for the user ----
 
-/** Agents may use the same call ids at once, so a request is named by its task as well. */
+/** Agents use the same call ids at once, and one agent may again: key finds a card, seq tells its request. */
 const keyOf = (callId, id) => `${id} ${callId}`;
-const isOpen = (info, card) =>
-	info.last_seq < card.seq || info.waiting.some((callId, i) => keyOf(callId, info.waiting_in[i]) === card.key);
+const isOpen = (info, card) => info.last_seq < card.seq || info.waiting_seq.includes(card.seq);
 
 function addCard(msg, name, describe, id, op) {
 	const callId = msg.call_id,
 		key = keyOf(callId, id),
 		info = infoOf(chat);
 	const card = { key, callId, id, op, seq: chat.seq, submission: newId() };
-	if ((info && !isOpen(info, card)) || chat.cards.has(key)) return;
+	if (info && !isOpen(info, card)) return;
+	closeCards(one => one.key === key);
 	card.alert = el('p', { role: 'alert' });
 	card.buttons = el('div', { class: 'buttons' });
 	card.el = el('div', { class: 'card', role: 'group', label: name }, el('h2', { text: name }));
@@ -1343,7 +1343,7 @@ function addCard(msg, name, describe, id, op) {
 	showTitle();
 	tell(name === 'Question' ? 'Question: an answer is needed' : `Approval needed: ${name.slice(10)}`);
 	setWaits(callId, id);
-	notify(key);
+	notify(key + chat.seq);
 }
 
 function setEnabled(card, isEnabled) {
@@ -1377,7 +1377,7 @@ async function answer(card, op) {
 	card.alert.textContent = '';
 	try {
 		if (card.op) Object.assign(op, { type: card.op, id: idOf(card) });
-		await submit(op, card.submission);
+		await submit(op, card.submission, chat.id, `?answers=${card.seq}`);
 	} catch (error) {
 		card.alert.textContent = `Not sent: ${error.message}`;
 		setEnabled(card, true);
@@ -1570,8 +1570,8 @@ const IMAGE_LARGEST = 5 * 1024 * 1024,
 	IMAGES_LARGEST = 11 * 1024 * 1024;
 let attempt = null; // {text, images, id} of a message whose answer did not come
 
-const submit = (op, id = newId(), session = chat.id) =>
-	api('POST', `/v1/sessions/${session}/submissions`, { id, op });
+const submit = (op, id = newId(), session = chat.id, query = '') =>
+	api('POST', `/v1/sessions/${session}/submissions${query}`, { id, op });
 
 async function sendMessage() {
 	const view = chat,
