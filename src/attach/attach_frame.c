@@ -46,21 +46,23 @@ int attach_greeting_read(struct str line, struct arena *arena, struct attach_gre
 	return 0;
 }
 
-void attach_answered_write(struct str request, struct buf *out)
+void attach_answered_write(const struct event *request, struct buf *out)
 {
 	struct json_writer w = json_writer(out);
 	jw_object(&w);
-	jw_member_str(&w, "answered", request);
+	jw_member_str(&w, "answered", attach_request_id(request));
+	jw_member_str(&w, "task", request->id);
 	jw_object_end(&w);
 	buf_append_char(out, '\n');
 }
 
-bool attach_answered_read(struct str line, struct arena *arena, struct str *ret_request)
+bool attach_answered_read(struct str line, struct arena *arena, struct str *ret_request, struct str *ret_task)
 {
 	if (!str_has_prefix(line, "{\"answered\":"))
 		return false;
 	const struct json *root = json_parse_copy(arena, line, NULL);
 	*ret_request = json_get_str(root, "answered");
+	*ret_task = json_get_str(root, "task");
 	return ret_request->ptr != NULL;
 }
 
@@ -103,25 +105,35 @@ bool attach_is_answer(const struct op *op)
 	return attach_answer_id(op).ptr != NULL;
 }
 
-static bool is_any(struct str id, const struct event *request, struct str call_id, struct str turn_id)
+/* An approval is of a command or of a patch: the engine does not tell the Ops apart. */
+static bool is_of_kind(const struct op *op, enum event_tag request)
 {
-	return str_eq(id, call_id) || str_eq(id, turn_id) || str_eq(id, request->id);
+	switch (op->tag) {
+	case OP_exec_approval:
+	case OP_patch_approval:
+		return request == EV_exec_approval_request || request == EV_apply_patch_approval_request;
+	case OP_user_input_answer:
+		return request == EV_request_user_input;
+	default:
+		return op->tag == OP_resolve_elicitation && request == EV_elicitation_request;
+	}
 }
 
 bool attach_answers(const struct op *op, const struct event *request)
 {
-	const struct event_msg *msg = &request->msg;
-	if (op->tag == OP_exec_approval && msg->tag == EV_exec_approval_request)
-		return is_any(op->exec_approval->id, request, msg->exec_approval_request->call_id,
-		              msg->exec_approval_request->turn_id);
-	if (op->tag == OP_patch_approval && msg->tag == EV_apply_patch_approval_request)
-		return is_any(op->patch_approval->id, request, msg->apply_patch_approval_request->call_id,
-		              msg->apply_patch_approval_request->turn_id);
-	if (op->tag == OP_user_input_answer && msg->tag == EV_request_user_input)
-		return is_any(op->user_input_answer->id, request, msg->request_user_input->call_id,
-		              msg->request_user_input->turn_id);
-	if (op->tag == OP_resolve_elicitation && msg->tag == EV_elicitation_request)
-		return str_eq(op->resolve_elicitation->server_name, msg->elicitation_request->server_name) &&
-		       str_eq(op->resolve_elicitation->request_id, msg->elicitation_request->id);
-	return false;
+	struct str id = attach_answer_id(op);
+	bool has_own_id = op->tag == OP_resolve_elicitation;
+	return is_of_kind(op, request->msg.tag) &&
+	       (str_eq(id, attach_request_id(request)) || (!has_own_id && str_eq(id, request->id)));
+}
+
+void attach_match_add(struct attach_match *match, const struct event *request)
+{
+	if (!attach_answers(match->op, request))
+		return;
+	bool is_named = str_eq(attach_answer_id(match->op), attach_request_id(request));
+	match->is_ambiguous |= match->found && !str_eq(match->found->id, request->id);
+	if (!match->found || (is_named && !match->is_named))
+		match->found = request;
+	match->is_named |= is_named;
 }

@@ -44,14 +44,14 @@ static void on_frame(struct str frame, void *self)
 {
 	auto_arena struct arena arena = {0};
 	struct attach_link *link = self;
-	struct str request;
+	struct str request, task;
 	struct error err;
 	if (link->awaits_greeting) {
 		on_greeting(link, frame);
 		return;
 	}
-	if (attach_answered_read(frame, &arena, &request)) {
-		link->events->on_answered(request, link->self);
+	if (attach_answered_read(frame, &arena, &request, &task)) {
+		link->events->on_answered(request, task, link->self);
 		return;
 	}
 	struct event *event = event_decode(frame, &err);

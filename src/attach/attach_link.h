@@ -17,8 +17,8 @@ struct attach_link_events {
 	void (*on_greeting)(const struct attach_greeting *greeting, void *self);
 	/* Events of types that this version does not know are skipped. */
 	void (*on_event)(const struct event *event, void *self);
-	/* Another terminal has answered a request. */
-	void (*on_answered)(struct str request, void *self);
+	/* Another terminal has answered a request. task: of the event that asked; STR_NONE: unknown. */
+	void (*on_answered)(struct str request, struct str task, void *self);
 	/* The last call; destroy the link later. err: NULL if the other side closed the connection. */
 	void (*on_end)(const struct error *err, void *self);
 };

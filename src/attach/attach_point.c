@@ -100,21 +100,23 @@ static void drop_pending(struct attach_point *point, size_t at)
 /* Takes the answer of `by` (NULL: the owner). False: it is too late. */
 static bool take_answer(struct attach_point *point, const struct op *op, const struct watcher *by)
 {
-	if (!attach_is_answer(op))
-		return true;
-	for (size_t i = 0; i < point->pending.count; i++) {
-		struct event *request = point->pending.items[i];
-		if (!attach_answers(op, request))
-			continue;
-		auto_free char *id = str_dup(attach_request_id(request));
-		drop_pending(point, i);
-		attach_answered_write(str_of(id), &point->line);
-		send_line(point, NULL, by);
-		if (by && point->owner->on_answered)
-			point->owner->on_answered(str_of(id), point->self);
-		return true;
-	}
-	return false;
+	struct attach_match match = {.op = op};
+	size_t at = 0;
+	vec_for_each(it, &point->pending)
+		attach_match_add(&match, *it);
+	if (!attach_is_answer(op) || match.is_ambiguous)
+		return true; /* of an ambiguous one the engine warns */
+	if (!match.found)
+		return false;
+	while (point->pending.items[at] != match.found)
+		at++;
+	auto_free char *id = str_dup(attach_request_id(match.found));
+	attach_answered_write(match.found, &point->line);
+	drop_pending(point, at);
+	send_line(point, NULL, by);
+	if (by && point->owner->on_answered)
+		point->owner->on_answered(str_of(id), point->self);
+	return true;
 }
 
 void attach_point_withdraw(struct attach_point *point, struct str request)
@@ -122,7 +124,7 @@ void attach_point_withdraw(struct attach_point *point, struct str request)
 	for (size_t i = 0; i < point->pending.count; i++) {
 		if (!str_eq(attach_request_id(point->pending.items[i]), request))
 			continue;
-		attach_answered_write(request, &point->line);
+		attach_answered_write(point->pending.items[i], &point->line);
 		send_line(point, NULL, NULL);
 		drop_pending(point, i);
 		return;
@@ -293,10 +295,11 @@ static void end_turn(struct attach_point *point, struct str turn)
 	}
 }
 
-static void expire(struct attach_point *point, struct str call_id)
+static void expire(struct attach_point *point, struct str call_id, struct str task)
 {
 	for (size_t i = point->pending.count; i-- > 0;) {
-		if (str_eq(attach_request_id(point->pending.items[i]), call_id))
+		const struct event *request = point->pending.items[i];
+		if (str_eq(attach_request_id(request), call_id) && str_eq(request->id, task))
 			drop_pending(point, i);
 	}
 }
@@ -329,7 +332,7 @@ static void remember(struct attach_point *point, const struct event *event)
 		end_turn(point, event->id);
 		break;
 	case EV_request_user_input_expired:
-		expire(point, event->msg.request_user_input_expired->call_id);
+		expire(point, event->msg.request_user_input_expired->call_id, event->id);
 		break;
 	default:
 		if (attach_request_id(event).ptr)

@@ -64,10 +64,10 @@ static void on_event(const struct event *event, void *self)
 		session->events->on_event(event, session->self);
 }
 
-static void on_answered(struct str request, void *self)
+static void on_answered(struct str request, struct str task, void *self)
 {
 	struct attached_session *session = self;
-	session->events->on_answered(request, session->self);
+	session->events->on_answered(request, task, session->self);
 }
 
 static void on_end(const struct error *err, void *self)

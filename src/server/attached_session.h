@@ -16,7 +16,7 @@ struct op;
 
 struct attached_events {
 	void (*on_event)(const struct event *event, void *self);
-	void (*on_answered)(struct str request, void *self); /* someone else has answered a request */
+	void (*on_answered)(struct str request, struct str task, void *self); /* someone else has answered a request */
 };
 
 /* address: "unix://PATH". */

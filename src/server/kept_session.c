@@ -258,10 +258,10 @@ static void on_attached_event(const struct event *event, void *self)
 		on_event(event, session);
 }
 
-static void on_answered(struct str request, void *self)
+static void on_answered(struct str request, struct str task, void *self)
 {
 	struct kept_session *session = self;
-	session->has_change |= session_facts_on_answer(&session->facts, request);
+	session->has_change |= session_facts_on_answer(&session->facts, request, task);
 	loop_defer(&session->news);
 }
 

@@ -116,8 +116,8 @@ static bool add_request(struct session_facts *facts, const struct event *event, 
 	return true;
 }
 
-/* task: STR_NONE for any; several agents may ask under the same call id. */
-static bool on_end(struct session_facts *facts, struct str request, struct str task)
+/* Several agents may ask under the same call id. */
+bool session_facts_on_answer(struct session_facts *facts, struct str request, struct str task)
 {
 	struct request *it;
 	list_for_each(it, &facts->waiting, link) {
@@ -127,11 +127,6 @@ static bool on_end(struct session_facts *facts, struct str request, struct str t
 		return true;
 	}
 	return false;
-}
-
-bool session_facts_on_answer(struct session_facts *facts, struct str request)
-{
-	return on_end(facts, request, STR_NONE);
 }
 
 static bool configure(struct session_facts *facts, const struct ev_session_configured *body)
@@ -168,11 +163,11 @@ bool session_facts_on_event(struct session_facts *facts, const struct event *eve
 	case EV_elicitation_request:
 		return add_request(facts, event, seq);
 	case EV_exec_command_end:
-		return on_end(facts, msg->exec_command_end->call_id, event->id);
+		return session_facts_on_answer(facts, msg->exec_command_end->call_id, event->id);
 	case EV_patch_apply_end:
-		return on_end(facts, msg->patch_apply_end->call_id, event->id);
+		return session_facts_on_answer(facts, msg->patch_apply_end->call_id, event->id);
 	case EV_request_user_input_expired:
-		return on_end(facts, msg->request_user_input_expired->call_id, event->id);
+		return session_facts_on_answer(facts, msg->request_user_input_expired->call_id, event->id);
 	case EV_item_completed:
 		return note_item(facts, msg->item_completed->item);
 	default:
@@ -183,19 +178,17 @@ bool session_facts_on_event(struct session_facts *facts, const struct event *eve
 /* The engine ignores an answer that requests of several agents match. */
 bool session_facts_on_op(struct session_facts *facts, const struct op *op)
 {
-	struct request *it, *found = NULL;
-	if (!attach_is_answer(op))
+	struct request *it;
+	struct attach_match match = {.op = op};
+	list_for_each(it, &facts->waiting, link)
+		attach_match_add(&match, it->event);
+	if (!match.found || match.is_ambiguous)
 		return false;
 	list_for_each(it, &facts->waiting, link) {
-		if (!attach_answers(op, it->event))
-			continue;
-		if (found && !str_eq(found->event->id, it->event->id))
-			return false;
-		found = found ? found : it;
+		if (it->event == match.found)
+			remove_request(it);
 	}
-	if (found)
-		remove_request(found);
-	return found;
+	return true;
 }
 
 bool session_facts_has_open(const struct session_facts *facts, uint64_t seq, const struct op *op)

@@ -27,8 +27,8 @@ void session_facts_finish(struct session_facts *facts);
 /* These return true if a list of sessions shows something else now. seq: the number of the event. */
 bool session_facts_on_event(struct session_facts *facts, const struct event *event, uint64_t seq);
 bool session_facts_on_op(struct session_facts *facts, const struct op *op);
-/* The request was answered elsewhere. */
-bool session_facts_on_answer(struct session_facts *facts, struct str request);
+/* The request was answered elsewhere, or has ended. task: of the event that asked; STR_NONE: unknown. */
+bool session_facts_on_answer(struct session_facts *facts, struct str request, struct str task);
 /* True if the request that the event with this number makes is open, and the Op answers it. */
 bool session_facts_has_open(const struct session_facts *facts, uint64_t seq, const struct op *op);
 /* Returns running, blocked or idle, as far as the events say. */

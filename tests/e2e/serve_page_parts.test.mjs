@@ -195,6 +195,29 @@ test('agents that ask under the same call id have a card each, and each is answe
 	assert.deepEqual(['of-child', 'of-root'].map((name) => fs.existsSync(path.join(server.cwd, name))), [true, false]);
 });
 
+test('a patch and a command of two agents under the same call id are answered alone', page, async (t) => {
+	const of = (contains, lacks) => ({ contains, lacks: ['You are agent 0', ...lacks] });
+	const input = ['*** Begin Patch', '*** Add File: of-child', '+x', '*** End Patch', ''].join('\n');
+	const server = await serve(t, [
+		{ when: of(['make it', 'custom_tool_call_output'], []), reply: [{ message: 'Made.' }] },
+		{ when: of(['make it'], ['custom_tool_call_output']), reply: [{ custom: 'apply_patch', input, call_id: 'c' }] },
+		reply({ call: 'subagent_spawn', arguments: { prompt: 'make it' } }), reply({ call: 'exec_command', arguments: { cmd: 'touch of-root' }, call_id: 'c' }),
+		reply({ call: 'subagent_await', arguments: {} }), say('Over.')], { config: `${EAGER}features.subagent_tools = true\n` });
+	const { page: window, faults } = await open(t, server);
+	await begin(window);
+	await send(window, 'go');
+	const patch = group(window, 'Approval: file change'), command = group(window, 'Approval: command');
+	await patch.waitFor();
+	await command.waitFor();
+	await button(patch, 'Approve').click();
+	await patch.waitFor({ state: 'detached' });
+	assert.equal(fs.existsSync(path.join(server.cwd, 'of-root')), false);
+	await button(command, 'Deny').click();
+	await article(window, 'Codex').filter({ hasText: 'Over.' }).waitFor();
+	assert.deepEqual(['of-child', 'of-root'].map((name) => fs.existsSync(path.join(server.cwd, name))), [true, false]);
+	assert.deepEqual(faults, []);
+});
+
 test('an agent that asks again under the same call id has a card of the request that is open', page, async (t) => {
 	const of = (contains, lacks) => ({ contains, lacks: ['You are agent 0', ...lacks] });
 	const touch = (name) => ({ call: 'exec_command', arguments: { cmd: `touch ${name}` }, call_id: 'c' });

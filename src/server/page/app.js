@@ -1364,9 +1364,11 @@ function closeCard(msg, id) {
 	closeCards(card => card.key === keyOf(msg.call_id, id));
 }
 
+const sortOf = ({ op }) => op?.slice(-8); // approvals of commands and patches are one kind
+
 /** The id of an answer: of the call, or of its task, which means the oldest request of that. */
 function idOf(card) {
-	const others = [...chat.cards.values()].filter(one => one !== card && one.op === card.op);
+	const others = [...chat.cards.values()].filter(one => one !== card && sortOf(one) === sortOf(card));
 	if (others.every(one => one.callId !== card.callId)) return card.callId;
 	if (others.some(one => one.id === card.id && one.seq < card.seq)) throw new Error('answer those above first');
 	return card.id;

@@ -142,6 +142,12 @@ static void on_greeting(const struct attach_greeting *greeting, void *self)
 	tui_cells_note(tui->cells, buf_str(&text));
 }
 
+static void on_answered_there(struct str request, struct str task, void *self)
+{
+	(void)task; /* a panel is found by its request alone */
+	on_answered(request, self);
+}
+
 static void on_guest_event(const struct event *event, void *self)
 {
 	struct tui *tui = self;
@@ -219,7 +225,7 @@ int tui_attach_daemon(struct tui *tui, struct error *err)
 
 void tui_attach_begin(struct tui *tui)
 {
-	static const struct attach_link_events events = {on_greeting, on_guest_event, on_answered, on_end};
+	static const struct attach_link_events events = {on_greeting, on_guest_event, on_answered_there, on_end};
 	struct error err;
 	tui->link = attach_link_open(tui->loop, tui->guest_address, !tui->options.remote, &events, tui, &err);
 	if (!tui->link) {

@@ -1,0 +1,156 @@
+/* Which request an answer takes off the list of a session, and the line by which others learn of it. */
+#include "test.h"
+
+#include "attach/attach_frame.h"
+#include "base/buf.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "protocol/message/message.h"
+#include "server/session_facts.h"
+
+static int setup(void **state)
+{
+	static struct session_facts facts;
+	session_facts_init(&facts);
+	*state = &facts;
+	return 0;
+}
+
+static int teardown(void **state)
+{
+	session_facts_finish(*state);
+	return 0;
+}
+
+static void take(struct session_facts *facts, const char *task, enum event_tag tag, const void *body, uint64_t seq)
+{
+	struct event *event = event_create(str_of(task), tag, body);
+	assert_true(session_facts_on_event(facts, event, seq));
+	event_destroy(event);
+}
+
+static void command(struct session_facts *facts, const char *task, const char *call, uint64_t seq)
+{
+	take(facts, task, EV_exec_approval_request, &(struct ev_exec_approval){.call_id = str_of(call)}, seq);
+}
+
+static void patch(struct session_facts *facts, const char *task, const char *call, uint64_t seq)
+{
+	take(facts, task, EV_apply_patch_approval_request, &(struct ev_patch_approval){.call_id = str_of(call)}, seq);
+}
+
+static struct op approve(const char *id)
+{
+	static struct review_decision decision = {.tag = review_decision_approved};
+	static struct op_exec_approval body;
+	body = (struct op_exec_approval){.id = str_of(id), .decision = &decision};
+	return (struct op){.tag = OP_exec_approval, .exec_approval = &body};
+}
+
+static void expect_open(const struct session_facts *facts, const char *seqs)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf out, text;
+	buf_init(&out, LIMIT_LINE);
+	buf_init(&text, LIMIT_LINE);
+	struct json_writer w = json_writer(&out);
+	jw_object(&w);
+	session_facts_write(facts, &w);
+	jw_object_end(&w);
+	const struct json *list = json_get(json_parse(&arena, buf_str(&out), NULL), "waiting_seq");
+	json_for_each(it, list) {
+		int64_t seq;
+		assert_true(json_to_i64(it, &seq));
+		buf_printf(&text, "%lld ", (long long)seq);
+	}
+	assert_true(str_is(buf_str(&text), seqs));
+}
+
+static void an_answer_that_several_agents_match_takes_none(void **state)
+{
+	struct op op = approve("c");
+	command(*state, "a", "c", 1);
+	patch(*state, "b", "c", 2); /* the engine does not tell approvals apart */
+	assert_false(session_facts_on_op(*state, &op));
+	expect_open(*state, "1 2 ");
+	op = approve("b");
+	assert_true(session_facts_on_op(*state, &op));
+	expect_open(*state, "1 ");
+}
+
+static void the_task_means_its_oldest_approval_of_either_sort(void **state)
+{
+	struct op op = approve("a");
+	patch(*state, "a", "d", 1);
+	command(*state, "a", "c", 2);
+	take(*state, "a", EV_request_user_input, &(struct ev_request_user_input){.call_id = STR("q")}, 3);
+	assert_true(session_facts_on_op(*state, &op));
+	expect_open(*state, "2 3 ");
+	op = approve("q");
+	assert_false(session_facts_on_op(*state, &op));
+}
+
+static void the_id_of_a_call_counts_before_that_of_a_task(void **state)
+{
+	struct op op = approve("a");
+	command(*state, "a", "c", 1);
+	command(*state, "a", "a", 2);
+	assert_true(session_facts_on_op(*state, &op));
+	expect_open(*state, "1 ");
+}
+
+static void an_end_elsewhere_takes_the_request_of_its_task(void **state)
+{
+	command(*state, "a", "c", 1);
+	command(*state, "b", "c", 2);
+	command(*state, "d", "c", 3);
+	take(*state, "b", EV_exec_command_end, &(struct ev_exec_end){.call_id = STR("c")}, 4);
+	expect_open(*state, "1 3 ");
+	assert_true(session_facts_on_answer(*state, STR("c"), STR("d")));
+	assert_false(session_facts_on_answer(*state, STR("c"), STR("d")));
+	expect_open(*state, "1 ");
+	assert_true(session_facts_on_answer(*state, STR("c"), STR_NONE)); /* from an earlier version */
+	expect_open(*state, "");
+}
+
+static void a_seq_names_one_request(void **state)
+{
+	struct op op = approve("c");
+	command(*state, "a", "c", 1);
+	command(*state, "a", "c", 2);
+	assert_true(session_facts_has_open(*state, 2, &op));
+	assert_false(session_facts_has_open(*state, 3, &op));
+	op = approve("d");
+	assert_false(session_facts_has_open(*state, 2, &op));
+}
+
+static void an_answered_line_names_the_task(void **state)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf line;
+	struct str request, task;
+	struct event *event =
+		event_create(STR("a"), EV_exec_approval_request, &(struct ev_exec_approval){.call_id = STR("c")});
+	(void)state;
+	buf_init(&line, LIMIT_LINE);
+	attach_answered_write(event, &line);
+	assert_true(attach_answered_read(buf_str(&line), &arena, &request, &task));
+	assert_true(str_is(request, "c") && str_is(task, "a"));
+	assert_true(attach_answered_read(STR("{\"answered\":\"c\"}"), &arena, &request, &task));
+	assert_true(str_is(request, "c") && !task.ptr);
+	event_destroy(event);
+}
+
+int main(void)
+{
+#define FACTS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
+	const struct CMUnitTest tests[] = {
+		FACTS_TEST(an_answer_that_several_agents_match_takes_none),
+		FACTS_TEST(the_task_means_its_oldest_approval_of_either_sort),
+		FACTS_TEST(the_id_of_a_call_counts_before_that_of_a_task),
+		FACTS_TEST(an_end_elsewhere_takes_the_request_of_its_task),
+		FACTS_TEST(a_seq_names_one_request),
+		FACTS_TEST(an_answered_line_names_the_task),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
