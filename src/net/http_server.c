@@ -75,23 +75,35 @@ static void connection_refuse(struct connection *connection, int status)
 	http_refuse(receiver, &connection->exchange->base, status);
 }
 
-/* The client has disconnected, which the receiver of its request learns. */
-static void connection_lose(struct connection *connection, enum stream_end how)
+static void exchange_lose(struct http1_exchange *exchange)
 {
-	struct http1_exchange *exchange = connection->exchange;
-	connection_destroy(connection, how);
-	if (!exchange)
-		return;
 	exchange->connection = NULL;
 	if (exchange->base.events && exchange->base.events->on_gone)
 		exchange->base.events->on_gone(exchange->base.self);
 }
 
-/* Passes what has arrived of a streamed body. */
+/* The client has disconnected, which the receiver of its request learns. */
+static void connection_lose(struct connection *connection, enum stream_end how)
+{
+	struct http1_exchange *exchange = connection->exchange;
+	connection_destroy(connection, how);
+	if (exchange)
+		exchange_lose(exchange);
+}
+
+/* Passes what has arrived of a streamed body. A malformed one is refused; once an answer has begun, it only ends. */
 static void pass_body(struct connection *connection)
 {
-	if (http1_pass_body(connection) != 0)
+	struct http1_exchange *exchange = connection->exchange;
+	int status = http1_pass_body(connection);
+	if (!status)
+		return;
+	if (exchange->is_head_sent) {
 		connection_lose(connection, STREAM_FLUSH);
+		return;
+	}
+	connection_refuse(connection, status);
+	exchange_lose(exchange);
 }
 
 static void connection_dispatch(struct connection *connection)
@@ -176,8 +188,17 @@ static bool take_http2(struct connection *connection)
 
 /* ---- events of the socket ---- */
 
+/* True if bytes of an answer are not taken yet, or bytes of a body have not arrived. */
+static bool has_pending(const struct connection *connection)
+{
+	return stream_queued(connection->stream) ||
+	       (connection->http2 ? http2_has_pending(connection->http2) : connection->state == READING_BODY);
+}
+
 static void receive(struct connection *connection, struct str bytes)
 {
+	if (connection->stalled_ms && !has_pending(connection))
+		connection->stalled_ms = 0; /* what it had stalled in is over */
 	if (connection->http2) {
 		receive_http2(connection, bytes);
 		return;
@@ -248,7 +269,6 @@ void connection_rest(struct connection *connection)
 {
 	list_remove(&connection->link);
 	list_append(&connection->server->connections, &connection->link);
-	connection->stalled_ms = 0;
 }
 
 static bool is_busy(const struct connection *connection)
@@ -257,29 +277,31 @@ static bool is_busy(const struct connection *connection)
 	return connection->http2 ? http2_is_busy(connection->http2) : !is_reading;
 }
 
-/* True if the client has taken no further LIMIT_STREAM_QUEUE bytes of its answers for LIMIT_HTTP_STALL_MS, so a client
- * that takes one byte now and then has stalled, too. The time counts from the first call: only a full server asks. */
-static bool is_stalled(struct connection *connection, size_t unsent)
+/* True if fewer than LIMIT_STREAM_QUEUE further bytes of answers and of bodies were taken for LIMIT_HTTP_STALL_MS, so a
+ * client that moves one byte now and then has stalled, too. Other bytes, such as PING, do not count. The time counts
+ * from the first call: only a full server asks. */
+static bool is_stalled(struct connection *connection)
 {
 	uint64_t now = clock_now_ms();
-	if (!connection->stalled_ms || unsent + LIMIT_STREAM_QUEUE <= connection->stalled_at) {
+	int64_t moved = connection->http2 ? connection->http2->moved : connection->moved;
+	moved -= (int64_t)stream_queued(connection->stream);
+	if (!connection->stalled_ms || moved >= connection->stalled_at + LIMIT_STREAM_QUEUE) {
 		connection->stalled_ms = now;
-		connection->stalled_at = unsent;
+		connection->stalled_at = moved;
 	}
 	return now - connection->stalled_ms >= LIMIT_HTTP_STALL_MS;
 }
 
-/* Returns the connection that has been idle longest; if none is, one that has stalled in the middle of an answer. */
+/* Returns the connection that has been idle longest; if none is, one that has stalled in an answer or a body. */
 static struct connection *find_idle(struct http_server *server)
 {
 	struct connection *connection, *stalled = NULL;
 	list_for_each(connection, &server->connections, link) {
 		if (is_busy(connection))
 			continue;
-		size_t unsent = stream_queued(connection->stream) + http2_unsent(connection->http2);
-		if (!unsent)
+		if (!has_pending(connection))
 			return connection;
-		if (is_stalled(connection, unsent) && !stalled)
+		if (is_stalled(connection) && !stalled)
 			stalled = connection;
 	}
 	return stalled;

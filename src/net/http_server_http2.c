@@ -157,6 +157,7 @@ static int on_data_chunk(nghttp2_session *session, uint8_t flags, int32_t id, co
 	struct http2_stream *stream = nghttp2.session_get_stream_user_data(session, id);
 	struct str bytes = str_n((const char *)data, len);
 	(void)flags;
+	http2->moved += (int64_t)len;
 	nghttp2.session_consume_connection(session, len);
 	if (!stream || stream->use == HTTP_BODY_SKIP)
 		return 0;
@@ -340,15 +341,14 @@ bool http2_is_busy(const struct http2 *http2)
 	return false;
 }
 
-size_t http2_unsent(const struct http2 *http2)
+bool http2_has_pending(const struct http2 *http2)
 {
 	const struct http2_stream *it;
-	size_t sum = 0;
-	if (!http2)
-		return 0;
-	list_for_each(it, &http2->streams, link)
-		sum += it->has_ended ? 1 + it->out.len - it->sent : 0;
-	return sum;
+	list_for_each(it, &http2->streams, link) {
+		if (it->has_ended || (it->has_head && it->use == HTTP_BODY_WHOLE && !it->is_input_over))
+			return true;
+	}
+	return false;
 }
 
 void http2_destroy(struct http2 *http2, bool is_gone)

@@ -81,8 +81,9 @@ struct connection {
 	bool skips_body;        /* the body is not read, so the connection must be closed */
 	bool streams_body;   /* parts of the body are passed on as they arrive; the connection is closed after that */
 	size_t untaken;      /* bytes passed on that the receiver has not taken */
-	uint64_t stalled_ms; /* when the client was last seen to take of its answers; 0: not looked at */
-	size_t stalled_at;   /* bytes that it had not taken then */
+	int64_t moved;       /* bytes of requests' bodies, and of answers with those that wait to be sent */
+	uint64_t stalled_ms; /* when the client was last seen to move bytes; 0: not looked at */
+	int64_t stalled_at;  /* bytes that it had moved then */
 	struct loop_deferred proceed;
 };
 
@@ -142,8 +143,8 @@ void http2_go_away(struct http2 *http2);
 bool http2_has_begun(const struct http2 *http2);
 /* True if a request was passed on and its answer is not complete. */
 bool http2_is_busy(const struct http2 *http2);
-/* Returns the bytes of complete answers that wait for the client's windows, and one for each such answer. NULL: 0. */
-size_t http2_unsent(const struct http2 *http2);
+/* True if a complete answer waits for the client's windows, or a body is not complete. */
+bool http2_has_pending(const struct http2 *http2);
 /* Ends the requests in progress; with is_gone their receivers get on_gone. NULL is fine. */
 void http2_destroy(struct http2 *http2, bool is_gone);
 
@@ -167,6 +168,7 @@ struct http2 {
 	struct list streams; /* that nghttp2 has not closed */
 	struct loop_deferred flush;
 	size_t stored;        /* bytes of bodies that are not complete, of all streams */
+	int64_t moved;        /* bytes of bodies, received and in frames to be sent */
 	unsigned reset_count; /* streams that were reset because of an error of the client */
 	bool has_begun;       /* a request has arrived */
 	bool is_blocked;      /* on_output returned false */

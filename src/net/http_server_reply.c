@@ -12,6 +12,7 @@ bool connection_send(struct connection *connection, struct str bytes)
 {
 	auto_buf struct buf out;
 	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
+	connection->moved += (int64_t)bytes.len;
 	if (!connection->tls)
 		return stream_send(connection->stream, bytes);
 	tls_send(connection->tls, bytes, &out);

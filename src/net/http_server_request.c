@@ -53,14 +53,22 @@ static int choose_body_use(struct connection *connection)
 	return refused;
 }
 
+/* The refusal is no answer to the request before, which may have been a HEAD. */
+static int forget_head(struct connection *connection, int status)
+{
+	http_head_finish(&connection->head);
+	connection->head = (struct http_head){0};
+	return status;
+}
+
 /* Each step returns 0 to continue, -1 to wait for input, or the status to refuse the request with. */
 static int read_head(struct connection *connection)
 {
 	size_t end = find_head_end(connection);
 	if (connection->input.len && !isalpha((unsigned char)connection->input.data[0]))
-		return 400; /* not HTTP: a client of another protocol would wait for an answer forever */
+		return forget_head(connection, 400); /* not HTTP: another protocol would wait for an answer forever */
 	if (end > LIMIT_HTTP_HEAD || (end == 0 && connection->input.len > LIMIT_HTTP_HEAD))
-		return 431;
+		return forget_head(connection, 431);
 	if (end == 0) {
 		connection_expect_head(connection, connection->input.len);
 		return -1;
@@ -93,6 +101,7 @@ static int read_body(struct connection *connection)
 {
 	struct str input = buf_str(&connection->input);
 	int refused = http_body_feed(&connection->framing, &input, &connection->body);
+	connection->moved += (int64_t)(connection->input.len - input.len);
 	buf_consume(&connection->input, connection->input.len - input.len);
 	if (refused)
 		return refused;

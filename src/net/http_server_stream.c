@@ -80,6 +80,7 @@ static ssize_t on_read(nghttp2_session *session, int32_t id, uint8_t *bytes, siz
 	if (len)
 		memcpy(bytes, stream->out.data + stream->sent, len);
 	stream->sent += len;
+	stream->http2->moved += (int64_t)len;
 	if (stream->sent < stream->out.len)
 		return (ssize_t)len;
 	buf_reuse(&stream->out);

@@ -300,7 +300,18 @@ test('chunks of more than 16 MiB, and what is no HTTP, are refused with a code a
 	await refused(`${head}a: ${'a'.repeat(70_000)}\r\n\r\n`, 431, 'head_too_large');
 	await refused(`${head}transfer-encoding: gzip\r\n\r\n`, 501, 'unsupported_coding');
 	await refused('GET / HTTP/3.0\r\nhost: x\r\n\r\n', 505, 'unsupported_version');
+	await refused('POST /v1/stream HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n', 400, 'bad_request');
 });
+
+for (const [what, bytes, code] of [['garbage', '\0\0garbage\r\n\r\n', 'bad_request'], ['a long head', `GET /${'a'.repeat(70_000)}`, 'head_too_large']])
+	test(`after a HEAD, ${what} is refused with a body`, proto, async (t) => {
+		const server = await serve(t);
+		const text = await rawText(t, server, `HEAD /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n${bytes}`, /\}\}$/);
+		const refusal = text.slice(text.indexOf('HTTP/1.1 4')), body = refusal.slice(refusal.indexOf('{'));
+		assert.match(text, /^HTTP\/1.1 200 /);
+		assert.equal(JSON.parse(body).error.code, code);
+		assert.match(refusal, new RegExp(`content-length: ${body.length}\r\n`, 'i'));
+	});
 
 test('an upgrade to h2c is not taken up', proto, async (t) => {
 	const server = await serve(t);
