@@ -1,5 +1,6 @@
 /* The program codex-fleet: the commands worker, fleet, serve, mock-model, and proto for HTTP, which the program codex
  * executes. The engine starts this program again for sandboxes and patches, like codex itself. */
+#include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -79,11 +80,13 @@ static const struct {
 	{"mock-model", mock_model_main}, {"proto", proto_http_main},
 };
 
-/* Started by a codex of another version: one of the two was updated alone. */
+/* Started by a codex of another version: one of the two was updated alone. A name such as codex-fleet-x86_64 says
+ * nothing about the version. */
 static bool is_mismatch(const char *name)
 {
 	struct str rest = path_name(name);
-	return str_cut_prefix(&rest, "codex-fleet-") && !str_is(path_name(name), FLEET_PROGRAM);
+	return str_cut_prefix(&rest, "codex-fleet-") && rest.len && isdigit((unsigned char)rest.ptr[0]) &&
+	       !str_is(path_name(name), FLEET_PROGRAM);
 }
 
 static int run(int argc, char **argv)

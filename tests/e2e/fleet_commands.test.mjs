@@ -179,6 +179,20 @@ test('a codex-fleet that cannot be executed is not passed over', (t) => {
 	assert.equal(stderr, `codex serve: cannot start ${dir}/codex-fleet: Permission denied\n`);
 });
 
+test('what is no folder is passed over, and a codex-fleet that cannot be looked at is named with the cause', (t) => {
+	const { dir, call } = alone(t);
+	const [bin, CODEX_LIBEXEC] = ['bin', 'lib'].map((name) => path.join(dir, name));
+	for (const folder of [bin, CODEX_LIBEXEC]) fs.mkdirSync(folder);
+	fs.renameSync(path.join(dir, 'codex'), path.join(bin, 'codex'));
+	fs.symlinkSync('bin/codex', path.join(dir, 'codex'));
+	fs.writeFileSync(path.join(dir, 'libexec'), '');
+	fs.writeFileSync(path.join(CODEX_LIBEXEC, 'codex-fleet'), '#!/bin/sh\necho "ran $*"\n', { mode: 0o755 });
+	assert.equal(call(['serve'], { CODEX_LIBEXEC }).stdout, 'ran serve\n');
+	fs.symlinkSync('codex-fleet', path.join(bin, 'codex-fleet'));
+	const { status, stdout, stderr } = call(['serve'], { CODEX_LIBEXEC });
+	assert.deepEqual([status, stdout, stderr], [1, '', `codex serve: cannot start ${bin}/codex-fleet: Too many levels of symbolic links\n`]);
+});
+
 test('a codex-fleet that every user can write is not executed', (t) => {
 	const { dir, call } = alone(t);
 	fs.writeFileSync(path.join(dir, 'codex-fleet'), '#!/bin/sh\necho "ran $*"\n', { mode: 0o755 });
@@ -209,7 +223,7 @@ test('in a user name space, which does not know root, codex-fleet is executed as
 test('a codex-fleet of another version than codex refuses', (t) => {
 	const call = (name) => spawnSync(fleetBin, ['serve', '--help'], { encoding: 'utf8', argv0: name, env: cleanEnv(tempDir(t, 'home')) });
 	const version = spawnSync(codexBin, ['--version'], { encoding: 'utf8' }).stdout.trim().split(' ').pop();
-	for (const name of ['codex-fleet', `codex-fleet-${version}`, '/usr/libexec/codex/codex-fleet'])
+	for (const name of ['codex-fleet', `codex-fleet-${version}`, 'codex-fleet-x86_64', 'codex-fleet-', '/usr/libexec/codex/codex-fleet'])
 		assert.match(call(name).stdout, /^Usage: codex serve/m, name);
 	const { status, stdout, stderr } = call('codex-fleet-99.0');
 	assert.deepEqual([status, stdout], [1, '']);

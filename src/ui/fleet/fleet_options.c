@@ -101,7 +101,7 @@ struct search {
 	struct stat own;   /* codex itself */
 	char **words;      /* of the command */
 	char *path;        /* of the codex-fleet that was found, but did not start; owned */
-	const char *cause; /* why: words, or NULL if errno says it */
+	const char *cause; /* why */
 };
 
 /* True if the program belongs to root, to the user or to the owner of codex, and not every user can write it. In a user
@@ -119,20 +119,21 @@ static void try_exec(struct search *search, const char *folder, const char *belo
 	if (search->path)
 		return;
 	auto_free char *path = xasprintf("%s/%scodex-fleet", folder, below);
-	if (stat(path, &st) != 0 && errno == ENOENT)
+	bool is_there = stat(path, &st) == 0, is_ours = is_there && is_trusted(search, &st);
+	if (!is_there && (errno == ENOENT || errno == ENOTDIR))
 		return;
-	if (is_trusted(search, &st))
+	if (is_ours)
 		execv(path, search->words);
-	else
-		search->cause = "it belongs to a user who is neither root nor you, or every user can write it";
+	search->cause = is_there && !is_ours
+	                        ? "it belongs to a user who is neither root nor you, or every user can write it"
+	                        : strerror(errno);
 	search->path = steal(path);
 }
 
 static int report(const struct search *search, bool has_own, const char *command)
 {
 	if (search->path)
-		fprintf(stderr, "codex %s: cannot start %s: %s\n", command, search->path,
-		        search->cause ? search->cause : strerror(errno));
+		fprintf(stderr, "codex %s: cannot start %s: %s\n", command, search->path, search->cause);
 	else if (!has_own)
 		fprintf(stderr, "codex %s: cannot find codex-fleet, which is beside codex: is /proc mounted?\n",
 		        command);
