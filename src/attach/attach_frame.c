@@ -105,7 +105,7 @@ bool attach_is_answer(const struct op *op)
 	return attach_answer_id(op).ptr != NULL;
 }
 
-/* An approval is of a command or of a patch: the engine does not tell the Ops apart. */
+/* An approval is of a command or of a patch: for the engine the Ops are the same. */
 static bool is_of_kind(const struct op *op, enum event_tag request)
 {
 	switch (op->tag) {

@@ -148,6 +148,16 @@ test('--open does not need the folder of XDG_RUNTIME_DIR', serving, async (t) =>
 	await serve(t, [say('Unused.')], { args: ['--open'], env });
 	while (!fs.existsSync(seen)) await new Promise((resolve) => setTimeout(resolve, 20));
 	assert.equal(path.dirname(fs.readFileSync(seen, 'utf8')), env.TMPDIR);
+	for (const [mode, taken] of [[0o777, '/tmp'], [0o1777, 'own']]) { // of another user, who could replace the file
+		if (process.getuid() !== 0) break;
+		const own = tempDir(t);
+		fs.unlinkSync(seen);
+		fs.chownSync(own, 4321, 4321);
+		fs.chmodSync(own, mode);
+		await serve(t, [say('Unused.')], { args: ['--open'], env: { ...env, XDG_RUNTIME_DIR: own, TMPDIR: '' } });
+		while (!fs.existsSync(seen)) await new Promise((resolve) => setTimeout(resolve, 20));
+		assert.equal(path.dirname(fs.readFileSync(seen, 'utf8')), taken === 'own' ? own : taken);
+	}
 	fs.unlinkSync(seen);
 	const second = await serve(t, [say('Unused.')], { args: ['--open'], env: { ...env, TMPDIR: env.XDG_RUNTIME_DIR } });
 	while (!fs.existsSync(seen)) await new Promise((resolve) => setTimeout(resolve, 20));

@@ -201,7 +201,8 @@ test('a patch and a command of two agents under the same call id are answered al
 	const server = await serve(t, [
 		{ when: of(['make it', 'custom_tool_call_output'], []), reply: [{ message: 'Made.' }] },
 		{ when: of(['make it'], ['custom_tool_call_output']), reply: [{ custom: 'apply_patch', input, call_id: 'c' }] },
-		reply({ call: 'subagent_spawn', arguments: { prompt: 'make it' } }), reply({ call: 'exec_command', arguments: { cmd: 'touch of-root' }, call_id: 'c' }),
+		reply({ call: 'subagent_spawn', arguments: { prompt: 'make it' } }),
+		reply({ call: 'exec_command', arguments: { cmd: 'touch of-root' }, call_id: 'c' }),
 		reply({ call: 'subagent_await', arguments: {} }), say('Over.')], { config: `${EAGER}features.subagent_tools = true\n` });
 	const { page: window, faults } = await open(t, server);
 	await begin(window);

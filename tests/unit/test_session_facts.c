@@ -70,7 +70,7 @@ static void an_answer_that_several_agents_match_takes_none(void **state)
 {
 	struct op op = approve("c");
 	command(*state, "a", "c", 1);
-	patch(*state, "b", "c", 2); /* the engine does not tell approvals apart */
+	patch(*state, "b", "c", 2); /* for the engine both are approvals */
 	assert_false(session_facts_on_op(*state, &op));
 	expect_open(*state, "1 2 ");
 	op = approve("b");

@@ -11,6 +11,7 @@
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -129,39 +130,49 @@ void serve_links_destroy(struct serve_links *links)
 
 /* ---- the browser ---- */
 
-/* Makes a file of mode 0600 in the first folder that takes one. The folder of XDG_RUNTIME_DIR may be missing, as after
- * su, or belong to another user. */
-static int make_file(char **ret_path, struct error *err)
+/* True if no other user can replace a file in this folder. */
+static bool is_safe(const char *folder)
 {
-	static const char suffix[] = ".html";
-	const char *const folders[] = {config_env("XDG_RUNTIME_DIR"), config_env("TMPDIR"), "/tmp"};
-	int fd = -1;
-	for (size_t i = 0; i < countof(folders) && fd < 0; i++) {
-		if (!folders[i] || !*folders[i])
-			continue;
-		free(*ret_path);
-		*ret_path = xasprintf("%s/codex-serve-XXXXXX%s", folders[i], suffix);
-		fd = mkostemps(*ret_path, sizeof(suffix) - 1, O_CLOEXEC);
-	}
-	return fd >= 0 ? fd : error_sys(err, errno, "cannot make %s", *ret_path);
+	struct stat st;
+	if (stat(folder, &st) != 0)
+		return false;
+	errno = EACCES;
+	return st.st_uid == geteuid() || st.st_mode & S_ISVTX;
 }
 
-/* Makes the file that forwards to a new link. */
+static int write_page(const char *folder, struct str text, char **ret_path, struct error *err)
+{
+	static const char suffix[] = ".html";
+	auto_free char *path = xasprintf("%s/codex-serve-XXXXXX%s", folder, suffix);
+	auto_close int fd = is_safe(folder) ? mkostemps(path, sizeof(suffix) - 1, O_CLOEXEC) : -1;
+	if (fd < 0)
+		return error_sys(err, errno, "cannot make %s", path);
+	if (fd_write_all(fd, text.ptr, text.len, err) != 0) {
+		unlink(path);
+		return -(int)err->code;
+	}
+	*ret_path = steal(path);
+	return 0;
+}
+
+/* Makes the file that forwards to a new link, with mode 0600, in the first folder that takes it. The folder of
+ * XDG_RUNTIME_DIR may be missing or full, or belong to another user, as after su. */
 static int make_page(struct serve_links *links, struct error *err)
 {
+	const char *const folders[] = {config_env("XDG_RUNTIME_DIR"), config_env("TMPDIR"), "/tmp"};
 	auto_buf struct buf link, text;
-	auto_free char *path = NULL;
-	auto_close int fd = make_file(&path, err);
 	buf_init(&link, 8 * KIB);
 	buf_init(&text, 32 * KIB);
-	if (fd < 0)
-		return fd;
-	links->page = steal(path);
 	http_proto_make_link(links->proto, &link);
 	buf_printf(&text, "<!doctype html><title>Codex</title><meta http-equiv=refresh content=\"0;url=%s\">\n",
 	           link.data);
 	loop_timer_start(links->page_end, LIMIT_PAGE_CODE_MS);
-	return fd_write_all(fd, text.data, text.len, err);
+	int status = -1;
+	for (size_t i = 0; i < countof(folders) && status != 0; i++) {
+		if (folders[i] && *folders[i])
+			status = write_page(folders[i], buf_str(&text), &links->page, err);
+	}
+	return status;
 }
 
 static bool start_browser(char *path)
