@@ -531,8 +531,11 @@ static void test_eviction_order(void **state)
 	assert_int_equal(getrlimit(RLIMIT_NOFILE, &limit), 0);
 	limit.rlim_cur = limit.rlim_max;
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	if (limit.rlim_cur < 2 * LIMIT_HTTP_CONNECTIONS + 100)
+	if (limit.rlim_cur < 2 * LIMIT_HTTP_CONNECTIONS + 100) {
+		print_message("skipped: %d descriptors are needed, and `ulimit -Hn` allows %llu\n",
+		              2 * LIMIT_HTTP_CONNECTIONS + 100, (unsigned long long)limit.rlim_cur);
 		skip();
+	}
 	buf_init(&body, 32 * MIB);
 	buf_init(&answer, 33 * MIB);
 	while (body.len < 16 * MIB)

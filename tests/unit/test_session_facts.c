@@ -2,9 +2,11 @@
 #include "test.h"
 
 #include "attach/attach_frame.h"
+#include "attach/attach_point.h"
 #include "base/buf.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "loop/loop.h"
 #include "protocol/message/message.h"
 #include "server/session_facts.h"
 
@@ -141,6 +143,36 @@ static void an_answered_line_names_the_task(void **state)
 	event_destroy(event);
 }
 
+static void expect_pending(struct attach_point *point, const char *answered, bool is_taken, size_t left)
+{
+	const struct event *first;
+	struct op op = approve(answered);
+	assert_true(attach_point_answer(point, &op) == is_taken);
+	assert_int_equal(attach_point_pending(point, &first), left);
+}
+
+static void an_attached_session_keeps_requests_whose_answer_the_engine_ignores(void **state)
+{
+	static const struct attach_owner owner = {0};
+	static const char *const tasks[] = {"a", "b"};
+	struct error err;
+	struct loop *loop = loop_create(&err);
+	struct attach_point *point = attach_point_create(loop, NULL, "exec", &owner, NULL);
+	(void)state;
+	for (size_t i = 0; i < countof(tasks); i++) {
+		struct ev_exec_approval body = {.call_id = STR("c")};
+		struct event *event = event_create(str_of(tasks[i]), EV_exec_approval_request, &body);
+		attach_point_event(point, event);
+		event_destroy(event);
+	}
+	expect_pending(point, "c", true, 2);
+	expect_pending(point, "b", true, 1);
+	expect_pending(point, "c", true, 0);
+	expect_pending(point, "c", false, 0);
+	attach_point_destroy(point);
+	loop_destroy(loop);
+}
+
 int main(void)
 {
 #define FACTS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -151,6 +183,7 @@ int main(void)
 		FACTS_TEST(an_end_elsewhere_takes_the_request_of_its_task),
 		FACTS_TEST(a_seq_names_one_request),
 		FACTS_TEST(an_answered_line_names_the_task),
+		FACTS_TEST(an_attached_session_keeps_requests_whose_answer_the_engine_ignores),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
