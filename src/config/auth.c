@@ -368,12 +368,18 @@ int auth_write_api_key(struct auth_place place, struct str key, struct error *er
 	return auth_write(place, &auth, err);
 }
 
-static int remove_within(struct auth_place place, unsigned lock_ms, bool *ret_was_there, struct error *err)
+/* Reads what it removes, so that the token of a refresh that ended just before is the one to revoke. */
+static int remove_within(struct auth_place place, unsigned lock_ms, struct auth *ret_removed, bool *ret_was_there,
+                         struct error *err)
 {
 	struct auth_change change;
 	*ret_was_there = false;
 	if (auth_store_begin(place, lock_ms, &change, err) != 0)
 		return -(int)err->code;
+	if (ret_removed) {
+		auth_store_refetch(place);
+		best_effort(auth_read(place, ret_removed, NULL));
+	}
 	int status = auth_store_remove(place, ret_was_there, err);
 	auth_store_end(&change);
 	return status;
@@ -383,11 +389,8 @@ int auth_remove(struct auth_place place, char **ret_token, bool *ret_was_there, 
 {
 	auto_auth struct auth auth = {0};
 	*ret_token = NULL;
-	auth_store_fetch(place);
-	bool has_token = auth_read(place, &auth, NULL) == 0 && auth.kind == AUTH_chatgpt && auth.refresh_token &&
-	                 auth.refresh_token[0];
-	int status = remove_within(place, LIMIT_AUTH_LOCK_MS, ret_was_there, err);
-	if (status == 0 && has_token)
+	int status = remove_within(place, LIMIT_AUTH_LOCK_MS, &auth, ret_was_there, err);
+	if (status == 0 && auth.kind == AUTH_chatgpt && auth.refresh_token && auth.refresh_token[0])
 		*ret_token = steal(auth.refresh_token);
 	return status;
 }
@@ -453,7 +456,7 @@ int auth_enforce(const struct config *config, unsigned lock_ms, struct error *er
 		return error_set(err, ERR_denied, "%s. Unset CODEX_ACCESS_TOKEN.", why.text);
 	if (!lock_ms && auth_store_is_slow(place))
 		return error_set(err, ERR_denied, "%s. Log out.", why.text);
-	if (remove_within(place, lock_ms, &was_there, &removal) != 0)
+	if (remove_within(place, lock_ms, NULL, &was_there, &removal) != 0)
 		return error_set(err, ERR_denied, "%s. Logging out. (%s)", why.text, removal.text);
 	return error_set(err, ERR_denied, "%s. Logging out.", why.text);
 }

@@ -12,6 +12,7 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "config/auth_store.h"
 #include "config/config_env.h"
 #include "main/gnutls.h"
 #include "patch/patch_main.h"
@@ -109,6 +110,7 @@ static int run(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
+	struct error err;
 	host_keep_standard_streams();
 	if (sandbox_entry_wants(argc, argv))
 		sandbox_entry_main(argc, argv);
@@ -121,5 +123,8 @@ int main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* and so does an exceeded file size limit */
 	int status = run(argc, argv);
 	uv_library_shutdown();
+	bool is_stored = auth_store_flush(&err) == 0;
+	if (!is_stored)
+		fprintf(stderr, "codex: the login was refreshed, but not stored: %s; log in again\n", err.text);
 	return status;
 }
