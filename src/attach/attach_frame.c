@@ -119,7 +119,8 @@ static bool is_of_kind(const struct op *op, enum event_tag request)
 	}
 }
 
-bool attach_answers(const struct op *op, const struct event *request)
+/* True if the Op answers this request, which it names by its id or, but for an elicitation, by its Task. */
+static bool answers(const struct op *op, const struct event *request)
 {
 	struct str id = attach_answer_id(op);
 	bool has_own_id = op->tag == OP_resolve_elicitation;
@@ -129,7 +130,7 @@ bool attach_answers(const struct op *op, const struct event *request)
 
 void attach_match_add(struct attach_match *match, const struct event *request)
 {
-	if (!attach_answers(match->op, request))
+	if (!answers(match->op, request))
 		return;
 	bool is_named = str_eq(attach_answer_id(match->op), attach_request_id(request));
 	match->is_ambiguous |= match->found && !str_eq(match->found->id, request->id);

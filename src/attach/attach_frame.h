@@ -38,8 +38,6 @@ bool attach_answered_read(struct str line, struct arena *arena, struct str *ret_
 
 /* Returns the id by which a request is withdrawn, STR_NONE for an event that requests nothing. */
 struct str attach_request_id(const struct event *event);
-/* True if the Op answers this request, which it names by its id or, but for an elicitation, by its Task. */
-bool attach_answers(const struct op *op, const struct event *request);
 /* Finds the request that the Op answers among those that are pending, the oldest added first, as the engine does: a
  * request of that id, else the oldest one of the Task. is_ambiguous: requests of several agents match, and the engine
  * ignores the Op. */

@@ -97,6 +97,23 @@ void memory_write(enum memory_kind kind, const char *home, struct str text)
 	pthread_mutex_unlock(&lock);
 }
 
+void memory_append_line(enum memory_kind kind, const char *home, struct str line)
+{
+	struct buf lines;
+	buf_init(&lines, LIMIT_AUTH_FILE);
+	pthread_mutex_lock(&lock);
+	const struct memory *memory = find(kind, home);
+	if (memory)
+		buf_append_str(&lines, buf_str(&memory->text));
+	buf_append_str(&lines, line);
+	buf_append_char(&lines, '\n');
+	replace(kind, home, buf_str(&lines), &(struct error){0});
+	pthread_mutex_unlock(&lock);
+	if (lines.data)
+		explicit_bzero(lines.data, lines.len);
+	buf_finish(&lines);
+}
+
 bool memory_clear(const char *home)
 {
 	pthread_mutex_lock(&lock);

@@ -21,6 +21,7 @@ must_check bool memory_read(enum memory_kind kind, const char *home, struct buf 
 bool memory_has(enum memory_kind kind, const char *home);
 char *memory_find_unsaved(void); /* the home of such a text; NULL: none; to be freed */
 void memory_write(enum memory_kind kind, const char *home, struct str text);
+void memory_append_line(enum memory_kind kind, const char *home, struct str line);
 /* Removes the texts that precede what is stored. True if there was one. */
 bool memory_clear(const char *home);
 /* The same for the refreshed tokens alone, unless others have replaced this text. */

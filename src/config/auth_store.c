@@ -22,7 +22,7 @@
 #include "config/auth_memory.h"
 #include "config/keyring.h"
 
-static enum credentials_store unsaved_store;
+static _Atomic enum credentials_store unsaved_store;
 static pthread_mutex_t fetch_lock = PTHREAD_MUTEX_INITIALIZER;
 
 void auth_store_wipe(struct buf *buf)
@@ -187,14 +187,14 @@ static int read_auto(struct auth_place place, int status, struct buf *out, struc
 	return status;
 }
 
-/* As auth_store_read, without what is unsaved. */
+/* As auth_store_read, without the login that a client has given to this process, and without what is unsaved. */
 static int read_stored(struct auth_place place, struct buf *out, struct error *err)
 {
 	struct error failure = {0};
-	if (memory_read(MEMORY_LOGIN, place.home, out, &failure))
-		return 0;
 	if (place.store == credentials_store_ephemeral)
-		return error_set(err, ERR_not_found, "no credentials");
+		return memory_read(MEMORY_LOGIN, place.home, out, &failure)
+		               ? 0
+		               : error_set(err, ERR_not_found, "no credentials");
 	if (!uses_keyring(place))
 		return read_file(place, out, err);
 	int status = read_kept(place.home, out, &failure);
@@ -210,7 +210,7 @@ static int read_stored(struct auth_place place, struct buf *out, struct error *e
 int auth_store_read(struct auth_place place, struct buf *out, struct error *err)
 {
 	struct error none;
-	if (!memory_has(MEMORY_LOGIN, place.home) && memory_read(MEMORY_UNSAVED, place.home, out, &none))
+	if (memory_read(MEMORY_LOGIN, place.home, out, &none) || memory_read(MEMORY_UNSAVED, place.home, out, &none))
 		return 0;
 	return read_stored(place, out, err);
 }
@@ -258,16 +258,9 @@ int auth_store_write(struct auth_place place, struct str text, bool is_memory, s
 
 void auth_store_keep(struct auth_place place, struct str text, struct str spent)
 {
-	struct error none;
-	struct buf lines;
-	buf_init(&lines, LIMIT_AUTH_FILE);
-	best_effort(memory_read(MEMORY_SPENT, place.home, &lines, &none));
-	buf_append_str(&lines, spent);
-	buf_append_char(&lines, '\n');
-	memory_write(MEMORY_SPENT, place.home, buf_str(&lines)); /* first: another thread may read both */
+	memory_append_line(MEMORY_SPENT, place.home, spent); /* first: another thread may read both */
 	memory_write(MEMORY_UNSAVED, place.home, text);
 	unsaved_store = place.store;
-	auth_store_wipe(&lines);
 }
 
 /* Sets ret to the refresh token of a ChatGPT login, or STR_NONE. False for a text that is not JSON. */

@@ -75,6 +75,13 @@ static bool is_seen(const struct kept_ids *ids, const struct kept_id *id)
 	return false;
 }
 
+bool kept_ids_has(const struct kept_ids *ids, struct str text)
+{
+	struct kept_id id;
+	sha256(text, (uint8_t *)id.digest);
+	return text.len && is_seen(ids, &id);
+}
+
 /* Returns false if the id was recorded already. Digests are kept, because a client chooses how long its ids are. */
 bool kept_ids_record(struct kept_ids *ids, struct str text)
 {

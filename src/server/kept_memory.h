@@ -43,6 +43,7 @@ struct kept_ids {
 
 /* Returns false if the id is among the last LIMIT_KEPT_IDS; the empty one never is. */
 bool kept_ids_record(struct kept_ids *ids, struct str text);
+bool kept_ids_has(const struct kept_ids *ids, struct str text);
 void kept_ids_finish(struct kept_ids *ids);
 
 #endif

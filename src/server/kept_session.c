@@ -183,7 +183,8 @@ bool kept_session_submit(struct kept_session *session, struct submission *submis
 
 bool kept_session_has_open(const struct kept_session *session, uint64_t seq, const struct submission *submission)
 {
-	return session_facts_has_open(&session->facts, seq, &submission->op);
+	return kept_ids_has(&session->ids, submission->id) || /* sent again: it counts once */
+	       session_facts_has_open(&session->facts, seq, &submission->op);
 }
 
 static void drop_pending(struct kept_session *session)

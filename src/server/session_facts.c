@@ -175,30 +175,31 @@ bool session_facts_on_event(struct session_facts *facts, const struct event *eve
 	}
 }
 
-/* The engine ignores an answer that requests of several agents match. */
+/* Returns the request that the engine takes the Op for, NULL: none. It ignores an answer that requests of several
+ * agents match. */
+static struct request *find_answered(const struct session_facts *facts, const struct op *op)
+{
+	struct request *it, *found = NULL;
+	struct attach_match match = {.op = op};
+	list_for_each(it, &facts->waiting, link) {
+		attach_match_add(&match, it->event);
+		found = match.found == it->event ? it : found;
+	}
+	return match.is_ambiguous ? NULL : found;
+}
+
 bool session_facts_on_op(struct session_facts *facts, const struct op *op)
 {
-	struct request *it;
-	struct attach_match match = {.op = op};
-	list_for_each(it, &facts->waiting, link)
-		attach_match_add(&match, it->event);
-	if (!match.found || match.is_ambiguous)
-		return false;
-	list_for_each(it, &facts->waiting, link) {
-		if (it->event == match.found)
-			remove_request(it);
-	}
-	return true;
+	struct request *found = find_answered(facts, op);
+	if (found)
+		remove_request(found);
+	return found;
 }
 
 bool session_facts_has_open(const struct session_facts *facts, uint64_t seq, const struct op *op)
 {
-	struct request *it;
-	list_for_each(it, &facts->waiting, link) {
-		if (it->seq == seq)
-			return attach_answers(op, it->event);
-	}
-	return false;
+	const struct request *found = find_answered(facts, op);
+	return found && found->seq == seq;
 }
 
 const char *session_facts_state(const struct session_facts *facts)

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import test from 'node:test';
 
 import { call, needs, outputOf, patch, reply, run, say, startModel, textsOf } from './lib/codex.mjs';
+import { until } from './lib/nest.mjs';
 import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -217,6 +218,23 @@ for (const [rows, columns] of [[24, 80], [10, 80], [10, 30], [6, 20]]) {
 		await leave(term);
 	});
 }
+
+test('a command: in a window of two rows none is approved', options, async (t) => {
+	const model = await startModel(t, [run('touch made'), say('Finished.')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE });
+	await term.until(/\$ touch made[^]*› 1\. Yes, proceed/);
+	term.resize(2, 40);
+	await answer(term, 'y');
+	await until(() => term.raw().includes('\x1b[?1049h')); // the whole text is opened instead
+	assert.ok(!fs.existsSync(`${term.cwd}/made`));
+	term.type('q');
+	term.resize(24, 80);
+	await term.until(/\$ touch made[^]*› 1\. Yes, proceed/);
+	await answer(term, 'y');
+	await term.until(/Finished\./);
+	await idle(term);
+	await leave(term);
+});
 
 test('a command: in a small window it is visible, and so is what a choice saves', options, async (t) => {
 	const model = await startModel(t, [run('touch made'), say('Finished.')]);

@@ -353,6 +353,27 @@ static void a_logout_removes_tokens_that_were_kept(void **state)
 	assert_refresh_token("none");
 }
 
+/* The login of a client is in the memory of the process only. */
+static void a_login_of_a_client_leaves_tokens_that_were_kept(void **state)
+{
+	(void)state;
+	auto_auth struct auth first = login_with("r1"), client = login_with("client");
+	auto_free char *removed = NULL;
+	auto_buf struct buf text;
+	struct error err;
+	bool was_there;
+	client.kind = AUTH_client;
+	assert_int_equal(auth_write(auth_place_file(temp_root), &first, &err), 0);
+	renew_without_space("r2", "r1");
+	assert_int_equal(auth_write(auth_place_file(temp_root), &client, &err), 0);
+	assert_refresh_token("client");
+	assert_int_equal(auth_store_flush(&err), 0);
+	buf_init(&text, 10000);
+	assert_int_equal(file_read(temp_path("auth.json"), &text, &err), 0);
+	assert_true(str_find(buf_str(&text), STR("\"r2\"")) >= 0);
+	assert_int_equal(auth_remove(auth_place_file(temp_root), &removed, &was_there, &err), 0);
+}
+
 /* There is no keyring any more. */
 static void members_of_a_keyring_that_does_not_answer_are_kept(void **state)
 {
@@ -392,6 +413,7 @@ int main(void)
 		TEST(new_tokens_that_a_full_disk_does_not_take_are_stored_later),
 		TEST(new_tokens_that_were_kept_do_not_replace_another_login),
 		TEST(a_logout_removes_tokens_that_were_kept),
+		TEST(a_login_of_a_client_leaves_tokens_that_were_kept),
 		TEST(members_of_a_keyring_that_does_not_answer_are_kept),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

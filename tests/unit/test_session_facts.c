@@ -119,11 +119,19 @@ static void a_seq_names_one_request(void **state)
 {
 	struct op op = approve("c");
 	command(*state, "a", "c", 1);
-	command(*state, "a", "c", 2);
-	assert_true(session_facts_has_open(*state, 2, &op));
+	command(*state, "a", "e", 2);
+	assert_true(session_facts_has_open(*state, 1, &op));
+	assert_false(session_facts_has_open(*state, 2, &op));
 	assert_false(session_facts_has_open(*state, 3, &op));
 	op = approve("d");
+	assert_false(session_facts_has_open(*state, 1, &op));
+	op = approve("a"); /* the Task: the engine takes it for the oldest */
+	assert_true(session_facts_has_open(*state, 1, &op));
 	assert_false(session_facts_has_open(*state, 2, &op));
+	command(*state, "b", "c", 4); /* of another agent: the engine ignores the answer */
+	op = approve("c");
+	assert_false(session_facts_has_open(*state, 1, &op));
+	assert_false(session_facts_has_open(*state, 4, &op));
 }
 
 static void an_answered_line_names_the_task(void **state)

@@ -1,5 +1,5 @@
-/* A patch is reported while the model writes it: the first parts at once, later ones twice a second, so that a long
- * patch is not parsed for each of its fragments. */
+/* A patch is reported while the model writes it: the first parts at once, later ones when they are an eighth longer and
+ * half a second has passed, because each report has the whole patch so far. */
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -49,7 +49,9 @@ static bool is_due(const struct turn_patch *patch, struct str text)
 {
 	if (patch->text.over || str_find_char(text, '\n') < 0)
 		return false;
-	return patch->looks < LOOKS_AT_ONCE || clock_now_ms() - patch->looked_ms >= LOOK_MS;
+	if (patch->looks < LOOKS_AT_ONCE)
+		return true;
+	return patch->text.len >= patch->shown + patch->shown / 8 && clock_now_ms() - patch->looked_ms >= LOOK_MS;
 }
 
 void turn_patch_delta(struct turn *turn, struct str text)

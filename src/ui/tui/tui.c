@@ -233,14 +233,17 @@ static void handle(struct tui *tui, const struct event *event)
 
 /* ---- order ---- */
 
+enum { EARLY_MAX = 64 };
+
 /* A message that joins the turn while text arrives is read after it: it is shown as waiting until then. */
 static bool is_early(const struct tui *tui, const struct event *event)
 {
-	return event->msg.tag == EV_item_completed && event->msg.item_completed->item->tag == turn_item_user_message &&
-	       !tui->watched && tui_cells_is_streaming(tui->cells);
+	return tui->early.count < EARLY_MAX && event->msg.tag == EV_item_completed &&
+	       event->msg.item_completed->item->tag == turn_item_user_message && !tui->watched &&
+	       tui_cells_is_streaming(tui->cells);
 }
 
-static void handle_early(struct tui *tui)
+void tui_handle_early(struct tui *tui)
 {
 	vec_for_each(event, &tui->early) {
 		handle(tui, *event);
@@ -259,11 +262,11 @@ void tui_on_event(const struct event *event, void *self)
 	}
 	if (ends && tui->early.count) {
 		tui_cells_leave(tui->cells);
-		handle_early(tui);
+		tui_handle_early(tui);
 	}
 	handle(tui, event);
 	if (!tui_cells_is_streaming(tui->cells))
-		handle_early(tui);
+		tui_handle_early(tui);
 	if (!tui->is_held && !term_tty_is_drained(tui->tty))
 		tui_engine_hold(tui, true);
 	tui->is_held = tui->is_held || !term_tty_is_drained(tui->tty);

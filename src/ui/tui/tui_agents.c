@@ -196,6 +196,7 @@ static void show(struct tui *tui, struct tui_agent *agent)
 		return;
 	*seen_of(tui, tui->watched) = size_of(old);
 	tui_cells_leave(tui->cells);
+	tui_handle_early(tui);
 	tui->watched = agent;
 	if (agent)
 		buf_printf(&text, "Watching %s (%s)%s", name_of(agent), agent->thread_id,

@@ -182,7 +182,8 @@ void tui_send_queued(struct tui *tui);
 void tui_remove_waiting(struct tui *tui, size_t at);
 /* Switches between plan and default mode. */
 void tui_set_plan_mode(struct tui *tui, bool is_on);
-void tui_interrupt(struct tui *tui); /* the running turn */
+void tui_interrupt(struct tui *tui);    /* the running turn */
+void tui_handle_early(struct tui *tui); /* shows the messages that wait for the end of a text */
 void tui_ask_skills(struct tui *tui, bool is_forced);
 /* Ends the session and the program. */
 void tui_quit(struct tui *tui);
@@ -254,8 +255,7 @@ void tui_first_run(struct tui *tui);
 /* Opens the session, or first lets the user choose it. */
 void tui_begin(struct tui *tui);
 void tui_open_session(struct tui *tui);
-/* Sends the prompt of the command line. */
-void tui_send_first(struct tui *tui);
+void tui_send_first(struct tui *tui); /* the prompt of the command line */
 
 /* ---- tui_notice.c ---- */
 /* Shows the state in the window's title. */

@@ -96,6 +96,7 @@ static void note_old(struct tui *tui)
 /* Forgets the old session, also the messages that wait for it: they were not meant for the new one. */
 static void forget(struct tui *tui)
 {
+	tui_handle_early(tui);
 	while (tui->waiting.count)
 		tui_remove_waiting(tui, tui->waiting.count - 1);
 	tui_ask_withdraw(tui->ask, STR_NONE);

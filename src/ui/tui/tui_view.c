@@ -119,8 +119,10 @@ static void draw_footer(struct tui *tui, struct term_paint *paint)
 static void draw_request(struct tui *tui, struct term_paint *paint)
 {
 	bool is_small = tui->rows < ROWS_REQUEST;
-	size_t around = is_small ? 1 : 4 + LIVE_LEAST;
-	struct tui_sheet sheet = {paint, &tui->row, tui->columns, tui->rows - around};
+	size_t around = is_small ? 1 : 4 + LIVE_LEAST, rows, columns;
+	term_tty_size(tui->tty, &rows, &columns);
+	bool is_tiny = rows < ROWS_LEAST || columns <= COLUMNS_LEAST; /* one row: nothing counts as visible */
+	struct tui_sheet sheet = {paint, &tui->row, tui->columns, is_tiny ? 1 : tui->rows - around};
 	if (!is_small) {
 		tui_cells_draw(tui->cells, LIVE_LEAST);
 		draw_text(tui, paint, TERM_plain, "");
