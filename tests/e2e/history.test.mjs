@@ -84,12 +84,12 @@ test('a fork continues a copy', options, async (t) => {
 	assert.deepEqual(fs.readFileSync(file), before);
 });
 
-test('on a terminal a session is chosen from a list', { ...options, skip: options.skip || !fs.existsSync('/usr/bin/script') }, async (t) => {
+test('a session is chosen from a list if the output is no terminal', { ...options, skip: options.skip || !fs.existsSync('/usr/bin/script') }, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const [home, cwd] = [makeHome(t, model), tempDir(t, 'cwd')];
 	const old = await talk(t, model, home, cwd, 'the old one', 500);
 	await talk(t, model, home, cwd, 'the young one', 10);
-	const typed = (input) => spawnSync('script', ['-qec', `"${codexBin}" resume ${FREE.join(' ')}`, '/dev/null'],
+	const typed = (input) => spawnSync('script', ['-qec', `"${codexBin}" resume ${FREE.join(' ')} | cat`, '/dev/null'],
 		{ input, cwd, env: { ...cleanEnv(home), TERM: 'dumb' }, encoding: 'utf8' });
 	const chosen = typed('7\n2\nand now this\n');
 	assert.match(chosen.stdout, / 1 +\S+ +the young one\r?\n +2 +\S+ +the old one/);
