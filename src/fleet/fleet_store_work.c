@@ -24,19 +24,24 @@ struct str fleet_field(const struct resp *entry, const char *name)
 	return STR_NONE;
 }
 
-/* Passes entries of `work` on. One that names no session is removed: nothing can be done with it. */
-static void take_entries(struct fleet_store *store, const struct resp *entries, bool is_claimed)
+/* Passes entries of `work` on and returns how many. One that names no session is removed: nothing can be done with it,
+ * and it takes no room. */
+static size_t take_entries(struct fleet_store *store, const struct resp *entries, bool is_claimed)
 {
+	size_t count = 0;
 	for (size_t i = 0; i < entries->count; i++) {
 		const struct resp *entry = resp_at(entries, i);
 		struct str id = resp_text(resp_at(entry, 0)), sid = fleet_field(entry, "sid");
 		if (!id.ptr) /* before Redis 7 a deleted entry is nil here */
 			continue;
-		if (fleet_name_is_valid(sid, false))
-			store->events->on_work(sid, id, is_claimed, store->self);
-		else
+		if (!fleet_name_is_valid(sid, false)) {
 			fleet_store_discard(store, id, STR_NONE);
+			continue;
+		}
+		store->events->on_work(sid, id, is_claimed, store->self);
+		count++;
 	}
+	return count;
 }
 
 /* ---- the group ---- */
@@ -84,10 +89,9 @@ static void on_work(const struct resp *reply, void *self)
 	}
 	redis_link_works(store->work.link);
 	uint64_t before = store->room;
-	const struct resp *entries = resp_at(resp_at(reply, 0), 1);
-	take_entries(store, entries, false);
+	size_t count = take_entries(store, resp_at(resp_at(reply, 0), 1), false);
 	if (store->room == before) /* the owner counts what it was given when it takes it */
-		store->room -= entries->count < store->room ? entries->count : store->room;
+		store->room -= count < store->room ? count : store->room;
 	fleet_store_read_work(store);
 }
 

@@ -263,3 +263,13 @@ test('somebody has added an event of a higher number: the session is put aside, 
 	await redis.untilHash('bad', ({ state }) => state === 'dead');
 	assert.equal(a.result.code, null);
 });
+
+test('entries of work that name no session take no room, whatever their number', only, async (t) => {
+	const model = await startModel(t, [forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	await startWorker(t, redis, model, { name: 'a', args: ['--max-sessions', '1', '--lease-ms', '60000'] });
+	for (const field of ['one', 'two', 'three']) await redis.call('XADD', redis.key('work'), '*', field, 'x');
+	await redis.submit('s1', 't1', 'hi');
+	assert.equal((await redis.untilEnd('s1', 't1')).at(-1).msg.type, 'task_complete');
+	assert.equal(await redis.call('XLEN', redis.key('work')), 1);
+});
