@@ -29,6 +29,34 @@ static void push(struct fleet_rows *rows, enum fleet_row_kind kind, struct str t
 	rows->events += kind == FLEET_EVENT;
 }
 
+/* ---- what is kept ---- */
+
+/* Drops the oldest stored rows, down to three quarters of the limits, when one is exceeded. */
+static void trim(struct fleet_rows *rows)
+{
+	size_t count = 0;
+	if (rows->events <= LIMIT_FLEET_EVENTS && rows->kept <= LIMIT_FLEET_KEPT)
+		return;
+	for (; count < rows->stored; count++) {
+		struct fleet_row *row = &rows->rows.items[count];
+		if (rows->events <= LIMIT_FLEET_EVENTS / 4 * 3 && rows->kept <= LIMIT_FLEET_KEPT / 4 * 3 &&
+		    (count == 0 || rows->rows.items[count - 1].ends_group))
+			break;
+		rows->kept -= row->text.len;
+		rows->events -= row->kind == FLEET_EVENT;
+		rows->from_seq += row->kind == FLEET_EVENT;
+		rows->from_lines += row->kind == FLEET_LINE;
+		str_free(&row->text);
+	}
+	memmove(rows->rows.items, rows->rows.items + count, (rows->rows.count - count) * sizeof(*rows->rows.items));
+	rows->rows.count -= count;
+	rows->stored -= count;
+	rows->sent -= count;
+	rows->dropped += count;
+}
+
+/* ---- adding ---- */
+
 void fleet_rows_add(struct fleet_rows *rows, enum fleet_row_kind kind, struct str text)
 {
 	push(rows, kind, text);
@@ -43,6 +71,7 @@ void fleet_rows_add_stored(struct fleet_rows *rows, struct str line)
 	rows->from_lines -= rows->from_lines > 0;
 	rows->rows.items[rows->rows.count - 1].ends_group = true;
 	rows->stored = rows->sent = rows->rows.count;
+	trim(rows);
 }
 
 bool fleet_rows_has_tail(const struct fleet_rows *rows)
@@ -122,31 +151,7 @@ void fleet_rows_batch_finish(struct fleet_rows_batch *batch)
 	vec_finish(&batch->lines);
 }
 
-/* ---- what is kept ---- */
-
-/* Drops the oldest stored rows, down to three quarters of the limits, when one is exceeded. */
-static void trim(struct fleet_rows *rows)
-{
-	size_t count = 0;
-	if (rows->events <= LIMIT_FLEET_EVENTS && rows->kept <= LIMIT_FLEET_KEPT)
-		return;
-	for (; count < rows->stored; count++) {
-		struct fleet_row *row = &rows->rows.items[count];
-		if (rows->events <= LIMIT_FLEET_EVENTS / 4 * 3 && rows->kept <= LIMIT_FLEET_KEPT / 4 * 3 &&
-		    (count == 0 || rows->rows.items[count - 1].ends_group))
-			break;
-		rows->kept -= row->text.len;
-		rows->events -= row->kind == FLEET_EVENT;
-		rows->from_seq += row->kind == FLEET_EVENT;
-		rows->from_lines += row->kind == FLEET_LINE;
-		str_free(&row->text);
-	}
-	memmove(rows->rows.items, rows->rows.items + count, (rows->rows.count - count) * sizeof(*rows->rows.items));
-	rows->rows.count -= count;
-	rows->stored -= count;
-	rows->sent -= count;
-	rows->dropped += count;
-}
+/* ---- what was stored ---- */
 
 static void count_waiting(struct fleet_rows *rows)
 {

@@ -202,6 +202,33 @@ static void rows_are_kept_up_to_a_limit(void **state)
 	fleet_rows_finish(&rows);
 }
 
+/* Also while a long log is loaded, before anything is stored. */
+static void stored_lines_are_kept_up_to_a_limit(void **state)
+{
+	enum { LINE = 64 * KIB, COUNT = 20 * MIB / LINE };
+	static char text[LINE];
+	struct fleet_rows rows;
+	struct fleet_rows_batch batch;
+	(void)state;
+	memset(text, 'x', sizeof(text));
+	fleet_rows_init(&rows, 7, COUNT);
+	for (int i = 0; i < COUNT; i++) {
+		fleet_rows_add_stored(&rows, str_n(text, sizeof(text)));
+		assert_true(rows.kept <= LIMIT_FLEET_KEPT);
+	}
+	assert_true(rows.kept >= LIMIT_FLEET_KEPT / 4 * 3 - LINE);
+	assert_int_equal(rows.from_lines, COUNT - rows.rows.count);
+	assert_false(fleet_rows_next(&rows, &batch));
+	assert_true(fleet_rows_is_stored(&rows, fleet_rows_position(&rows)));
+	assert_false(fleet_rows_rewind(&rows, 7, 1));
+	assert_true(fleet_rows_rewind(&rows, 7, COUNT - 1));
+	assert_true(fleet_rows_next(&rows, &batch));
+	assert_int_equal(batch.lines.count, 1);
+	assert_int_equal(batch.lines_before, COUNT - 1);
+	fleet_rows_batch_finish(&batch);
+	fleet_rows_finish(&rows);
+}
+
 /* ---- the log ---- */
 
 #define ROOT "01999999-0000-7000-8000-000000000001"
@@ -402,6 +429,7 @@ int main(void)
 		cmocka_unit_test(only_whole_groups_are_stored),
 		cmocka_unit_test(a_store_that_is_older_gets_the_rest_again),
 		cmocka_unit_test(rows_are_kept_up_to_a_limit),
+		cmocka_unit_test(stored_lines_are_kept_up_to_a_limit),
 		cmocka_unit_test(the_log_has_rollouts_and_what_is_unfinished),
 		cmocka_unit_test(a_task_that_has_ended_is_not_unfinished),
 		cmocka_unit_test(a_subagent_that_worked_is_unfinished),
