@@ -4,6 +4,11 @@
 #include "fleet/fleet_session_priv.h"
 #include "fleet/resp.h"
 
+static bool has_all_stored(const struct session_data *session)
+{
+	return !session->is_emitting && fleet_rows_is_stored(&session->rows, fleet_rows_position(&session->rows));
+}
+
 static void on_released(const struct resp *reply, void *self)
 {
 	struct session_data *session = self;
@@ -19,14 +24,14 @@ static void on_released(const struct resp *reply, void *self)
 		fleet_session_on_error(session, reply);
 		return;
 	}
+	if (str_is(state, "gone")) { /* released again when it is stored again */
+		fleet_session_restore(&session->base);
+		if (!has_all_stored(session))
+			return;
+	}
 	if (str_is(state, "fenced"))
 		session->env->counts.fenced++;
 	fleet_session_finish(session);
-}
-
-static bool has_all_stored(const struct session_data *session)
-{
-	return !session->is_emitting && fleet_rows_is_stored(&session->rows, fleet_rows_position(&session->rows));
 }
 
 void fleet_session_release(struct session_data *session)

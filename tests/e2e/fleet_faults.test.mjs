@@ -273,3 +273,22 @@ test('entries of work that name no session take no room, whatever their number',
 	assert.equal((await redis.untilEnd('s1', 't1')).at(-1).msg.type, 'task_complete');
 	assert.equal(await redis.call('XLEN', redis.key('work')), 1);
 });
+
+test('Redis is emptied while a session is let go: its owner writes it again, and lets it go then', only, async (t) => {
+	const model = await startModel(t, [forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	const [emptied, empty] = promise();
+	const faults = await startFaults(t, redis, (kind, words) =>
+		(kind === 'emit' && words.some((word) => word.includes('"type":"task_complete"')) ? { hold: emptied } : undefined));
+	await startWorker(t, faults, model, { name: 'a', args: ['--idle-ms', '0', '--lease-ms', '60000', '-c', 'approval_policy="never"'] });
+	await redis.submit('s1', 't1', 'first');
+	const before = await redis.untilEnd('s1', 't1');
+	await redis.call('FLUSHALL');
+	empty(); // the owner has stored all it has, and releases the session
+	await redis.untilHash('s1', ({ state }) => state === 'idle');
+	assert.deepEqual(await redis.events('s1'), before);
+	await redis.submit('s1', 't2', 'second');
+	const events = await redis.untilEnd('s1', 't2');
+	assert.ok(isGapless(events));
+	assert.match(JSON.stringify(model.requests().at(-1).body.input), /first[^]*Hello\.[^]*second/);
+});
