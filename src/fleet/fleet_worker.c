@@ -242,9 +242,10 @@ static void on_work(struct str sid, struct str entry, bool is_claimed, void *sel
 		fleet_store_discard(worker->env.store, entry, sid);
 		return;
 	}
-	if (is_refused(worker, sid)) {
+	/* a read and a search that were under way at the same time may find more than there is room for */
+	if (is_refused(worker, sid) || (!room(worker) && !find(worker, sid))) {
 		fleet_store_pass(worker->env.store, entry, sid);
-		loop_defer(&worker->sweep); /* there is room for another one */
+		loop_defer(&worker->sweep); /* there may be room for another one */
 		return;
 	}
 	struct fleet_taking *taking = xnew(struct fleet_taking);

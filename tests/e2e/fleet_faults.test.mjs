@@ -292,3 +292,26 @@ test('Redis is emptied while a session is let go: its owner writes it again, and
 	assert.ok(isGapless(events));
 	assert.match(JSON.stringify(model.requests().at(-1).body.input), /first[^]*Hello\.[^]*second/);
 });
+
+test('entries that a read and a search for lost workers find at once do not exceed --max-sessions', only, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { gate: 'rest' }, { delta: ' and whole' }), forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	await redis.call('XGROUP', 'CREATE', redis.key('work'), 'workers', '0', 'MKSTREAM');
+	await redis.submit('s1', 't1', 'hi');
+	const [[, [[entry]]]] = await redis.call('XREADGROUP', 'GROUP', 'workers', 'lost', 'STREAMS', redis.key('work'), '>');
+	await redis.call('XCLAIM', redis.key('work'), 'workers', 'lost', '0', entry, 'IDLE', '60000');
+	await redis.submit('s2', 't1', 'hi');
+	const [passed, pass] = promise();
+	const [decided, decide] = promise();
+	const faults = await startFaults(t, redis, (kind, words) => {
+		if (words.includes('s2') && ['take', 'pass'].includes(kind)) decide(kind);
+		return kind === 'XREADGROUP' ? { hold: passed } : undefined;
+	});
+	await startWorker(t, faults, model, { name: 'a', args: ['--max-sessions', '1', '--idle-ms', '0'] });
+	await redis.until('s1', ({ msg }) => msg.type === 'agent_message_content_delta');
+	pass(); // the reply to the read was on its way
+	assert.equal(await decided, 'pass');
+	await model.openGate('rest');
+	await redis.untilEnd('s1', 't1');
+	assert.equal((await redis.untilEnd('s2', 't1')).at(-1).msg.type, 'task_complete');
+});
