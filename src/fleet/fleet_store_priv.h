@@ -43,7 +43,7 @@ struct fleet_store {
 	bool is_up, has_cleared;
 	struct str call_id; /* the last message of w:NAME:in */
 	struct str peek_id; /* the last entry of `work` that was looked at without taking it */
-	struct str cursor;  /* of XAUTOCLAIM */
+	struct str cursor;  /* of the search for lost workers */
 };
 
 void fleet_store_read_work(struct fleet_store *store);

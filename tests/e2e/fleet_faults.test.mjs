@@ -315,3 +315,26 @@ test('entries that a read and a search for lost workers find at once do not exce
 	await redis.untilEnd('s1', 't1');
 	assert.equal((await redis.untilEnd('s2', 't1')).at(-1).msg.type, 'task_complete');
 });
+
+test('a worker with a short lease leaves alone what one with a long lease has, until that lease has run out', only, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { hang: true }), say('Done.')]);
+	const redis = await startRedis(t);
+	const a = await startWorker(t, redis, model, { name: 'a', args: ['--lease-ms', '60000'] });
+	await redis.submit('s1', 't1', 'work');
+	await redis.until('s1', ({ msg }) => msg.type === 'agent_message_content_delta');
+	let searches = 0;
+	const faults = await startFaults(t, redis, (kind, words) => void (searches += kind === 'reap' && words[5] === '500'));
+	await startWorker(t, faults, model, { name: 'b', args: NEVER });
+	await until(async () => (await pending(redis))[0][2] > 1000); // the entry is older than the lease of b
+	const from = searches;
+	await until(() => searches >= from + 3);
+	assert.deepEqual((await pending(redis)).map(([, owner, , deliveries]) => [owner, deliveries]), [['a', 1]]);
+	const { owner, epoch } = await redis.hash('s1');
+	assert.deepEqual([owner, epoch], ['a', '1']);
+	a.child.kill('SIGKILL');
+	await a.done;
+	await redis.call('DEL', redis.key('w:a')); // as if it had expired
+	const events = await redis.untilEnd('s1', 't1');
+	assert.ok(isGapless(events));
+	assert.equal((await redis.hash('s1')).owner, 'b');
+});

@@ -5,7 +5,8 @@ local work, p, me = KEYS[1], KEYS[1]:sub(1, -5), ARGV[1]
 local w, lost = p .. 'w:' .. me, {}
 redis.call('PEXPIRE', w, ARGV[2]) -- a script that begins with what needs no memory is not refused for lack of it
 redis.pcall('XGROUP', 'CREATE', work, 'workers', '0', 'MKSTREAM')
-redis.call('HSET', w, 'host', ARGV[3], 'pid', ARGV[4], 'sessions', ARGV[5], 'max', ARGV[6], 'draining', ARGV[7])
+redis.call('HSET', w, 'host', ARGV[3], 'pid', ARGV[4], 'sessions', ARGV[5], 'max', ARGV[6], 'draining', ARGV[7],
+  'lease', ARGV[2])
 redis.call('PEXPIRE', w, ARGV[2])
 redis.pcall('ZADD', p .. 'workers', ARGV[8], me)
 for i = 9, #ARGV, 2 do
