@@ -315,3 +315,24 @@ test('events are trimmed to --events-kept when a session is let go', only, async
 	assert.equal(kept.at(-1).seq, Number(seq));
 	assert.ok(kept.length < 10 + 200, `${kept.length} of ${seq}`);
 });
+
+test('a submission that a worker reads which cannot open the session reaches its owner at once', only, async (t) => {
+	const model = await startModel(t, [say('One.'), forever(reply({ delta: 'Half' }, { hang: true }))]);
+	const redis = await startRedis(t);
+	const args = [...NEVER, '--lease-ms', '60000'];
+	const a = await startWorker(t, redis, model, { name: 'a', args });
+	await rest(redis);
+	a.child.kill('SIGTERM');
+	await a.done;
+	const b = await unable['without libzstd'](t, redis, model, 'b', args);
+	await redis.submit('s1', 't2', 'second');
+	await redis.untilHash('s1', ({ owner, epoch }) => owner === '' && epoch === '2');
+	assert.match(b.result.stderr, /session s1 is left to other workers/);
+	const faults = await startFaults(t, redis, (kind) => // this one finds work only when it looks for lost workers
+		(kind === 'XREADGROUP' ? { words: ['BLPOP', redis.key('none'), '1'] } : undefined));
+	await startWorker(t, faults, model, { name: 'c', args });
+	await redis.until('s1', ({ id, msg }) => id === 't2' && msg.type === 'agent_message_content_delta');
+	await redis.submitOp('s1', 'i1', { type: 'interrupt' });
+	assert.equal((await redis.untilEnd('s1', 't2')).at(-1).msg.type, 'turn_aborted');
+	assert.equal(b.result.stderr.split('is left to').length, 2, b.result.stderr);
+});
