@@ -236,6 +236,8 @@ void fleet_session_hand_over(struct fleet_session *base)
 	fleet_rows_drop_tail(&session->rows);
 	session->phase = FLEET_LETTING_GO;
 	session->must_requeue = true;
+	session->is_applying = false; /* its effects were dropped, so the next owner applies it */
+	loop_timer_stop(session->settle);
 	fleet_session_send(session);
 	fleet_session_release(session);
 }

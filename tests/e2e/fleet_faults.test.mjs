@@ -338,3 +338,40 @@ test('a worker with a short lease leaves alone what one with a long lease has, u
 	assert.ok(isGapless(events));
 	assert.equal((await redis.hash('s1')).owner, 'b');
 });
+
+test('a submission that is being applied when its session is handed over is applied by the next owner', only, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { gate: 'rest' }, { delta: ' and whole' }), forever(say('Hello.'))]);
+	const redis = await startRedis(t);
+	const [read, isRead] = promise();
+	const [applied, apply] = promise();
+	const [stored, store] = promise();
+	let holds = false;
+	const faults = await startFaults(t, redis, (kind) => {
+		if (!holds) return undefined;
+		if (kind === 'read :sq') isRead();
+		return { 'read :sq': { hold: applied }, emit: { hold: stored } }[kind];
+	});
+	const a = await startWorker(t, faults, model, { name: 'a', args: ['--drain-ms', '0', '--lease-ms', '60000', '--admin', '127.0.0.1:0'] });
+	const admin = /admin on (\S+)/.exec(a.result.stderr)[1];
+	const events = async () => Number(/^codex_worker_events_total.* (\d+)$/m.exec(await (await fetch(`${admin}/metrics`)).text())[1]);
+	await redis.submit('s1', 't1', 'first');
+	await redis.until('s1', ({ msg }) => msg.type === 'agent_message_content_delta');
+	holds = true;
+	await redis.submit('s1', 't2', 'second');
+	await read;
+	const before = await events();
+	await model.openGate('rest');
+	await until(async () => (await events()) > before + 2); // more than a delta: they are being stored
+	a.child.kill('SIGSTOP'); // it finds the submission and the signal at the same time
+	apply();
+	await applied;
+	await new Promise(setImmediate);
+	a.child.kill('SIGTERM');
+	a.child.kill('SIGCONT');
+	await until(async () => (await fetch(`${admin}/readyz`)).status === 503);
+	await fetch(`${admin}/readyz`);
+	await startWorker(t, redis, model, { name: 'b' });
+	store();
+	assert.equal((await redis.untilEnd('s1', 't2')).at(-1).msg.type, 'task_complete');
+	assert.ok(isGapless(await redis.events('s1')));
+});
