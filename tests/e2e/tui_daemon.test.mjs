@@ -6,22 +6,24 @@ import { spawnSync } from 'node:child_process';
 import test from 'node:test';
 
 import { startAppServer } from './lib/app_server.mjs';
-import { cleanEnv, codexBin, forever, makeHome, needs, reply, run, say, startModel } from './lib/codex.mjs';
+import { atEnd, cleanEnv, codexBin, forever, makeHome, needs, reply, run, say, startModel } from './lib/codex.mjs';
 import { answer, enter, lacksEmulator, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('app-server').skip, timeout: 60_000 };
 const idle = (term) => term.untilGone(/esc to interrupt/);
 const calls = (cmd, id) => reply({ call: 'exec_command', arguments: { cmd }, call_id: id });
 
-function stopDaemon(home) {
-	spawnSync(codexBin, ['app-server', 'daemon', 'stop'], { env: cleanEnv(home) });
+/** A CODEX_HOME whose background server ends with the test: before the folder is removed, which has its socket. */
+function daemonHome(t, ...rest) {
+	const home = makeHome(t, ...rest);
+	atEnd(t, () => spawnSync(codexBin, ['app-server', 'daemon', 'stop'], { env: cleanEnv(home) }));
+	return home;
 }
 
 test('a session in the background server survives its terminal, and is attached again', options, async (t) => {
 	const halves = reply({ delta: 'First ' }, { gate: 'a' }, { delta: 'half.' }, { message: 'First half.' });
 	const model = await startModel(t, [halves, forever(say('Second answer.'))]);
-	const home = makeHome(t, model);
-	t.after(() => stopDaemon(home));
+	const home = daemonHome(t, model);
 	const first = await startReady(t, model, ['--daemon'], { home });
 	await first.until(/Attached to a session that runs in the background server/);
 	await enter(first, 'go');
@@ -45,8 +47,7 @@ test('a session in the background server survives its terminal, and is attached 
 
 test('a request in the background server is answered in one terminal, and disappears in the other', options, async (t) => {
 	const model = await startModel(t, [run('touch made'), forever(say('Finished.'))]);
-	const home = makeHome(t, model);
-	t.after(() => stopDaemon(home));
+	const home = daemonHome(t, model);
 	const first = await startReady(t, model, ['--daemon', '-a', 'untrusted', '-s', 'read-only'], { home });
 	const second = await startReady(t, model, ['attach'], { home, cwd: first.cwd });
 	await enter(first, 'go');
@@ -63,8 +64,7 @@ test('a request in the background server is answered in one terminal, and disapp
 
 test('a thread of a client is attached: each side sees the answers of the other', options, async (t) => {
 	const model = await startModel(t, [calls('touch made', 'one'), say('First.'), calls('touch more', 'two'), forever(say('Second.'))]);
-	const home = makeHome(t, model);
-	t.after(() => stopDaemon(home));
+	const home = daemonHome(t, model);
 	spawnSync(codexBin, ['app-server', 'daemon', 'start'], { env: cleanEnv(home) });
 	const client = await startAppServer(t, null, { home, args: ['proxy'] });
 	const { thread } = await client.request('thread/start', { approvalPolicy: 'untrusted', sandbox: 'read-only' });

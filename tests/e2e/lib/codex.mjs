@@ -67,7 +67,7 @@ export const expecting = (conditions, answer) => ({ expect: conditions, ...answe
 const endings = new WeakMap();
 
 /** Runs end() after the test, in reverse order of registration, so that a process ends before its folders are removed. */
-function atEnd(t, end) {
+export function atEnd(t, end) {
 	if (!endings.has(t)) {
 		const ends = [];
 		endings.set(t, ends);
