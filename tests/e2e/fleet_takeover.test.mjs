@@ -194,7 +194,8 @@ test('the command of a subagent that had begun is not run again: its model is in
 	assert.equal(fs.readFileSync(ran, 'utf8'), 'once\n');
 });
 
-test('a subagent that works while its root rests continues, too', only, async (t) => {
+/** A worker is killed after the root's task has ended, while its subagent works. before: the events of that task. */
+async function loseRestingRoot(t) {
 	const model = await startModel(t, [
 		{ when: ofChild, reply: [{ delta: 'busy' }, { hang: true }] }, { when: ofChild, reply: [{ message: 'Result of the child.' }] },
 		call('subagent_spawn', { prompt: 'child work' }), forever(say('Over.'))]);
@@ -205,6 +206,11 @@ test('a subagent that works while its root rests continues, too', only, async (t
 	await until(() => model.requests().filter(isOfChild).length);
 	await until(() => hasPrompt(redis));
 	await kill(a);
+	return { model, redis, before };
+}
+
+test('a subagent that works while its root rests continues, too', only, async (t) => {
+	const { model, redis, before } = await loseRestingRoot(t);
 	await startWorker(t, redis, model, { name: 'b', args: NEVER, config: AGENTS });
 	await redis.until('s1', ({ msg }) => msg.type === 'task_complete', { after: before.at(-1).seq });
 	assert.match(input(model.requests().at(-1)), /Result of the child\./);
@@ -221,16 +227,7 @@ async function rewrite(redis, change) {
 }
 
 test('a call without an output in the history of a root that rests is answered, while its subagent continues', only, async (t) => {
-	const model = await startModel(t, [
-		{ when: ofChild, reply: [{ delta: 'busy' }, { hang: true }] }, { when: ofChild, reply: [{ message: 'Result of the child.' }] },
-		call('subagent_spawn', { prompt: 'child work' }), forever(say('Over.'))]);
-	const redis = await startRedis(t);
-	const a = await startWorker(t, redis, model, { name: 'a', args: NEVER, config: AGENTS });
-	await redis.submit('s1', 't1', 'go');
-	const before = await redis.untilEnd('s1', 't1');
-	await until(() => model.requests().filter(isOfChild).length);
-	await until(() => hasPrompt(redis));
-	await kill(a);
+	const { model, redis, before } = await loseRestingRoot(t);
 	const payload = { type: 'function_call', name: 'exec_command', arguments: '{}', call_id: 'open' };
 	const lines = await redis.call('HINCRBY', redis.key('s:s1'), 'lines', 1);
 	const line = JSON.stringify({ timestamp: new Date().toISOString(), type: 'response_item', payload });
