@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <time.h>
@@ -13,17 +15,17 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
-#include "base/vec.h"
+#include "base/page_vec.h"
 
 enum { TRIES = 1000, PAUSE_NS = 1000000 };
 
 struct placeholder {
-	char *path;
 	int fd;           /* holds the shared lock */
 	pid_t supervisor; /* the supervisor that holds the lock, too; 0: none */
+	char path[PATH_MAX];
 };
 
-static _Thread_local VEC(struct placeholder) held;
+static _Thread_local VEC(struct placeholder) held; /* base/page_vec.h, because the supervisor has no heap */
 
 bool placeholder_is(const struct stat *st)
 {
@@ -88,7 +90,7 @@ int placeholder_hold(const char *path, bool *ret_is_there, struct error *err)
 		return 0;
 	if (fd < 0)
 		return error_sys(err, errno, "cannot reserve %s, which commands must not create", path);
-	vec_push(&held, (struct placeholder){.path = xstrdup(path), .fd = fd});
+	placeholder_take(path, fd);
 	*ret_is_there = true;
 	return 0;
 }
@@ -108,11 +110,9 @@ static void remove_unless_shared(const struct placeholder *it)
 
 void placeholders_drop(void)
 {
-	vec_for_each(it, &held) {
+	vec_for_each(it, &held)
 		close(it->fd);
-		free(it->path);
-	}
-	vec_finish(&held);
+	page_vec_finish(&held);
 }
 
 void placeholders_release(void)
@@ -136,12 +136,12 @@ bool placeholders_give(pid_t supervisor, placeholder_give_fn give, void *self)
 
 void placeholder_take(const char *path, int fd)
 {
-	vec_push(&held, (struct placeholder){.path = xstrdup(path), .fd = fd});
+	struct placeholder it = {.fd = fd};
+	snprintf(it.path, sizeof(it.path), "%s", path); /* it is a path of the system, so it fits */
+	page_vec_push(&held, it);
 }
 
 void placeholders_forget(void)
 {
-	vec_for_each(it, &held)
-		free(it->path);
-	vec_finish(&held);
+	page_vec_finish(&held);
 }

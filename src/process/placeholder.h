@@ -31,7 +31,7 @@ void placeholders_drop(void);
  * the lock. */
 typedef bool (*placeholder_give_fn)(const char *path, int fd, void *self);
 bool placeholders_give(pid_t supervisor, placeholder_give_fn give, void *self);
-/* In the supervisor: takes ownership of fd. */
+/* In the supervisor: takes ownership of fd. path: shorter than PATH_MAX. */
 void placeholder_take(const char *path, int fd);
 /* In the supervisor, at its start: forgets the engine's placeholders, whose descriptors it has closed. */
 void placeholders_forget(void);

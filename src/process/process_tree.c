@@ -7,10 +7,10 @@
  * and the start time do, and a pidfd refers to the process while the signal is sent. */
 #include "process/process_tree.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdalign.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,14 +18,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "base/buf.h"
 #include "base/error.h"
-#include "base/file.h"
 #include "base/host.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "base/str.h"
 
-enum { STAT_MAX = 1024, DEPTH_MAX = 4096 };
+enum { STAT_MAX = 1024, DEPTH_MAX = 4096, LIST_SIZE = 16384, WINDOW_SIZE = 4096 };
 
 static uint64_t ticks_now(void)
 {
@@ -96,42 +95,65 @@ static pid_t pid_of_name(const char *name)
 	return str_to_u64(str_of(name), &pid) && pid <= INT32_MAX ? (pid_t)pid : 0;
 }
 
-static int compare_pids(const void *a, const void *b)
+/* The kernel lists processes by pid, so the loop has nothing to move; it only makes sure that find() can rely on it. */
+static void insert(struct process_tree *tree, struct process_entry entry)
 {
-	const struct process_entry *left = a, *right = b;
-	return (left->pid > right->pid) - (left->pid < right->pid);
+	page_vec_push(&tree->entries, entry);
+	struct process_entry *at = &tree->entries.items[tree->entries.count - 1];
+	for (; at > tree->entries.items && at[-1].pid > entry.pid; at--)
+		*at = at[-1];
+	*at = entry;
+}
+
+/* As in getdents64(2); no header declares it. */
+struct listed {
+	uint64_t inode;
+	int64_t offset;
+	uint16_t size;
+	uint8_t type;
+	char name[];
+};
+
+static void insert_listed(struct process_tree *tree, const char *list, size_t len)
+{
+	for (size_t at = 0; at < len; at += ((const struct listed *)(const void *)(list + at))->size) {
+		const struct listed *listed = (const void *)(list + at);
+		struct process_entry entry;
+		pid_t pid = pid_of_name(listed->name);
+		if (pid && read_entry(pid, &entry))
+			insert(tree, entry);
+	}
 }
 
 int process_tree_read(struct process_tree *tree, pid_t root, struct error *err)
 {
+	alignas(struct listed) char list[LIST_SIZE];
+	long got;
 	*tree = (struct process_tree){.root = root};
-	DIR *proc = opendir("/proc");
-	if (!proc)
+	auto_close int proc = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (proc < 0)
 		return error_set(err, ERR_unsupported, "cannot look for processes: /proc is not mounted");
-	struct dirent *dirent;
-	while ((dirent = readdir(proc))) {
-		struct process_entry entry;
-		pid_t pid = pid_of_name(dirent->d_name);
-		if (pid && read_entry(pid, &entry))
-			vec_push(&tree->entries, entry);
-	}
-	closedir(proc);
-	if (tree->entries.count)
-		qsort(tree->entries.items, tree->entries.count, sizeof(*tree->entries.items), compare_pids);
+	while ((got = syscall(SYS_getdents64, proc, list, sizeof(list))) > 0)
+		insert_listed(tree, list, (size_t)got);
 	return 0;
 }
 
 void process_tree_finish(struct process_tree *tree)
 {
-	vec_finish(&tree->entries);
+	page_vec_finish(&tree->entries);
 }
 
 static struct process_entry *find(struct process_tree *tree, pid_t pid)
 {
-	struct process_entry key = {.pid = pid};
-	if (!tree->entries.count)
-		return NULL;
-	return bsearch(&key, tree->entries.items, tree->entries.count, sizeof(key), compare_pids);
+	size_t low = 0, high = tree->entries.count;
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+		if (tree->entries.items[middle].pid < pid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < tree->entries.count && tree->entries.items[low].pid == pid ? &tree->entries.items[low] : NULL;
 }
 
 static bool is_alive(const struct process_entry *entry)
@@ -139,11 +161,35 @@ static bool is_alive(const struct process_entry *entry)
 	return (entry->state != 'Z' && entry->state != 'X') || entry->threads > 1;
 }
 
-static uint64_t find_mark(struct str environment)
+/* Looks for the variable in text that precedes a NUL. *ret_at: the offset of its value. */
+static bool find_mark(const char *text, size_t len, size_t *ret_at)
 {
 	static const char needle[] = "\0" PROCESS_MARK_NAME "=";
-	ptrdiff_t at = str_find(environment, str_n(needle, sizeof(needle) - 1));
-	return at < 0 ? 0 : strtoull(environment.ptr + at + sizeof(needle) - 1, NULL, 16);
+	ptrdiff_t at = str_find(str_n(text, len), str_n(needle, sizeof(needle) - 1));
+	*ret_at = (size_t)at + sizeof(needle) - 1;
+	return at >= 0;
+}
+
+/* Reads the file through a window that keeps the longest variable of ours from the part before. */
+static uint64_t read_mark(int fd)
+{
+	char window[WINDOW_SIZE + 1] = {0}; /* a NUL precedes the first variable, too */
+	size_t len = 1, total = 0, at;
+	ssize_t got;
+	do {
+		if (len > PROCESS_MARK_ENV_SIZE) {
+			memmove(window, window + len - PROCESS_MARK_ENV_SIZE, PROCESS_MARK_ENV_SIZE);
+			len = PROCESS_MARK_ENV_SIZE;
+		}
+		got = read(fd, window + len, WINDOW_SIZE - len);
+		len += got > 0 ? (size_t)got : 0;
+		total += got > 0 ? (size_t)got : 0;
+		window[len] = '\0';
+		/* a value at the end of the window may be incomplete, and is then found again after the next read */
+		if (find_mark(window, len, &at) && (got <= 0 || memchr(window + at, '\0', len - at)))
+			return strtoull(window + at, NULL, 16);
+	} while (got > 0 && total < LIMIT_ENVIRONMENT);
+	return 0;
 }
 
 /* Returns the mark in the environment that the process was started with, or 0. */
@@ -152,12 +198,9 @@ static uint64_t mark_of(struct process_entry *entry)
 	if (entry->is_mark_read)
 		return entry->mark_id;
 	char path[64];
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_ENVIRONMENT);
-	buf_append_char(&text, '\0'); /* a NUL precedes the first variable, too */
 	snprintf(path, sizeof(path), "/proc/%d/environ", (int)entry->pid);
-	best_effort(file_read(path, &text, NULL));
-	entry->mark_id = find_mark(buf_str(&text));
+	auto_close int fd = open(path, O_RDONLY | O_CLOEXEC);
+	entry->mark_id = fd < 0 ? 0 : read_mark(fd);
 	entry->is_mark_read = true;
 	return entry->mark_id;
 }

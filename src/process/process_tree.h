@@ -12,7 +12,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "base/vec.h"
+#include "base/page_vec.h"
 
 struct error;
 
@@ -39,7 +39,7 @@ struct process_entry {
 };
 
 struct process_tree {
-	VEC(struct process_entry) entries; /* sorted by pid */
+	VEC(struct process_entry) entries; /* sorted by pid; base/page_vec.h, because the supervisor has no heap */
 	pid_t root;                        /* the process that adopts orphans of commands; 0: none */
 };
 

@@ -1,8 +1,8 @@
 /* The supervisor is a fork of the engine that executes no program, so an application that embeds the
  * engine needs no helper program. Memory stays shared with the engine while neither writes to it, so the
- * supervisor allocates nothing while it waits, and each request has a mapping that is freed with it. When it
- * terminates commands it may allocate: glibc, and musl since 1.2.2, make that safe after a fork of a process with
- * threads. */
+ * supervisor allocates nothing while it waits, and each request has a mapping that is freed with it. It never uses
+ * the heap: another thread of the engine may have held the allocator's lock during the fork, and not every allocator
+ * (older musl, AddressSanitizer) makes its locks usable in the child. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>

@@ -37,7 +37,7 @@ size_t tree_signal(pid_t root, const struct process_mark *mark, struct process_t
 		if (!is_member(&tree, entry, mark, known))
 			continue;
 		if (!process_tree_lists(known, entry))
-			vec_push(&known->entries, *entry);
+			page_vec_push(&known->entries, *entry);
 		if (sig)
 			process_entry_signal(entry, sig);
 		count++;
@@ -62,9 +62,9 @@ static bool kill_round(pid_t root, const struct process_mark *mark, struct proce
 		if (process_tree_lists(killed, entry) || !is_member(&tree, entry, mark, known))
 			continue;
 		process_entry_signal(entry, is_command(entry, mark) ? SIGSTOP : SIGKILL);
-		vec_push(&killed->entries, *entry);
+		page_vec_push(&killed->entries, *entry);
 		if (!process_tree_lists(known, entry))
-			vec_push(&known->entries, *entry);
+			page_vec_push(&known->entries, *entry);
 		is_new = true;
 	}
 	return is_new;

@@ -8,8 +8,10 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <poll.h>
+#include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -1285,6 +1287,87 @@ static void the_reaper_may_stop_under_a_running_command(void **state)
 	run_finish(&run);
 }
 
+/* ---- the supervisor of an engine with threads ---- */
+
+static void *use_heap(void *is_over)
+{
+	while (!atomic_load((atomic_bool *)is_over)) {
+		void *parts[64];
+		for (size_t i = 0; i < countof(parts); i++)
+			parts[i] = xmalloc(256 + 640 * i);
+		for (size_t i = 0; i < countof(parts); i++)
+			free(parts[i]);
+	}
+	return NULL;
+}
+
+/* A lock of the allocator that one of the threads holds during the fork stays locked in the supervisor. */
+static void a_supervisor_ends_commands_whatever_other_threads_did_during_its_fork(void **state)
+{
+	static atomic_bool is_over; /* the threads outlive a failed test */
+	pthread_t threads[2];
+	for (size_t i = 0; i < countof(threads); i++)
+		assert_int_equal(pthread_create(&threads[i], NULL, use_heap, &is_over), 0);
+	for (int i = 0; i < 20; i++) {
+		struct run run;
+		run_init(&run, *state);
+		run_start_sh(&run, "echo $$; exec sleep 1000");
+		pid_t pid = run_printed_pid(&run);
+		assert_int_equal(process_reaper_stop(), 0);
+		assert_false(is_there(pid));
+		run_finish(&run);
+	}
+	atomic_store(&is_over, true);
+	for (size_t i = 0; i < countof(threads); i++)
+		pthread_join(threads[i], NULL);
+}
+
+/* Starts this program with a variable of that many bytes before the mark, and returns after its exec. */
+static pid_t start_marked(size_t before, char *mark)
+{
+	int ends[2];
+	char line[32];
+	auto_free char *filler = xmalloc(before + 1);
+	memset(filler, 'x', before);
+	filler[before] = '\0';
+	char *const argv[] = {self_path, (char *)"stay", NULL}, *const env[] = {filler, mark, NULL};
+	assert_int_equal(pipe(ends), 0);
+	pid_t pid = fork();
+	if (pid == 0) {
+		dup2(ends[1], 1);
+		execve(self_path, argv, env);
+		_exit(127);
+	}
+	close(ends[1]);
+	assert_true(read(ends[0], line, sizeof(line)) > 0);
+	close(ends[0]);
+	return pid;
+}
+
+/* The environment is read in parts of 4,096 bytes. */
+static void a_mark_is_found_wherever_it_is_in_the_environment(void **state)
+{
+	(void)state;
+	struct process_mark mark, other;
+	char text[PROCESS_MARK_ENV_SIZE];
+	process_mark_init(&mark);
+	process_mark_init(&other);
+	process_mark_env(&mark, text);
+	for (size_t before = 4040; before < 4110; before += 3) {
+		auto_process_tree struct process_tree tree;
+		pid_t pid = start_marked(before, text);
+		struct process_entry *entry = NULL;
+		assert_int_equal(process_tree_read(&tree, 0, NULL), 0);
+		vec_for_each(it, &tree.entries)
+			entry = it->pid == pid ? it : entry;
+		assert_non_null(entry);
+		assert_true(process_tree_has(&tree, entry, &mark));
+		assert_false(process_tree_has(&tree, entry, &other));
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+	}
+}
+
 /* Acts as a daemon: prints its pid and sleeps. */
 static void be_daemon(void)
 {
@@ -1369,6 +1452,8 @@ int main(int argc, char **argv)
 		IN_WORLD(late_output_is_dropped_not_refused),
 		IN_WORLD(a_tree_that_grows_is_killed_whole),
 		IN_WORLD(the_reaper_may_stop_under_a_running_command),
+		IN_WORLD(a_supervisor_ends_commands_whatever_other_threads_did_during_its_fork),
+		cmocka_unit_test(a_mark_is_found_wherever_it_is_in_the_environment),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }
