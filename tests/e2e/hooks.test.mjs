@@ -179,7 +179,7 @@ test('a killed engine leaves no hook behind', needs('exec'), async (t) => {
 	const home = homeWith(t, model, { SessionStart: [group(`setsid sleep 600 & echo $$ $! > ${file}.new; mv ${file}.new ${file}; sleep 600`)] });
 	await exec(t, model, home, ['go'], { onStart: signalWhenThere(file, 'SIGKILL') });
 	for (const pid of fs.readFileSync(file, 'utf8').trim().split(' '))
-		while (fs.existsSync(`/proc/${pid}`)) await new Promise((done) => setTimeout(done, 20)); // ends at the test's time limit
+		while (fs.existsSync(`/proc/${pid}`)) await new Promise((done) => setTimeout(done, 20));
 });
 
 test('hooks of one event run at the same time', needs('exec'), async (t) => {

@@ -213,7 +213,7 @@ export async function codexExec(t, model, args, { json = false, config, home, ..
 
 /** For onStart: waits until the file is there, then sends the program a signal. */
 export const signalWhenThere = (file, signal) => async (child) => {
-	while (!fs.existsSync(file) && child.exitCode === null) await new Promise((wake) => setTimeout(wake, 10));
+	while (!fs.existsSync(file) && child.exitCode === null && child.signalCode === null) await new Promise((wake) => setTimeout(wake, 10));
 	child.kill(signal);
 };
 

@@ -34,7 +34,7 @@ const pidsIn = (cwd) => NAMES.map((name) => {
 	return [name, pid];
 });
 
-/** Resolves once the condition holds; the test's timeout ends the wait. */
+/** Resolves once the condition holds; the test's time limit, or that of the file (./dev), ends the wait. */
 export async function until(holds) {
 	while (!holds()) await new Promise((wake) => setTimeout(wake, 10));
 }
@@ -50,7 +50,7 @@ export function assertGone(cwd) {
 	for (const [name, pid] of pidsIn(cwd)) assert.equal(isAlive(pid), false, `${name} (${pid}) still lives`);
 }
 
-/** Resolves once no process of it runs; the test's timeout ends the wait. */
+/** Resolves once no process of it runs; the test's time limit, or that of the file, ends the wait. */
 export async function nestIsGone(cwd) {
 	for (const [, pid] of pidsIn(cwd)) {
 		while (isAlive(pid)) await new Promise((wake) => setTimeout(wake, 10));
