@@ -2,7 +2,6 @@
 #include "protocol/message/app.h"
 
 #include "base/mem.h"
-#include "protocol/record/type_set.h"
 
 /* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
@@ -57,13 +56,15 @@
 #define SCOPE_SHARED(key) .scope = APP_SCOPE_SHARED, .scope_key = key
 #define SCOPE_BY(param) .scope = APP_SCOPE_BY, .scope_key = param
 
+/* The results of methods that are not served are in protocol/schema: only generated types need them. */
 #define ROW(tag, wire_, params_, result_, scope_, class_, flags_, doc_)                                              \
-	[METHOD_##tag] = {.wire = {wire_ "\0" "", sizeof(wire_) - 1}, .params = &record_##params_, .result = &record_##result_, \
+	[METHOD_##tag] = {.wire = {wire_ "\0" "", sizeof(wire_) - 1}, .params = &record_##params_, \
 			  scope_, .class = APP_##class_, .flags = flags_
 
 const struct app_method app_methods[METHOD_count] = {
-#define METHOD(tag, wire, params, result, scope, class, flags, doc) \
-	ROW(tag, wire, params, result, SCOPE_##scope, class, flags, doc), .outcome = APP_SERVED},
+#define METHOD(tag, wire, params, result_, scope, class, flags, doc) \
+	ROW(tag, wire, params, result_, SCOPE_##scope, class, flags, doc), .outcome = APP_SERVED, \
+		.result = &record_##result_},
 #define METHOD_LACKS(tag, wire, params, result, scope, class, flags, what, doc) \
 	ROW(tag, wire, params, result, SCOPE_##scope, class, flags, doc), .outcome = APP_LACKS, .text = what},
 #define METHOD_REFUSES(tag, wire, params, result, scope, class, flags, error, message, doc) \
@@ -106,74 +107,4 @@ enum app_notification_tag app_notification_find(struct str wire)
 	while (i < NOTIFY_count && !str_eq(app_notifications[i].wire, wire))
 		i++;
 	return (enum app_notification_tag)i;
-}
-
-/* ---- all messages in one form ---- */
-
-/* Access to all kinds of messages. Methods, notifications and server requests have different columns, but the schema
- * generators need the same three of each: name, parameters and result. */
-
-const char *app_message_kind_name(enum app_message_kind kind)
-{
-	static const char *const names[MESSAGE_kind_count] = {"ClientRequest", "ClientNotification", "ServerRequest",
-	                                                      "ServerNotification"};
-	return names[kind];
-}
-
-bool app_message_has_id(enum app_message_kind kind)
-{
-	return kind == MESSAGE_client_request || kind == MESSAGE_server_request;
-}
-
-size_t app_message_count(enum app_message_kind kind)
-{
-	static const size_t counts[MESSAGE_kind_count] = {METHOD_count, 1, ASK_count, NOTIFY_count};
-	return counts[kind];
-}
-
-static const char *doc_of(struct str wire)
-{
-	return wire.ptr + wire.len + 1;
-}
-
-static struct app_message method_message(const struct app_method *method)
-{
-	return (struct app_message){
-		.wire = method->wire.ptr,
-		.params = method->params == &record_app_nothing ? NULL : method->params,
-		.result = method->result,
-		.is_optional = method->flags & PARAMS_OPTIONAL,
-		.is_experimental = method->flags & EXPERIMENTAL_API,
-		.doc = doc_of(method->wire),
-	};
-}
-
-struct app_message app_message_get(enum app_message_kind kind, size_t index)
-{
-	if (kind == MESSAGE_client_request)
-		return method_message(&app_methods[index]);
-	if (kind == MESSAGE_client_notification)
-		return (struct app_message){.wire = "initialized", .doc = "The client has read what initialize gave."};
-	if (kind == MESSAGE_server_request) {
-		const struct app_server_request *ask = &app_server_requests[index];
-		return (struct app_message){
-			ask->wire.ptr,    ask->params, ask->result, false, ask->flags & EXPERIMENTAL_API,
-			doc_of(ask->wire)};
-	}
-	const struct app_notification *note = &app_notifications[index];
-	return (struct app_message){note->wire.ptr,    note->params, NULL, false, note->flags & EXPERIMENTAL_API,
-	                            doc_of(note->wire)};
-}
-
-void app_message_add_types(enum app_message_kind kind, bool has_results, struct type_set *set)
-{
-	for (size_t i = 0; i < app_message_count(kind); i++) {
-		struct app_message message = app_message_get(kind, i);
-		if (message.is_experimental && !set->is_experimental)
-			continue;
-		if (message.params)
-			type_set_add(set, TYPE_record, message.params);
-		if (message.result && has_results)
-			type_set_add(set, TYPE_record, message.result);
-	}
 }

@@ -93,7 +93,8 @@ enum app_outcome {
 
 struct app_method {
 	struct str wire; /* followed, after a NUL, by the documentation */
-	const struct record *params, *result;
+	const struct record *params;
+	const struct record *result; /* NULL unless it is served */
 	const char *scope_key;
 	const char *text;
 	enum app_scope_kind scope : 8;
@@ -142,38 +143,5 @@ struct app_server_request {
 };
 
 extern const struct app_server_request app_server_requests[ASK_count];
-
-/* ---- all messages in one form, for the generators of schemas and types ---- */
-
-struct error;
-struct type_set;
-
-enum app_message_kind {
-	MESSAGE_client_request,
-	MESSAGE_client_notification,
-	MESSAGE_server_request,
-	MESSAGE_server_notification,
-	MESSAGE_kind_count
-};
-
-struct app_message {
-	const char *wire;
-	const struct record *params; /* NULL: no parameters */
-	const struct record *result; /* NULL: a notification */
-	bool is_optional;            /* params may be absent */
-	bool is_experimental;
-	const char *doc;
-};
-
-/* Returns "ClientRequest", …. */
-const char *app_message_kind_name(enum app_message_kind kind);
-bool app_message_has_id(enum app_message_kind kind);
-size_t app_message_count(enum app_message_kind kind);
-struct app_message app_message_get(enum app_message_kind kind, size_t index);
-/* Receives one generated file; path is relative to the output folder. */
-typedef int (*app_message_file_fn)(const char *path, struct str text, struct error *err, void *self);
-
-/* Adds the parameter types, and with has_results the result types, of all messages of a kind that the set includes. */
-void app_message_add_types(enum app_message_kind kind, bool has_results, struct type_set *set);
 
 #endif

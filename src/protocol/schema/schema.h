@@ -7,8 +7,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "protocol/message/app.h"
 #include "protocol/record/type_set.h"
+#include "protocol/schema/app_message.h"
 
 struct schema {
 	struct json_writer *w;

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "protocol/message/app.h"
 #include "protocol/schema/schema.h"
 
 #define DRAFT "http://json-schema.org/draft-07/schema#"

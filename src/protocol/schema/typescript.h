@@ -8,8 +8,8 @@
 
 #include "base/buf.h"
 #include "base/error.h"
-#include "protocol/message/app.h"
 #include "protocol/record/type_set.h"
+#include "protocol/schema/app_message.h"
 
 /* Appends the right side of "export type X =". is_input: only clients send the type. */
 void typescript_append(struct buf *out, const struct type_set *set, const struct named_type *type, bool is_input);

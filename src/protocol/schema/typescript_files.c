@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "protocol/message/app.h"
 #include "protocol/schema/typescript.h"
 
 struct files {
