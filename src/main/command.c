@@ -73,15 +73,6 @@ static const struct {
 #undef ABSENT
 };
 
-/* True for --help, also beside options that this program does not know. */
-static bool wants_help(int argc, char **argv)
-{
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			return true;
-	return false;
-}
-
 static int absent_main(int argc, char **argv)
 {
 	size_t at = 0; /* `a` is the short word of apply, the first row */
@@ -89,7 +80,7 @@ static int absent_main(int argc, char **argv)
 		if (strcmp(argv[0], absent[i].word) == 0)
 			at = i;
 	}
-	if (wants_help(argc, argv)) {
+	if (cli_wants_help(argc, argv)) {
 		cli_print_help(absent[at].command, 1);
 		printf("\n%s\n", absent[at].reason);
 		return 0;
@@ -168,15 +159,11 @@ static int run_help(int argc, char **argv)
 	return status;
 }
 
-/* The help of a command that codex-fleet has is printed without it. */
 static int run_fleet(int argc, char **argv)
 {
 	const struct cli_word *word = cli_find_word(&codex_command, argv[0]);
 	const struct cli_word *below = argc > 1 ? cli_find_word(word->command, argv[1]) : NULL;
-	if (!wants_help(argc, argv))
-		return fleet_exec(argc, argv);
-	cli_print_help((below ? below : word)->command, STDOUT_FILENO);
-	return 0;
+	return fleet_run((below ? below : word)->command, argc, argv);
 }
 
 static int run_completion(int argc, char **argv)

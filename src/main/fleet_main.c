@@ -1,5 +1,5 @@
-/* The program codex-fleet: the commands worker, fleet, serve, mock-model, and proto for HTTP, which the program codex
- * executes. The engine starts this program again for sandboxes and patches, like codex itself. */
+/* The program codex-fleet: the commands that few need, which the program codex executes.
+ * The engine starts this program again for sandboxes and patches, like codex itself. */
 #include <ctype.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,9 @@
 #include "main/gnutls.h"
 #include "patch/patch_main.h"
 #include "sandbox/sandbox_entry.h"
+#include "ui/debug/debug_command.h"
 #include "ui/fleet/fleet_call.h"
+#include "ui/serve/app_server_generate_command.h"
 #include "ui/serve/mock_command.h"
 #include "ui/serve/proto_command.h"
 #include "ui/serve/serve_command.h"
@@ -77,8 +79,14 @@ static const struct {
 	const char *word;
 	int (*run)(int argc, char **argv);
 } commands[] = {
-	{"worker", worker_main},         {"fleet", fleet_main},      {"serve", serve_main},
-	{"mock-model", mock_model_main}, {"proto", proto_http_main},
+	{"worker", worker_main},
+	{"fleet", fleet_main},
+	{"serve", serve_main},
+	{"mock-model", mock_model_main},
+	{"proto", proto_http_main},
+	{"debug-client", debug_client_main},
+	{"generate-ts", app_server_generate_ts_main},
+	{"generate-json-schema", app_server_generate_schema_main},
 };
 
 /* Started by a codex of another version: one of the two was updated alone. A name such as codex-fleet-x86_64 says
@@ -103,8 +111,7 @@ static int run(int argc, char **argv)
 		if (strcmp(argv[1], commands[i].word) == 0)
 			return commands[i].run(argc - 1, argv + 1);
 	}
-	fprintf(stderr, "codex-fleet: start it as `codex worker`, `codex fleet`, `codex serve`, `codex proto` or "
-	                "`codex mock-model`\n");
+	fprintf(stderr, "codex-fleet: codex starts it, for commands such as `codex serve` (docs/install.md)\n");
 	return 2;
 }
 

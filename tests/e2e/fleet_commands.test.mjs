@@ -131,7 +131,9 @@ test('--admin serves health, readiness and metrics', only, async (t) => {
 	while ((await get('/readyz'))[0] !== 503) await new Promise((resolve) => setTimeout(resolve, 20));
 });
 
-const SERVERS = [['worker'], ['fleet', 'ls'], ['serve'], ['proto', '--listen', 'http://127.0.0.1:0'], ['proto', '--print-proto']];
+/** The words of commands that codex-fleet has, and the options with which they are called. */
+const COMMANDS = [[['worker']], [['fleet', 'ls']], [['serve']], [['proto'], '--listen', 'http://127.0.0.1:0'], [['proto'], '--print-proto'],
+	[['debug-client']], [['app-server', 'generate-ts'], '--out', 'x'], [['app-server', 'generate-json-schema'], '--out', 'x']];
 
 /** The program codex alone in a folder, without codex-fleet. */
 function alone(t) {
@@ -143,14 +145,13 @@ function alone(t) {
 
 test('without codex-fleet its commands name the package, and print their help nevertheless', (t) => {
 	const { call } = alone(t);
-	for (const args of SERVERS) {
-		const { status, stdout, stderr } = call(args);
+	for (const [words, ...options] of COMMANDS) {
+		const name = words.join(' '), { status, stdout, stderr } = call([...words, ...options]);
 		assert.deepEqual([status, stdout], [1, '']);
-		assert.equal(stderr, `codex ${args[0]}: cannot find codex-fleet: ` +
+		assert.equal(stderr, `codex ${name}: cannot find codex-fleet: ` +
 			'install the package codex-c-fleet, or unpack its tarball over this installation\n');
-		const help = call([...args, '--help']);
+		const help = call([...words, ...options, '--help']);
 		assert.deepEqual([help.status, help.stderr], [0, '']);
-		const name = args[0] === 'fleet' ? args.join(' ') : args[0];
 		assert.match(help.stdout, new RegExp(`^Usage: codex ${name} `, 'm'));
 	}
 	assert.equal(call(['proto', '--no-auto-configure']).status, 0);
@@ -198,6 +199,9 @@ test('a codex-fleet that every user can write is not executed', (t) => {
 	fs.writeFileSync(path.join(dir, 'codex-fleet'), '#!/bin/sh\necho "ran $*"\n', { mode: 0o755 });
 	assert.equal(call(['serve']).stdout, 'ran serve\n');
 	assert.equal(call(['p', '--print-proto']).stdout, 'ran proto --print-proto\n', 'a synonym is passed on by its name');
+	assert.equal(call(['app-server', 'generate-ts', '--out', 'x']).stdout, 'ran generate-ts --out x\n');
+	assert.equal(call(['debug-client', '--', 'engine']).stdout,
+		`ran debug-client --engine=${fs.realpathSync(dir)}/codex -- engine\n`, 'codex is the engine if no other is named');
 	fs.chmodSync(path.join(dir, 'codex-fleet'), 0o757);
 	const { status, stdout, stderr } = call(['serve']);
 	assert.deepEqual([status, stdout], [1, '']);

@@ -430,3 +430,11 @@ void cli_finish(const struct cli_command *command, void *options, struct cli_res
 	}
 	vec_finish(&result->positionals);
 }
+
+bool cli_wants_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
+}

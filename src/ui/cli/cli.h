@@ -93,6 +93,9 @@ const struct cli_word *cli_find_word(const struct cli_command *command, const ch
 /* Fills err for a word that is not among the command's, and suggests the nearest one; returns -ERR_usage. */
 must_check int cli_unknown_word(const struct cli_command *command, const char *text, struct error *err);
 
+/* True for --help before "--", also beside options that this program does not know. */
+bool cli_wants_help(int argc, char **argv);
+
 /* Prints the text of --help, at most 80 columns wide. */
 void cli_print_help(const struct cli_command *command, int fd);
 /* Prints the version, such as "codex-cli-exec 1.2.3" for "codex exec". */

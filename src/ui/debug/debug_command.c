@@ -1,6 +1,7 @@
 /* The command around debug_client: it finds or starts the engine, handles Ctrl-C and sets the exit status. */
 #include "ui/debug/debug_command.h"
 
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,11 +15,12 @@
 #include "net/access_token.h"
 #include "ui/debug/debug_client.h"
 #include "ui/cli/terminal.h"
+#include "ui/fleet/fleet_options.h"
 
 struct debug_run {
 	/* From the command line: */
 	struct cli_list overrides;
-	const char *token_file, *color;
+	const char *token_file, *color, *engine;
 	bool all, json;
 	/* private */
 	struct loop *loop;
@@ -41,6 +43,7 @@ static const struct cli_option rows[] = {
 	ROW(all, "all", 0, CLI_FLAG, NULL, NULL, "Print all events, including deltas and duplicates"),
 	ROW(json, "json", 0, CLI_FLAG, NULL, NULL, "Print events as JSON lines, unchanged"),
 	ROW(color, "color", 0, CLI_TEXT, "WHEN", "always|never|auto", "Colour the output"),
+	{.name = "engine", .kind = CLI_TEXT, .offset = offsetof(struct debug_run, engine), .value = "FILE"},
 };
 
 static const struct cli_argument arguments[] = {
@@ -63,7 +66,7 @@ static const char details[] = "Each input line is sent as a prompt. Each event i
 			      "ended or requests an approval:\n"
 			      "  $ printf 'list the files\\ny\\n/quit\\n' | codex debug-client\n"
 			      "\n"
-			      "The exit status is 0 if the session ended normally.\n";
+			      "The exit status is 0 if the session ended normally.\n" FLEET_DETAILS;
 
 const struct cli_command debug_client_command = {
 	.name = "codex debug-client",
@@ -104,7 +107,7 @@ static int talk(struct debug_run *run, const struct debug_client_options *option
 	return 0;
 }
 
-/* Returns the command line of codex proto in this executable, with the same -c options. */
+/* Returns the command line of codex proto, with the same -c options. */
 static const char *const *own_engine(const struct debug_run *run)
 {
 	const char **argv = xcalloc(3 + 2 * run->overrides.count, sizeof(*argv));
@@ -142,7 +145,7 @@ static int start(struct debug_run *run, const struct cli_list *where, struct err
 	struct debug_client_options options = {
 		.loop = run->loop,
 		.address = is_address ? where->items[0] : NULL,
-		.path = where->count ? NULL : host_program(),
+		.path = where->count ? NULL : run->engine,
 		.argv = argv,
 		.token = token,
 		.is_script = !isatty(STDIN_FILENO),
@@ -155,6 +158,19 @@ static int start(struct debug_run *run, const struct cli_list *where, struct err
 	int status = talk(run, &options, err);
 	access_token_free(token);
 	return status;
+}
+
+int debug_client_exec(int argc, char **argv)
+{
+	char own[PATH_MAX];
+	auto_free char **words = xcalloc((size_t)argc + 2, sizeof(*words));
+	int count = 0;
+	words[count++] = argv[0];
+	auto_free char *engine = host_program_path(own, sizeof(own)) ? xasprintf("--engine=%s", own) : NULL;
+	if (engine)
+		words[count++] = engine;
+	memcpy(words + count, argv + 1, (size_t)(argc - 1) * sizeof(*words));
+	return fleet_run(&debug_client_command, count + argc - 1, words);
 }
 
 static bool has_dashes(int argc, char **argv)

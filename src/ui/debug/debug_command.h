@@ -6,6 +6,8 @@
 
 extern const struct cli_command debug_client_command;
 
+/* In the program codex: executes codex-fleet, whose debug_client_main starts codex as its engine. */
+int debug_client_exec(int argc, char **argv);
 int debug_client_main(int argc, char **argv);
 
 #endif

@@ -78,8 +78,7 @@ static const struct cli_option watch_rows[] = {
 #undef SUB
 
 static const struct cli_word fleet_words[] = {
-#define SUB(name_, args_, about_, rows_, positionals_) \
-	{.word = #name_, .doc = about_, .command = &name_##_command, .run = fleet_exec},
+#define SUB(name_, args_, about_, rows_, positionals_) {.word = #name_, .doc = about_, .command = &name_##_command},
 #include "ui/fleet/fleet_command.def"
 #undef SUB
 };
@@ -133,21 +132,19 @@ static void try_exec(struct search *search, const char *folder, const char *belo
 static int report(const struct search *search, bool has_own, const char *command)
 {
 	if (search->path)
-		fprintf(stderr, "codex %s: cannot start %s: %s\n", command, search->path, search->cause);
+		fprintf(stderr, "%s: cannot start %s: %s\n", command, search->path, search->cause);
 	else if (!has_own)
-		fprintf(stderr, "codex %s: cannot find codex-fleet, which is beside codex: is /proc mounted?\n",
-		        command);
+		fprintf(stderr, "%s: cannot find codex-fleet, which is beside codex: is /proc mounted?\n", command);
 	else
 		fprintf(stderr,
-		        "codex %s: cannot find codex-fleet: install the package codex-c-fleet, or unpack its tarball "
-		        "over "
+		        "%s: cannot find codex-fleet: install the package codex-c-fleet, or unpack its tarball over "
 		        "this installation\n",
 		        command);
 	return 1;
 }
 
 /* argv[0] of codex-fleet has the version, which its main compares with its own. */
-int fleet_exec(int argc, char **argv)
+int fleet_exec(const struct cli_command *command, int argc, char **argv)
 {
 	char own[PATH_MAX];
 	const char *chosen = config_env("CODEX_LIBEXEC");
@@ -164,8 +161,16 @@ int fleet_exec(int argc, char **argv)
 	}
 	if (chosen)
 		try_exec(&search, chosen, "");
-	int status = report(&search, has_own, argv[0]);
+	int status = report(&search, has_own, command->name);
 	free(search.path);
 	free(search.words);
 	return status;
+}
+
+int fleet_run(const struct cli_command *command, int argc, char **argv)
+{
+	if (!cli_wants_help(argc, argv))
+		return fleet_exec(command, argc, argv);
+	cli_print_help(command, STDOUT_FILENO);
+	return 0;
 }

@@ -1,5 +1,5 @@
-/* fleet_options.h — the command lines of `codex worker` and `codex fleet`. The program codex has the tables, for help
- * and completion, and executes codex-fleet, which has the rest. */
+/* fleet_options.h — the command lines of `codex worker` and `codex fleet`, and the execution of codex-fleet. The
+ * program codex has the tables of its commands, for help and completion; codex-fleet has the rest. */
 #ifndef UI_FLEET_OPTIONS_H
 #define UI_FLEET_OPTIONS_H
 
@@ -24,9 +24,11 @@ extern const struct cli_command worker_command, fleet_command;
  */
 #define FLEET_PROGRAM "codex-fleet-" CODEX_VERSION
 
-/* Executes codex-fleet with these words, the first of which is the command. Returns an exit status if it cannot be
- * executed. It is beside the program, where a build puts it, in ../libexec/codex, where an installation does, or in
- * the folder that $CODEX_LIBEXEC names. */
-int fleet_exec(int argc, char **argv);
+/* Executes codex-fleet with these words, the first of which names one of its commands. Returns an exit status if it
+ * cannot be executed. It is beside the program, where a build puts it, in ../libexec/codex, where an installation does,
+ * or in the folder that $CODEX_LIBEXEC names. */
+int fleet_exec(const struct cli_command *command, int argc, char **argv);
+/* The same, but the command's help is printed without codex-fleet. */
+int fleet_run(const struct cli_command *command, int argc, char **argv);
 
 #endif

@@ -24,6 +24,7 @@
 #include "process/process_reaper.h"
 #include "transport/inherited_socket.h"
 #include "transport/transport_listen.h"
+#include "ui/fleet/fleet_options.h"
 #include "ui/serve/app_server_daemon_command.h"
 #include "ui/serve/app_server_generate_command.h"
 #include "ui/serve/app_server_options.h"
@@ -51,6 +52,8 @@ static const char details[] = "Messages are JSON-RPC without the member `jsonrpc
 			      "clients until it receives a signal.\n"
 			      "docs/app-server.md lists all methods and notifications.\n";
 
+static int run_generate(int argc, char **argv);
+
 /* clang-format off */
 static const struct cli_word app_server_words[] = {
 	{.word = "daemon", .doc = "Start, stop or query a background server",
@@ -58,9 +61,9 @@ static const struct cli_word app_server_words[] = {
 	{.word = "proxy", .doc = "Connect standard input and output to a running server",
 	 .command = &app_server_proxy_command, .run = app_server_proxy_main},
 	{.word = "generate-ts", .doc = "Write the protocol as TypeScript types",
-	 .command = &app_server_generate_ts_command, .run = app_server_generate_ts_main},
+	 .command = &app_server_generate_ts_command, .run = run_generate},
 	{.word = "generate-json-schema", .doc = "Write the protocol as JSON Schema",
-	 .command = &app_server_generate_schema_command, .run = app_server_generate_schema_main},
+	 .command = &app_server_generate_schema_command, .run = run_generate},
 };
 /* clang-format on */
 
@@ -75,6 +78,11 @@ const struct cli_command app_server_command = {
 	.options = app_server_option_rows,
 	.option_count = countof(app_server_option_rows),
 };
+
+static int run_generate(int argc, char **argv)
+{
+	return fleet_run(cli_find_word(&app_server_command, argv[0])->command, argc, argv);
+}
 
 static void on_client_end(size_t left, void *self)
 {

@@ -1,5 +1,6 @@
 /* Two commands that differ in the files that they write. Each file is written completely before the next; other files
- * in the folder are unchanged. No configuration is loaded, because the protocol does not depend on it. */
+ * in the folder are unchanged. No configuration is loaded, because the protocol does not depend on it. The program
+ * codex has the tables alone, and executes codex-fleet. */
 #include "ui/serve/app_server_generate_command.h"
 
 #include <errno.h>
@@ -13,6 +14,7 @@
 #include "base/mem.h"
 #include "protocol/schema/schema.h"
 #include "protocol/schema/typescript.h"
+#include "ui/fleet/fleet_options.h"
 
 struct generate_options {
 	struct cli_list overrides; /* accepted without effect, like enable and disable */
@@ -71,7 +73,7 @@ const struct cli_command app_server_generate_schema_command = {
 	.details = "A file for each message: v2/ThreadStartParams.json, ClientRequest.json, …, each\n"
 		   "self-contained. codex_app_server_protocol.schemas.json has everything.\n"
 		   "Tools such as quicktype make types from it; for TypeScript, use\n"
-		   "codex app-server generate-ts.\n",
+		   "codex app-server generate-ts.\n" FLEET_DETAILS,
 	.options = schema_rows,
 	.option_count = countof(schema_rows),
 };
@@ -82,7 +84,7 @@ const struct cli_command app_server_generate_ts_command = {
 	.usage = "Usage: codex app-server generate-ts [OPTIONS] --out <DIR>",
 	.details = "A file for each type. In a client:\n"
 		   "  import type { ClientRequest, v2 } from \"./DIR\";\n"
-		   "  const params: v2.TurnStartParams = { … };\n",
+		   "  const params: v2.TurnStartParams = { … };\n" FLEET_DETAILS,
 	.options = ts_rows,
 	.option_count = countof(ts_rows),
 };

@@ -1,4 +1,5 @@
-/* app_server_generate_command.h — `codex app-server generate-json-schema` and `generate-ts`. */
+/* app_server_generate_command.h — `codex app-server generate-json-schema` and `generate-ts`. The functions are
+ * called in codex-fleet. */
 #ifndef UI_APP_SERVER_GENERATE_COMMAND_H
 #define UI_APP_SERVER_GENERATE_COMMAND_H
 

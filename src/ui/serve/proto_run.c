@@ -180,7 +180,7 @@ int proto_run(int argc, char **argv, const struct proto_kind *kind)
 	int status = cli_read(kind->command, argc, argv, &run, &words);
 	if (status < 0 && !kind->is_http && (run.print_proto || is_http(run.listen))) {
 		argv[0] = (char *)(uintptr_t) "proto"; /* the other program knows no synonyms */
-		status = fleet_exec(argc, argv);
+		status = fleet_exec(kind->command, argc, argv);
 	} else if (status < 0 && kind->is_http && !run.print_proto && !is_http(run.listen)) {
 		fprintf(stderr,
 		        "codex-fleet: proto needs --listen with an address of HTTP: start it as `codex proto`\n");
