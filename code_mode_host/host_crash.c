@@ -43,7 +43,7 @@ void host_fail(const char *error)
 	for (size_t i = 0; i < 4; i++)
 		frame[i] = (char)((len - 4) >> (8 * i));
 	write_all(frame, len);
-	_exit(0);
+	_exit(1);
 }
 
 /* The engines have limits of their own, below that of the process. */

@@ -1,7 +1,8 @@
 /* host_js.h — a JavaScript engine that runs one script: the interface of the back ends.
  *
  * A back end evaluates glue.js in a fresh realm and keeps the functions that it returns. A call into the script runs
- * its jobs until none is left. Owns: the realm, which lives as long as the process. */
+ * its jobs until none is left. Owns: the realm, which lives as long as the process. No script runs in a realm that
+ * has run another one: the process forks before the start, or ends with the script. */
 #ifndef CODE_MODE_HOST_JS_H
 #define CODE_MODE_HOST_JS_H
 
@@ -15,6 +16,7 @@
 
 struct host_js {
 	const char *name;
+	bool can_fork; /* after open: the engine has one thread, and nothing in it depends on the process */
 	/* Loads the engine and evaluates the glue. False if the engine is not there; *ret_why is a constant. */
 	bool (*open)(const char *glue, size_t len, const char **ret_why);
 	/* Takes the frame with the script and starts it. The text ends with NUL, as in frame. */

@@ -1,5 +1,9 @@
-/* codex-code-mode-host — runs one script for the engine (docs/code-mode.md). Frames on standard input and output: four
- * bytes with the length, the lowest first, then JSON. The first frame has the script; the process ends with it. */
+/* codex-code-mode-host — runs scripts for the engine (docs/code-mode.md). Frames on standard input and output: four
+ * bytes with the length, the lowest first, then JSON. A frame of the type start has a script.
+ *
+ * If the JavaScript engine can be forked, this process prepares it once and runs each script in a child, one after the
+ * other: a fork costs a fraction of a start, and a script still has a process, limits and a filter of its own. The
+ * child inherits the pipes. Otherwise the process runs one script and ends with it. */
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -9,6 +13,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -93,6 +98,7 @@ static char *read_frame(size_t *ret_len)
 	return text;
 }
 
+static void serve(const struct host_js *js) __attribute__((noreturn));
 static void serve(const struct host_js *js)
 {
 	for (;;) {
@@ -105,6 +111,65 @@ static void serve(const struct host_js *js)
 		char *text = read_frame(&len);
 		js->frame(text, len);
 		free(text);
+	}
+}
+
+/* Runs the script of the frame, which is freed, until it ends. */
+static void run_script(const struct host_js *js, char *frame, size_t len) __attribute__((noreturn));
+static void run_script(const struct host_js *js, char *frame, size_t len)
+{
+	host_crash_init();
+	if (!host_lock())
+		_exit(EXIT_NO_LOCK);
+	js->start(frame, len);
+	free(frame);
+	serve(js);
+}
+
+/* Waits for the child of a script. If a crash or a signal ends the child, this process ends in the same way, because a
+ * frame may be half read or half written. */
+static void wait_for(pid_t child)
+{
+	int status;
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status))
+		raise(WTERMSIG(status));
+	if (status != 0)
+		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+}
+
+/* Other frames are results that the script before did not wait for. */
+static bool is_start(const char *frame)
+{
+	static const char head[] = "{\"t\":\"start\"";
+	return strncmp(frame, head, sizeof(head) - 1) == 0;
+}
+
+static void fork_script(const struct host_js *js, char *frame, size_t len)
+{
+	pid_t self = getpid(), child = fork();
+	if (child < 0)
+		host_fail("the system has no room for another process");
+	if (child > 0) {
+		wait_for(child);
+		return;
+	}
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() != self)
+		_exit(1);
+	run_script(js, frame, len);
+}
+
+static void fork_scripts(const struct host_js *js) __attribute__((noreturn));
+static void fork_scripts(const struct host_js *js)
+{
+	for (;;) {
+		size_t len;
+		char *frame = read_frame(&len);
+		if (is_start(frame))
+			fork_script(js, frame, len);
+		free(frame);
 	}
 }
 
@@ -155,12 +220,9 @@ int main(int argc, char **argv)
 		fputs("no JavaScript engine: install libjavascriptcoregtk-4.1-0 or nodejs\n", stderr);
 		return EXIT_NO_ENGINE;
 	}
+	if (js->can_fork)
+		fork_scripts(js);
 	size_t len;
 	char *frame = read_frame(&len);
-	host_crash_init();
-	if (!host_lock())
-		return EXIT_NO_LOCK;
-	js->start(frame, len);
-	free(frame);
-	serve(js);
+	run_script(js, frame, len);
 }

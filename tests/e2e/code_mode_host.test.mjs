@@ -41,6 +41,8 @@ for (const engine of engines) {
 	test(`${engine}: memory has a limit, and its end is an error with a reason`, () => {
 		const bombs = ['const a = []; for (;;) a.push(new Array(1000).fill(a.length))',
 			'const a = []; for (let i = 0; i < 45; i++) a.push(new Uint8Array(10e6).fill(1))'];
+		const map = 'const m = new Map(); for (let i = 0;; i++) m.set(i, i)';
+		if (engine === 'quickjs') bombs.push(map, `await (async () => { ${map} })()`, `(() => { ${map} })()`);
 		for (const bomb of bombs) assert.match(String(errorOf(runHost(engine, bomb))), /out of memory|allocation failed/i, bomb);
 		const large = runHost(engine, "new Uint8Array(120e6).fill(1); text('fits')");
 		assert.equal(errorOf(large), null);

@@ -257,6 +257,7 @@ static void end(struct task *task)
 	session_goal_add_time(session, task->started_ns);
 	session->task = NULL;
 	session->host.is_idle = true;
+	code_cells_rest(session->host.code.cells);
 	task_destroy(task);
 	session->host.turn_id = STR_NONE;
 	session_record_unheard(session);

@@ -1,5 +1,5 @@
-/* The process is not trusted: every frame is checked, and a wrong one ends the cell. Its end is handled by the frames
- * that came before it. */
+/* The process is not trusted: every frame is checked, and a wrong one ends the cell. Its end is handled after the
+ * frames that came before it. */
 #include "tool/code/code_cells.h"
 
 #include <stdio.h>
@@ -11,8 +11,6 @@
 #include "process/process.h"
 #include "tool/code/code_cells_priv.h"
 #include "tool/exec/exec_session.h"
-
-enum { EXIT_NO_ENGINE = 3, EXIT_NO_LOCK = 4 }; /* of codex-code-mode-host */
 
 /* ---- the answer ---- */
 
@@ -84,7 +82,7 @@ static void cell_release(struct code_cell *cell)
 	if (!cell->is_due || !cell->waiter || is_asking(cell))
 		return;
 	cell->is_due = false;
-	if (cell->process)
+	if (cell->runner)
 		answer_running(cell);
 	else
 		answer_end(cell);
@@ -97,14 +95,14 @@ static void on_timer(void *self)
 
 /* ---- the end of a script ---- */
 
-/* Ends the process and the calls; the output stays for the answer. */
+/* Ends the calls and the work of the process; the output stays for the answer. */
 static void stop_script(struct code_cell *cell)
 {
 	struct code_cells *cells = cell->cells;
-	if (!cell->process)
+	if (!cell->runner)
 		return;
 	code_calls_drop(cell);
-	process_destroy(steal(cell->process));
+	code_host_leave(cell);
 	code_frames_finish(&cell->frames);
 	code_tools_finish(&cell->tools);
 	cells->running--;
@@ -114,7 +112,7 @@ static void stop_script(struct code_cell *cell)
 
 static bool is_left(const struct code_cell *cell)
 {
-	return !cell->process && !cell->waiter;
+	return !cell->runner && !cell->waiter;
 }
 
 /* Drops the oldest ended cells whose output no call has got until what the rest keeps is within the limits. */
@@ -149,7 +147,7 @@ static void close_cell(struct code_cell *cell)
 
 void code_cell_break(struct code_cell *cell, const char *why)
 {
-	if (!cell->process)
+	if (!cell->runner)
 		return;
 	cell->failure = xasprintf("The script was ended: %s. Its effects up to then may have happened; values that "
 	                          "ended scripts have stored are kept.",
@@ -163,6 +161,7 @@ static void on_script_end(struct code_cell *cell, const struct json *frame)
 	struct str error = json_get_str(frame, "error");
 	buf_init(&text, LIMIT_CODE_FRAME);
 	code_store_merge(cell->cells, json_get(frame, "stored"));
+	cell->host_stays = json_get_bool(frame, "stays", false) && !cell->frames.rest.len && !cell->exit_reason;
 	if (error.ptr) {
 		cell->has_failed = true;
 		buf_printf(&text, "Script error:\n");
@@ -217,7 +216,7 @@ static void on_step(void *self)
 	struct code_cell *cell = self;
 	struct str text;
 	auto_arena struct arena arena = {0};
-	if (!cell->process)
+	if (!cell->runner)
 		return;
 	if (!code_frames_next(&cell->frames, &text)) {
 		if (code_frames_are_broken(&cell->frames))
@@ -235,49 +234,12 @@ static void on_step(void *self)
 		code_cell_break(cell, "its process has sent a message that is not JSON");
 }
 
-static void on_output(enum exec_stream stream, struct str bytes, void *self)
-{
-	struct code_cell *cell = self;
-	if (stream != exec_stream_stdout)
-		return;
-	code_frames_add(&cell->frames, bytes);
-	loop_defer(&cell->step);
-}
-
-static const char *end_of(const struct process_result *result, char *text, size_t size)
-{
-	if (result->error)
-		snprintf(text, size, "its process could not be started: %s", result->error->text);
-	else if (result->exit_code == EXIT_NO_ENGINE)
-		snprintf(text, size,
-		         "there is no JavaScript engine: install the package libjavascriptcoregtk-4.1-0 or "
-		         "nodejs");
-	else if (result->exit_code == EXIT_NO_LOCK)
-		snprintf(text, size, "the system cannot confine its process: it has no seccomp filters");
-	else if (result->signal)
-		snprintf(text, size,
-		         "its process was killed by signal %d, perhaps because it used too much memory or time",
-		         result->signal);
-	else
-		snprintf(text, size, "its process has ended with status %d, perhaps because no memory was left",
-		         result->exit_code);
-	return text;
-}
-
-static void on_end(const struct process_result *result, void *self)
-{
-	struct code_cell *cell = self;
-	char why[ERROR_TEXT_MAX + 64];
-	cell->exit_reason = xstrdup(end_of(result, why, sizeof(why)));
-	loop_defer(&cell->step);
-}
-
 void code_cell_send(struct code_cell *cell, struct buf *frame)
 {
 	struct error err;
-	if (!cell->process)
+	if (!cell->runner)
 		return;
-	if (process_write_stdin(cell->process, buf_str(frame), &err) != 0 && err.code == ERR_busy)
+	if (process_write_stdin(cell->runner->process, buf_str(frame), &err) != 0 && err.code == ERR_busy)
 		code_cell_break(cell, "it does not read the results of its calls");
 }
 
@@ -291,24 +253,6 @@ static void send_script(struct code_cell *cell, struct str source)
 		code_cell_send(cell, &frame);
 	else
 		code_cell_break(cell, "the script and the stored values are too large");
-}
-
-static struct process *start_process(struct code_cell *cell, struct error *err)
-{
-	static const struct process_handler handler = {.on_output = on_output, .on_end = on_end};
-	const struct tool_host *host = cell->cells->host;
-	const char *argv[] = {host->code.program, NULL};
-	/* A ring of node's libuv would take system calls past the filter. */
-	const char *env[] = {host->code.path, "UV_USE_IO_URING=0", host->code.engine, NULL};
-	const struct process_spec spec = {
-		.argv = argv,
-		.env = env,
-		.cwd = "/",
-		.stdin_open = true,
-		.stdin_most = LIMIT_CODE_FRAME,
-		.drain_ms = PROCESS_DRAIN_MS,
-	};
-	return process_start(host->loop, &spec, &handler, cell, err);
 }
 
 struct code_cell *code_cell_start(struct code_cells *cells, const struct tool_call *exec, struct error *err)
@@ -328,8 +272,8 @@ struct code_cell *code_cell_start(struct code_cells *cells, const struct tool_ca
 	cell->timer = loop_timer_create(host->loop, on_timer, cell);
 	loop_deferred_init(&cell->step, host->loop, on_step, cell);
 	cell->exec_id = str_dup(exec->call_id);
-	cell->process = start_process(cell, err);
-	if (!cell->process) {
+	cell->runner = code_host_take(cell, err);
+	if (!cell->runner) {
 		cell_destroy(cell);
 		return NULL;
 	}
@@ -366,7 +310,7 @@ void code_cell_wait(struct code_cell *cell, struct tool_call *call, uint64_t yie
 	cell->wait_started_ns = clock_now_ns();
 	call->state = cell;
 	call->stop = stop_call;
-	if (!cell->process)
+	if (!cell->runner)
 		answer_end(cell);
 	else
 		loop_timer_start(cell->timer, yield_ms);
@@ -432,6 +376,7 @@ void code_cells_end(struct code_cells *cells)
 		cell_destroy(it);
 	}
 	cells->is_ending = false;
+	code_cells_rest(cells);
 }
 
 void code_cells_destroy(struct code_cells *cells)

@@ -14,9 +14,17 @@ struct json;
 struct loop_timer;
 struct process;
 
+/* A process of codex-code-mode-host. */
+struct code_host {
+	struct code_cells *cells;
+	struct code_cell *cell; /* whose script it runs; NULL: it waits for one */
+	struct process *process;
+};
+
 struct code_cells {
 	struct tool_host *host;
-	struct list all; /* struct code_cell, oldest first */
+	struct code_host *spare; /* has run a script of this task and waits for the next one; NULL: none */
+	struct list all;         /* struct code_cell, oldest first */
 	size_t running;
 	unsigned last_id;
 	VEC(struct code_value) store;
@@ -29,8 +37,8 @@ struct code_cell {
 	struct list link;
 	struct code_cells *cells;
 	char id[16];
-	char *exec_id;           /* call_id of the exec call */
-	struct process *process; /* NULL: the script has ended */
+	char *exec_id;            /* call_id of the exec call */
+	struct code_host *runner; /* NULL: the script has ended */
 	struct code_frames frames;
 	struct code_result result;
 	struct code_tools tools;
@@ -41,6 +49,7 @@ struct code_cell {
 	char *exit_reason;     /* the process has ended; its last frames may still be handled */
 	char *failure;         /* why the cell has ended without an end of the script; it is the whole output */
 	bool has_failed;       /* the script has ended by an exception */
+	bool host_stays;       /* the script has ended, and its host can run another one */
 	bool is_due;           /* the waiter's answer is held until the user has answered a request */
 	struct tool_call *waiter;
 	struct loop_timer *timer;
@@ -73,6 +82,13 @@ void code_cell_terminate(struct code_cell *cell, struct tool_call *call, size_t 
 void code_cell_send(struct code_cell *cell, struct buf *frame);
 /* Ends the cell because its process has not kept to the protocol. */
 void code_cell_break(struct code_cell *cell, const char *why);
+
+/* ---- code_cells_host.c ---- */
+
+/* Returns a host for the script of the cell: the one that waits, or a new one. NULL if it cannot be started. */
+must_check struct code_host *code_host_take(struct code_cell *cell, struct error *err);
+/* The script has ended, or is ended: ends its host, or keeps it for the next script. */
+void code_host_leave(struct code_cell *cell);
 
 /* ---- code_cells_store.c ---- */
 

@@ -111,7 +111,7 @@ void tool_code_wait_start(struct tool_call *call)
 		yield_ms = LIMIT_CODE_YIELD_MS;
 	if (!cell || cell->waiter)
 		refuse_cell(call, args->cell_id);
-	else if (args->has_terminate && args->terminate && cell->process)
+	else if (args->has_terminate && args->terminate && cell->runner)
 		code_cell_terminate(cell, call, tokens);
 	else
 		code_cell_wait(cell, call, (uint64_t)yield_ms, tokens);

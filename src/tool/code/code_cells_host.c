@@ -1,0 +1,112 @@
+/* A host that can run another script waits for it until the task ends, so that a task pays for one start. Scripts that
+ * run at the same time have a host each; one of them may stay. A host that speaks while it waits is ended: what it says
+ * would count as a part of the next script. */
+#include <stdio.h>
+
+#include "base/mem.h"
+#include "process/process.h"
+#include "tool/code/code_cells_priv.h"
+#include "tool/code/code_limits.h"
+
+enum { EXIT_NO_ENGINE = 3, EXIT_NO_LOCK = 4 }; /* of codex-code-mode-host */
+
+static void host_destroy(struct code_host *host)
+{
+	if (!host)
+		return;
+	process_destroy(host->process);
+	free(host);
+}
+
+void code_host_leave(struct code_cell *cell)
+{
+	struct code_cells *cells = cell->cells;
+	struct code_host *host = steal(cell->runner);
+	host->cell = NULL;
+	if (cell->host_stays && !cells->spare && !cells->host->is_idle)
+		cells->spare = host;
+	else
+		host_destroy(host);
+}
+
+static void on_output(enum exec_stream stream, struct str bytes, void *self)
+{
+	struct code_host *host = self;
+	if (stream != exec_stream_stdout)
+		return;
+	if (!host->cell) { /* there is nothing that it could say */
+		host_destroy(steal(host->cells->spare));
+		return;
+	}
+	code_frames_add(&host->cell->frames, bytes);
+	loop_defer(&host->cell->step);
+}
+
+static const char *end_of(const struct process_result *result, char *text, size_t size)
+{
+	if (result->error)
+		snprintf(text, size, "its process could not be started: %s", result->error->text);
+	else if (result->exit_code == EXIT_NO_ENGINE)
+		snprintf(text, size,
+		         "there is no JavaScript engine: install the package libjavascriptcoregtk-4.1-0 or "
+		         "nodejs");
+	else if (result->exit_code == EXIT_NO_LOCK)
+		snprintf(text, size, "the system cannot confine its process: it has no seccomp filters");
+	else if (result->signal)
+		snprintf(text, size,
+		         "its process was killed by signal %d, perhaps because it used too much memory or time",
+		         result->signal);
+	else
+		snprintf(text, size, "its process has ended with status %d, perhaps because no memory was left",
+		         result->exit_code);
+	return text;
+}
+
+static void on_end(const struct process_result *result, void *self)
+{
+	struct code_host *host = self;
+	struct code_cell *cell = host->cell;
+	char why[ERROR_TEXT_MAX + 64];
+	if (!cell) {
+		host_destroy(steal(host->cells->spare));
+		return;
+	}
+	cell->exit_reason = xstrdup(end_of(result, why, sizeof(why)));
+	loop_defer(&cell->step);
+}
+
+static struct code_host *host_start(struct code_cell *cell, struct error *err)
+{
+	static const struct process_handler handler = {.on_output = on_output, .on_end = on_end};
+	const struct tool_host *host = cell->cells->host;
+	struct code_host *runner = xnew(struct code_host);
+	const char *argv[] = {host->code.program, NULL};
+	/* A ring of node's libuv would take system calls past the filter. */
+	const char *env[] = {host->code.path, "UV_USE_IO_URING=0", host->code.engine, NULL};
+	const struct process_spec spec = {
+		.argv = argv,
+		.env = env,
+		.cwd = "/",
+		.stdin_open = true,
+		.stdin_most = LIMIT_CODE_FRAME,
+		.drain_ms = PROCESS_DRAIN_MS,
+	};
+	*runner = (struct code_host){.cells = cell->cells, .cell = cell};
+	runner->process = process_start(host->loop, &spec, &handler, runner, err);
+	return runner->process ? runner : (free(runner), NULL);
+}
+
+struct code_host *code_host_take(struct code_cell *cell, struct error *err)
+{
+	struct code_cells *cells = cell->cells;
+	struct code_host *host = cells->spare ? steal(cells->spare) : host_start(cell, err);
+	if (host)
+		host->cell = cell;
+	return host;
+}
+
+void code_cells_rest(struct code_cells *cells)
+{
+	if (cells)
+		host_destroy(steal(cells->spare));
+}

@@ -1,0 +1,115 @@
+// A host that can run one script after the other stays until the task ends, and nothing of a script stays in it.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { test } from 'node:test';
+
+import { children, commandOf, engines, frame, hostBin, script, shown, startThread } from './lib/code_mode.mjs';
+import { needs, tempDir } from './lib/codex.mjs';
+
+const server = needs('app-server');
+const texts = (thread) => thread.outputs().map((output) => shown(output).texts.join());
+
+const requests = async (thread, count) => {
+	while (thread.model.requests().length < count) await new Promise((wake) => setTimeout(wake, 20));
+};
+
+/** A host that answers each script with its own process id, and then does this. */
+function pidHost(t, after = '') {
+	const file = path.join(tempDir(t, 'host'), 'pid-host');
+	fs.writeFileSync(file, `#!/usr/bin/env node
+const fs = require('fs');
+const frame = (value) => { const body = Buffer.from(JSON.stringify(value)), head = Buffer.alloc(4);
+	head.writeUInt32LE(body.length); return Buffer.concat([head, body]); };
+const read = (size) => { const body = Buffer.alloc(size);
+	for (let at = 0; at < size;) { const got = fs.readSync(0, body, at, size - at); if (!got) process.exit(); at += got; } return body; };
+for (;;) {
+	JSON.parse(read(read(4).readUInt32LE(0)));
+	fs.writeSync(1, Buffer.concat([frame({ t: 'text', text: String(process.pid) }),
+		frame({ t: 'done', error: null, stays: true, stored: {} })${after}]));
+}
+`, { mode: 0o755 });
+	return { CODEX_CODE_MODE_HOST_PATH: file };
+}
+
+test('the scripts of a task share a host, which ends with the task', server, async (t) => {
+	const thread = await startThread(t, [script('1'), script('2')], { env: pidHost(t) });
+	const hosts = () => children(thread.server.child.pid).filter((pid) => /pid-host/.test(commandOf(pid)));
+	await thread.turn();
+	const [first, second] = texts(thread);
+	assert.equal(second, first);
+	while (hosts().length) await new Promise((wake) => setTimeout(wake, 20)); // the supervisor has to notice its end
+});
+
+test('a host that speaks after the end of a script does not stay', server, async (t) => {
+	const env = pidHost(t, ", frame({ t: 'text', text: 'too late' })");
+	const thread = await startThread(t, [script('1'), script('2')], { env });
+	await thread.turn();
+	const [first, second] = texts(thread);
+	assert.match(first, /^\d+$/);
+	assert.match(second, /^\d+$/);
+	assert.notEqual(second, first);
+});
+
+test('a host that waits ends with an interrupt', server, async (t) => {
+	const env = pidHost(t);
+	const thread = await startThread(t, [script('1'), { reply: [{ start: true }, { hang: true }] }], { env });
+	const hosts = () => children(thread.server.child.pid).filter((pid) => /pid-host/.test(commandOf(pid)));
+	await thread.start();
+	await requests(thread, 2);
+	assert.equal(hosts().length, 1);
+	const { params } = await thread.server.take((m) => m.method === 'turn/started', 'turn');
+	await thread.server.request('turn/interrupt', { threadId: thread.thread.id, turnId: params.turn.id });
+	await thread.server.next('turn/completed');
+	while (hosts().length) await new Promise((wake) => setTimeout(wake, 20));
+});
+
+const start = (source) => frame({ t: 'start', source, tools: [], stored: {} });
+
+test('quickjs: results that a script has not awaited are nothing to the next one', { skip: !engines.includes('quickjs') }, () => {
+	const late = frame({ t: 'result', id: 1, value: 'late' });
+	const run = spawnSync(hostBin, { input: Buffer.concat([start('text(1)'), late, late, start('text(2)')]), timeout: 60_000,
+		env: { CODEX_CODE_MODE_ENGINE: 'quickjs' } });
+	const words = run.stdout.toString('latin1').match(/\{.*?\}/g);
+	assert.deepEqual(words.filter((word) => /"text"/.test(word)), ['{"t":"text","text":"1"}', '{"t":"text","text":"2"}']);
+	assert.equal(run.status, 0);
+});
+
+test('quickjs: no script follows one that has crashed or used up its memory', { skip: !engines.includes('quickjs') }, () => {
+	const bomb = "const a = []; for (let i = 0; i < 45; i++) a.push(new Uint8Array(10e6).fill(1)); for (;;) a.push('x'.repeat(1e6) + a.length)";
+	const run = spawnSync(hostBin, { input: Buffer.concat([start(bomb), start("text('next')")]), timeout: 60_000,
+		env: { CODEX_CODE_MODE_ENGINE: 'quickjs' } });
+	const stays = /"stays":true/.test(run.stdout.toString('latin1'));
+	assert.equal(/next/.test(run.stdout.toString('latin1')), stays, 'only a host that says so runs another script');
+});
+
+for (const engine of engines) {
+	test(`${engine}: nothing of a script is seen by the next one`, server, async (t) => {
+		const leave = `globalThis.left = 1; Array.prototype.left = 2; Math.random = () => 3; text = null; tools.left = 4;
+			setTimeout(() => notify('from the past')); Promise.prototype.then = null`;
+		const look = 'text([typeof left, [].left, Math.random() < 1, tools.left, ALL_TOOLS.length > 0].join()); text(Math.random())';
+		const thread = await startThread(t, [script(leave), script(look), script(look)], { engine });
+		await thread.turn();
+		const [, second, third] = thread.outputs().map((output) => shown(output).texts);
+		assert.equal(second[0], 'undefined,,true,,true');
+		assert.equal(third[0], second[0]);
+		assert.notEqual(third[1], second[1], 'each script has numbers of its own');
+		assert.equal(thread.outputs().length, 3, 'no note of an ended script');
+	});
+
+	test(`${engine}: a process that is killed ends its script, and the next one runs`, server, async (t) => {
+		const loop = script("await tools.exec_command({cmd: 'touch begun'}); for (;;);");
+		const thread = await startThread(t, [script('text(1)'), loop, script('text(3)')], { engine });
+		const hosts = () => children(thread.server.child.pid).filter((pid) => /code-mode-/.test(commandOf(pid)));
+		await thread.start();
+		const begun = path.join(thread.server.cwd, 'begun');
+		while (!fs.existsSync(begun)) await new Promise((wake) => setTimeout(wake, 20));
+		process.kill(hosts().at(-1), 'SIGKILL'); // the youngest
+		await thread.server.next('turn/completed');
+		const [, killed, next] = thread.outputs();
+		assert.match(String(killed.output), /^The script was ended: its process was killed by signal 9/);
+		assert.deepEqual(shown(next).texts, ['3']);
+	});
+}
