@@ -128,6 +128,7 @@ void config_page_write(struct buf *out, struct str sections)
 	buf_append_str(out, sections);
 	buf_append_c(out, ".SH KEYS\n");
 	append_record(out, &config_keys, "", "The file itself");
+	append_record(out, &config_agent_role_keys, "agents.NAME.", "[agents.NAME]");
 	append_stages(out);
 	append_user_only(out);
 	buf_append_c(out, ".SH REQUIREMENTS OF AN ADMINISTRATOR\n");

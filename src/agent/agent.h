@@ -37,6 +37,7 @@ struct agent {
 	enum subagent_origin origin;
 	enum subagent_status status;
 	char *label;   /* the parent's name for it, or NULL */
+	char *role;    /* the name of its role in the configuration, or NULL */
 	char *summary; /* start of its latest prompt, or NULL */
 	char *header;  /* the headline of its latest reasoning, or NULL */
 	int64_t started_at_ms;
@@ -63,8 +64,10 @@ struct agent_launch {
 	enum subagent_origin origin;
 	struct str prompt; /* blank: the agent waits for a prompt */
 	struct str label;
+	struct str role;   /* a role of the configuration; STR_NONE: none */
 	struct str model;  /* STR_NONE: its parent's */
 	struct str effort; /* STR_NONE: its parent's */
+	bool has_own_model; /* the model comes from the configuration, so it may be unknown */
 	bool has_sandbox;
 	enum sandbox_mode sandbox;
 	/* With a history: the call that requested the fork. In the child's copy, that call has an output of its own. */

@@ -15,6 +15,7 @@ struct subagent_summary agent_summary(const struct agent *agent)
 		.origin = agent->origin,
 		.status = agent->status,
 		.label = str_of(agent->label),
+		.role = str_of(agent->role),
 		.summary = str_of(agent->summary),
 		.reasoning_header = str_of(agent->header),
 		.started_at_ms = agent->started_at_ms,

@@ -51,6 +51,7 @@ static void free_agent(struct agent *agent)
 	agent_log_finish(&agent->log);
 	buf_finish(&agent->header_text);
 	free(agent->label);
+	free(agent->role);
 	free(agent->summary);
 	free(agent->header);
 	free(agent->result.text);
@@ -161,6 +162,7 @@ struct agent *agent_launch(struct agent *parent, const struct agent_launch *laun
 	tree->count++;
 	agent->origin = launch->origin;
 	agent->label = agent_tidy(launch->label);
+	agent->role = launch->role.ptr ? str_dup(launch->role) : NULL;
 	agent_set_summary(agent, launch->prompt);
 	agent->status = subagent_status_queued;
 	emit_created(agent);
@@ -190,6 +192,7 @@ struct agent *agent_tree_adopt(struct agent_tree *tree, struct agent *parent, co
 	agent->origin = summary->origin;
 	agent->status = summary->status;
 	agent->label = agent_tidy(summary->label);
+	agent->role = summary->role.ptr ? str_dup(summary->role) : NULL;
 	agent->summary = agent_tidy(summary->summary);
 	agent->header = agent_tidy(summary->reasoning_header);
 	agent->started_at_ms = summary->started_at_ms;

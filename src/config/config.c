@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "config/agent_role.h"
 #include "config/config_env.h"
 #include "config/config_inert.h"
 #include "config/config_narrow.h"
@@ -42,12 +43,20 @@ struct loaded {
 	bool ignores_user, ignores_rules, bypasses_hook_trust;
 	VEC(const char *) inert; /* keys without effect, in the arena */
 	size_t own_folders;      /* number of layers.folders that belong to the system and the user; they come first */
-	struct config *base;     /* of config_with_servers: holds all but mcp_servers; else NULL */
+	struct agent_roles roles;
+	/* of config_with_servers: holds all but mcp_servers; of config_with_role: the parent's; else NULL */
+	struct config *base;
 };
 
 static struct loaded *loaded_of(const struct config *config)
 {
 	return container_of((struct config *)(uintptr_t)config, struct loaded, config);
+}
+
+/* False after config_with_servers. */
+static bool owns_layers(const struct loaded *l)
+{
+	return l->layers.arena == &l->arena;
 }
 
 struct config *config_ref(struct config *config)
@@ -63,10 +72,12 @@ void config_unref(struct config *config)
 	struct loaded *l = loaded_of(config);
 	if (--l->refs)
 		return;
-	if (!l->base) {
+	if (owns_layers(l)) {
 		config_layers_finish(&l->layers);
 		vec_finish(&l->inert);
 	}
+	if (!l->base)
+		vec_finish(&l->roles);
 	config_unref(l->base);
 	arena_finish(&l->arena);
 	free(l);
@@ -235,6 +246,9 @@ static int load(struct loaded *l, const struct config_source *source, struct err
 		status = load_profile(l, source, err);
 	if (status == 0)
 		status = load_project(l, source, err);
+	struct agent_role_source roles = {&l->layers, &l->place, l->home, l->own_folders, l->ignores_user};
+	if (status == 0)
+		status = agent_roles_read(&l->roles, &roles, err);
 	return status == 0 ? bind(l, source->is_strict, err) : status;
 }
 
@@ -283,14 +297,51 @@ static int read_servers(struct loaded *l, struct str text, struct error *err)
 struct config *config_with_servers(struct config *config, struct str servers, struct error *err)
 {
 	struct loaded *l = xnew(struct loaded), *old = loaded_of(config);
-	*l = *loaded_of(old->base ? old->base : config);
+	struct config *base = owns_layers(old) ? config : old->base;
+	*l = *loaded_of(base);
 	l->refs = 1;
-	l->base = config_ref(old->base ? old->base : config);
+	l->base = config_ref(base);
 	l->arena = (struct arena){0};
 	if (read_servers(l, servers, err) == 0)
 		return &l->config;
 	config_unref(&l->config);
 	return NULL;
+}
+
+static int add_role(struct loaded *l, const struct config *from, const struct agent_role *role, struct error *err)
+{
+	const struct config_layers *layers = &loaded_of(from)->layers;
+	vec_for_each(it, &layers->items)
+		config_layer_push(&l->layers, it->kind, it->root);
+	vec_for_each(it, &layers->folders)
+		vec_push(&l->layers.folders, *it);
+	config_layer_push(&l->layers, CONFIG_LAYER_role, role->settings);
+	if (bind(l, false, err) != 0)
+		return error_wrap(err, "agent role `%.*s`", STR_ARG(role->name));
+	if (!toml_get(role->settings, "mcp_servers")) /* these may have been reloaded */
+		l->config.mcp_servers = from->mcp_servers;
+	return 0;
+}
+
+struct config *config_with_role(struct config *config, const struct agent_role *role, struct error *err)
+{
+	struct loaded *l = xnew(struct loaded);
+	*l = *loaded_of(config);
+	l->refs = 1;
+	l->base = config_ref(config);
+	l->arena = (struct arena){0};
+	memset(&l->inert, 0, sizeof(l->inert));
+	memset(&l->config, 0, sizeof(l->config));
+	config_layers_init(&l->layers, &l->arena);
+	if (add_role(l, config, role, err) == 0)
+		return &l->config;
+	config_unref(&l->config);
+	return NULL;
+}
+
+const struct agent_roles *config_roles(const struct config *config)
+{
+	return &loaded_of(config)->roles;
 }
 
 bool config_stores_server(const struct config *config, struct str name)

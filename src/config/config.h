@@ -17,6 +17,8 @@
 #include "config/config_layer.h"
 #include "config/config_record.h"
 
+struct agent_role;
+struct agent_roles;
 struct config_required;
 
 /* A command-line flag that sets a key, such as {"--model", "model", "gpt-5.5"}. */
@@ -55,6 +57,10 @@ must_check struct config *config_load(const struct config_source *source, struct
 /* Returns a config that differs in mcp_servers only, with one reference. servers: an object, as in config.toml. NULL
  * and err if a server is wrong in itself. */
 must_check struct config *config_with_servers(struct config *config, struct str servers, struct error *err);
+/* Returns a config with the settings of a role above all but the administrator's, with one reference. */
+must_check struct config *config_with_role(struct config *config, const struct agent_role *role, struct error *err);
+/* Returns the roles of subagents. */
+const struct agent_roles *config_roles(const struct config *config);
 /* True if the system's or the user's file has the server that is used under this name, so that its settings can be
  * changed there. Assumed of all servers of config_with_servers. */
 bool config_stores_server(const struct config *config, struct str name);

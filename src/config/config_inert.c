@@ -9,8 +9,8 @@
 #include "base/mem.h"
 #include "config/feature.h"
 
-/* Features of codex 0.169 that this version lacks are no mistakes, nor are roles of subagents, [agents.NAME]: they
- * have no effect. */
+/* Features of codex 0.169 that this version lacks are no mistakes: they have no effect. Nor are the roles of subagents,
+ * [agents.NAME] (agent_role.h). */
 void config_unknown_sort(struct config_binder *binder)
 {
 	size_t kept = 0;
@@ -18,9 +18,9 @@ void config_unknown_sort(struct config_binder *binder)
 		struct str path = str_of(it->path);
 		bool is_role = str_has_prefix(path, "agents.") && toml_is(it->node, TOML_table);
 		bool is_feature = str_cut_prefix(&path, "features.") && feature_is_known(it->node->key);
-		if (is_role || (is_feature && it->node->kind == TOML_bool && it->node->boolean))
+		if (is_feature && it->node->kind == TOML_bool && it->node->boolean)
 			vec_push(&binder->inert, *it);
-		else if (!is_feature)
+		else if (!is_feature && !is_role)
 			binder->unknown.items[kept++] = *it;
 	}
 	binder->unknown.count = kept;

@@ -18,6 +18,7 @@ enum config_layer_kind {
 	CONFIG_LAYER_project, /* .codex/config.toml, outermost folder first */
 	CONFIG_LAYER_option,  /* -c key=value */
 	CONFIG_LAYER_flag,    /* --model and similar flags */
+	CONFIG_LAYER_role,    /* the settings of a subagent's role */
 	CONFIG_LAYER_managed, /* /etc/codex/managed_config.toml: the administrator's settings */
 	CONFIG_LAYER_fixed,   /* the settings that /etc/codex/requirements.toml fixes */
 	CONFIG_LAYER_kind_count

@@ -142,26 +142,33 @@ static void warn_untrusted(struct walk *walk, const char *path)
 	                  path, walk->place->root, walk->codex_home);
 }
 
-/* Loads one file. The hash is computed from the bytes that were read, because the file may change at any time. */
+/* The hash is computed from the bytes that were read, because the file may change at any time. */
+void config_project_limit(struct config_layers *layers, const struct config_allowed *allowed,
+                          const struct config_project_file *file, struct toml *root)
+{
+	char hash[CONFIG_HASH_SIZE];
+	drop_user_only(layers, root);
+	config_content_hash(file->text, hash);
+	if (config_content_is_trusted(layers, file->dir, hash))
+		return;
+	auto_free char *remedy = xasprintf("to allow it, add trusted_hashes = [\"%s\"] to [projects.\"%s\"] in "
+	                                   "%s/config.toml",
+	                                   hash, file->dir, file->home);
+	config_narrow(layers, allowed, root, remedy);
+}
+
 static int load_file(struct walk *walk, const char *dir, const char *path, struct error *err)
 {
 	struct toml *root = NULL;
 	struct error failure = {0};
-	char hash[CONFIG_HASH_SIZE];
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_CONFIG_FILE);
 	if (file_read_regular(path, &text, &failure) != 0)
 		return failure.code == ERR_not_found ? 0 : error_set(err, failure.code, "%s", failure.text);
 	if (config_layer_text(walk->layers, CONFIG_LAYER_project, buf_str(&text), path, &root, err) != 0)
 		return -(int)err->code;
-	drop_user_only(walk->layers, root);
-	config_content_hash(buf_str(&text), hash);
-	if (config_content_is_trusted(walk->layers, dir, hash))
-		return 0;
-	auto_free char *remedy = xasprintf("to allow it, add trusted_hashes = [\"%s\"] to [projects.\"%s\"] in "
-	                                   "%s/config.toml",
-	                                   hash, dir, walk->codex_home);
-	config_narrow(walk->layers, &walk->allowed, root, remedy);
+	struct config_project_file file = {dir, walk->codex_home, buf_str(&text)};
+	config_project_limit(walk->layers, &walk->allowed, &file, root);
 	return 0;
 }
 

@@ -18,4 +18,15 @@ struct config_project_place {
 must_check int config_project_load(struct config_layers *layers, const char *codex_home, const char *cwd,
                                    struct config_project_place *ret_place, struct error *err);
 
+/* A file of a project. */
+struct config_project_file {
+	const char *dir;  /* the folder whose trusted_hashes apply */
+	const char *home; /* CODEX_HOME, for the warnings */
+	struct str text;
+};
+struct config_allowed;
+/* Removes from root, the settings in the file, what a project may not set. */
+void config_project_limit(struct config_layers *layers, const struct config_allowed *allowed,
+                          const struct config_project_file *file, struct toml *root);
+
 #endif

@@ -53,12 +53,13 @@ static void encode_source(const struct rollout_meta *meta, struct json_writer *w
 	jw_member_i64(w, "depth", meta->depth);
 	jw_member_cstr(w, "agent_path", NULL);
 	jw_member_str(w, "agent_nickname", meta->nickname);
-	jw_member_cstr(w, "agent_role", NULL);
+	jw_member_str(w, "agent_role", meta->role);
 	jw_object_end(w);
 	jw_object_end(w);
 	jw_object_end(w);
 	jw_member_cstr(w, "thread_source", "subagent");
 	optional(w, "agent_nickname", meta->nickname);
+	optional(w, "agent_role", meta->role);
 }
 
 static void encode_base(const struct rollout_meta *meta, struct json_writer *w)
@@ -108,7 +109,7 @@ struct rollout_meta *rollout_meta_copy(const struct rollout_meta *meta, struct a
 		&copy->thread_id,       &copy->timestamp,        &copy->cwd,
 		&copy->originator,      &copy->cli_version,      &copy->subagent,
 		&copy->root_thread_id,  &copy->parent_thread_id, &copy->nickname,
-		&copy->model_provider,  &copy->forked_from_id,   &copy->git_commit,
+		&copy->role,            &copy->model_provider,  &copy->forked_from_id,   &copy->git_commit,
 		&copy->git_branch,      &copy->git_url,          &copy->dynamic_tools,
 		&copy->base_rollout_id,
 	};

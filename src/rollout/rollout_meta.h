@@ -26,7 +26,7 @@ struct rollout_meta {
 	struct str subagent;
 	struct str root_thread_id, parent_thread_id; /* encoded for a subagent; otherwise STR_NONE */
 	unsigned depth;
-	struct str nickname;          /* STR_NONE if absent */
+	struct str nickname, role;    /* STR_NONE if absent */
 	struct str model_provider;    /* the provider's key in the configuration */
 	struct str base_instructions; /* STR_NONE: a resume uses the model's */
 	struct str forked_from_id;    /* STR_NONE: not a fork */

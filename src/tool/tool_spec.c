@@ -1,6 +1,8 @@
 /* The schemas are made from the argument rows, so that they cannot differ from what the tools accept. */
 #include "tool/tool_spec.h"
 
+#include <string.h>
+
 #include "base/json.h"
 #include "protocol/record/enum.h"
 #include "tool/tool_impl.h"
@@ -22,7 +24,13 @@ static const char apply_patch_grammar[] = "start: begin_patch hunk+ end_patch\n"
 					  "eof_line: \"*** End of File\" LF\n"
 					  "%import common.LF\n";
 
-static void write_object(const struct record *record, struct json_writer *w);
+/* One property of a tool whose description ends with a note; without a note it is left out. */
+struct noted {
+	const char *property;
+	struct str note;
+};
+
+static void write_object(const struct record *record, const struct noted *noted, struct json_writer *w);
 
 static void write_enum(const struct enum_type *type, struct json_writer *w)
 {
@@ -42,7 +50,7 @@ static void write_type(const struct field *field, struct json_writer *w)
 		[FIELD_enum] = "string", [FIELD_strs] = "array",   [FIELD_records] = "array", [FIELD_ints] = "array",
 	};
 	if (field->kind == FIELD_record) {
-		write_object(field_type(field), w);
+		write_object(field_type(field), NULL, w);
 		return;
 	}
 	jw_member_cstr(w, "type", names[field->kind]);
@@ -57,20 +65,25 @@ static void write_type(const struct field *field, struct json_writer *w)
 	else if (field->kind == FIELD_ints)
 		jw_member_cstr(w, "type", "number");
 	else
-		write_object(field_type(field), w);
+		write_object(field_type(field), NULL, w);
 	jw_object_end(w);
 }
 
-static void write_object(const struct record *record, struct json_writer *w)
+static void write_object(const struct record *record, const struct noted *noted, struct json_writer *w)
 {
 	jw_member_cstr(w, "type", "object");
 	jw_key(w, "properties");
 	jw_object(w);
 	record_for_each(field, record) {
+		bool is_noted = noted && strcmp(field_name(record, field), noted->property) == 0;
+		struct str note = is_noted ? noted->note : STR("");
+		if (!note.ptr)
+			continue;
 		jw_key(w, field_name(record, field));
 		jw_object(w);
 		write_type(field, w);
-		jw_member_cstr(w, "description", field_doc(record, field));
+		jw_key(w, "description");
+		jw_strf(w, "%s%.*s", field_doc(record, field), STR_ARG(note));
 		jw_object_end(w);
 	}
 	jw_object_end(w);
@@ -98,7 +111,8 @@ static void write_freeform(const struct tool_type *type, struct json_writer *w)
 	jw_object_end(w);
 }
 
-static void write_function(const struct tool_type *type, const char *note, struct json_writer *w)
+static void write_function(const struct tool_type *type, const char *note, const struct noted *noted,
+                           struct json_writer *w)
 {
 	jw_member_cstr(w, "type", "function");
 	jw_member_cstr(w, "name", type->wire);
@@ -107,7 +121,7 @@ static void write_function(const struct tool_type *type, const char *note, struc
 	jw_member_bool(w, "strict", false);
 	jw_key(w, "parameters");
 	jw_object(w);
-	write_object(type->args, w);
+	write_object(type->args, noted, w);
 	jw_object_end(w);
 }
 
@@ -117,19 +131,20 @@ void tool_spec_write(const struct tool_type *type, bool freeform, struct json_wr
 	if (freeform && (type->flags & TOOL_FREEFORM))
 		write_freeform(type, w);
 	else
-		write_function(type, "", w);
+		write_function(type, "", NULL, w);
 	jw_object_end(w);
 }
 
 void tool_spec_write_noted(const struct tool_type *type, const char *note, struct json_writer *w)
 {
 	jw_object(w);
-	write_function(type, note, w);
+	write_function(type, note, NULL, w);
 	jw_object_end(w);
 }
 
-void tool_spec_write_agents(struct json_writer *w)
+void tool_spec_write_agents(struct str roles, struct json_writer *w)
 {
+	const struct noted noted = {"agent_type", roles};
 	static const enum tool_tag tags[] = {TOOL_close_agent, TOOL_resume_agent, TOOL_send_input, TOOL_spawn_agent,
 	                                     TOOL_wait_agent};
 	jw_object(w);
@@ -140,8 +155,11 @@ void tool_spec_write_agents(struct json_writer *w)
 	               "tell them things, wait for them."); /* words: quoted */
 	jw_key(w, "tools");
 	jw_array(w);
-	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++)
-		tool_spec_write(tool_get(tags[i]), false, w);
+	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
+		jw_object(w);
+		write_function(tool_get(tags[i]), "", &noted, w);
+		jw_object_end(w);
+	}
 	jw_array_end(w);
 	jw_object_end(w);
 }

@@ -242,3 +242,24 @@ test('with the models of required_on_models the automatic reviewer answers, whoe
 	assert.deepEqual(requirements.autoReview, { ignoreRules: null, requiredOnModels: ['gpt-5.5'] });
 	assert.equal((await server.end()).code, 0);
 });
+
+test("the administrator's files are above the role of a subagent", options, async (t) => {
+	const bin = machine(t, { 'managed_config.toml': 'model_reasoning_effort = "low"\ndeveloper_instructions = "OURS"\n',
+		'requirements.toml': '[features]\nshell_tool = false\n' });
+	const model = await startModel(t, [
+		{ when: { contains: 'count pears', lacks: 'ROOT' }, reply: [{ message: 'Five.' }] },
+		call('spawn_agent', { message: 'count pears', agent_type: 'free' }),
+		{ take: { agent: { from: 'input.-1.output', after: '"agent_id":"' } },
+			reply: [{ call: 'wait_agent', arguments: { targets: ['{agent}'] } }] },
+		say('Done.')]);
+	const role = path.join(tempDir(t, 'role'), 'free.toml');
+	fs.writeFileSync(role, 'model = "gpt-5.4"\nmodel_reasoning_effort = "high"\ndeveloper_instructions = "THEIRS"\nfeatures.shell_tool = true\n');
+	const { code, stderr } = await exec(t, bin, model, ['ROOT'],
+		{ config: `[agents.free]\ndescription = "x"\nconfig_file = "${role}"\n` });
+	assert.equal(code, 0, stderr);
+	const child = model.requests().find(({ body }) => !JSON.stringify(body.input).includes('ROOT'));
+	assert.equal(child.body.model, 'gpt-5.4');
+	assert.equal(child.body.reasoning.effort, 'low');
+	assert.ok(textsOf(child, 'developer').includes('OURS') && !textsOf(child, 'developer').includes('THEIRS'));
+	assert.ok(!child.body.tools.some(({ name }) => name === 'exec_command'));
+});

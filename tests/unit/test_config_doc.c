@@ -18,7 +18,9 @@ static const char intro[] = "# config.toml: all keys\n"
 
 /* ---- tables ---- */
 
-static void write_record(struct buf *out, const struct config_record *record, const char *path, const char *title);
+/* file: of which file the tables are, if another one has tables with their names; else "". */
+static void write_record(struct buf *out, const struct config_record *record, const char *path, const char *title,
+                         const char *file);
 
 static void write_rows(struct buf *out, const struct config_record *record, const char *path)
 {
@@ -49,29 +51,30 @@ static void write_inert(struct buf *out, const struct config_record *record)
 	}
 }
 
-/* Profiles have the same keys, which are not repeated. */
-static void write_inner(struct buf *out, const struct config_record *record, const char *path)
+/* Profiles have the same keys, which are not repeated, as are providers in the second file. */
+static void write_inner(struct buf *out, const struct config_record *record, const char *path, const char *file)
 {
 	for (size_t i = 0; i < record->count; i++) {
 		const struct config_row *row = &record->rows[i];
 		char inner[256], title[256];
 		const struct config_record *below = config_row_inner(row);
-		if (!below || below == record)
+		if (!below || below == record || (*file && below == &config_provider_keys))
 			continue;
 		bool is_named = row->kind == CONFIG_named;
 		snprintf(inner, sizeof(inner), "%s%s%s.", path, row->key, is_named ? ".NAME" : "");
 		const char *format = row->kind == CONFIG_list ? "[[%s%s]]" : "[%s%s%s]";
 		snprintf(title, sizeof(title), format, path, row->key, is_named ? ".NAME" : "");
-		write_record(out, below, inner, title);
+		write_record(out, below, inner, title, file);
 	}
 }
 
-static void write_record(struct buf *out, const struct config_record *record, const char *path, const char *title)
+static void write_record(struct buf *out, const struct config_record *record, const char *path, const char *title,
+                         const char *file)
 {
-	buf_printf(out, *path ? "\n## `%s`\n" : "\n## %s\n", title);
+	buf_printf(out, *path ? "\n## `%s`%s\n" : "\n## %s%s\n", title, file);
 	write_rows(out, record, path);
 	write_inert(out, record);
-	write_inner(out, record, path);
+	write_inner(out, record, path, file);
 }
 
 static void write_user_only(struct buf *out)
@@ -97,11 +100,12 @@ static void the_document_matches_the_table(void **state)
 	buf_init(&there, DOC_MAX);
 	buf_append_c(&doc, intro);
 	buf_append_c(&doc, config_text_intro);
-	write_record(&doc, &config_keys, "", "The file itself");
+	write_record(&doc, &config_keys, "", "The file itself", "");
+	write_record(&doc, &config_agent_role_keys, "agents.NAME.", "[agents.NAME]", "");
 	write_user_only(&doc);
 	buf_append_c(&doc, "\n# requirements.toml: the limits of an administrator\n");
 	buf_append_c(&doc, config_text_requirements);
-	write_record(&doc, &config_requirements_keys, "", "The file itself");
+	write_record(&doc, &config_requirements_keys, "", "The file itself", " of requirements.toml");
 	assert_false(doc.over);
 	if (getenv("CODEX_WRITE_DOCS"))
 		assert_int_equal(file_write_atomic(path, buf_str(&doc), 0644, false, &err), 0);
@@ -130,6 +134,27 @@ static void every_key_has_a_sentence(void **state)
 	(void)state;
 	check_sentences(&config_keys);
 	check_sentences(&config_requirements_keys);
+	check_sentences(&config_agent_role_keys);
+}
+
+static void no_heading_occurs_twice(void **state)
+{
+	(void)state;
+	struct error err;
+	auto_buf struct buf there, seen;
+	buf_init(&there, DOC_MAX);
+	buf_init(&seen, DOC_MAX);
+	if (file_read(source_path("docs/config.md"), &there, &err) != 0)
+		fail_msg("%s", err.text);
+	struct str rest = buf_str(&there), line;
+	while (str_next_part(&rest, '\n', &line)) {
+		if (!str_has_prefix(line, "## "))
+			continue;
+		if (str_find(buf_str(&seen), line) >= 0 && line.ptr[line.len - 1] == '`')
+			fail_msg("docs/config.md has two sections %.*s", STR_ARG(line));
+		buf_append_str(&seen, line);
+		buf_append_c(&seen, "\n");
+	}
 }
 
 int main(void)
@@ -137,6 +162,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_key_has_a_sentence),
 		cmocka_unit_test(the_document_matches_the_table),
+		cmocka_unit_test(no_heading_occurs_twice),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

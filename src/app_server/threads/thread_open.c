@@ -129,7 +129,7 @@ static struct app_session_source *describe_source(const struct codex_child *abou
 	jw_member_i64(&w, "depth", about->depth);
 	jw_member_cstr(&w, "agent_path", NULL);
 	jw_member_cstr(&w, "agent_nickname", about->nickname);
-	jw_member_cstr(&w, "agent_role", NULL);
+	jw_member_cstr(&w, "agent_role", about->role);
 	jw_object_end(&w);
 	jw_object_end(&w);
 	ret->tag = app_session_source_sub_agent;

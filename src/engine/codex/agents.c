@@ -294,6 +294,7 @@ void agents_announce(struct codex *child)
 		.thread_id = child->env.agent->session_id,
 		.parent_thread_id = child->env.agent->parent->session_id,
 		.nickname = child->env.agent->label,
+		.role = child->env.agent->role,
 		.depth = child->env.agent->depth,
 	};
 	if (!root->on_child)

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/agent_role.h"
 #include "config/config.h"
 #include "config/config_required.h"
 #include "engine/codex/agents.h"
@@ -20,11 +21,30 @@
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_reader.h"
 
-static struct codex *open_codex(struct codex *parent, struct agent *agent, const struct unfinished *unfinished)
+/* Returns NULL if the subagent has no role, or one without settings. */
+static const struct agent_role *role_of(const struct codex *parent, const struct agent *agent)
 {
+	return agent->role ? agent_role_find(config_roles(parent->env.config), str_of(agent->role)) : NULL;
+}
+
+/* Returns the configuration of the subagent, with a reference: its parent's, with the MCP servers of a reload and with
+ * the settings of its role. */
+static struct config *config_of(const struct codex *parent, const struct agent *agent, struct error *err)
+{
+	struct config *config = session_mcp_config(parent->session->mcp);
+	const struct agent_role *role = role_of(parent, agent);
+	return role ? config_with_role(config, role, err) : config_ref(config);
+}
+
+static struct codex *open_codex(struct codex *parent, struct agent *agent, const struct unfinished *unfinished,
+                                struct error *err)
+{
+	struct config *config = config_of(parent, agent, err);
+	if (!config)
+		return NULL;
 	struct codex_options options = {
 		.services = parent->services,
-		.config = session_mcp_config(parent->session->mcp), /* with the MCP servers of a reload */
+		.config = config,
 		.source = parent->env.source,
 		.cwd = parent->session->settings->cwd,
 		.client = parent->env.client,
@@ -39,20 +59,38 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent, const
 		.steers = true,
 	};
 	struct codex *child = parent->ops->open(&options);
+	config_unref(config);
 	agents_join(child, agent);
 	return child;
+}
+
+/* Orders sandboxes from the narrowest; within a mode, the one without network access is narrower. */
+static int rank_of(const struct sandbox *sandbox)
+{
+	switch (sandbox->tag) {
+	case sandbox_read_only:
+		return 0;
+	case sandbox_workspace_write:
+		return sandbox->workspace_write->network_access ? 2 : 1;
+	default:
+		return 3;
+	}
+}
+
+/* Returns the sandbox of a mode without further roots; the mode is not danger-full-access. */
+static struct sandbox narrow(enum sandbox_mode mode)
+{
+	static struct workspace_write workspace;
+	if (mode == sandbox_mode_workspace_write)
+		return (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &workspace};
+	return (struct sandbox){.tag = sandbox_read_only};
 }
 
 /* Returns the parent's sandbox, or the narrower one that the launch requests. In the same mode the roots stay the
  * same. */
 static struct sandbox lowered(const struct sandbox *own, const struct agent_launch *launch)
 {
-	static struct workspace_write workspace;
-	if (!launch->has_sandbox)
-		return *own;
-	if (launch->sandbox == sandbox_mode_workspace_write)
-		return (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &workspace};
-	return (struct sandbox){.tag = sandbox_read_only};
+	return launch->has_sandbox ? narrow(launch->sandbox) : *own;
 }
 
 /* Accepts known models and the parent's own. For any other model the provider's error would come much later. */
@@ -61,7 +99,7 @@ static int check_model(const struct codex *parent, const struct agent_launch *la
 	struct model_info info;
 	auto_buf struct buf names;
 	buf_init(&names, 4 * KIB);
-	if (!launch->model.len || str_is(launch->model, parent->session->settings->model) ||
+	if (!launch->model.len || launch->has_own_model || str_is(launch->model, parent->session->settings->model) ||
 	    model_catalog_get(launch->model).is_known)
 		return 0;
 	for (size_t i = 0; model_catalog_at(i, &info); i++) {
@@ -214,10 +252,19 @@ static void drop(struct agent *agent, struct codex *child)
 	child->ops->close(child);
 }
 
-/* A copy of the conversation stays with the model that wrote it. */
-static struct agent_launch with_defaults(const struct config *config, const struct agent_launch *launch)
+/* The settings of the role, as in the subagent's configuration, take precedence over the call's, and those over the
+ * defaults. A copy of the conversation
+ * stays with the model that wrote it. */
+static struct agent_launch with_defaults(const struct config *config, const struct agent_role *role,
+                                         const struct agent_launch *launch)
 {
 	struct agent_launch full = *launch;
+	if (role && role->model.len) {
+		full.model = str_of(config->model);
+		full.has_own_model = true;
+	}
+	if (role && role->effort.len)
+		full.effort = str_of(config->model_reasoning_effort);
 	if (!full.model.len && !full.shares_history)
 		full.model = str_of(config->agents.default_subagent_model);
 	if (!full.effort.len && !full.shares_history)
@@ -225,16 +272,47 @@ static struct agent_launch with_defaults(const struct config *config, const stru
 	return full;
 }
 
+/* A role may narrow the sandbox. */
+static void narrow_by_role(struct agent_launch *launch, const struct agent_role *role, const struct codex *parent,
+                           const struct config *config)
+{
+	const struct sandbox wanted = narrow(config->sandbox_mode);
+	if (!role || !toml_get(role->settings, "sandbox_mode") ||
+	    config->sandbox_mode == sandbox_mode_danger_full_access ||
+	    rank_of(&wanted) >= rank_of(parent->session->settings->sandbox))
+		return;
+	launch->has_sandbox = true;
+	launch->sandbox = config->sandbox_mode;
+}
+
+/* The roles that exist without configuration; they have no settings. */
+static bool is_built_in(const char *role)
+{
+	return strcmp(role, "default") == 0 || strcmp(role, "explorer") == 0 || strcmp(role, "worker") == 0;
+}
+
+/* Gives the subagent one of its role's nicknames. */
+static void name_by_role(struct agent *agent, const struct agent_role *role)
+{
+	if (role && role->nicknames.count)
+		agent_set_label(agent, role->nicknames.items[agent->id % role->nicknames.count]);
+}
+
 int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err)
 {
 	struct codex *parent = agent->parent->session;
-	struct agent_launch full = with_defaults(parent->env.config, launch);
+	const struct agent_role *role = role_of(parent, agent);
 	(void)self;
-	launch = &full;
-	if (check_model(parent, launch, err) != 0)
+	if (agent->role && !role && !is_built_in(agent->role))
+		return error_set(err, ERR_invalid, "unknown agent_type '%s'", agent->role);
+	struct codex *child = open_codex(parent, agent, NULL, err);
+	if (!child)
 		return -(int)err->code;
-	struct codex *child = open_codex(parent, agent, NULL);
-	if (configure(parent, child, launch, err) != 0) {
+	struct agent_launch full = with_defaults(child->env.config, role, launch);
+	narrow_by_role(&full, role, parent, child->env.config);
+	name_by_role(agent, role);
+	launch = &full;
+	if (check_model(parent, launch, err) != 0 || configure(parent, child, launch, err) != 0) {
 		drop(agent, child);
 		return -(int)err->code;
 	}
@@ -248,19 +326,6 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 	agents_retract(child);
 	drop(agent, child);
 	return -(int)err->code;
-}
-
-/* Orders sandboxes from the narrowest; within a mode, the one without network access is narrower. */
-static int rank_of(const struct sandbox *sandbox)
-{
-	switch (sandbox->tag) {
-	case sandbox_read_only:
-		return 0;
-	case sandbox_workspace_write:
-		return sandbox->workspace_write->network_access ? 2 : 1;
-	default:
-		return 3;
-	}
 }
 
 /* Returns the recorded settings of a reopened subagent, with the parent's approval policy and, if that allows less,
@@ -299,7 +364,9 @@ int agents_continue(struct agent *agent, const struct codex *root, const struct 
 	auto_free char *path = rollout_list_find_id(session_env_rollouts(&root->env), str_of(agent->session_id), err);
 	if (!path)
 		return error_set(err, ERR_not_found, "agent_id %llu is no longer active; refresh subagent_list", id);
-	struct codex *child = open_codex(owner_of(agent), agent, unfinished);
+	struct codex *child = open_codex(owner_of(agent), agent, unfinished, err);
+	if (!child)
+		return -(int)err->code;
 	struct op_configure_session resume = {.resume_path = str_of(path)};
 	struct op op = {.tag = OP_configure_session, .configure_session = &resume};
 	if (sq_push(&child->sq, STR(""), &op, err) == 0)

@@ -20,6 +20,7 @@ typedef void (*codex_event_fn)(const struct event *event, void *self);
 struct codex_child {
 	const char *thread_id, *parent_thread_id;
 	const char *nickname; /* may be NULL */
+	const char *role;     /* may be NULL */
 	unsigned depth;       /* 1 for a child of the root */
 };
 

@@ -135,6 +135,7 @@ static void start_rollout(struct session *session)
 		meta.parent_thread_id = str_of(agent->parent->session_id);
 		meta.depth = agent->depth;
 		meta.nickname = str_of(agent->label);
+		meta.role = str_of(agent->role);
 	}
 	session->rollout = rollout_writer_create(session_env_rollouts(env), &meta, env->config->fsync);
 	git_info_finish(&git);

@@ -273,6 +273,8 @@ void preamble_write(struct context *fresh, struct conversation *conversation, co
 
 void preamble_add_abort(struct conversation *conversation)
 {
+	if (!conversation->session->env->config->agents.interrupt_message)
+		return;
 	const struct destination to = {.conversation = conversation};
 	auto_buf struct buf text;
 	buf_init(&text, 16 * KIB);

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/agent_role.h"
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "config/web_search.h"
@@ -209,6 +210,30 @@ static void write_code_tools(struct conversation *conversation, const struct set
 	jw_array_end(&w);
 }
 
+/* Describes the roles of subagents; writes nothing if none is configured. */
+static void write_roles(const struct config *config, struct buf *out)
+{
+	static const struct {
+		const char *name, *text;
+	} built_in[] = {
+		{"default", "An agent like you."},
+		{"explorer", "Answers one precise question about the code, without changing it."},
+		{"worker", "Carries out a part of the work. Name the files that it owns; others work beside it."},
+	};
+	const struct agent_roles *roles = config_roles(config);
+	vec_for_each(it, roles) {
+		buf_printf(out, "%s\n%.*s: {\n%s", out->len ? "" : "\nRoles:", STR_ARG(it->name), it->description);
+		if (it->model.len)
+			buf_printf(out, "\n- Its model is always `%.*s`.", STR_ARG(it->model));
+		if (it->effort.len)
+			buf_printf(out, "\n- Its reasoning effort is always `%.*s`.", STR_ARG(it->effort));
+		buf_append_c(out, "\n}");
+	}
+	for (size_t i = 0; out->len && i < countof(built_in); i++)
+		if (!agent_role_find(roles, str_of(built_in[i].name)))
+			buf_printf(out, "\n%s: {\n%s\n}", built_in[i].name, built_in[i].text);
+}
+
 struct str conversation_tools(struct conversation *conversation, const struct settings *settings)
 {
 	const struct session *session = conversation->session;
@@ -237,8 +262,11 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 			write_tool(session, settings, (enum tool_tag)tag, &code, &w);
 	}
 	code_tools_finish(&code);
+	auto_buf struct buf roles;
+	buf_init(&roles, 2 * LIMIT_AGENT_ROLES * LIMIT_AGENT_ROLE_TEXT);
+	write_roles(session->env->config, &roles);
 	if (!conversation->voice && session_offers_agents(session))
-		tool_spec_write_agents(&w);
+		tool_spec_write_agents(roles.len && !roles.over ? buf_str(&roles) : STR_NONE, &w);
 	if (mode != CODE_MODE_only)
 		write_provided(conversation, searches_tools(session, settings), &w);
 	bool is_lite = settings->info.is_lite && session->provider->wire == wire_api_responses;

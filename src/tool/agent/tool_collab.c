@@ -135,7 +135,14 @@ void tool_spawn_agent_start(struct tool_call *call)
 		tool_call_finishf(call, false, "%s", err.text);
 		return;
 	}
+	if (args->fork_context && args->agent_type.ptr) {
+		tool_call_finish(call, false,
+		                 STR("A fork with the history keeps the role of its parent: omit agent_type, or omit "
+		                     "fork_context"));
+		return;
+	}
 	struct agent_launch wish = {
+		.role = args->fork_context ? str_of(self->role) : args->agent_type,
 		.origin = args->fork_context ? subagent_origin_fork : subagent_origin_spawn,
 		.prompt = saying.words,
 		.items = saying.items,

@@ -1,0 +1,230 @@
+/* The file of a role is the user's, or it is below a project, whose files may only narrow what the user allows
+ * (config_narrow.h): a command in the sandbox could have written it. */
+#include "config/agent_role.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config_env.h"
+#include "config/config_narrow.h"
+
+struct reader {
+	const struct agent_role_source *from;
+	struct agent_roles *roles;
+	struct config_allowed allowed; /* initialised if has_allowed */
+	bool has_allowed;
+};
+
+const struct agent_role *agent_role_find(const struct agent_roles *roles, struct str name)
+{
+	vec_for_each(it, roles)
+		if (str_eq(it->name, name))
+			return it;
+	return NULL;
+}
+
+/* ---- checks ---- */
+
+static bool is_nickname(struct str name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.ptr[i];
+		if (!((c | 32) >= 'a' && (c | 32) <= 'z') && !(c >= '0' && c <= '9') && !strchr(" -_", c))
+			return false;
+	}
+	return name.len && name.len <= LIMIT_AGENT_NICKNAME;
+}
+
+static const char *find_fault(const struct config_agent_role *keys)
+{
+	struct str description = str_trim(str_of(keys->description));
+	const struct config_strings *names = &keys->nickname_candidates;
+	if (!description.len)
+		return "it has no `description`";
+	if (description.len > LIMIT_AGENT_ROLE_TEXT)
+		return "its `description` is too long";
+	if (keys->is_set.nickname_candidates && !names->count)
+		return "`nickname_candidates` is empty";
+	for (size_t i = 0; i < names->count; i++) {
+		if (!is_nickname(names->items[i]))
+			return "a nickname consists of letters, digits, blanks, - and _";
+		for (size_t k = 0; k < i; k++)
+			if (str_eq(names->items[i], names->items[k]))
+				return "`nickname_candidates` names one twice";
+	}
+	return NULL;
+}
+
+static struct config_binder binder_of(const struct reader *r)
+{
+	return (struct config_binder){
+		.arena = r->from->layers->arena, .home = config_env("HOME"), .cwd = r->from->place->cwd, .is_quiet = true};
+}
+
+/* ---- settings ---- */
+
+static bool is_own(const struct reader *r, const char *path)
+{
+	for (size_t i = 0; i < r->from->own_folders; i++)
+		if (path_is_inside(path, r->from->layers->folders.items[i]))
+			return true;
+	return false;
+}
+
+/* True if the table was set by a project's file. */
+static bool is_of_project(const struct reader *r, const struct toml *node)
+{
+	vec_for_each(it, &r->from->layers->items)
+		if (it->kind == CONFIG_LAYER_project && strcmp(it->root->source, node->source) == 0)
+			return true;
+	return false;
+}
+
+static struct toml *read_settings(struct reader *r, const char *path, bool is_projects, struct error *err)
+{
+	const struct agent_role_source *from = r->from;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_CONFIG_FILE);
+	if (file_read_regular(path, &text, err) != 0)
+		return NULL;
+	struct arena *arena = from->layers->arena;
+	struct toml *root = toml_parse(arena, arena_str(arena, buf_str(&text)), arena_cstr(arena, str_of(path)), err);
+	if (!root || !is_projects)
+		return root;
+	if (!r->has_allowed)
+		config_allowed_init(&r->allowed, from->layers, from->place->trust);
+	r->has_allowed = true;
+	config_project_limit(from->layers, &r->allowed,
+	                     &(struct config_project_file){from->place->root, from->home, buf_str(&text)}, root);
+	return root;
+}
+
+static struct str text_of(const struct toml *settings, const char *key)
+{
+	const struct toml *value = toml_get(settings, key);
+	return toml_is(value, TOML_string) && value->text.len ? value->text : STR_NONE;
+}
+
+/* The types of the settings are checked here, so that a mistake is reported at the start. */
+static int add(struct reader *r, struct str name, const struct config_agent_role *keys, struct toml *settings,
+               struct error *err)
+{
+	struct config_binder binder = binder_of(r);
+	struct config *scratch = arena_new(r->from->layers->arena, struct config);
+	const char *fault = find_fault(keys);
+	if (fault)
+		return error_set(err, ERR_config, "%s", fault);
+	if (r->roles->count >= LIMIT_AGENT_ROLES)
+		return error_set(err, ERR_limit, "there are more than %d", LIMIT_AGENT_ROLES);
+	if (config_bind(&binder, &config_keys, settings, "", scratch, err) != 0)
+		return -(int)err->code;
+	if (!agent_role_find(r->roles, name))
+		vec_push(r->roles, ((struct agent_role){name, keys->description, keys->nickname_candidates, settings,
+		                                        text_of(settings, "model"),
+		                                        text_of(settings, "model_reasoning_effort")}));
+	return 0;
+}
+
+static void warn(const struct reader *r, struct str name, const struct error *err)
+{
+	char shown[TOML_KEY_SHOWN];
+	config_layer_warn(r->from->layers, "the agent role `%s` is ignored: %s", toml_key_shown(name, shown), err->text);
+}
+
+/* ---- the two forms ---- */
+
+static bool is_known_key(struct str key)
+{
+	for (size_t i = 0; i < config_agents_keys.count; i++)
+		if (str_is(key, config_agents_keys.rows[i].key))
+			return true;
+	return false;
+}
+
+static int read_table(struct reader *r, const struct toml *table, struct error *err)
+{
+	char name[TOML_KEY_SHOWN + sizeof("agents.")] = "agents.";
+	struct error wrong;
+	struct config_agent_role keys;
+	struct config_binder binder = binder_of(r);
+	struct toml *settings = toml_new(binder.arena, TOML_table, table->source, table->line);
+	toml_key_shown(table->key, name + strlen(name));
+	if (config_bind(&binder, &config_agent_role_keys, table, name, &keys, err) != 0)
+		return -(int)err->code;
+	const struct toml *file = toml_get(table, "config_file");
+	if (keys.config_file) {
+		bool is_inside = path_is_inside(keys.config_file, r->from->place->root) && !is_own(r, keys.config_file);
+		settings = read_settings(r, keys.config_file, is_inside || is_of_project(r, file), &wrong);
+	}
+	if (!settings || add(r, table->key, &keys, settings, &wrong) != 0)
+		warn(r, table->key, &wrong);
+	return 0;
+}
+
+/* A file of its own has the keys of the table beside the settings, and its name, by default that of the file. */
+static void read_file(struct reader *r, const char *path, const char *file, bool is_projects)
+{
+	static const char *const own[] = {"name", "description", "nickname_candidates"};
+	struct error err;
+	struct config_agent_role keys;
+	struct config_binder binder = binder_of(r);
+	struct str name = str_n(file, strlen(file) - strlen(".toml"));
+	struct toml *settings = read_settings(r, path, is_projects, &err);
+	struct toml *table = toml_new(binder.arena, TOML_table, path, 1);
+	if (settings && text_of(settings, "name").ptr)
+		name = text_of(settings, "name");
+	for (size_t i = 0; settings && i < countof(own); i++) {
+		struct toml *value = toml_remove(settings, str_of(own[i]));
+		if (value && i)
+			toml_add(binder.arena, table, str_of(own[i]), value);
+	}
+	name = arena_str(binder.arena, name);
+	if (!settings || config_bind(&binder, &config_agent_role_keys, table, "", &keys, &err) != 0 ||
+	    add(r, name, &keys, settings, &err) != 0)
+		warn(r, name, &err);
+}
+
+static int by_name(const struct dirent **a, const struct dirent **b)
+{
+	return strcmp((*a)->d_name, (*b)->d_name);
+}
+
+static int is_role_file(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.' && str_has_suffix(str_of(entry->d_name), ".toml") && entry->d_name[5];
+}
+
+static void read_folder(struct reader *r, const char *folder, bool is_projects)
+{
+	struct dirent **found = NULL;
+	auto_free char *agents = path_join(folder, "agents");
+	int count = dir_exists(agents) ? scandir(agents, &found, is_role_file, by_name) : 0;
+	for (int i = 0; i < count; i++) {
+		auto_free char *path = path_join(agents, found[i]->d_name);
+		if (i < LIMIT_AGENT_ROLES)
+			read_file(r, path, found[i]->d_name, is_projects);
+		free(found[i]);
+	}
+	free(found);
+}
+
+int agent_roles_read(struct agent_roles *roles, const struct agent_role_source *source, struct error *err)
+{
+	struct reader r = {.from = source, .roles = roles};
+	const struct config_layers *layers = source->layers;
+	struct toml *agents = toml_get(config_layer_merge(layers), "agents");
+	for (const struct toml *it = toml_is(agents, TOML_table) ? agents->child : NULL; it; it = it->next)
+		if (it->kind == TOML_table && !is_known_key(it->key) && read_table(&r, it, err) != 0)
+			return -(int)err->code;
+	for (size_t i = layers->folders.count; i-- > 0;) {
+		const char *folder = layers->folders.items[i];
+		if (!source->ignores_user || strcmp(folder, source->home) != 0)
+			read_folder(&r, folder, i >= source->own_folders);
+	}
+	return 0;
+}

@@ -1,0 +1,213 @@
+// Roles of subagents: [agents.NAME] and agents/NAME.toml, from the configuration to the subagent's requests.
+
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import test from 'node:test';
+import { startAppServer, text } from './lib/app_server.mjs';
+import { codexExec, makeHome, needs, outputOf, rollouts, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
+
+const exec = needs('exec'), server = needs('app-server');
+const spawn = (args) => ({ call: 'spawn_agent', arguments: { message: 'count pears', ...args } });
+const asks = (model) => model.requests().filter(({ body }) => JSON.stringify(body.input).includes('count pears') &&
+	!JSON.stringify(body.input).includes('ROOT'));
+const root = (model) => model.requests().findLast(({ body }) => JSON.stringify(body.input).includes('ROOT'));
+const agentTypes = (model) => model.requests()[0].body.tools.find(({ type }) => type === 'namespace').tools
+	.find(({ name }) => name === 'spawn_agent').parameters.properties.agent_type;
+
+/** A model whose root makes these calls, waits for the first agent, and ends; each subagent takes these steps. */
+const script = (t, calls, child = [{ message: 'Five.' }]) => startModel(t, [
+	{ when: { contains: 'count pears', lacks: 'ROOT' }, reply: child, times: 'forever' },
+	{ reply: calls },
+	{ take: { agent: { from: 'input', after: '"agent_id\\":\\"' } },
+		reply: [{ call: 'wait_agent', arguments: { targets: ['{agent}'] } }] },
+	{ ...say('Done.'), times: 'forever' },
+]);
+
+/** CODEX_HOME with these files beside config.toml. */
+function home(t, model, config, files = {}) {
+	const dir = makeHome(t, model, `model = "gpt-5.4"\nmodel_reasoning_effort = "medium"\n${config}`);
+	for (const [name, content] of Object.entries(files)) {
+		fs.mkdirSync(path.dirname(path.join(dir, name)), { recursive: true });
+		fs.writeFileSync(path.join(dir, name), content);
+	}
+	return dir;
+}
+
+const SCOUT = `[agents.scout]
+description = "Looks around."
+config_file = "scout.toml"
+nickname_candidates = ["Vasco da Gama"]
+`;
+const scout = `model = "gpt-5.5"
+model_reasoning_effort = "high"
+developer_instructions = "Be a scout."
+sandbox_mode = "danger-full-access"
+approval_policy = "on-request"
+`;
+
+test('a subagent gets the settings of its role, above those of the call; the sandbox stays that of its parent', exec, async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'scout', model: 'gpt-5.4', reasoning_effort: 'low' })]);
+	const dir = home(t, model, SCOUT, { 'scout.toml': scout });
+	const run = await codexExec(t, model, ['-s', 'read-only', 'ROOT'], { home: dir });
+	assert.equal(run.code, 0, run.stderr);
+	assert.equal(run.stdout, 'Done.\n');
+	assert.match(agentTypes(model).description, /\nscout: \{\nLooks around\.\n- Its model is always `gpt-5\.5`\.\n- Its reasoning effort is always `high`\.\n\}/);
+	assert.match(agentTypes(model).description, /\nworker: \{/);
+	const [first] = asks(model);
+	assert.equal(first.body.model, 'gpt-5.5');
+	assert.equal(first.body.reasoning.effort, 'high');
+	assert.ok(textsOf(first, 'developer').includes('Be a scout.'));
+	assert.ok(!textsOf(root(model), 'developer').includes('Be a scout.'));
+	assert.deepEqual([first, root(model)].map((it) => /Sandbox: `([a-z-]*)`/.exec(textsOf(it, 'developer').join('\n'))?.[1]), ['read-only', 'read-only']);
+	const spawned = root(model).body.input.find(({ name }) => name === 'spawn_agent');
+	assert.equal(JSON.parse(outputOf(root(model), spawned.call_id)).nickname, 'Vasco da Gama');
+	const source = rollouts(dir).map((file) => JSON.parse(fs.readFileSync(file, 'utf8').split('\n')[0]).payload)
+		.find(({ agent_role }) => agent_role);
+	assert.equal(source.agent_role, 'scout');
+	assert.equal(source.source.subagent.thread_spawn.agent_role, 'scout');
+});
+
+test('a role narrows the sandbox', exec, async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'reader' })]);
+	const dir = home(t, model, '[agents.reader]\ndescription = "reads"\nconfig_file = "r.toml"\n', { 'r.toml': 'sandbox_mode = "read-only"\n' });
+	const run = await codexExec(t, model, ['ROOT'], { home: dir });
+	assert.equal(run.code, 0, run.stderr);
+	assert.match(textsOf(asks(model)[0], 'developer').join('\n'), /Sandbox: `read-only`/);
+});
+
+test('an unknown role, and a role for a copy of the conversation, are errors; the built-in roles have no settings', exec, async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'worker' }), spawn({ agent_type: 'nosuch' }),
+		spawn({ agent_type: 'scout', fork_context: true })]);
+	const dir = home(t, model, SCOUT, { 'scout.toml': scout });
+	const run = await codexExec(t, model, ['ROOT'], { home: dir });
+	assert.equal(run.code, 0, run.stderr);
+	const calls = root(model).body.input.filter(({ name }) => name === 'spawn_agent');
+	const [worker, nosuch, fork] = calls.map(({ call_id: id }) => outputOf(root(model), id));
+	assert.match(worker, /agent_id/);
+	assert.equal(nosuch, "unknown agent_type 'nosuch'");
+	assert.match(fork, /^A fork with the history keeps the role of its parent/);
+	assert.deepEqual(asks(model).map(({ body }) => body.model), ['gpt-5.4']);
+});
+
+test('a role in a file of its own; without roles there is no argument for them', exec, async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'pears' })]);
+	const dir = home(t, model, '', { 'agents/b.toml': 'name = "pears"\ndescription = "Counts."\nmodel = "gpt-5.5"\n',
+		'agents/plain.toml': 'description = "Plain."\n', 'agents/.hidden.toml': 'x', 'agents/note.txt': 'x' });
+	const run = await codexExec(t, model, ['ROOT'], { home: dir });
+	assert.equal(run.code, 0, run.stderr);
+	assert.doesNotMatch(run.stderr, /role/);
+	assert.match(agentTypes(model).description, /\npears: \{\nCounts\.[^}]*\}\nplain: \{\nPlain\.\n\}\ndefault/);
+	assert.equal(asks(model)[0].body.model, 'gpt-5.5');
+	const plain = await startModel(t, [say('ok')]);
+	assert.equal((await codexExec(t, plain, ['--ignore-user-config', '-c', 'model_provider="mock"',
+		'-c', `model_providers.mock={name="mock",base_url="${plain.url}"}`, 'ROOT'], { home: dir })).code, 0);
+	assert.equal(agentTypes(plain), undefined);
+});
+
+test('a role that cannot be used is left out, and a warning says why', exec, async (t) => {
+	const model = await startModel(t, [say('ok')]);
+	const config = `[agents.none]
+[agents.blank]
+description = " "
+[agents.names]
+description = "x"
+nickname_candidates = []
+[agents.twice]
+description = "x"
+nickname_candidates = ["A", "A"]
+[agents.sign]
+description = "x"
+nickname_candidates = ["A!"]
+[agents.gone]
+description = "x"
+config_file = "gone.toml"
+[agents.pipe]
+description = "x"
+config_file = "pipe"
+[agents.typed]
+description = "x"
+config_file = "typed.toml"
+[agents.good]
+description = "x"
+`;
+	const dir = home(t, model, config, { 'typed.toml': 'model = 3\n', 'agents/torn.toml': 'description = "x\n' });
+	spawnSync('mkfifo', [path.join(dir, 'pipe')]);
+	const run = await codexExec(t, model, ['ROOT'], { home: dir });
+	assert.equal(run.code, 0, run.stderr);
+	const ignored = [...run.stderr.matchAll(/the agent role `(\w+)` is ignored: (.*)/g)].map(([, name, why]) => [name, why]);
+	assert.deepEqual(ignored.map(([name]) => name).toSorted(),
+		['blank', 'gone', 'names', 'none', 'pipe', 'sign', 'torn', 'twice', 'typed']);
+	assert.match(ignored.find(([name]) => name === 'typed')[1], /typed\.toml:1: `model` must be a string/);
+	assert.match(ignored.find(([name]) => name === 'gone')[1], /gone\.toml/);
+	assert.match(agentTypes(model).description, /\nRoles:\ngood: /);
+	const wrong = await codexExec(t, model, ['-c', 'agents.x={description=3}', 'ROOT'], { home: dir });
+	assert.equal(wrong.code, 1);
+	assert.match(wrong.stderr, /agents\.x\.description/);
+});
+
+test('roles of a trusted project narrow only; those of another project do not exist', exec, async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'local' })]);
+	const cwd = tempDir(t, 'project');
+	fs.mkdirSync(path.join(cwd, '.git'));
+	fs.mkdirSync(path.join(cwd, '.codex/agents'), { recursive: true });
+	fs.writeFileSync(path.join(cwd, '.codex/agents/local.toml'), `description = "Local."
+developer_instructions = "LOCAL"
+model_provider = "other"
+[shell_environment_policy]
+set = { PATH = "/evil" }
+`);
+	const dir = home(t, model, `[projects."${cwd}"]\ntrust_level = "trusted"\n`);
+	const run = await codexExec(t, model, ['ROOT'], { home: dir, cwd });
+	assert.equal(run.code, 0, run.stderr);
+	assert.match(run.stderr, /local\.toml:3: `model_provider` is ignored: a project may not set it/);
+	assert.match(run.stderr, /local\.toml:\d: `shell_environment_policy` is ignored/);
+	assert.ok(textsOf(asks(model)[0], 'developer').includes('LOCAL'));
+
+	const other = await startModel(t, [say('ok')]);
+	assert.equal((await codexExec(t, other, ['ROOT'], { home: home(t, other, ''), cwd })).code, 0);
+	assert.equal(agentTypes(other), undefined);
+});
+
+test('clients see the role of a thread; a subagent that is resumed has it again', server, async (t) => {
+	const model = await startModel(t, [
+		{ when: { contains: 'count pears', lacks: 'ROOT' }, reply: [{ message: 'Five.' }], times: 'forever' },
+		{ reply: [spawn({ agent_type: 'scout' })] },
+		{ take: { agent: { from: 'input.-1.output', after: '"agent_id":"' } }, reply: [
+			{ call: 'wait_agent', arguments: { targets: ['{agent}'] } }, { call: 'close_agent', arguments: { target: '{agent}' } },
+			{ call: 'resume_agent', arguments: { id: '{agent}' } },
+			{ call: 'send_input', arguments: { target: '{agent}', message: 'count pears again' } },
+			{ call: 'wait_agent', arguments: { targets: ['{agent}'] } }] },
+		{ ...say('Done.'), times: 'forever' },
+	]);
+	const app = await startAppServer(t, model, { home: home(t, model, SCOUT, { 'scout.toml': scout }) });
+	const { thread } = await app.request('thread/start', {});
+	await app.request('turn/start', { threadId: thread.id, input: [text('ROOT')] });
+	await app.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.id, 'end');
+	const [{ params }] = app.all('item/completed').filter(({ params: { item } }) => item.tool === 'spawnAgent');
+	const { thread: child } = await app.request('thread/read', { threadId: params.item.receiverThreadIds[0] });
+	assert.equal(child.agentRole, 'scout');
+	assert.equal(child.agentNickname, 'Vasco da Gama');
+	assert.equal((await app.end()).code, 0);
+	assert.deepEqual(asks(model).map(({ body }) => `${body.model} ${body.reasoning.effort}`), ['gpt-5.5 high', 'gpt-5.5 high']);
+});
+
+test('agents.interrupt_message = false: the model does not read that it was interrupted', server, async (t) => {
+	for (const is of [true, false]) {
+		const model = await startModel(t, [
+			{ reply: [{ call: 'exec_command', arguments: { cmd: 'sleep 60' } }] },
+			{ ...say('ok'), times: 'forever' },
+		]);
+		const app = await startAppServer(t, model, { config: `agents.interrupt_message = ${is}\nsandbox_mode = "danger-full-access"\n` });
+		const { thread } = await app.request('thread/start', {});
+		const { turn } = await app.request('turn/start', { threadId: thread.id, input: [text('ROOT')] });
+		await app.take(({ method, params }) => method === 'item/started' && params.item.type === 'commandExecution', 'command');
+		await app.request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
+		await app.next('turn/completed');
+		await app.request('turn/start', { threadId: thread.id, input: [text('again')] });
+		await app.next('turn/completed');
+		assert.equal(textsOf(model.requests().at(-1), 'user').some((it) => it.startsWith('<turn_aborted>')), is);
+		assert.equal((await app.end()).code, 0);
+	}
+});
