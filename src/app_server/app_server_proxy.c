@@ -16,10 +16,12 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/host.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "net/websocket_upgrade.h"
+#include "transport/transport_connect.h"
 #include "transport/transport_stdio.h"
 #include "transport/transport_websocket.h"
 #include "transport/unix_socket.h"
@@ -181,14 +183,14 @@ static const struct transport_events client_events = {on_client_frame, on_long_c
 static const struct transport_events server_events = {on_server_frame, on_long_frame, on_server_end, on_server_drain};
 
 /* *rest receives the bytes after the response's head. */
-static int shake_hands(int fd, struct buf *rest, struct error *err)
+static int shake_hands(int fd, const char *extra, struct buf *rest, struct error *err)
 {
 	auto_buf struct buf request;
 	char key[WEBSOCKET_KEY_SIZE], bytes[4 * KIB];
 	ptrdiff_t end;
-	buf_init(&request, KIB);
+	buf_init(&request, LIMIT_HTTP_HEAD);
 	buf_init(rest, LIMIT_HTTP_HEAD + sizeof(bytes));
-	websocket_upgrade_request(&request, "localhost", "/", "", key);
+	websocket_upgrade_request(&request, "localhost", "/", extra, key);
 	if (fd_write_all(fd, request.data, request.len, err) != 0)
 		return -(int)err->code;
 	while ((end = str_find(buf_str(rest), STR("\r\n\r\n"))) < 0) {
@@ -231,7 +233,7 @@ static int pass_lines(int *fd, struct error *err)
 {
 	struct relay relay = {0};
 	struct buf rest;
-	int status = shake_hands(*fd, &rest, err);
+	int status = shake_hands(*fd, "", &rest, err);
 	if (status == 0 && !(relay.loop = loop_create(err)))
 		status = -(int)err->code;
 	if (status == 0) {
@@ -287,85 +289,114 @@ int app_server_proxy_run(const char *path, struct error *err)
 	return peek(STDIN_FILENO) == 'G' ? pass_bytes(fd, err) : pass_lines(&fd, err);
 }
 
-/* ---- a thread for a terminal ---- */
+/* ---- one request ---- */
 
-enum { ID_INITIALIZE = 1, ID_START = 2 };
-
-struct beginning {
+struct asking {
 	struct loop *loop;
 	struct transport *server;
 	const char *method;
 	struct str params;
-	struct buf *id; /* of the thread */
+	struct buf *answer;
 	struct error failure;
 };
 
-static void send_request(struct beginning *beginning, int id, const char *method, struct str params)
+static void send_request(struct asking *asking, char id, const char *method, struct str params)
 {
 	auto_buf struct buf line;
 	buf_init(&line, LIMIT_LINE);
-	buf_printf(&line, "{\"id\":%d,\"method\":\"%s\",\"params\":", id, method);
+	buf_printf(&line, "{\"id\":%c,\"method\":\"%s\",\"params\":", id, method);
 	buf_append_str(&line, params);
 	buf_append_c(&line, "}\n");
-	transport_send(beginning->server, buf_str(&line));
+	transport_send(asking->server, buf_str(&line));
 }
 
-static void on_begin_frame(struct str frame, void *self)
+static void on_answer_frame(struct str frame, void *self)
 {
-	struct beginning *beginning = self;
+	struct asking *asking = self;
 	auto_arena struct arena arena = {0};
 	struct rpc_message message;
 	if (rpc_read(frame, &arena, &message, NULL) != 0 || (message.kind != RPC_RESULT && message.kind != RPC_ERROR))
 		return;
 	if (message.kind == RPC_RESULT && str_is(message.id, "1")) {
-		send_request(beginning, ID_START, beginning->method, beginning->params);
+		send_request(asking, '2', asking->method, asking->params);
 		return;
 	}
-	struct str id = json_get_str(json_get(message.body, "thread"), "id");
-	if (id.len)
-		buf_append_str(beginning->id, id);
-	else
-		error_set(&beginning->failure, ERR_invalid, "the server refused the session: %.*s",
+	if (message.kind == RPC_ERROR)
+		error_set(&asking->failure, ERR_invalid, "the server refused %s: %.*s", asking->method,
 		          STR_ARG(json_get_str(message.body, "message")));
-	loop_stop(beginning->loop);
+	else
+		buf_append_str(asking->answer, frame);
+	loop_stop(asking->loop);
 }
 
-static void on_begin_end(const struct error *err, void *self)
+static void on_answer_end(const struct error *err, void *self)
 {
-	struct beginning *beginning = self;
-	if (!beginning->id->len && !beginning->failure.code)
-		error_set(&beginning->failure, ERR_transport, "the server closed the connection%s%s", err ? ": " : "",
+	struct asking *asking = self;
+	if (!asking->answer->len && !asking->failure.code)
+		error_set(&asking->failure, ERR_transport, "the server closed the connection%s%s", err ? ": " : "",
 		          err ? err->text : "");
-	loop_stop(beginning->loop);
+	loop_stop(asking->loop);
 }
 
-static int run_beginning(struct beginning *beginning, int fd, struct str rest, struct error *err)
+static int ask(struct asking *asking, int fd, struct str rest, struct error *err)
 {
-	static const struct transport_events events = {on_begin_frame, on_long_frame, on_begin_end, NULL};
-	beginning->server =
-		transport_websocket_open(beginning->loop, fd, rest, WEBSOCKET_CLIENT, &events, beginning, err);
-	if (!beginning->server)
+	static const struct transport_events events = {on_answer_frame, on_long_frame, on_answer_end, NULL};
+	asking->server = transport_websocket_open(asking->loop, fd, rest, WEBSOCKET_CLIENT, &events, asking, err);
+	if (!asking->server)
 		return -(int)err->code;
-	send_request(beginning, ID_INITIALIZE, "initialize",
-	             STR("{\"clientInfo\":{\"name\":\"codex_cli_rs\",\"version\":\"" CODEX_VERSION "\"}}"));
-	loop_run(beginning->loop);
-	transport_destroy(beginning->server, true);
-	if (beginning->failure.code)
-		*err = beginning->failure;
-	return -(int)beginning->failure.code;
+	send_request(asking, '1', "initialize",
+	             STR("{\"clientInfo\":{\"name\":\"codex_cli_rs\",\"version\":\"" CODEX_VERSION
+	                 "\"},\"capabilities\":{\"experimentalApi\":true}}"));
+	loop_run(asking->loop);
+	transport_destroy(asking->server, true);
+	if (asking->failure.code)
+		*err = asking->failure;
+	return -(int)asking->failure.code;
 }
 
-int app_server_open_thread(const char *path, const char *method, struct str params, struct buf *id, struct error *err)
+static int connect_to(const char *address, struct error *err)
 {
-	struct beginning beginning = {.method = method, .params = params, .id = id};
+	struct str rest = str_of(address);
+	if (str_cut_prefix(&rest, "unix://") || rest.ptr[0] == '/')
+		return unix_socket_connect(rest.ptr, err);
+	if (!str_cut_prefix(&rest, "ws://"))
+		return error_set(err, ERR_usage,
+		                 "%s is no address of an app-server: use unix://PATH or ws://HOST:PORT; for wss://, "
+		                 "forward a port, for example with ssh -L",
+		                 address);
+	if (str_has_suffix(rest, "/"))
+		rest.len--;
+	auto_free char *tcp = xasprintf("tcp://%.*s", STR_ARG(rest));
+	return transport_connect(tcp, err);
+}
+
+int app_server_call(const struct app_server_peer *peer, const char *method, struct str params, struct buf *answer,
+                    struct error *err)
+{
+	struct asking asking = {.method = method, .params = params, .answer = answer};
 	struct buf rest = {0};
-	auto_close int fd = unix_socket_connect(path, err);
-	int status = fd < 0 ? -(int)err->code : shake_hands(fd, &rest, err);
-	if (status == 0 && !(beginning.loop = loop_create(err)))
+	auto_free char *extra = xasprintf("%s%s%s", peer->token ? "Authorization: Bearer " : "",
+	                                  peer->token ? peer->token : "", peer->token ? "\r\n" : "");
+	auto_close int fd = connect_to(peer->address, err);
+	int status = fd < 0 ? -(int)err->code : shake_hands(fd, extra, &rest, err);
+	if (status == 0 && !(asking.loop = loop_create(err)))
 		status = -(int)err->code;
 	if (status == 0)
-		status = run_beginning(&beginning, steal_fd(&fd), buf_str(&rest), err);
+		status = ask(&asking, steal_fd(&fd), buf_str(&rest), err);
 	buf_finish(&rest);
-	loop_destroy(beginning.loop);
+	loop_destroy(asking.loop);
 	return status;
+}
+
+int app_server_open_thread(const struct app_server_peer *peer, const char *method, struct str params, struct buf *id,
+                           struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf answer;
+	buf_init(&answer, LIMIT_WEBSOCKET_MESSAGE);
+	if (app_server_call(peer, method, params, &answer, err) != 0)
+		return -(int)err->code;
+	const struct json *thread = json_get(json_get(json_parse(&arena, buf_str(&answer), NULL), "result"), "thread");
+	buf_append_str(id, json_get_str(thread, "id"));
+	return id->len ? 0 : error_set(err, ERR_invalid, "the server opened no session");
 }

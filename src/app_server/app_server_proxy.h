@@ -14,8 +14,18 @@ struct buf;
 /* path: the socket. ERR_connect if no server listens on it. */
 must_check int app_server_proxy_run(const char *path, struct error *err);
 
-/* Opens a thread with thread/start or thread/resume and these parameters, a JSON object, and appends its id. */
-must_check int app_server_open_thread(const char *path, const char *method, struct str params, struct buf *id,
-                                      struct error *err);
+/* A running server. */
+struct app_server_peer {
+	const char *address; /* the path of its Unix socket, unix://PATH or ws://HOST:PORT */
+	const char *token;   /* bearer token for ws://, or NULL */
+};
+
+/* Sends one request with these parameters, a JSON object, and appends the answer: {"id":2,"result":…}. A refusal is
+ * ERR_invalid. */
+must_check int app_server_call(const struct app_server_peer *peer, const char *method, struct str params,
+                               struct buf *answer, struct error *err);
+/* Opens a thread with thread/start or thread/resume and appends its id. */
+must_check int app_server_open_thread(const struct app_server_peer *peer, const char *method, struct str params,
+                                      struct buf *id, struct error *err);
 
 #endif

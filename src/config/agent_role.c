@@ -62,8 +62,10 @@ static const char *find_fault(const struct config_agent_role *keys)
 
 static struct config_binder binder_of(const struct reader *r)
 {
-	return (struct config_binder){
-		.arena = r->from->layers->arena, .home = config_env("HOME"), .cwd = r->from->place->cwd, .is_quiet = true};
+	return (struct config_binder){.arena = r->from->layers->arena,
+	                              .home = config_env("HOME"),
+	                              .cwd = r->from->place->cwd,
+	                              .is_quiet = true};
 }
 
 /* ---- settings ---- */
@@ -133,7 +135,8 @@ static int add(struct reader *r, struct str name, const struct config_agent_role
 static void warn(const struct reader *r, struct str name, const struct error *err)
 {
 	char shown[TOML_KEY_SHOWN];
-	config_layer_warn(r->from->layers, "the agent role `%s` is ignored: %s", toml_key_shown(name, shown), err->text);
+	config_layer_warn(r->from->layers, "the agent role `%s` is ignored: %s", toml_key_shown(name, shown),
+	                  err->text);
 }
 
 /* ---- the two forms ---- */

@@ -17,8 +17,8 @@ struct agent_role {
 	struct str name;
 	const char *description; /* for the model */
 	struct config_strings nicknames;
-	struct toml *settings;     /* as in config.toml */
-	struct str model, effort;  /* of the settings; STR_NONE: the caller's choice */
+	struct toml *settings;    /* as in config.toml */
+	struct str model, effort; /* of the settings; STR_NONE: the caller's choice */
 };
 
 struct agent_roles {
@@ -26,7 +26,7 @@ struct agent_roles {
 	size_t count, cap;
 };
 
-/* Where roles are looked for. */
+/* The sources of roles. */
 struct agent_role_source {
 	struct config_layers *layers;             /* complete */
 	const struct config_project_place *place; /* of the project */

@@ -106,12 +106,12 @@ struct rollout_meta *rollout_meta_copy(const struct rollout_meta *meta, struct a
 	struct rollout_meta *copy = arena_new(arena, struct rollout_meta);
 	*copy = *meta;
 	struct str *const texts[] = {
-		&copy->thread_id,       &copy->timestamp,        &copy->cwd,
-		&copy->originator,      &copy->cli_version,      &copy->subagent,
-		&copy->root_thread_id,  &copy->parent_thread_id, &copy->nickname,
-		&copy->role,            &copy->model_provider,  &copy->forked_from_id,   &copy->git_commit,
-		&copy->git_branch,      &copy->git_url,          &copy->dynamic_tools,
-		&copy->base_rollout_id,
+		&copy->thread_id,      &copy->timestamp,        &copy->cwd,
+		&copy->originator,     &copy->cli_version,      &copy->subagent,
+		&copy->root_thread_id, &copy->parent_thread_id, &copy->nickname,
+		&copy->role,           &copy->model_provider,   &copy->forked_from_id,
+		&copy->git_commit,     &copy->git_branch,       &copy->git_url,
+		&copy->dynamic_tools,  &copy->base_rollout_id,
 	};
 	for (size_t i = 0; i < countof(texts); i++)
 		*texts[i] = arena_str(arena, *texts[i]);

@@ -53,7 +53,8 @@ test('a subagent gets the settings of its role, above those of the call; the san
 	const run = await codexExec(t, model, ['-s', 'read-only', 'ROOT'], { home: dir });
 	assert.equal(run.code, 0, run.stderr);
 	assert.equal(run.stdout, 'Done.\n');
-	assert.match(agentTypes(model).description, /\nscout: \{\nLooks around\.\n- Its model is always `gpt-5\.5`\.\n- Its reasoning effort is always `high`\.\n\}/);
+	assert.match(agentTypes(model).description,
+		/\nscout: \{\nLooks around\.\n- Its model is always `gpt-5\.5`\.\n- Its reasoning effort is always `high`\.\n\}/);
 	assert.match(agentTypes(model).description, /\nworker: \{/);
 	const [first] = asks(model);
 	assert.equal(first.body.model, 'gpt-5.5');

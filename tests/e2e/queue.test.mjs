@@ -7,8 +7,8 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { codexExec, forever, httpError, launch, needs, reply, rollouts, runCodex, say, startModel, textsOf }
-	from './lib/codex.mjs';
+import { cleanEnv, codexBin, codexExec, forever, httpError, launch, makeHome, needs, reply, rollouts, runCodex, say, startModel, tempDir,
+	textsOf, waitFor } from './lib/codex.mjs';
 
 const options = needs('queue');
 const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
@@ -129,6 +129,53 @@ test('codex queue --resume has the daemon send the message; without a daemon it 
 	await model.openGate('g');
 	await client.next('turn/completed');
 	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'first');
+});
+
+test('codex queue --remote adds the message through an app-server, over ws:// with its token and over unix://', options, async (t) => {
+	const model = await startModel(t, [say('one'), forever(say('more'))]);
+	const { home } = await codexExec(t, model, ['begin']);
+	const id = /([0-9a-f-]{36})\.jsonl$/.exec(rollouts(home)[0])[1];
+	const dir = tempDir(t, 'listen'), elsewhere = makeHome(t, null);
+	fs.writeFileSync(path.join(dir, 'token'), 'let-me-in', { mode: 0o600 });
+	const listen = (url, ...args) => {
+		const server = launch(t, codexBin, ['app-server', '--listen', url, ...args], { cwd: dir, env: cleanEnv(home) });
+		return waitFor(server.child.stderr, () => server.result.stderr, (said) => /listening on: (\S+)\n/.exec(said)?.[1]);
+	};
+	const queue = (remote, words, args = [], env = {}) =>
+		runCodex(t, ['queue', '--thread', id, '--message', words, '--remote', remote, ...args], { home: elsewhere, env });
+	const web = await listen('ws://127.0.0.1:0', '--ws-auth', 'capability-token', '--ws-token-file', path.join(dir, 'token'));
+	const refused = await queue(web, 'without a token');
+	assert.equal(refused.code, 1);
+	assert.match(refused.stderr, /^codex queue: .*401/);
+	const TOKEN = { env: ['--remote-auth-token-env', 'T'], set: { T: 'let-me-in' } };
+	const added = await queue(web, 'by web', ['--resume', ...TOKEN.env], TOKEN.set);
+	assert.deepEqual([added.code, added.stderr, added.stdout], [0, '', `Queued a message for session ${id}.\n`]);
+	const sent = () => model.requests().flatMap((request) => textsOf(request, 'user'));
+	while (!sent().includes('by web')) await new Promise((wake) => setTimeout(wake, 5));
+
+	assert.equal((await queue(web, 'x', TOKEN.env)).code, 2, 'the variable is not set');
+	assert.match((await queue('wss://host', 'x')).stderr, /is no address .* unix:\/\/PATH or ws:/);
+	assert.equal((await queue(`unix://${dir}/none.sock`, 'x')).code, 1);
+	assert.equal((await runCodex(t, ['queue', '--thread', 'name', '--message', 'x', '--remote', web], { home })).code, 2);
+	const stranger = await runCodex(t, ['queue', '--thread', '00000000-0000-7000-8000-000000000000', '--message', 'x',
+		'--remote', web, ...TOKEN.env], { home, env: TOKEN.set });
+	assert.equal(stranger.code, 1);
+	assert.match(stranger.stderr, /the server refused thread\/queue\/add: .*00000000-/);
+});
+
+test('codex queue --remote unix://PATH', options, async (t) => {
+	const model = await startModel(t, [say('one'), forever(say('more'))]);
+	const { home } = await codexExec(t, model, ['begin']);
+	const id = /([0-9a-f-]{36})\.jsonl$/.exec(rollouts(home)[0])[1];
+	const file = path.join(tempDir(t, 's'), 'a.sock');
+	launch(t, codexBin, ['app-server', '--listen', `unix://${file}`], { cwd: home, env: cleanEnv(home) });
+	while (!fs.existsSync(file)) await new Promise((wake) => setTimeout(wake, 5));
+	const queue = () => runCodex(t, ['queue', '--thread', id, '--message', 'by path', '--remote', `unix://${file}`], { home });
+	let added = await queue();
+	while (/Connection refused/.test(added.stderr)) added = await queue();
+	assert.deepEqual([added.code, added.stderr], [0, '']);
+	while (model.requests().length < 2) await new Promise((wake) => setTimeout(wake, 5));
+	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'by path');
 });
 
 test('a queue has at most 100 messages, and a damaged file is an error that names it', options, async (t) => {

@@ -2,6 +2,7 @@
 #include "ui/sessions/queue_command.h"
 
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "app_server/app_server_daemon.h"
@@ -10,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
@@ -22,7 +24,7 @@ enum { EXIT_FAILED = 1 };
 
 struct queue_options {
 	struct cli_list overrides;
-	const char *thread, *message;
+	const char *thread, *message, *remote, *token_env;
 	bool resumes;
 };
 
@@ -31,16 +33,21 @@ static const struct cli_option rows[] = {
          "An id, a unique prefix of one, or a name"},
 	{"message", 0, CLI_TEXT, offsetof(struct queue_options, message), "TEXT", NULL, "The message"},
 	{"resume", 0, CLI_FLAG, offsetof(struct queue_options, resumes), NULL, NULL,
-         "Have the running daemon send it now, if the session is idle"},
+         "Have the running daemon, or that of --remote, send it now, if the session is idle"},
+	{"remote", 0, CLI_TEXT, offsetof(struct queue_options, remote), "ADDR", NULL,
+         "Add it to the queue of this app-server instead: unix://, unix://PATH or ws://HOST:PORT"},
+	{"remote-auth-token-env", 0, CLI_TEXT, offsetof(struct queue_options, token_env), "NAME", NULL,
+         "The variable with the token for --remote ws://"},
 	{"config", 'c', CLI_LIST, offsetof(struct queue_options, overrides), "key=value", NULL, NULL},
 };
 
 const struct cli_command queue_command = {
 	.name = "codex queue",
 	.about = "Add a message to the queue of a recorded session.",
-	.usage = "Usage: codex queue --thread SESSION --message TEXT [--resume]",
+	.usage = "Usage: codex queue --thread SESSION --message TEXT [--resume] [--remote ADDR]",
 	.details = "A client of the app-server that has the session loaded sends the message when\n"
 		   "the turn ends; otherwise it is sent when such a client resumes the session.\n"
+		   "A server of --remote loads the session, and sends the message once it is idle.\n"
 		   "`codex exec resume SESSION TEXT` sends a message at once.\n",
 	.options = rows,
 	.option_count = countof(rows),
@@ -71,35 +78,71 @@ static int add(const char *home, const char *id, const char *text, struct error 
 	return thread_queue_add(home, str_of(id), &message, &arena, &added, err);
 }
 
-/* The daemon sends the first message of the queue when it has loaded the session; its turn needs no client. */
-static void resume(const char *home, const char *id)
+/* The server sends the first message of the queue when it has loaded the session; its turn needs no client. */
+static int resume(const struct app_server_peer *server, const char *id, struct error *err)
 {
-	struct error err;
 	auto_buf struct buf params, opened;
-	auto_free char *socket = app_server_daemon_socket(home);
 	buf_init(&params, KIB);
 	buf_init(&opened, KIB);
 	buf_printf(&params, "{\"threadId\":\"%s\",\"excludeTurns\":true}", id);
-	if (app_server_open_thread(socket, "thread/resume", buf_str(&params), &opened, &err) != 0)
-		fprintf(stderr,
-		        "warning: the message is queued, but the session was not resumed: %s\n"
-		        "Start a daemon with: codex app-server daemon start\n",
-		        err.text);
+	return app_server_open_thread(server, "thread/resume", buf_str(&params), &opened, err);
+}
+
+static int add_remote(const struct app_server_peer *server, const char *id, const char *text, struct error *err)
+{
+	char client_id[UUID_TEXT_SIZE];
+	auto_buf struct buf params, answer;
+	buf_init(&params, LIMIT_LINE);
+	buf_init(&answer, LIMIT_LINE);
+	struct json_writer w = json_writer(&params);
+	uuid_v7(client_id);
+	jw_object(&w);
+	jw_member_cstr(&w, "threadId", id);
+	jw_member_cstr(&w, "clientUserMessageId", client_id);
+	jw_key(&w, "input");
+	jw_array(&w);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", "text");
+	jw_member_cstr(&w, "text", text);
+	jw_object_end(&w);
+	jw_array_end(&w);
+	jw_object_end(&w);
+	return app_server_call(server, "thread/queue/add", buf_str(&params), &answer, err);
+}
+
+static int queue(const char *home, const struct queue_options *options, struct error *err)
+{
+	char id[UUID_TEXT_SIZE];
+	auto_free char *daemon = app_server_daemon_socket(home);
+	struct app_server_peer server = {daemon, options->token_env ? config_env(options->token_env) : NULL};
+	if (options->remote && strcmp(options->remote, "unix://") != 0)
+		server.address = options->remote;
+	if (!options->remote && find_id(home, options->thread, id, err) != 0)
+		return -(int)err->code;
+	if (options->remote)
+		snprintf(id, sizeof(id), "%s", options->thread);
+	struct error failure;
+	int status =
+		options->remote ? add_remote(&server, id, options->message, err) : add(home, id, options->message, err);
+	if (options->remote && status == -ERR_invalid && resume(&server, id, &failure) == 0)
+		status = add_remote(&server, id, options->message, err); /* it was not loaded */
+	if (status < 0)
+		return status;
+	if (options->resumes && resume(&server, id, &failure) != 0)
+		fprintf(stderr, "warning: the message is queued, but the session was not resumed: %s\n%s", failure.text,
+		        options->remote ? "" : "Start a daemon with: codex app-server daemon start\n");
+	printf("Queued a message for session %s.\n", id);
+	return 0;
 }
 
 static int run(const struct queue_options *options)
 {
 	struct error err;
-	char id[UUID_TEXT_SIZE];
 	auto_free char *home = config_env_home(&err);
-	if (!home || find_id(home, options->thread, id, &err) != 0 || add(home, id, options->message, &err) < 0) {
-		fprintf(stderr, "codex queue: %s\n", err.text);
-		return EXIT_FAILED;
-	}
-	if (options->resumes)
-		resume(home, id);
-	printf("Queued a message for session %s.\n", id);
-	return 0;
+	if (home && queue(home, options, &err) == 0)
+		return 0;
+	fprintf(stderr, "codex queue: %s\n", err.text);
+	return EXIT_FAILED;
 }
 
 static int check(const struct queue_options *options, struct error *err)
@@ -109,6 +152,11 @@ static int check(const struct queue_options *options, struct error *err)
 		                 options->thread ? "--message <TEXT>" : "--thread <SESSION>");
 	if (str_is_blank(str_of(options->message)))
 		return error_set(err, ERR_invalid, "--message must not be empty");
+	if (options->remote && !uuid_is_valid(str_of(options->thread)))
+		return error_set(err, ERR_invalid, "with --remote, --thread must be the id of a session");
+	if (options->token_env && (!options->remote || !config_env(options->token_env)))
+		return error_set(err, ERR_invalid, "--remote-auth-token-env: %s",
+		                 options->remote ? "the variable is not set" : "there is no --remote");
 	return 0;
 }
 

@@ -216,7 +216,8 @@ int tui_attach_daemon(struct tui *tui, struct error *err)
 	append_params(tui, &params);
 	int status = app_server_daemon_start(&daemon, &was_running, err);
 	if (status == 0)
-		status = app_server_open_thread(socket, "thread/start", buf_str(&params), &id, err);
+		status = app_server_open_thread(&(struct app_server_peer){.address = socket}, "thread/start",
+		                                buf_str(&params), &id, err);
 	auto_free char *path = attach_path(home, buf_str(&id));
 	tui->guest_address = xasprintf("unix://%s", path);
 	tui->options.attaches = true; /* the session stays when this terminal goes */
