@@ -119,6 +119,34 @@ test('a patch of 1,000 lines is shortened', options, async (t) => {
 	assert.match(text, /200 \+row 199\n {4}… \(1000 changed lines in all\)$/);
 });
 
+test('the message of an error with status 400 is shown, not its JSON', options, async (t) => {
+	const error = { message: 'The model `x` is not for you.', type: 'invalid_request_error' };
+	const model = await startModel(t, [reply({ status: 400, body: { error } }), reply({ status: 400, body: 'not JSON' })]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(/^■ status 400 Bad Request: The model `x` is not for you\. \(POST/m);
+	await term.untilGone(/esc to interrupt/);
+	await enter(term, 'again');
+	await term.until(/^■ not JSON \(POST/m);
+	await term.untilGone(/esc to interrupt/);
+	assert.doesNotMatch(term.lines().join('\n'), /invalid_request_error/);
+	await leave(term);
+});
+
+test('after many messages of one turn a plan is still shown once', options, async (t) => {
+	const many = Array.from({ length: 4200 }, (_, i) => ({ message: `m${i}` }));
+	const model = await startModel(t, [reply(...many, { message: '<proposed_plan>\n- the step\n</proposed_plan>' })]);
+	const term = await startReady(t, model);
+	term.type('\x1b[Z');
+	await term.until(/Plan mode/);
+	await enter(term, 'go');
+	await term.until(/Implement this plan\?/);
+	const lines = term.lines();
+	assert.equal(lines.filter((line) => /the step/.test(line)).length, 1);
+	assert.equal(lines.filter((line) => /^• m4199$/.test(line)).length, 1);
+	term.close();
+	await term.done;
+});
+
 test('a checklist shows what is done, current and to come', options, async (t) => {
 	const { text, raw } = await show(t, [call('update_plan', { explanation: 'Because.', plan: [{ step: 'First', status: 'completed' },
 		{ step: 'Second', status: 'in_progress' }, { step: 'Third', status: 'pending' }] })], { config: 'model = "gpt-5.2"\n' });

@@ -55,6 +55,21 @@ test('/status, /help, /ps, /skills, /feedback, /logout and an unknown name', opt
 	await leave(term);
 });
 
+test('/config and /feedback keep their indent where rows are wrapped', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model, [], { columns: 50 });
+	for (const command of ['/config', '/feedback']) {
+		await enter(term, command);
+		await term.until(command === '/config' ? /Settings; of two/ : /codex doctor/);
+		await term.until(/^›$/m);
+		const [, cell] = text(term).split(command === '/config' ? '• Settings' : '• Nothing is uploaded');
+		const rows = cell.split('\n\n')[0].split('\n').slice(command === '/config' ? 1 : 2);
+		assert.ok(rows.length > 1);
+		for (const row of rows) assert.match(row, /^ {4}\S/);
+	}
+	await leave(term);
+});
+
 test('/model: the model and its effort, for the next request and for new sessions', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const term = await startReady(t, model);

@@ -365,6 +365,7 @@ test('Ctrl-V takes an image from the clipboard; without one it says so', options
 	term.type('\r');
 	await term.until(/• ok/);
 	await idle(term);
+	assert.deepEqual(term.lines().filter((line) => /\[image/i.test(line)), ['› look [Image #1]']);
 	assert.match(JSON.stringify(model.requests()[0].body.input), /data:image\/png;base64,iVBOR/);
 	await leave(term);
 	assert.equal(fs.readdirSync(bin).filter((name) => name.startsWith('codex-clipboard')).length, 1);

@@ -1,6 +1,8 @@
 /* One function for each event; the table at the end is the list of them. */
 #include "ui/tui/tui_cell_note.h"
 
+#include <stdio.h>
+
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -37,6 +39,36 @@ static void write_line(struct tui_page *page, const struct tui_look *look, const
 	tui_page_cell(page, look, buf_str(&line));
 }
 
+void tui_cell_list(struct tui_page *page, struct str text)
+{
+	static const char blanks[] = "        ";
+	struct tui_look look = tui_note_look;
+	struct str rest = str_trim_end(text), line;
+	tui_page_begin(page);
+	for (bool is_first = true; str_next_line(&rest, &line); is_first = false) {
+		size_t indent = line.len - str_trim_start(line).len, most = sizeof(blanks) - 1;
+		indent = is_first ? 0 : indent + 2 < most ? indent : most - 2;
+		if (!is_first)
+			look.mark = blanks + most - 2 - indent;
+		line = str_skip(line, indent);
+		tui_page_write(page, &look, line.len ? line : STR("\n"));
+	}
+}
+
+void tui_cell_user(struct tui_page *page, struct str text, size_t images)
+{
+	auto_buf struct buf out;
+	buf_init(&out, text.len + LIMIT_LINE);
+	for (size_t i = 1; i <= images; i++) {
+		char mark[32];
+		snprintf(mark, sizeof(mark), "[Image #%zu]", i);
+		if (str_find(text, str_of(mark)) < 0)
+			buf_append_c(&out, "[image] ");
+	}
+	buf_append_str(&out, text);
+	tui_page_cell(page, &tui_user_look, buf_str(&out));
+}
+
 /* ---- messages of the engine ---- */
 
 static void on_warning(struct tui_page *page, const struct event *event)
@@ -49,9 +81,22 @@ static void on_guardian(struct tui_page *page, const struct event *event)
 	tui_page_cell(page, &tui_note_look, event->msg.guardian_warning->message);
 }
 
+/* The text of an error with status 400 is the answer's body, before what can be done. */
 static void on_error(struct tui_page *page, const struct event *event)
 {
-	tui_page_cell(page, &tui_error_look, event->msg.error->message);
+	struct str text = event->msg.error->message, body = text, message;
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf line;
+	while (body.len && body.ptr[body.len - 1] != '}')
+		body.len--;
+	const struct json *root = str_has_prefix(body, "{") ? json_parse(&arena, body, NULL) : NULL;
+	buf_init(&line, text.len + LIMIT_LINE);
+	if (json_to_str(json_path(root, "error.message"), &message))
+		buf_printf(&line, "status 400 Bad Request: %.*s%.*s", STR_ARG(message),
+		           STR_ARG(str_skip(text, body.len)));
+	else
+		buf_append_str(&line, text);
+	tui_page_cell(page, &tui_error_look, buf_str(&line));
 }
 
 static void on_stream_error(struct tui_page *page, const struct event *event)

@@ -28,8 +28,8 @@ struct tui_cells {
 	struct term_paint *paint;
 	struct tui_page page;
 	struct tui_stream stream;
-	char *streaming;      /* id of the item whose text arrives; NULL: none */
-	VEC(char *) streamed; /* ids of the items of this turn whose text has arrived */
+	char *streaming; /* id of the item whose text arrives; NULL: none */
+	struct tui_open_items open;
 	VEC(struct running) running;
 	struct tui_explored explored; /* not written yet: further commands may join */
 	struct buf thinking;          /* the beginning of the current thought */
@@ -59,13 +59,6 @@ struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color, con
 	return cells;
 }
 
-static void drop_streamed(struct tui_cells *cells)
-{
-	vec_for_each(id, &cells->streamed)
-		free(*id);
-	cells->streamed.count = 0;
-}
-
 static void drop_running(struct tui_cells *cells)
 {
 	vec_for_each(running, &cells->running) {
@@ -81,8 +74,8 @@ void tui_cells_destroy(struct tui_cells *cells)
 		return;
 	drop_running(cells);
 	vec_finish(&cells->running);
-	drop_streamed(cells);
-	vec_finish(&cells->streamed);
+	tui_open_items_clear(&cells->open);
+	vec_finish(&cells->open.ids);
 	tui_page_finish(&cells->page);
 	tui_stream_finish(&cells->stream);
 	tui_explored_finish(&cells->explored);
@@ -165,7 +158,7 @@ static void write_markdown(struct tui_cells *cells, const struct tui_look *look,
 
 void tui_cells_note(struct tui_cells *cells, struct str text)
 {
-	write_cell(cells, &tui_note_look, text);
+	tui_cell_list(tui_cells_begin(cells), text);
 }
 
 void tui_cells_fail(struct tui_cells *cells, struct str text)
@@ -175,20 +168,23 @@ void tui_cells_fail(struct tui_cells *cells, struct str text)
 
 /* ---- messages ---- */
 
-static bool has_streamed(const struct tui_cells *cells, struct str id)
+/* Ends the text of an item that is complete. False: none has arrived. */
+static bool end_streamed(struct tui_cells *cells, struct str id)
 {
-	for (size_t i = 0; i < cells->streamed.count; i++) {
-		if (str_is(id, cells->streamed.items[i]))
-			return true;
-	}
-	return false;
+	bool was_open = tui_open_items_remove(&cells->open, id);
+	if (was_open && cells->streaming && str_is(id, cells->streaming))
+		end_stream(cells);
+	return was_open;
 }
 
-/* Begins the text of an item, or continues it after another; `title` stands above it, unless it is NULL. */
-static void begin_stream(struct tui_cells *cells, struct str id, const struct tui_look *look, const char *title)
+/* Begins the text of an item, or continues it after another; `title` stands above it, unless it is NULL. False: too
+ * many items are open, and this one is written when it is complete. */
+static bool begin_stream(struct tui_cells *cells, struct str id, const struct tui_look *look, const char *title)
 {
 	if (cells->streaming && str_is(id, cells->streaming))
-		return;
+		return true;
+	if (!tui_open_items_add(&cells->open, id))
+		return false;
 	end_stream(cells);
 	end_explored(cells);
 	if (title)
@@ -197,22 +193,21 @@ static void begin_stream(struct tui_cells *cells, struct str id, const struct tu
 	tui_stream_init(&cells->stream, look);
 	tui_stream_begin(&cells->stream, &cells->page);
 	cells->streaming = str_dup(id);
-	if (!has_streamed(cells, id) && cells->streamed.count < LIMIT_COMMANDS)
-		vec_push(&cells->streamed, str_dup(id));
+	return true;
 }
 
 static void on_text_delta(struct tui_cells *cells, const struct event *event)
 {
 	const struct ev_content_delta *delta = event->msg.agent_message_content_delta;
-	begin_stream(cells, delta->item_id, &tui_agent_look, NULL);
-	tui_stream_add(&cells->stream, delta->delta);
+	if (begin_stream(cells, delta->item_id, &tui_agent_look, NULL))
+		tui_stream_add(&cells->stream, delta->delta);
 }
 
 static void on_plan_delta(struct tui_cells *cells, const struct event *event)
 {
 	const struct ev_content_delta *delta = event->msg.plan_delta;
-	begin_stream(cells, delta->item_id, &tui_plan_look, "Proposed Plan");
-	tui_stream_add(&cells->stream, delta->delta);
+	if (begin_stream(cells, delta->item_id, &tui_plan_look, "Proposed Plan"))
+		tui_stream_add(&cells->stream, delta->delta);
 }
 
 static void end_message(struct tui_cells *cells, const struct agent_message_item *item)
@@ -222,31 +217,28 @@ static void end_message(struct tui_cells *cells, const struct agent_message_item
 		if (item->content[i].tag == agent_content_text)
 			buf_append_str(&cells->answer, item->content[i].text->text);
 	}
-	if (cells->streaming && str_is(item->id, cells->streaming))
-		end_stream(cells);
-	else if (!has_streamed(cells, item->id) && !cells->has_report && !str_is_blank(buf_str(&cells->answer)))
+	if (!end_streamed(cells, item->id) && !cells->has_report && !str_is_blank(buf_str(&cells->answer)))
 		write_markdown(cells, &tui_agent_look, buf_str(&cells->answer));
 }
 
 static void write_user(struct tui_cells *cells, const struct user_message_item *item)
 {
 	auto_buf struct buf text;
+	size_t images = 0;
 	buf_init(&text, TEXT_MAX);
 	for (size_t i = 0; i < item->content_count; i++) {
 		const struct user_input *part = &item->content[i];
 		if (part->tag == user_input_text)
 			buf_append_str(&text, part->text->text);
 		else
-			buf_append_c(&text, "[image] ");
+			images++;
 	}
-	write_cell(cells, &tui_user_look, buf_str(&text));
+	tui_cell_user(tui_cells_begin(cells), buf_str(&text), images);
 }
 
 static void write_plan(struct tui_cells *cells, const struct plan_item *plan)
 {
-	if (cells->streaming && str_is(plan->id, cells->streaming))
-		end_stream(cells);
-	if (has_streamed(cells, plan->id))
+	if (end_streamed(cells, plan->id))
 		return;
 	write_cell(cells, &tui_note_look, STR("Proposed Plan"));
 	write_markdown(cells, &tui_plan_look, plan->text);
@@ -420,7 +412,7 @@ static void end_turn(struct tui_cells *cells)
 	end_stream(cells);
 	end_explored(cells);
 	drop_running(cells);
-	drop_streamed(cells);
+	tui_open_items_clear(&cells->open);
 	buf_clear(&cells->thinking);
 }
 
@@ -471,7 +463,7 @@ void tui_cells_event(struct tui_cells *cells, const struct event *event)
 {
 	if (event->msg.tag == EV_stream_error) { /* the message comes again from its beginning */
 		end_stream(cells);
-		drop_streamed(cells);
+		tui_open_items_clear(&cells->open);
 	}
 	if (event->msg.tag == EV_agent_reasoning_section_break)
 		cells->has_thought = true;

@@ -41,15 +41,16 @@ static void write_markdown(struct tui_page *page, const struct tui_look *look, s
 static void write_user(struct tui_page *page, const struct app_item_user_message *message)
 {
 	auto_buf struct buf text;
+	size_t images = 0;
 	buf_init(&text, TEXT_MAX);
 	for (size_t i = 0; i < message->content_count; i++) {
 		const struct app_user_input *input = &message->content[i];
 		if (input->tag == app_user_input_text && input->text)
 			buf_append_str(&text, input->text->text);
 		else
-			buf_append_c(&text, "[image] ");
+			images++;
 	}
-	tui_page_cell(page, &tui_user_look, buf_str(&text));
+	tui_cell_user(page, buf_str(&text), images);
 }
 
 /* ---- commands ---- */

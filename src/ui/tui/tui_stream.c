@@ -143,3 +143,41 @@ void tui_stream_write(struct tui_page *page, const struct tui_look *look, struct
 	tui_stream_end(&stream, page);
 	tui_stream_finish(&stream);
 }
+
+/* ---- open items ---- */
+
+/* Returns its place, or the number of them. */
+static size_t find_item(const struct tui_open_items *items, struct str id)
+{
+	size_t at = 0;
+	while (at < items->ids.count && !str_is(id, items->ids.items[at]))
+		at++;
+	return at;
+}
+
+bool tui_open_items_add(struct tui_open_items *items, struct str id)
+{
+	if (find_item(items, id) < items->ids.count)
+		return true;
+	if (items->ids.count == LIMIT_COMMANDS)
+		return false;
+	vec_push(&items->ids, str_dup(id));
+	return true;
+}
+
+bool tui_open_items_remove(struct tui_open_items *items, struct str id)
+{
+	size_t at = find_item(items, id);
+	if (at == items->ids.count)
+		return false;
+	free(items->ids.items[at]);
+	items->ids.items[at] = items->ids.items[--items->ids.count];
+	return true;
+}
+
+void tui_open_items_clear(struct tui_open_items *items)
+{
+	vec_for_each(id, &items->ids)
+		free(*id);
+	items->ids.count = 0;
+}

@@ -23,6 +23,17 @@ struct tui_stream {
 	size_t columns;            /* their width */
 };
 
+/* The ids of the items whose text arrives, and which are not complete: at most LIMIT_COMMANDS. */
+struct tui_open_items {
+	VEC(char *) ids; /* to be cleared before it is finished */
+};
+
+/* False: there are too many, and this one is not among them. */
+bool tui_open_items_add(struct tui_open_items *items, struct str id);
+/* False: it is not among them. */
+bool tui_open_items_remove(struct tui_open_items *items, struct str id);
+void tui_open_items_clear(struct tui_open_items *items);
+
 void tui_stream_init(struct tui_stream *stream, const struct tui_look *look);
 void tui_stream_finish(struct tui_stream *stream);
 /* Has an empty row come before the first one, unless the page has none. */
