@@ -115,8 +115,62 @@ test('a question in a window of 20 by 6 shows its options', options, async (t) =
 	const model = await startModel(t, [ask(question('a', 'Which of these two languages do you like better?')), say('Thanks.')]);
 	const term = await startReady(t, model, ['go'], { config: ASKS, rows: 6, columns: 20 });
 	await term.until(/› 1\. C/);
+	await answer(term, '\r'); // the question is not wholly visible
+	await term.until(/R E Q U E S T/);
+	term.type('\x1b[6~');
+	await term.until(/better\?/);
+	term.type('q');
+	await term.until(/› 1\. C/);
 	await answer(term, '\r');
 	await term.until(/Thanks\./);
+	await idle(term);
+	await leave(term);
+});
+
+const LONG = `Delete it?\n${Array.from({ length: 60 }, (_, i) => `point ${i}`).join('\n')}`;
+
+for (const [key, notes] of [['\r', ''], ['2', ''], ['\x01', ''], ['\r', '\tsure'], ['\x01', '\tsure']]) {
+	test(`a question that does not fit is not answered unseen: ${JSON.stringify(notes + key)}`, options, async (t) => {
+		const model = await startModel(t, [ask(question('a', LONG)), say('Thanks.')]);
+		const term = await startReady(t, model, ['go'], { config: ASKS });
+		await term.until(/Delete it\?[^]*… ctrl-a shows all[^]*point 59[^]*› 1\. C/);
+		if (notes) {
+			await answer(term, '\t', 'sure');
+			await term.until(/^› sure$/m);
+		}
+		await answer(term, key);
+		await term.until(/R E Q U E S T[^]*Choice\nDelete it\?/);
+		term.type('\r'); // no answer here
+		term.type('/point 30\r');
+		await term.until(/^point 30$/m);
+		term.type('\x1b[F');
+		await term.until(/2\. Rust\n {3}safe/);
+		term.type('q');
+		await term.until(/› \d\. C|^› sure$|› \d\. Rust/m);
+		assert.equal(model.requests().length, 1);
+		await answer(term, '\r');
+		await term.until(/Thanks\./);
+		await idle(term);
+		await leave(term);
+	});
+}
+
+test('a question: an option that is out of view is not taken by its digit, and long descriptions are shown', options, async (t) => {
+	const many = Array.from({ length: 9 }, (_, i) => ({ label: `option ${i + 1}`, description: `what ${'it does '.repeat(15)}${i + 1}.` }));
+	const model = await startModel(t, [ask(question('a', 'Which?', { options: many })), say('Thanks.')]);
+	const term = await startReady(t, model, ['go'], { config: ASKS, rows: 20, columns: 60 });
+	await term.until(/› 1\. option 1\n {5}what (it does )+it does\n {5}it does [^]*does 1\.\n/);
+	assert.doesNotMatch(term.screen().join('\n'), /option 9/);
+	await answer(term, '9');
+	await term.until(/R E Q U E S T/);
+	term.type('q');
+	await term.until(/› 9\. option 9/);
+	assert.equal(model.requests().length, 1);
+	await answer(term, '\x1b[A');
+	await term.until(/› 8\. option 8/);
+	await answer(term, '\r');
+	await term.until(/Thanks\./);
+	assert.deepEqual(answers(model), { a: { answers: ['option 8'] } });
 	await idle(term);
 	await leave(term);
 });
@@ -256,6 +310,29 @@ test('a patch: the change, the question, and the file', options, async (t) => {
 	await answer(term, 'y');
 	await term.until(/Finished\./);
 	assert.equal(fs.readFileSync(`${term.cwd}/made.txt`, 'utf8'), 'one line\n');
+	await idle(term);
+	await leave(term);
+});
+
+test('a patch with folded rows is approved once all of them were shown', options, async (t) => {
+	const rows = Array.from({ length: 900 }, (_, i) => `+row ${i}${i === 700 ? ' \x1b[8m\u202ehidden' : ''}`);
+	const model = await startModel(t, [patch('*** Add File: big.txt', ...rows, '*** Add File: small.txt', '+one'), say('Finished.')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE });
+	await term.until(/\(900 changed lines in all\)[^]*big\.txt\n.*small\.txt\n… ctrl-a shows all\n\n› 1\. Yes, proceed/);
+	await answer(term, 'y');
+	await term.until(/R E Q U E S T/);
+	for (const text of ['row 199', 'row 450', 'row 700 ^[[8m\\u{202e}hidden', 'row 899', 'one']) {
+		term.type(`/${text}`);
+		await term.until(new RegExp(`/ ${text.replace(/[\^[\\{}]/g, '\\$&')}`));
+		term.type('\r');
+		await term.until(new RegExp(`^\\+${text.replace(/[\^[\\{}]/g, '\\$&')}`, 'm'));
+	}
+	assert.ok(!fs.existsSync(`${term.cwd}/big.txt`));
+	term.type('q');
+	await term.until(/› 1\. Yes, proceed/);
+	await answer(term, 'y');
+	await term.until(/Finished\./);
+	assert.equal(fs.readFileSync(`${term.cwd}/small.txt`, 'utf8'), 'one\n');
 	await idle(term);
 	await leave(term);
 });

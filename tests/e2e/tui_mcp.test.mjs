@@ -55,6 +55,32 @@ test('a form of a server: texts, numbers, choices and lists; bad values are name
 	await leave(term);
 });
 
+test('a form of a server that does not fit is not answered unseen', options, async (t) => {
+	const { term, result } = await elicited(t, { message: `Agree?\n${'clause\n'.repeat(80)}the end`, requestedSchema: { type: 'object', properties: {
+		name: { type: 'string', default: 'one\ntwo\nthree\nfour\nfive\nsix\nseven\nlast' },
+		tags: { type: 'array', items: { type: 'string', enum: Array.from({ length: 40 }, (_, i) => `tag${i}`) }, default: ['tag39'] } } } });
+	await term.until(/Agree\?[^]*… ctrl-a shows all/);
+	await answer(term, '\r');
+	await term.until(/R E Q U E S T/);
+	term.type('\x1b[F');
+	await term.until(/the end[^]*\nseven\nlast/);
+	term.type('q');
+	await term.until(/Field 1\/2/);
+	await answer(term, '\r');
+	await term.until(/Field 2\/2 \(1 unanswered\)[^]*… ctrl-a shows all/);
+	await answer(term, '\r');
+	await term.until(/R E Q U E S T/);
+	term.type('\x1b[F');
+	await term.until(/40\. \[x\] tag39/);
+	term.type('q');
+	await term.until(/Field 2\/2/);
+	await answer(term, '\r');
+	await term.until(/Finished\./);
+	assert.match(result(), /"action":"accept"[^]*"tags":\["tag39"\]/);
+	await idle(term);
+	await leave(term);
+});
+
 for (const [name, key, action] of [['Esc cancels', '\x1b', 'cancel'], ['Ctrl-D declines', '\x04', 'decline']]) {
 	test(`a form of a server: ${name}`, options, async (t) => {
 		const { term, result } = await elicited(t, FORM);

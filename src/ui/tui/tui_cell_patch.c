@@ -15,6 +15,9 @@ enum { LINES_SHOWN = 200, LINE_ROWS = 4, LINE_BYTES = 8 * KIB, NUMBER_LEAST = 2 
 static const struct tui_look title_look = {"• ", TERM_dim, TERM_bold}, file_look = {"  └ ", TERM_dim, TERM_bold},
 			     more_look = {"    ", TERM_dim, TERM_dim};
 
+static const char *const verbs[] = {
+	[CHANGE_added] = "Added ", [CHANGE_deleted] = "Deleted ", [CHANGE_edited] = "Edited "};
+
 struct count {
 	size_t added, removed;
 };
@@ -150,8 +153,6 @@ static void append_name(struct buf *out, const struct tui_page *page, const stru
 
 static void write_one(struct tui_page *page, const struct tui_change *change)
 {
-	static const char *const verbs[] = {
-		[CHANGE_added] = "Added ", [CHANGE_deleted] = "Deleted ", [CHANGE_edited] = "Edited "};
 	auto_buf struct buf title;
 	buf_init(&title, LIMIT_LINE);
 	buf_append_c(&title, verbs[change->kind]);
@@ -184,23 +185,50 @@ void tui_cell_patch(struct tui_page *page, const struct tui_change *changes, siz
 	}
 }
 
+static struct tui_change change_of(struct str path, const struct file_change *change)
+{
+	if (change->tag == file_change_add)
+		return (struct tui_change){CHANGE_added, .path = path, .text = change->add->content};
+	if (change->tag == file_change_delete)
+		return (struct tui_change){CHANGE_deleted, .path = path, .text = change->delete->content};
+	return (struct tui_change){CHANGE_edited, path, change->update->move_path, change->update->unified_diff};
+}
+
 void tui_cell_changes(struct tui_page *page, const struct str *paths, const struct file_change *changes, size_t count)
 {
 	auto_free struct tui_change *list = xcalloc(count ? count : 1, sizeof(*list));
+	for (size_t i = 0; i < count; i++)
+		list[i] = change_of(paths[i], &changes[i]);
+	tui_cell_patch(page, list, count);
+}
+
+bool tui_changes_are_cut(const struct file_change *changes, size_t count)
+{
 	for (size_t i = 0; i < count; i++) {
-		const struct file_change *change = &changes[i];
-		list[i].path = paths[i];
-		if (change->tag == file_change_add) {
-			list[i].kind = CHANGE_added;
-			list[i].text = change->add->content;
-		} else if (change->tag == file_change_delete) {
-			list[i].kind = CHANGE_deleted;
-			list[i].text = change->delete->content;
-		} else {
-			list[i].kind = CHANGE_edited;
-			list[i].text = change->update->unified_diff;
-			list[i].move_path = change->update->move_path;
+		struct tui_change change = change_of(STR(""), &changes[i]);
+		struct str line;
+		size_t lines = 0;
+		while (change.kind != CHANGE_deleted && str_next_line(&change.text, &line)) {
+			lines += !str_has_prefix(line, "@@");
+			if (lines >= LINES_SHOWN || line.len > LINE_BYTES)
+				return true;
 		}
 	}
-	tui_cell_patch(page, list, count);
+	return false;
+}
+
+void tui_changes_append(struct buf *out, const struct str *paths, const struct file_change *changes, size_t count)
+{
+	static const char *const signs[] = {[CHANGE_added] = "+", [CHANGE_deleted] = "-", [CHANGE_edited] = ""};
+	for (size_t i = 0; i < count; i++) {
+		struct tui_change change = change_of(paths[i], &changes[i]);
+		struct str line;
+		buf_printf(out, "\n%s%.*s", verbs[change.kind], STR_ARG(change.path));
+		buf_printf(out, "%s%.*s\n", change.move_path.len ? " → " : "", STR_ARG(change.move_path));
+		while (str_next_line(&change.text, &line)) {
+			buf_append_c(out, signs[change.kind]);
+			buf_append_str(out, line);
+			buf_append_char(out, '\n');
+		}
+	}
 }

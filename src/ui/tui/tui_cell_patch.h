@@ -18,5 +18,9 @@ struct tui_change {
 void tui_cell_patch(struct tui_page *page, const struct tui_change *changes, size_t count);
 /* The same, as events have it. */
 void tui_cell_changes(struct tui_page *page, const struct str *paths, const struct file_change *changes, size_t count);
+/* True if lines that are added or edited are missing in the cell on a page that is not full. */
+bool tui_changes_are_cut(const struct file_change *changes, size_t count);
+/* Appends all lines of the changes, with a sign before each, and those of files that are deleted. */
+void tui_changes_append(struct buf *out, const struct str *paths, const struct file_change *changes, size_t count);
 
 #endif

@@ -16,8 +16,6 @@
 
 enum { SEARCH_MAX = 256, LABEL_COLUMNS_MAX = 40, ROWS_MAX = 12 };
 
-#define READ_HINT "… ctrl-a shows all"
-
 struct choice_panel {
 	struct tui_panel panel; /* first */
 	struct tui_choices what;
@@ -99,7 +97,7 @@ static bool read_all(struct choice_panel *choice)
 	buf_append_c(&text, choice->title);
 	for (size_t i = 0; i < choice->what.count; i++)
 		buf_printf(&text, "%zu. %s\n", i + 1, choice->items[i].label);
-	choice->is_read = choice->what.on_read(buf_str(&text), choice->what.self) && !text.over;
+	choice->is_read = choice->what.on_read(buf_str(&text), choice->about, choice->what.self) && !text.over;
 	return false;
 }
 
@@ -192,40 +190,35 @@ static void draw_search(struct choice_panel *choice, struct tui_sheet *sheet)
 		sheet_line(sheet, TERM_dim, text);
 }
 
-static bool draw_item(const struct choice_panel *choice, struct tui_sheet *sheet, size_t i, size_t width)
+static struct sheet_item item_at(const struct choice_panel *choice, size_t i)
 {
 	size_t at = choice->found.items[i];
-	struct sheet_item item = {.label = choice->items[at].label,
-	                          .about = choice->items[at].about,
-	                          .number = choice->what.is_searched ? 0 : (int)at + 1,
-	                          .is_chosen = i == choice->at,
-	                          .is_wrapped = choice->what.on_read};
-	return sheet_item(sheet, &item, width);
+	return (struct sheet_item){.label = choice->items[at].label,
+	                           .about = choice->items[at].about,
+	                           .number = choice->what.is_searched ? 0 : (int)at + 1,
+	                           .is_chosen = i == choice->at,
+	                           .is_wrapped = choice->what.on_read};
 }
 
-/* The text gets the rows that the entries leave, and at least half of them. */
 static void draw_approval(struct choice_panel *choice, struct tui_sheet *sheet)
 {
-	size_t rows[CHAR_BIT * sizeof(choice->visible)], wanted = 0, upto = 0, from = 0;
+	struct sheet_item items[CHAR_BIT * sizeof(choice->visible)];
+	struct sheet_question question = {.text = str_of(choice->title),
+	                                  .has_head = choice->what.has_question,
+	                                  .items = items,
+	                                  .count = choice->what.count < countof(items) ? choice->what.count
+	                                                                               : countof(items),
+	                                  .at = choice->at,
+	                                  .label_columns = label_columns(choice)};
 	size_t below = choice->what.hint ? sheet_rows(str_of(choice->what.hint), sheet->columns) : 0;
 	below = below < sheet->most / 2 ? below : 0;
 	sheet->most -= below;
-	for (size_t i = 0; i < choice->what.count && i < countof(rows); i++) {
-		rows[i] = sheet_rows(str_of(choice->items[i].label),
-		                     sheet->columns > SHEET_LEAD + 2 ? sheet->columns - SHEET_LEAD : 2);
-		wanted += rows[i];
-		upto += i <= choice->at ? rows[i] : 0;
-	}
-	size_t half = (sheet->most + 1) / 2, most = sheet->most > wanted + half ? sheet->most - wanted : half;
-	struct str title = str_of(choice->title), question;
-	if (choice->what.has_question && sheet_rows(title, sheet->columns) > most && str_next_line(&title, &question))
-		title = str_trim(title);
-	bool is_whole = sheet_text(sheet, title, READ_HINT, most);
-	while (from < choice->at && upto > sheet->most)
-		upto -= rows[from++];
+	for (size_t i = 0; i < question.count; i++)
+		items[i] = item_at(choice, i);
+	bool is_whole = sheet_question(sheet, &question) && !choice->what.is_cut;
 	choice->visible = 0;
-	for (size_t i = from; i < choice->what.count && i < countof(rows) && sheet->most; i++)
-		choice->visible |= (unsigned long)(draw_item(choice, sheet, i, 0) && is_whole) << i;
+	for (size_t i = 0; i < question.count; i++)
+		choice->visible |= (unsigned long)(items[i].is_visible && is_whole) << i;
 	sheet->most += below;
 	if (choice->what.hint)
 		sheet_hint(sheet, choice->what.hint);
@@ -246,8 +239,10 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 	           sheet->most > room + below ? sheet->most - room - below : 1);
 	draw_search(choice, sheet);
 	size_t from = sheet_window(choice->found.count, choice->at, room), width = label_columns(choice);
-	for (size_t i = from; i < choice->found.count && i < from + room; i++)
-		draw_item(choice, sheet, i, width);
+	for (size_t i = from; i < choice->found.count && i < from + room; i++) {
+		struct sheet_item item = item_at(choice, i);
+		sheet_item(sheet, &item, width);
+	}
 	if (!choice->found.count)
 		sheet_line(sheet, TERM_dim, "  nothing matches");
 	if (choice->what.hint)

@@ -34,10 +34,11 @@ struct tui_choices {
 	const char *hint;  /* the last row; NULL: none */
 	bool is_searched;  /* letters filter the list */
 	bool has_question; /* the first line of the title only asks: an approval without room for it leaves it out */
+	bool is_cut;       /* the title does not say all of an approval: on_read shows the rest */
 	/* Makes the list an approval: `n` is the answer of Esc, the last entry denies, and no other one is taken before
 	 * it and the title were wholly visible. Shows them, and returns false if it cannot show them whole. NULL: no
 	 * approval. */
-	bool (*on_read)(struct str text, void *self);
+	bool (*on_read)(struct str text, const struct event *about, void *self);
 	tui_chosen_fn on_chosen;
 	void *self;
 };

@@ -163,6 +163,7 @@ static void set_default(struct form_page *page, const struct json *value)
 	json_to_str(value, &text);
 	if (page->kind == FORM_text)
 		composer_set(&page->notes, text);
+	page->has_preset = page->kind == FORM_text && text.len;
 	for (size_t i = 0; i < page->options.count; i++) {
 		struct form_option *option = &page->options.items[i];
 		struct str one;
@@ -285,6 +286,7 @@ static void ask_form(struct tui *tui, const struct event *event)
 	static const struct form_use use = {.noun = "Field",
 	                                    .escapes = " · esc to cancel",
 	                                    .can_decline = true,
+	                                    .on_read = tui_read_open,
 	                                    .check = check_page,
 	                                    .on_done = on_form_done};
 	const struct ev_elicitation_request *asked = event->msg.elicitation_request;

@@ -12,7 +12,7 @@
 #include "term/term_width.h"
 #include "ui/tui/tui_sheet.h"
 
-enum { OPTIONS_SHOWN = 10, NOTES_ROWS = 5, LABEL_COLUMNS_MAX = 40, HINT_MAX = 200 };
+enum { NOTES_ROWS = 5, LABEL_COLUMNS_MAX = 40, HINT_MAX = 200 };
 
 static struct tui_form *of(struct tui_panel *panel)
 {
@@ -94,10 +94,47 @@ static void go_to_page(struct tui_form *form, size_t at)
 	form->problem = NULL;
 }
 
+static const char *mark_of(const struct form_page *page, const struct form_option *option)
+{
+	return page->kind != FORM_many ? NULL : option->is_on ? "[x] " : "[ ] ";
+}
+
+/* True if the text and what the answer chooses from it were visible: of several options all. */
+static bool was_seen(const struct tui_form *form)
+{
+	const struct form_page *page = current(form);
+	bool is_seen = page->is_visible;
+	for (size_t i = 0; i < page->options.count; i++) {
+		if (page->kind == FORM_many || i == page->at)
+			is_seen &= page->options.items[i].is_visible;
+	}
+	return is_seen || page->is_read || !form->use->on_read;
+}
+
+/* Shows the whole page. */
+static bool read_page(struct tui_form *form)
+{
+	struct form_page *page = current(form);
+	auto_buf struct buf text;
+	buf_init(&text, 2 * LIMIT_LINE);
+	buf_printf(&text, "%s\n%s\n\n", page->heading, page->text);
+	for (size_t i = 0; i < page->options.count; i++) {
+		const struct form_option *option = &page->options.items[i];
+		const char *mark = mark_of(page, option);
+		buf_printf(&text, "%zu. %s%s\n   %s\n", i + 1, mark ? mark : "", option->label, option->about);
+	}
+	if (page->has_preset)
+		buf_append_str(&text, composer_text(&page->notes));
+	page->is_read = form->use->on_read(buf_str(&text), form->about, form->self) && !text.over;
+	return false;
+}
+
 /* Goes to the next page without an answer. True: all have one. */
 static bool answer_page(struct tui_form *form)
 {
 	struct form_page *page = current(form);
+	if (!was_seen(form))
+		return read_page(form);
 	form->problem = form->use->check ? form->use->check(page) : NULL;
 	if (form->problem)
 		return false;
@@ -188,6 +225,8 @@ static bool on_key(struct tui_panel *panel, const struct term_key *key)
 	bool is_list = !form->in_notes || current(form)->kind == FORM_text;
 	if (is_ctrl && key->text.ptr[0] == 'c')
 		return end(form, FORM_escaped);
+	if (is_ctrl && key->text.ptr[0] == 'a' && form->use->on_read && (!form->in_notes || !was_seen(form)))
+		return read_page(form);
 	if (is_ctrl && key->text.ptr[0] == 'd' && form->use->can_decline)
 		return end(form, FORM_declined);
 	if (is_named && key->name == KEY_escape && is_list)
@@ -205,25 +244,28 @@ static bool on_key(struct tui_panel *panel, const struct term_key *key)
 
 /* ---- rows ---- */
 
-static void draw_options(const struct tui_form *form, struct tui_sheet *sheet, size_t room)
+/* Draws the text and the options, and notes which of them are visible. */
+static void draw_question(const struct tui_form *form, struct tui_sheet *sheet)
 {
-	const struct form_page *page = current(form);
-	size_t widest = 0, from = sheet_window(page->options.count, page->at, room);
-	vec_for_each(option, &page->options) {
-		size_t width = 4 + term_width(str_of(option->label));
-		widest = width > widest && width <= LABEL_COLUMNS_MAX ? width : widest;
-	}
-	for (size_t i = from; i < page->options.count && i < from + room; i++) {
+	struct form_page *page = current(form);
+	struct sheet_item items[FORM_OPTIONS_MAX];
+	struct sheet_question question = {
+		.text = str_of(page->text), .items = items, .count = page->options.count, .at = page->at};
+	for (size_t i = 0; i < question.count; i++) {
 		const struct form_option *option = &page->options.items[i];
-		const char *mark = option->is_on ? "[x] " : "[ ] ";
-		sheet_item(sheet,
-		           &(struct sheet_item){.label = option->label,
-		                                .about = option->about,
-		                                .number = (int)i + 1,
-		                                .is_chosen = i == page->at,
-		                                .mark = page->kind == FORM_many ? mark : NULL},
-		           widest);
+		size_t width = 4 + term_width(str_of(option->label));
+		bool is_wider = width > question.label_columns && width <= LABEL_COLUMNS_MAX;
+		question.label_columns = is_wider ? width : question.label_columns;
+		items[i] = (struct sheet_item){.label = option->label,
+		                               .about = option->about,
+		                               .number = (int)i + 1,
+		                               .is_chosen = i == page->at,
+		                               .is_wrapped = true,
+		                               .mark = mark_of(page, option)};
 	}
+	page->is_visible = sheet_question(sheet, &question);
+	for (size_t i = 0; i < question.count; i++)
+		page->options.items[i].is_visible = items[i].is_visible;
 }
 
 /* One row with a mark for each character, for an answer that is secret. */
@@ -241,6 +283,9 @@ static void draw_notes(struct tui_form *form, struct tui_sheet *sheet)
 {
 	struct form_page *page = current(form);
 	size_t rows = sheet->most < NOTES_ROWS ? sheet->most : NOTES_ROWS;
+	size_t room = sheet->columns > 2 ? sheet->columns - 2 : 1;
+	if (page->has_preset)
+		page->is_visible &= rows && sheet_rows(composer_text(&page->notes), room) <= 1;
 	if (!rows || (!form->in_notes && composer_is_empty(&page->notes)))
 		return;
 	if (page->is_secret) {
@@ -274,18 +319,17 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 {
 	struct tui_form *form = of(panel);
 	const struct form_page *page = current(form);
-	size_t room = page->options.count < OPTIONS_SHOWN ? page->options.count : OPTIONS_SHOWN;
 	char count[128], hint[HINT_MAX];
 	write_hint(form, hint);
-	size_t below = form->in_notes + sheet_rows(str_of(hint), sheet->columns) + (form->problem ? 1 : 0);
 	snprintf(count, sizeof(count), "%s %zu/%zu (%zu unanswered)%s%.40s", form->use->noun, form->at + 1,
 	         form->pages.count, unanswered(form), *page->heading ? " · " : "", page->heading);
 	sheet_line(sheet, TERM_dim, count);
-	if (room + below + 2 > sheet->most)
-		room = sheet->most > below + 3 ? sheet->most - below - 2 : 1;
-	sheet_text(sheet, str_of(page->text), SHEET_LARGER,
-	           sheet->most > room + below ? sheet->most - room - below : 1);
-	draw_options(form, sheet, room);
+	size_t below = form->in_notes + (form->problem ? 1 : 0), rows = sheet_rows(str_of(hint), sheet->columns);
+	below += below + rows <= sheet->most / 2 ? rows : 0;
+	below = below < sheet->most ? below : 0;
+	sheet->most -= below;
+	draw_question(form, sheet);
+	sheet->most += below;
 	draw_notes(form, sheet);
 	if (form->problem)
 		sheet_line(sheet, TERM_red, form->problem);

@@ -23,6 +23,7 @@ enum form_end { FORM_sent, FORM_declined, FORM_escaped };
 struct form_option {
 	char *label, *about; /* owned */
 	bool is_on;          /* chosen on a page of FORM_many */
+	bool is_visible;     /* wholly */
 };
 
 struct form_page {
@@ -32,6 +33,9 @@ struct form_page {
 	bool is_secret; /* the text is not shown */
 	bool is_required;
 	bool is_answered;
+	bool has_preset; /* `notes` has a text that the user did not write */
+	bool is_visible; /* the text and the preset, wholly */
+	bool is_read;    /* all was shown */
 	VEC(struct form_option) options;
 	size_t at; /* the option chosen */
 	struct composer notes;
@@ -42,6 +46,9 @@ struct form_use {
 	const char *noun;    /* "Question" */
 	const char *escapes; /* the effect of Esc, for the hint */
 	bool can_decline;    /* Ctrl-D declines */
+	/* Shows a page that was not wholly visible when the user answered it, which answers nothing. False: it cannot
+	 * be shown whole. NULL: a page is answered in any case. */
+	bool (*on_read)(struct str text, const struct event *about, void *self);
 	/* Returns the reason why a page cannot be left, static, or NULL. May be NULL. */
 	const char *(*check)(const struct form_page *page);
 	void (*on_done)(struct tui_form *form, enum form_end end, void *self);

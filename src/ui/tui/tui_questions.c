@@ -93,7 +93,8 @@ static void add_question(struct tui_form *form, const struct user_input_question
 
 void tui_request_questions(struct tui *tui, const struct event *event)
 {
-	static const struct form_use use = {.noun = "Question", .escapes = " · esc to interrupt", .on_done = on_done};
+	static const struct form_use use = {
+		.noun = "Question", .escapes = " · esc to interrupt", .on_read = tui_read_open, .on_done = on_done};
 	const struct ev_request_user_input *asked = event->msg.request_user_input;
 	if (!asked->questions_count) {
 		submit_answers(tui, asked, STR("{}"));

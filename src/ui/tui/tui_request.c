@@ -5,9 +5,11 @@
 #include "ui/cli/terminal.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cell_exec.h"
+#include "ui/tui/tui_cell_patch.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_choice.h"
 #include "ui/tui/tui_priv.h"
+#include "ui/tui/tui_sheet.h"
 
 #define DENY_LABEL "No, and tell Codex what to do differently (esc)" /* words: quoted */
 
@@ -118,7 +120,8 @@ static void on_patch_chosen(const struct tui_chosen *chosen, void *self)
 	static const enum review_decision_tag tags[] = {review_decision_approved, review_decision_approved_for_session,
 	                                                review_decision_abort};
 	struct review_decision decision = {.tag = chosen->at < 0 ? review_decision_abort : tags[chosen->at]};
-	struct op_patch_approval op = {.id = chosen->id, .decision = &decision};
+	struct op_patch_approval op = {.id = chosen->about->msg.apply_patch_approval_request->call_id,
+	                               .decision = &decision};
 	tui_submit(self, OP_patch_approval, &op);
 }
 
@@ -136,15 +139,18 @@ void tui_request_patch(struct tui *tui, const struct event *event)
 		buf_printf(&title, "Reason: %.*s\n", STR_ARG(asked->reason));
 	for (size_t i = 0; i < asked->changes_count; i++)
 		buf_printf(&title, "%.*s\n", STR_ARG(asked->changes_keys[i]));
-	buf_append_c(&title, "\n");
+	bool is_cut = tui_changes_are_cut(asked->changes, asked->changes_count);
+	buf_append_c(&title, is_cut ? SHEET_READ "\n\n" : "\n");
 	struct tui_choices what = {.title = buf_str(&title),
 	                           .items = items,
 	                           .count = countof(items),
 	                           .has_question = is_main,
+	                           .is_cut = is_cut,
 	                           .on_read = tui_read_open,
 	                           .on_chosen = on_patch_chosen,
 	                           .self = tui};
-	tui_ask_add(tui->ask, tui_choice_create(&what, asked->call_id, NULL));
+	struct event *about = event_create(event->id, EV_apply_patch_approval_request, asked);
+	tui_ask_add(tui->ask, tui_choice_create(&what, asked->call_id, about));
 }
 
 /* ---- the proposed plan ---- */
@@ -172,6 +178,7 @@ void tui_request_plan(struct tui *tui)
 	struct tui_choices what = {.title = STR("Implement this plan?\n"),
 	                           .items = items,
 	                           .count = countof(items),
+	                           .on_read = tui_read_open,
 	                           .on_chosen = on_plan_chosen,
 	                           .self = tui};
 	tui_ask_add(tui->ask, tui_choice_create(&what, STR("plan"), NULL));

@@ -9,7 +9,7 @@
 static size_t put(struct tui_sheet *sheet)
 {
 	sheet->most--;
-	return term_paint_live(sheet->paint, sheet->row);
+	return sheet->paint ? term_paint_live(sheet->paint, sheet->row) : 0;
 }
 
 void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text)
@@ -79,22 +79,47 @@ bool sheet_text(struct tui_sheet *sheet, struct str text, const char *more, size
 	return !gap.count;
 }
 
-/* Adds a label, in as many rows as it takes; the last one is not put yet. False: there is no row for the rest. */
-static bool add_wrapped(struct tui_sheet *sheet, enum term_style style, struct str label)
+static void pad(struct tui_sheet *sheet, size_t columns)
+{
+	while (sheet->row->columns < columns && sheet->row->columns < sheet->columns)
+		term_row_add_c(sheet->row, TERM_plain, " ");
+}
+
+/* Puts the row and begins another one, after `lead` columns. False: it is the last one. */
+static bool next_row(struct tui_sheet *sheet, size_t lead)
+{
+	if (sheet->most == 1)
+		return false;
+	put(sheet);
+	term_row_clear(sheet->row);
+	pad(sheet, lead);
+	return true;
+}
+
+/* Adds a text, in as many rows as it takes; the last one is not put yet. False: there is no row for the rest. */
+static bool add_wrapped(struct tui_sheet *sheet, enum term_style style, struct str text)
 {
 	struct str row;
 	size_t lead = sheet->row->columns, room = sheet->columns > lead + 2 ? sheet->columns - lead : 2;
-	for (bool is_first = true; term_wrap_next(&label, room, &row); is_first = false) {
-		if (!is_first && sheet->most == 1)
+	for (bool is_first = true; term_wrap_next(&text, room, &row); is_first = false) {
+		if (!is_first && !next_row(sheet, lead))
 			return false;
-		if (!is_first) {
-			put(sheet);
-			term_row_clear(sheet->row);
-			while (sheet->row->columns < lead)
-				term_row_add_c(sheet->row, style, " ");
-		}
 		term_row_add(sheet->row, style, row);
 	}
+	return true;
+}
+
+/* Adds the description, at `column`, or below the label if it is wrapped and has no room there. */
+static bool add_about(struct tui_sheet *sheet, const struct sheet_item *item, size_t lead, size_t column)
+{
+	struct str text = str_of(item->about);
+	pad(sheet, column);
+	size_t used = sheet->row->columns + 2;
+	bool fits = used < sheet->columns && sheet_rows(text, sheet->columns - used) <= 1;
+	if (item->is_wrapped && !fits)
+		return next_row(sheet, lead) && add_wrapped(sheet, TERM_dim, text);
+	term_row_add_c(sheet->row, TERM_plain, "  ");
+	term_row_add(sheet->row, TERM_dim, text);
 	return true;
 }
 
@@ -111,20 +136,46 @@ bool sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t l
 	term_row_add_c(sheet->row, style, item->is_chosen ? "› " : "  ");
 	term_row_add_c(sheet->row, style, number);
 	term_row_add_c(sheet->row, style, item->mark ? item->mark : "");
+	size_t lead = sheet->row->columns;
 	if (item->is_wrapped)
 		is_whole = add_wrapped(sheet, style, str_of(item->label));
 	else
 		term_row_add_c(sheet->row, style, item->label);
-	size_t end = 2 + label_columns;
-	while (item->about && sheet->row->columns < end && sheet->row->columns < sheet->columns)
-		term_row_add_c(sheet->row, TERM_plain, " ");
-	if (item->about && *item->about) {
-		term_row_add_c(sheet->row, TERM_plain, "  ");
-		term_row_add_c(sheet->row, TERM_dim, item->about);
-	}
+	if (item->about && *item->about)
+		is_whole = is_whole && add_about(sheet, item, lead, 2 + label_columns);
 	size_t at = put(sheet);
-	if (item->is_chosen)
+	if (item->is_chosen && sheet->paint)
 		term_paint_caret(sheet->paint, at, 0);
+	return is_whole;
+}
+
+static size_t item_rows(const struct tui_sheet *sheet, const struct sheet_item *item, size_t label_columns)
+{
+	struct tui_sheet counter = {NULL, sheet->row, sheet->columns, SIZE_MAX};
+	sheet_item(&counter, item, label_columns);
+	return SIZE_MAX - counter.most;
+}
+
+bool sheet_question(struct tui_sheet *sheet, const struct sheet_question *question)
+{
+	size_t wanted = 0, upto = 0, from = 0;
+	for (size_t i = 0; i < question->count; i++) {
+		struct sheet_item *item = &question->items[i];
+		item->rows = item_rows(sheet, item, question->label_columns);
+		wanted += item->rows;
+		upto += i <= question->at ? item->rows : 0;
+	}
+	size_t half = (sheet->most + 1) / 2, most = sheet->most > wanted + half ? sheet->most - wanted : half;
+	struct str text = question->text, head;
+	if (question->has_head && sheet_rows(text, sheet->columns) > most && str_next_line(&text, &head))
+		text = str_trim(text);
+	bool is_whole = sheet_text(sheet, text, SHEET_READ, most);
+	while (from < question->at && upto > sheet->most)
+		upto -= question->items[from++].rows;
+	for (size_t i = 0; i < question->count; i++) {
+		struct sheet_item *item = &question->items[i];
+		item->is_visible = i >= from && sheet->most && sheet_item(sheet, item, question->label_columns);
+	}
 	return is_whole;
 }
 

@@ -13,11 +13,10 @@
 struct term_paint;
 
 #define SHEET_LARGER "… (rows are hidden: make the window larger)"
-
-enum { SHEET_LEAD = 5 }; /* columns before the label of an item with a number */
+#define SHEET_READ "… ctrl-a shows all"
 
 struct tui_sheet {
-	struct term_paint *paint;
+	struct term_paint *paint; /* NULL: the rows are only counted */
 	struct term_row *row;
 	size_t columns, most;
 };
@@ -26,8 +25,18 @@ struct tui_sheet {
 struct sheet_item {
 	const char *label, *about;  /* about: NULL or a description, which is dim */
 	int number;                 /* shown before the label; 0: none */
-	bool is_chosen, is_wrapped; /* is_wrapped: the label, if it is long */
+	bool is_chosen, is_wrapped; /* is_wrapped: both texts, if they are long */
 	const char *mark;           /* NULL, or "[x] " */
+	size_t rows;                /* set by sheet_question */
+	bool is_visible;            /* set by sheet_question: wholly */
+};
+
+/* A question and the entries of which one answers it. */
+struct sheet_question {
+	struct str text;
+	bool has_head; /* the first line only asks: without room for the others it is left out */
+	struct sheet_item *items;
+	size_t count, at, label_columns; /* at: the chosen one, which is always in view */
 };
 
 void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text);
@@ -39,8 +48,11 @@ bool sheet_text(struct tui_sheet *sheet, struct str text, const char *more, size
 /* Returns the number of rows of a text. */
 size_t sheet_rows(struct str text, size_t columns);
 /* Draws a row of a list; the caret stands on the chosen one. label_columns: the labels' column width. Returns false if
- * rows of a wrapped label are missing. */
+ * rows of a wrapped item are missing. */
 bool sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t label_columns);
+/* Draws a question; its text gets the rows that the entries leave, and at least half of them. Returns false if rows of
+ * the text are missing. */
+bool sheet_question(struct tui_sheet *sheet, const struct sheet_question *question);
 /* Returns the first item of a window of `room` items that contains the chosen one. */
 size_t sheet_window(size_t count, size_t chosen, size_t room);
 

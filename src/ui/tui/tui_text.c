@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "protocol/message/message.h"
 #include "term/term_tty.h"
+#include "ui/tui/tui_cell_patch.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_pager.h"
@@ -115,10 +116,14 @@ void tui_diff_open(struct tui *tui, struct str diff)
 	open_text(tui, "D I F F", diff, fill_diff);
 }
 
-bool tui_read_open(struct str text, void *self)
+bool tui_read_open(struct str text, const struct event *about, void *self)
 {
 	struct tui *tui = self;
 	open_text(tui, "R E Q U E S T", text, fill_text);
+	if (about && about->msg.tag == EV_apply_patch_approval_request) {
+		const struct ev_patch_approval *asked = about->msg.apply_patch_approval_request;
+		tui_changes_append(&tui->shown, asked->changes_keys, asked->changes, asked->changes_count);
+	}
 	return !tui->shown.over;
 }
 
