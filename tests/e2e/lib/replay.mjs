@@ -146,16 +146,28 @@ const anchors = new RegExp(['session_configured', 'task_started', 'task_complete
 const SETTLE_MS = 150; // used where the recorded client waited without an event
 const PATIENCE_MS = 6000;
 
-const countOf = (events, { id, msg }) => events.filter((it) => it.id === id && it.msg.type === msg.type).length;
+const isDelta = ({ msg }) => msg.type === 'exec_command_output_delta';
 
+/** The rest of the events after the count-th one of this id and type; null if there are fewer. */
+function after(events, { id, msg }, count) {
+	let seen = 0;
+	const at = events.findIndex((it) => it.id === id && it.msg.type === msg.type && ++seen === count);
+	return at < 0 ? null : events.slice(at + 1);
+}
+
+/** Output that the client had received counts as well, however it was divided. */
 async function waitForAnchor(codex, heard, missed) {
-	const anchor = heard.findLast(({ msg }) => anchors.test(msg.type));
+	const at = heard.findLastIndex(({ msg }) => anchors.test(msg.type)), anchor = heard[at];
 	if (!anchor || missed.has(anchor)) return;
-	const wanted = countOf(heard, anchor);
+	const count = heard.filter(({ id, msg }) => id === anchor.id && msg.type === anchor.msg.type).length;
+	const hasOutput = heard.slice(at).some(isDelta);
+	const isThere = () => {
+		const rest = after(codex.events(), anchor, count);
+		return rest && (!hasOutput || rest.some(isDelta));
+	};
 	const end = Date.now() + PATIENCE_MS;
-	while (Date.now() < end && codex.child.exitCode === null && countOf(codex.events(), anchor) < wanted)
-		await new Promise((wake) => setTimeout(wake, 5));
-	if (countOf(codex.events(), anchor) < wanted) missed.add(anchor);
+	while (Date.now() < end && codex.child.exitCode === null && !isThere()) await new Promise((wake) => setTimeout(wake, 5));
+	if (!isThere()) missed.add(anchor);
 }
 
 /** A submission with the paths, ports and ids of this run. */
