@@ -7,6 +7,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "model/model_catalog.h"
 
 static const struct {
@@ -305,6 +306,25 @@ static struct ask_for_approval *approval_of(enum acp_mode mode, const struct con
 	if (mode == ACP_MODE_config)
 		union_copy(&union_ask_for_approval, config->approval_policy, arena, ret);
 	return ret;
+}
+
+int acp_mode_check(const struct acp_choices *choices, const struct config *config, struct str id, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	const struct config_required *required = config_required(config);
+	int mode = ACP_MODE_config + 1;
+	while (mode < ACP_MODE_count && !str_eq(modes[mode].id, id))
+		mode++;
+	if (mode == ACP_MODE_count) /* the settings of the configuration are within the requirements */
+		return 0;
+	int status = config_required_check_review(required, choices->model, modes[mode].reviewer, err);
+	if (status == 0)
+		status = config_required_check_reviewer(required, modes[mode].reviewer, err);
+	if (status == 0)
+		status = config_required_check_approval(required, approval_of(mode, config, &arena), err);
+	return status == 0
+	               ? config_required_check_policy(required, acp_mode_sandbox(mode, config, NULL, 0, &arena), err)
+	               : status;
 }
 
 static struct collaboration_mode *collaboration_of(const struct acp_choices *choices, struct arena *arena)

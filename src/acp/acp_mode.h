@@ -40,6 +40,9 @@ struct acp_option_info *acp_options_make(const struct acp_choices *choices, stru
 
 /* Sets the mode; false if there is no mode with that id. */
 bool acp_mode_set(struct acp_choices *choices, struct str id);
+/* An error if the administrator's requirements exclude the mode with that id, for the chosen model. */
+must_check int acp_mode_check(const struct acp_choices *choices, const struct config *config, struct str id,
+                              struct error *err);
 /* Sets an option. False, and *ret_wrong is "option" or "value", if it does not exist. */
 bool acp_option_set(struct acp_choices *choices, struct str id, struct str value, const char **ret_wrong);
 

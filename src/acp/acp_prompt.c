@@ -229,6 +229,16 @@ static void send_mode(struct acp_session *session, struct arena *arena)
 	acp_session_update(session, acp_update_current_mode_update, &mode);
 }
 
+/* True if the request was refused. */
+static bool refuse_mode(const struct acp_session *session, struct acp_request *request, struct str id)
+{
+	struct error err;
+	if (acp_mode_check(&session->choices, session->config, id, &err) == 0)
+		return false;
+	acp_fail(request, ACP_INVALID_PARAMS, "%s", err.text);
+	return true;
+}
+
 void on_acp_session_set_mode(struct acp_server *server, struct acp_request *request,
                              const struct acp_set_mode_params *params)
 {
@@ -239,6 +249,8 @@ void on_acp_session_set_mode(struct acp_server *server, struct acp_request *requ
 		acp_fail_no_session(request, params->session_id);
 		return;
 	}
+	if (refuse_mode(session, request, params->mode_id))
+		return;
 	if (!acp_mode_set(&session->choices, params->mode_id)) {
 		acp_fail(request, ACP_INVALID_PARAMS, "Unknown mode %.*s: the modes are in the response to session/new",
 		         (int)(params->mode_id.len < 64 ? params->mode_id.len : 64), params->mode_id.ptr);
@@ -262,6 +274,8 @@ void on_acp_session_set_config_option(struct acp_server *server, struct acp_requ
 	}
 	const struct json *json = json_parse(&arena, params->value, NULL);
 	struct str value = json_is(json, JSON_string) ? json->text : STR_NONE;
+	if (str_is(params->config_id, "mode") && refuse_mode(session, request, value))
+		return;
 	if (!acp_option_set(&session->choices, params->config_id, value, &wrong)) {
 		struct str id = params->config_id;
 		acp_fail(request, ACP_INVALID_PARAMS, "Unknown %s for option %.*s", wrong,

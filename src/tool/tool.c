@@ -133,6 +133,8 @@ static int read_args(struct tool_call *call, struct error *err)
 
 void tool_call_start(struct tool_call *call)
 {
+	if (call->host->recheck)
+		call->host->recheck(call->host);
 	struct error err;
 	call->started_ns = clock_now_ns();
 	if (call->dynamic)

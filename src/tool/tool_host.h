@@ -114,6 +114,8 @@ struct tool_host {
 	void (*remember)(struct tool_host *host, struct str key);
 	/* Widens the sandbox of later calls. ERR_denied: the administrator's requirements exclude it. */
 	must_check int (*grant)(struct tool_host *host, const struct tool_grant *grant, struct error *err);
+	/* Removes granted folders that are no longer what was granted, before each call. NULL: nothing was granted. */
+	void (*recheck)(struct tool_host *host);
 	/* Fills the goal of the session, borrowed until it changes. False: the session has no goal. */
 	bool (*goal)(struct tool_host *host, struct thread_goal *ret);
 	must_check int (*change_goal)(struct tool_host *host, const struct goal_change *change, struct error *err);

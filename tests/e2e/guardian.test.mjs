@@ -355,6 +355,23 @@ test('the reviewer of a thread can be changed, and is kept for its resume', need
 	assert.equal((await next.request('thread/fork', { threadId: thread.id, approvalsReviewer: 'user' })).approvalsReviewer, 'user');
 });
 
+test('input to a command outside the sandbox is reviewed, with its text; input to others and mere waiting are not', needs('app-server'), async (t) => {
+	const shell = (more) => run('while read -r line; do eval "$line"; done', { tty: true, login: false, yield_time_ms: 250, ...more });
+	const take = (from) => ({ take: { session: { from, after: 'session ID ' } } });
+	const type = (chars, from = 'input') => ({ ...take(from),
+		...reply({ call: 'write_stdin', arguments: `{"session_id": {session}, "chars": ${JSON.stringify(chars)}}` }) });
+	const { model, made, turn, of } = await play(t, [
+		shell({ sandbox_permissions: 'require_escalated', justification: 'An editor.' }), allow,
+		type('touch denied\n'), deny, type('touch allowed\n'), allow, type(''),
+		shell(), type('touch inside\n', 'input.-1.output'), say('Done.')]);
+	assert.equal(turn.status, 'completed');
+	assert.deepEqual([made('denied'), made('allowed'), made('inside')], [false, true, true]);
+	const [, denied, allowed, ...more] = reviews(model).map(received);
+	assert.deepEqual([denied.action.tool, allowed.action.tool, more], ['write_stdin', 'write_stdin', []]);
+	assert.match(denied.action.arguments, /touch denied/);
+	assert.deepEqual(of('item/autoApprovalReview/completed').map(({ review }) => review.status), ['approved', 'denied', 'approved']);
+});
+
 test('ACP: the mode agent reviews, and shows the review as a call', needs('acp'), async (t) => {
 	const model = await startModel(t, [escalated('touch made'), deny, say('No.'), escalated('touch made'), allow, say('Done.')]);
 	const acp = await startAcp(t, model);

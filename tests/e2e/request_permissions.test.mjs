@@ -67,6 +67,24 @@ test('a grant for the session holds in later turns, and patches may use it', opt
 	assert.equal(server.all('item/fileChange/requestApproval').length, 0);
 });
 
+test('a granted folder that became a link to another one is not writable any more', options, async (t) => {
+	const base = tempDir(t, 'granted'), dir = path.join(base, 'a'), secret = path.join(base, 'secret');
+	fs.mkdirSync(dir);
+	fs.mkdirSync(secret);
+	const { model, server, turn, end } = await begin(t, [ask(write(dir)), touch(path.join(dir, 'before')),
+		reply({ start: true }, { gate: 'swap' }, { call: 'exec_command', arguments: { cmd: `touch ${dir}/after && echo made`, login: false } }),
+		say('one')]);
+	await turn();
+	server.answer(await server.next('item/permissions/requestApproval'), { permissions: { fileSystem: { read: null, write: [dir] } } });
+	while (model.requests().length < 3) await new Promise((wake) => setTimeout(wake, 5));
+	assert.ok(fs.existsSync(path.join(dir, 'before')));
+	fs.renameSync(dir, path.join(base, 'old'));
+	fs.symlinkSync(secret, dir);
+	await model.openGate('swap');
+	await end();
+	assert.deepEqual(fs.readdirSync(secret), []);
+});
+
 test('a refusal, an error and an empty answer grant nothing', options, async (t) => {
 	const dir = tempDir(t, 'refused');
 	const script = ['a', 'b'].flatMap((id) => [ask(write(dir), id), touch(path.join(dir, id))]);

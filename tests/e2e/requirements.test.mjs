@@ -6,6 +6,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { startAcp } from './lib/acp.mjs';
 import { RpcError, startAppServer, text } from './lib/app_server.mjs';
 import { call, cleanEnv, codexBin, launch, makeHome, outputOf, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 
@@ -241,6 +242,24 @@ test('with the models of required_on_models the automatic reviewer answers, whoe
 	const { requirements } = await server.request('configRequirements/read');
 	assert.deepEqual(requirements.autoReview, { ignoreRules: null, requiredOnModels: ['gpt-5.5'] });
 	assert.equal((await server.end()).code, 0);
+});
+
+test('ACP: a mode that the requirements exclude is refused when it is chosen', options, async (t) => {
+	const bin = machine(t, { 'requirements.toml':
+		'allowed_sandbox_modes = ["read-only", "workspace-write"]\n[auto_review]\nrequired_on_models = ["gpt-5.5"]\n' });
+	const model = await startModel(t, [say('Done.')]);
+	const acp = await startAcp(t, model, { bin, config: 'model = "gpt-5.5"\nsandbox_mode = "workspace-write"\napproval_policy = "on-request"\n' });
+	const { sessionId, modes } = await acp.newSession();
+	assert.equal(modes.currentModeId, 'agent');
+	const choose = (modeId) => acp.request('session/set_mode', { sessionId, modeId });
+	await assert.rejects(choose('workspace-write'), /automatic reviewer with the model `gpt-5.5`: auto_review.required_on_models/);
+	await assert.rejects(choose('agent-full-access'), /automatic reviewer|danger-full-access/);
+	await assert.rejects(acp.request('session/set_config_option', { sessionId, configId: 'mode', value: 'read-only' }), /automatic reviewer/);
+	await acp.request('session/set_config_option', { sessionId, configId: 'model', value: 'gpt-6-sol' });
+	await choose('workspace-write');
+	await assert.rejects(choose('agent-full-access'), /danger-full-access/);
+	await acp.prompt(sessionId, 'go');
+	await acp.end();
 });
 
 test("the administrator's files are above the role of a subagent", options, async (t) => {

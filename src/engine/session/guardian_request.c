@@ -29,7 +29,9 @@ static struct guardian_action_command *command_of(const struct tool_call *call, 
 	shell_join(&line, argv);
 	ret->command = arena_str(arena, buf_str(&line));
 	ret->cwd = arena_str(arena, event->cwd);
-	ret->source = call->type == tool_get(TOOL_exec_command) ? guardian_source_unified_exec : guardian_source_shell;
+	ret->source = call->type == tool_get(TOOL_exec_command) || call->type == tool_get(TOOL_write_stdin)
+	                      ? guardian_source_unified_exec
+	                      : guardian_source_shell;
 	return ret;
 }
 

@@ -107,6 +107,22 @@ static int check(const struct session *session, const struct tool_grant *grant, 
 	return config_required_check_policy(config_required(session->env->config), &sandbox, err);
 }
 
+/* A command may have replaced the folder by a link to another one. The list is rebuilt only then: commands that run
+ * borrow it. */
+static void host_recheck(struct tool_host *host)
+{
+	struct session *session = container_of(host, struct session, host);
+	const struct grant_set *sets[] = {&session->grants->lasting, &session->grants->turn};
+	bool has_changed = false;
+	if (host->sandbox != &session->grants->policy)
+		return;
+	for (size_t i = 0; i < countof(sets); i++)
+		vec_for_each(root, &sets[i]->roots)
+			has_changed |= !is_usable(*root);
+	if (has_changed)
+		session_grants_apply(session, session->lent);
+}
+
 static int host_grant(struct tool_host *host, const struct tool_grant *grant, struct error *err)
 {
 	struct session *session = container_of(host, struct session, host);
@@ -126,6 +142,7 @@ static int host_grant(struct tool_host *host, const struct tool_grant *grant, st
 	for (size_t i = 0; i < grant->count; i++)
 		vec_push(&set->roots, str_dup(grant->roots[i]));
 	set->network |= grant->network;
+	host->recheck = host_recheck;
 	session_grants_apply(session, session->lent);
 	return 0;
 }

@@ -390,6 +390,30 @@ bool exec_gate_read(struct exec_command *command, const struct review_decision *
 	return true;
 }
 
+bool exec_gate_reviews_input(const struct exec_command *command)
+{
+	const struct tool_host *host = command->host;
+	return host->has_reviewer && !command->is_sandboxed && sandbox_is_needed(host->sandbox->mode) &&
+	       approval_may_ask(host->approval_policy, QUESTION_sandbox);
+}
+
+void exec_gate_ask_input(const struct exec_command *command, struct tool_call *call, tool_answer_fn answer)
+{
+	auto_arena struct arena arena = {0};
+	struct str *argv = arena_array(&arena, struct str, command->argc);
+	for (size_t i = 0; i < command->argc; i++)
+		argv[i] = str_of(command->argv[i]);
+	struct ev_exec_approval event = {
+		.call_id = call->call_id,
+		.turn_id = call->turn_id,
+		.command = argv,
+		.command_count = command->argc,
+		.cwd = str_of(command->cwd),
+		.reason = STR("input to this command, which runs outside the sandbox"),
+	};
+	call->host->ask(call->host, call, EV_exec_approval_request, &event, answer);
+}
+
 void exec_gate_refusal(bool is_unified, struct buf *out)
 {
 	buf_append_c(out,

@@ -25,6 +25,12 @@ enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call
  * task on abort. */
 bool exec_gate_read(struct exec_command *command, const struct review_decision *decision);
 
+/* True if input to the running command must be reviewed: the automatic reviewer has seen its arguments only, and
+ * outside the sandbox a shell does what it reads. A user who approves such a command knows what it reads. */
+bool exec_gate_reviews_input(const struct exec_command *command);
+/* Requests the approval of the input that the call, of write_stdin, writes to the command. */
+void exec_gate_ask_input(const struct exec_command *command, struct tool_call *call, tool_answer_fn answer);
+
 /* Appends the call's output for a command that the user refused. */
 void exec_gate_refusal(bool is_unified, struct buf *out);
 

@@ -186,15 +186,20 @@ static bool write_chars(struct tool_call *call, struct exec_session *session, st
 	return true;
 }
 
-void tool_write_stdin_start(struct tool_call *call)
+/* Returns the session of a call of write_stdin. NULL: the call was finished. */
+static struct exec_session *find_session(struct tool_call *call)
 {
 	const struct args_write_stdin *args = call->args;
 	struct exec_session *session = exec_session_find(call->host->exec, args->session_id);
-	if (!session || session->waiter) {
-		tool_call_finishf(call, false, "write_stdin failed: Unknown process id %lld",
-		                  (long long)args->session_id);
-		return;
-	}
+	if (session && !session->waiter)
+		return session;
+	tool_call_finishf(call, false, "write_stdin failed: Unknown process id %lld", (long long)args->session_id);
+	return NULL;
+}
+
+static void write_and_wait(struct tool_call *call, struct exec_session *session)
+{
+	const struct args_write_stdin *args = call->args;
 	if (args->chars.len && !write_chars(call, session, args->chars))
 		return;
 	int64_t least_ms = args->chars.len ? YIELD_MIN_MS : POLL_MIN_MS;
@@ -202,4 +207,30 @@ void tool_write_stdin_start(struct tool_call *call)
 	uint64_t yield_ms = clamp_ms(args->has_yield_time_ms, args->yield_time_ms, WRITE_DEFAULT_MS, least_ms, most_ms);
 	call->stop = stop_waiting;
 	exec_session_wait(session, call, yield_ms, args->has_max_output_tokens ? args->max_output_tokens : 0);
+}
+
+/* The command may have ended while the reviewer was asked. */
+static void on_input_answer(struct tool_call *call, const void *body)
+{
+	const struct review_decision *decision = body;
+	struct exec_session *session = find_session(call);
+	if (decision->tag == review_decision_abort)
+		call->host->interrupt(call->host);
+	if (session &&
+	    (decision->tag == review_decision_approved || decision->tag == review_decision_approved_for_session))
+		write_and_wait(call, session);
+	else if (session)
+		tool_call_finish(call, false, STR("write_stdin failed: the input was rejected by the reviewer"));
+}
+
+void tool_write_stdin_start(struct tool_call *call)
+{
+	const struct args_write_stdin *args = call->args;
+	struct exec_session *session = find_session(call);
+	if (!session)
+		return;
+	if (args->chars.len && session->has_terminal && exec_gate_reviews_input(&session->command))
+		exec_gate_ask_input(&session->command, call, on_input_answer);
+	else
+		write_and_wait(call, session);
 }
