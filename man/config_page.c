@@ -64,9 +64,10 @@ static void append_record(struct buf *out, const struct config_record *record, c
 	for (size_t i = 0; i < record->count; i++) {
 		const struct config_row *row = &record->rows[i];
 		char inner[PATH_SIZE], heading[PATH_SIZE + 4];
-		/* Profiles have the same keys, which are not repeated. */
+		/* Profiles have the same keys, which are not repeated; nor are providers, which are limits as well. */
 		const struct config_record *below = config_row_inner(row);
-		if (!below || below == record)
+		bool is_known = below == &config_provider_keys && record == &config_requirements_keys;
+		if (!below || below == record || is_known)
 			continue;
 		const char *name = row->kind == CONFIG_named ? ".NAME" : "";
 		bool is_list = row->kind == CONFIG_list;

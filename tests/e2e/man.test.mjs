@@ -88,7 +88,7 @@ test('codex-config(5) has every key of docs/config.md, and no other', needsPages
 	let table = '', keys = [];
 	const own = keys, limits = [];
 	for (const line of source('docs/config.md').split('\n')) {
-		const heading = /^## (?:`\[+(.*?)\]+`|The file itself)/.exec(line), row = /^\| `([^`]+)` \|/.exec(line);
+		const heading = /^## (?:`\[+(.*?)\]+`|The file itself|\/etc\/codex)/.exec(line), row = /^\| `([^`]+)` \|/.exec(line);
 		if (line.startsWith('# requirements.toml')) keys = limits;
 		if (heading) table = heading[1] ? `${heading[1]}.` : '';
 		if (row) keys.push(table + row[1]);

@@ -71,7 +71,10 @@ static void write_inner(struct buf *out, const struct config_record *record, con
 static void write_record(struct buf *out, const struct config_record *record, const char *path, const char *title,
                          const char *file)
 {
-	buf_printf(out, *path ? "\n## `%s`%s\n" : "\n## %s%s\n", title, file);
+	if (*path)
+		buf_printf(out, "\n## `%s`%s\n", title, file);
+	else
+		buf_printf(out, "\n## %s\n", title);
 	write_rows(out, record, path);
 	write_inert(out, record);
 	write_inner(out, record, path, file);
@@ -105,7 +108,7 @@ static void the_document_matches_the_table(void **state)
 	write_user_only(&doc);
 	buf_append_c(&doc, "\n# requirements.toml: the limits of an administrator\n");
 	buf_append_c(&doc, config_text_requirements);
-	write_record(&doc, &config_requirements_keys, "", "The file itself", " of requirements.toml");
+	write_record(&doc, &config_requirements_keys, "", "/etc/codex/requirements.toml", " of requirements.toml");
 	assert_false(doc.over);
 	if (getenv("CODEX_WRITE_DOCS"))
 		assert_int_equal(file_write_atomic(path, buf_str(&doc), 0644, false, &err), 0);
