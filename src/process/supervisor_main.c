@@ -50,6 +50,11 @@ static struct start {
 } starts[LIMIT_STARTS];
 static size_t start_count;
 
+/* Reports that have not been sent: those of requests that came at once wake the engine once. One write of them is
+ * atomic (PIPE_BUF). */
+static struct supervisor_report held[LIMIT_SUPERVISOR_REQUESTS * 4];
+static size_t held_count;
+
 /* ---- setup ---- */
 
 /* Leaves the terminal, whose Ctrl-C only the engine handles, and closes all descriptors of the engine: readers must
@@ -96,11 +101,18 @@ static pid_t *find_command(pid_t pid)
 	return NULL;
 }
 
-static void send_report(uint32_t id, enum supervisor_event event, int value, int sys)
+static void send_reports(void)
 {
-	struct supervisor_report report = {id, event, value, sys};
-	while (write(EXITS, &report, sizeof(report)) < 0 && errno == EINTR)
+	while (held_count && write(EXITS, held, held_count * sizeof(held[0])) < 0 && errno == EINTR)
 		continue;
+	held_count = 0;
+}
+
+static void report(uint32_t id, enum supervisor_event event, int value, int sys)
+{
+	held[held_count++] = (struct supervisor_report){id, event, value, sys};
+	if (held_count == countof(held))
+		send_reports();
 }
 
 static struct start *find_start(pid_t pid)
@@ -134,7 +146,7 @@ static bool start_look(struct start *start)
 	if (state == SPAWN_FAILED || start->is_late)
 		return false;
 	if (start->memory->plan.reports_run)
-		send_report(start->id, SUPERVISOR_RUNS, 0, 0);
+		report(start->id, SUPERVISOR_RUNS, 0, 0);
 	start_release(start);
 	return true;
 }
@@ -144,7 +156,7 @@ static void start_ended(struct start *start, int wait_status)
 {
 	uint32_t id = start->id;
 	if (start_look(start)) {
-		send_report(id, SUPERVISOR_ENDED, wait_status, 0);
+		report(id, SUPERVISOR_ENDED, wait_status, 0);
 		return;
 	}
 	struct start it = *start;
@@ -152,9 +164,9 @@ static void start_ended(struct start *start, int wait_status)
 	if (it.is_late)
 		return;
 	if (it.failure.step)
-		send_report(id, SUPERVISOR_FAILED, it.failure.step, it.failure.sys);
+		report(id, SUPERVISOR_FAILED, it.failure.step, it.failure.sys);
 	else
-		send_report(id, SUPERVISOR_ENDED, wait_status, 0);
+		report(id, SUPERVISOR_ENDED, wait_status, 0);
 }
 
 /* Kills and reports starts that have passed their deadline, and checks the others. Returns the time until the next
@@ -169,7 +181,7 @@ static int look_at_starts(void)
 		if (start->due_ms <= now && !start->failure.step) {
 			start->is_late = true;
 			kill(start->pid, SIGKILL);
-			send_report(start->id, SUPERVISOR_FAILED, SPAWN_late, 0);
+			report(start->id, SUPERVISOR_FAILED, SPAWN_late, 0);
 		} else if (start->due_ms < next && start->report >= 0) {
 			next = start->due_ms;
 		}
@@ -186,7 +198,7 @@ static void ended(pid_t pid, int wait_status)
 	if (start)
 		start_ended(start, wait_status);
 	else if (command)
-		send_report(ids[command - commands], SUPERVISOR_ENDED, wait_status, 0);
+		report(ids[command - commands], SUPERVISOR_ENDED, wait_status, 0);
 }
 
 /* Reaps ended children; false if no child is left, alive or dead. */
@@ -328,14 +340,14 @@ static void start(const struct supervisor_request *request, struct start_memory 
 	if (refusal == SPAWN_fork)
 		it.pid = spawn_begin(&memory->plan, (char *)memory + size - SPAWN_STACK, &it.report);
 	if (it.pid < 0) {
-		send_report(request->id, SUPERVISOR_FAILED, refusal, refusal == SPAWN_fork ? errno : 0);
+		report(request->id, SUPERVISOR_FAILED, refusal, refusal == SPAWN_fork ? errno : 0);
 		munmap(memory, size);
 		return;
 	}
 	*command = it.pid;
 	ids[command - commands] = it.id;
 	starts[start_count++] = it;
-	send_report(it.id, SUPERVISOR_STARTED, it.pid, 0);
+	report(it.id, SUPERVISOR_STARTED, it.pid, 0);
 }
 
 /* Returns false if the engine has ended. */
@@ -354,7 +366,7 @@ static bool start_request(const struct supervisor_request *request, const int fd
 	size_t texts = texts_at(request), size = up_to_16(texts + request->len) + SPAWN_STACK;
 	struct start_memory *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (memory == MAP_FAILED) {
-		send_report(request->id, SUPERVISOR_FAILED, SPAWN_fork, errno);
+		report(request->id, SUPERVISOR_FAILED, SPAWN_fork, errno);
 		return receive_nothing(request->len);
 	}
 	if (!receive((char *)memory + texts, request->len))
@@ -377,7 +389,7 @@ static bool refuse_cut(const struct supervisor_request *request, const int fds[S
 {
 	close_all(fds);
 	if (!request->is_placeholder)
-		send_report(request->id, SUPERVISOR_FAILED, SPAWN_fork, EMFILE);
+		report(request->id, SUPERVISOR_FAILED, SPAWN_fork, EMFILE);
 	return receive_nothing(request->len);
 }
 
@@ -427,6 +439,16 @@ static size_t end_all(void)
 	return tree_signal(getpid(), NULL, &known, 0);
 }
 
+/* Sends the reports before it waits. Returns the result of poll. */
+static int wait_for_event(struct pollfd *wakes, size_t count, int timeout_ms)
+{
+	int ready = held_count ? poll(wakes, count, 0) : 0;
+	if (ready)
+		return ready;
+	send_reports();
+	return poll(wakes, count, timeout_ms);
+}
+
 /* Waits for an event. True if a request came or the engine has ended. While LIMIT_STARTS starts are pending, further
  * requests stay in the socket. */
 static bool wait_for_request(void)
@@ -436,7 +458,7 @@ static bool wait_for_request(void)
 	wakes[0].events = start_count < LIMIT_STARTS ? POLLIN : 0;
 	for (size_t i = 0; i < start_count; i++)
 		wakes[2 + i] = (struct pollfd){.fd = starts[i].report, .events = POLLIN};
-	if (poll(wakes, 2 + start_count, timeout_ms) < 0)
+	if (wait_for_event(wakes, 2 + start_count, timeout_ms) < 0)
 		return false;
 	if (wakes[1].revents) {
 		forget_signals();

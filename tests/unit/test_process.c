@@ -1039,6 +1039,34 @@ static void a_stopped_supervisor_fails_new_commands(void **state)
 	}
 }
 
+/* Each report would wake the engine; those of requests that the supervisor finds together come together. */
+static void requests_that_come_at_once_are_reported_at_once(void **state)
+{
+	static const struct supervisor_handler quiet = {on_no_start, on_no_start, on_no_end, on_no_silence};
+	static const char *const paths[] = {"/bin/sh", NULL}, *const argv[] = {"sh", "-c", "sleep 1000", NULL};
+	static struct supervisor_child asked[LIMIT_SUPERVISOR_REQUESTS];
+	struct world *world = *state;
+	struct run before;
+	auto_close int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	struct spawn_plan plan = {.paths = paths, .argv = argv, .env = plain_env, .fds = {null, null, null}};
+	run_sh(&before, world, ":");
+	run_finish(&before);
+	kill(supervisor_pid(), SIGSTOP);
+	for (size_t i = 0; i < countof(asked); i++)
+		assert_int_equal(supervisor_spawn(world->loop, &plan, &asked[i], &quiet, NULL, NULL), 0);
+	kill(supervisor_pid(), SIGCONT);
+	while (!asked[0].pid)
+		turn(world);
+	for (size_t i = 0; i < countof(asked); i++) {
+		assert_true(asked[i].pid > 0);
+		kill(asked[i].pid, SIGKILL);
+	}
+	for (size_t i = 0; i < countof(asked); i++) {
+		while (asked[i].is_running)
+			turn(world);
+	}
+}
+
 static void a_supervisor_without_memory_fails_one_command(void **state)
 {
 	struct run before, run;
@@ -1441,6 +1469,7 @@ int main(int argc, char **argv)
 		IN_WORLD(a_hanging_start_does_not_survive_the_engine),
 		IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
 		IN_WORLD(a_stopped_supervisor_fails_new_commands),
+		IN_WORLD(requests_that_come_at_once_are_reported_at_once),
 		IN_WORLD(a_supervisor_without_memory_fails_one_command),
 		IN_WORLD(a_supervisor_without_descriptors_fails_one_command),
 		IN_WORLD(a_pid_that_belongs_to_another_process_by_now_gets_no_signal),
