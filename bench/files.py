@@ -39,7 +39,7 @@ def update(server, query):
     server.ask([message], b'"fuzzyFileSearch/sessionCompleted"')
 
 
-def search_once(tools):
+def search_once(tools, of="cpu"):
     """fuzzyFileSearch: one request that walks the folder and answers."""
     def measured(server, _):
         params = {"query": "main", "roots": [tree()], "cancellationToken": None}
@@ -47,10 +47,10 @@ def search_once(tools):
         if not json.loads(line)["result"]["files"]:
             raise SystemExit("bench: no file was found")
     return lambda bench, binary: threads.run(tools, bench, binary, [threads.UNUSED], lambda server: tree(),
-                                             measured, 1)
+                                             measured, 1, of)
 
 
-def search_further(tools):
+def search_further(tools, of="cpu"):
     """Each further query of a session that has walked the folder."""
     def prepare(server):
         start(server)
@@ -59,4 +59,5 @@ def search_further(tools):
     def measured(server, _):
         for query in QUERIES:
             update(server, query)
-    return lambda bench, binary: threads.run(tools, bench, binary, [threads.UNUSED], prepare, measured, len(QUERIES))
+    return lambda bench, binary: threads.run(tools, bench, binary, [threads.UNUSED], prepare, measured, len(QUERIES),
+                                             of)

@@ -255,6 +255,38 @@ def first_answer(here, count, method, **params):
     return row
 
 
+def repeats(here, count, times):
+    """Each of `times` more pages, asked for as soon as the first is there: the index is still being made."""
+    def measured(server, _):
+        for number in range(times):
+            list_page(server, number + 1)
+
+    def row(bench, binary):
+        write_sessions(bench.home, count)
+        return threads.run(here, bench, binary, [threads.UNUSED], lambda server: list_page(server, 0), measured, times)
+    return row
+
+
+def index_whole(here, count):
+    """Wall seconds from the first page until the process, which is asked nothing more, has no more work."""
+    def row(bench, binary):
+        write_sessions(bench.home, count)
+        server = threads.Server(binary, bench, "http://127.0.0.1:9/v1", here)
+        try:
+            list_page(server, 0)
+            start = last = time.monotonic()
+            before = server.cpu_seconds()
+            while time.monotonic() - last < 1.5:
+                time.sleep(0.05)
+                if server.cpu_seconds() - before > 0.002:
+                    last, before = time.monotonic(), server.cpu_seconds()
+            cpu = server.cpu_seconds()
+            return last - start, here.Cost(cpu, cpu, server.kib("VmHWM"), server.stop())
+        finally:
+            server.process.kill()
+    return row
+
+
 def initialize(here, count):
     """CPU from the start of the program to the response."""
     def row(bench, binary):

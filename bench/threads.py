@@ -82,16 +82,16 @@ def alone(row):
     return row
 
 
-def run(tools, bench, binary, replies, prepare, measured, count):
-    """(CPU of each of the `count` items of `measured`, Cost)."""
+def run(tools, bench, binary, replies, prepare, measured, count, of="cpu"):
+    """(CPU, or wall time, of each of the `count` items of `measured`, Cost)."""
     model = tools.Model(bench.folder, replies)
     server = Server(binary, bench, model.url, tools)
     try:
         prepared = prepare(server)
-        before = server.cpu_seconds()
+        before, began = server.cpu_seconds(), time.monotonic()
         measured(server, prepared)
-        cpu = server.cpu_seconds() - before
-        return cpu / count, tools.Cost(cpu, cpu, server.kib("VmHWM"), server.stop())
+        wall, cpu = time.monotonic() - began, server.cpu_seconds() - before
+        return (wall if of == "wall" else cpu) / count, tools.Cost(cpu, cpu, server.kib("VmHWM"), server.stop())
     finally:
         server.process.kill()
         model.stop()
@@ -133,6 +133,17 @@ def stream(tools, count):
         turns(server, ids)
         return ids
     return alone(lambda bench, binary: run(tools, bench, binary, hello + deltas, prepare, turns, count * DELTAS))
+
+
+def large_deltas(tools, count):
+    """A turn of `count` deltas of 64 KiB, after a first turn; the peak is that of the whole process."""
+    deltas = [{"reply": [{"repeat": count, "steps": [{"delta": {"fill": 65536}}]}]}]
+
+    def prepare(server):
+        ids = start_threads(server, 1)
+        turns(server, ids)
+        return ids
+    return lambda bench, binary: run(tools, bench, binary, [UNUSED] + deltas, prepare, turns, count)
 
 
 def burst(tools, count):
