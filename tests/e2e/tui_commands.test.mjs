@@ -8,6 +8,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { forever, makeHome, needs, readLines, reply, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
+import { until } from './lib/nest.mjs';
 import { answer, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -177,7 +178,8 @@ test('/new: another session, without the old conversation, and the old one is na
 	assert.doesNotMatch(JSON.stringify(model.requests()[1].body.input), /first words/);
 	assert.match(JSON.stringify(model.requests()[1].body.input), /second words/);
 	await enter(term, '/clear');
-	await term.untilGone(/^› second words/m);
+	await until(() => !term.screen().includes('› second words'));
+	assert.match(text(term), /^› second words$/m); // in the scrollback
 	await term.until(/New session[^]*^›$/m);
 	await enter(term, 'third words');
 	await term.until(/› third words[^]*• ok/);

@@ -137,6 +137,49 @@ test('a window that changes its size while text streams keeps every line once', 
 	await leave(term);
 });
 
+/** Part n of a block that stays open, with the words pNwI. */
+const words = (n, count, write) => Array.from({ length: count }, (_, i) => write(`p${n}w${i}`, i)).join('');
+const openParagraph = (n) => words(n, 60, (word) => `${word} `);
+const openList = (n) => words(n, 12, (word, i) => `${n * 12 + i + 1}. item ${word}\n`);
+const openTable = (n) => (n ? '' : '| a | b |\n|---|---|\n') + words(n, 12, (word) => `| row ${n} | ${word} |\n`);
+
+/** Streams one open block in parts, and changes the window's size before each. Returns the words, as often as they stand there. */
+async function resized(t, make, last, sizes) {
+	const steps = sizes.map((_, i) => [{ gate: `g${i}` }, { delta: make(i + 1) }]);
+	const model = await startModel(t, [reply({ delta: make(0) }, ...steps.flat(), { gate: 'end' })]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(new RegExp(`p0w${last}`));
+	for (const [i, [rows, columns]] of sizes.entries()) {
+		term.resize(rows, columns);
+		await model.openGate(`g${i}`);
+		await term.until(new RegExp(`p${i + 1}w${last}(?!\\d)`));
+	}
+	await model.openGate('end');
+	await term.untilGone(/esc to interrupt/);
+	const text = term.lines().join('\n');
+	assert.equal(text.match(/^›$/gm).length, 1);
+	await leave(term);
+	return text.match(/p\d+w\d+/g);
+}
+
+for (const [name, make, last] of [['a paragraph', openParagraph, 59], ['a list', openList, 11], ['a table', openTable, 11]]) {
+	test(`resizes that leave room for the live rows leave no copy of ${name} that streams`, options, async (t) => {
+		const sizes = [[24, 60], [24, 120], [30, 50], [20, 80], [18, 80], [24, 45], [24, 80], [40, 160], [30, 100]];
+		const found = await resized(t, make, last, sizes);
+		assert.equal(found.length, (last + 1) * (sizes.length + 1));
+		assert.equal(new Set(found).size, found.length);
+	});
+
+	test(`resizes that leave no room for the live rows lose nothing of ${name}, which is whole below the copies`, options, async (t) => {
+		const sizes = [[6, 20], [50, 200], [24, 40], [12, 80], [24, 80]];
+		const found = await resized(t, make, last, sizes);
+		const all = sizes.flatMap((_, n) => Array.from({ length: last + 1 }, (__, i) => `p${n}w${i}`));
+		assert.deepEqual(all.filter((word) => !found.includes(word)), []);
+		const end = Array.from({ length: last + 1 }, (_, i) => `p${sizes.length}w${i}`);
+		assert.deepEqual(found.slice(-end.length), end);
+	});
+}
+
 test('a window of 500 columns and one of 20 by 6 show lists and tables', options, async (t) => {
 	const source = '- an item with some words in it\n\n| a | b |\n|---|---|\n| first cell | second cell |';
 	assert.equal((await show(t, source, { columns: 500 })).text,

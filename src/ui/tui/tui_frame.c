@@ -152,3 +152,16 @@ void tui_frame_restart(struct tui_frame *frame)
 		tui_frame_overlay(frame, steal(frame->covered));
 	tui_frame_echo(frame);
 }
+
+/* As many line feeds as bring the cursor from the first row to the last one scroll away just the rows above it. Some
+ * terminals drop what CSI 2 J clears. */
+void tui_frame_clear(struct tui_frame *frame)
+{
+	size_t rows, columns;
+	tui_frame_leave(frame);
+	for (term_tty_size(frame->tty, &rows, &columns); rows > 1; rows--)
+		buf_append_char(&frame->out, '\n');
+	buf_append_c(&frame->out, "\x1b[H\x1b[J");
+	send_frame(frame);
+	tui_frame_restart(frame);
+}

@@ -33,6 +33,8 @@ void tui_frame_drained(struct tui_frame *frame); /* to be called from on_drained
 void tui_frame_resized(struct tui_frame *frame);
 /* The screen was left to other programs: draws all live rows again, from the cursor on. */
 void tui_frame_restart(struct tui_frame *frame);
+/* Moves the rows on the screen into the scrollback, but for the live rows, and continues at its top. */
+void tui_frame_clear(struct tui_frame *frame);
 /* Shows the alternate screen, which `draw` draws from now on; NULL: returns to the main screen, which is as it was.
  * Finished lines wait meanwhile. */
 void tui_frame_overlay(struct tui_frame *frame, tui_overlay_fn draw);

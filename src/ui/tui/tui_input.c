@@ -98,13 +98,6 @@ static void on_ctrl_c(struct tui *tui)
 		tui_history_clear_draft(tui);
 }
 
-static void clear_screen(struct tui *tui)
-{
-	tui_frame_leave(tui->frame); /* terminals keep the cleared rows in the scrollback */
-	term_tty_write(tui->tty, STR("\x1b[H\x1b[2J"));
-	tui_frame_restart(tui->frame);
-}
-
 /* The keys with Ctrl that are not the editor's. True: taken. */
 static bool on_ctrl(struct tui *tui, char c)
 {
@@ -121,7 +114,7 @@ static bool on_ctrl(struct tui *tui, char c)
 		tui_editor_open(tui);
 		return true;
 	case 'l':
-		clear_screen(tui);
+		tui_frame_clear(tui->frame);
 		return true;
 	case 'o':
 		tui_copy(tui);

@@ -175,9 +175,7 @@ void on_slash_clear(struct tui *tui, struct str text)
 {
 	if (tui_attach_refuses(tui))
 		return;
-	tui_frame_leave(tui->frame);
-	term_tty_write(tui->tty, STR("\x1b[H\x1b[2J"));
-	tui_frame_restart(tui->frame);
+	tui_frame_clear(tui->frame);
 	on_slash_new(tui, text);
 	tui->is_cleared = true;
 }
