@@ -14,6 +14,8 @@ void attach_greeting_write(const struct attach_greeting *greeting, struct buf *o
 	jw_member_str(&w, "program", greeting->program);
 	jw_member_str(&w, "rollout", greeting->rollout);
 	jw_member_i64(&w, "recorded", (int64_t)greeting->recorded);
+	jw_key(&w, "agents");
+	jw_raw(&w, greeting->agents.len ? greeting->agents : STR("[]"));
 	jw_object_end(&w);
 	buf_append_char(out, '\n');
 }
@@ -28,6 +30,7 @@ int attach_greeting_read(struct str line, struct arena *arena, struct attach_gre
 {
 	auto_arena struct arena scratch = {0};
 	const struct json *root = json_parse(&scratch, line, err);
+	const struct json *agents = json_get(root, "agents");
 	int64_t version = json_get_i64(root, "attach", 0), recorded = json_get_i64(root, "recorded", 0);
 	if (!root || !version)
 		return error_set(err, ERR_transport, "no session answers at this socket");
@@ -40,30 +43,39 @@ int attach_greeting_read(struct str line, struct arena *arena, struct attach_gre
 		.program = member(root, "program", arena),
 		.rollout = member(root, "rollout", arena),
 		.recorded = recorded > 0 ? (uint64_t)recorded : 0,
+		.agents = agents ? arena_str(arena, agents->span) : STR_NONE,
 	};
 	if (!ret->session_id.ptr || !ret->cwd.ptr)
 		return error_set(err, ERR_transport, "no session answers at this socket");
 	return 0;
 }
 
-void attach_answered_write(const struct event *request, struct buf *out)
+void attach_answered_write(const struct event *request, uint64_t seq, struct buf *out)
 {
 	struct json_writer w = json_writer(out);
 	jw_object(&w);
 	jw_member_str(&w, "answered", attach_request_id(request));
 	jw_member_str(&w, "task", request->id);
+	jw_member_i64(&w, "seq", (int64_t)seq);
 	jw_object_end(&w);
 	buf_append_char(out, '\n');
 }
 
-bool attach_answered_read(struct str line, struct arena *arena, struct str *ret_request, struct str *ret_task)
+bool attach_answered_read(struct str line, struct arena *arena, struct attach_answered *ret)
 {
 	if (!str_has_prefix(line, "{\"answered\":"))
 		return false;
 	const struct json *root = json_parse_copy(arena, line, NULL);
-	*ret_request = json_get_str(root, "answered");
-	*ret_task = json_get_str(root, "task");
-	return ret_request->ptr != NULL;
+	ret->request = json_get_str(root, "answered");
+	ret->task = json_get_str(root, "task");
+	ret->seq = (uint64_t)json_get_i64(root, "seq", 0);
+	return ret->request.ptr != NULL;
+}
+
+uint64_t attach_seq(struct str line)
+{
+	auto_arena struct arena arena = {0};
+	return (uint64_t)json_get_i64(json_parse(&arena, line, NULL), "seq", 0);
 }
 
 /* ---- requests and their answers ---- */
@@ -84,7 +96,8 @@ struct str attach_request_id(const struct event *event)
 	}
 }
 
-struct str attach_answer_id(const struct op *op)
+/* Returns the id of the request that the Op answers, STR_NONE for an Op that answers none. */
+static struct str answer_id(const struct op *op)
 {
 	switch (op->tag) {
 	case OP_exec_approval:
@@ -100,9 +113,19 @@ struct str attach_answer_id(const struct op *op)
 	}
 }
 
+void attach_answer_rename(const struct op *op, struct str id)
+{
+	if (op->tag == OP_exec_approval)
+		op->exec_approval->id = id;
+	else if (op->tag == OP_patch_approval)
+		op->patch_approval->id = id;
+	else if (op->tag == OP_user_input_answer)
+		op->user_input_answer->id = id;
+}
+
 bool attach_is_answer(const struct op *op)
 {
-	return attach_answer_id(op).ptr != NULL;
+	return answer_id(op).ptr != NULL;
 }
 
 /* An approval is of a command or of a patch: for the engine the Ops are the same. */
@@ -122,7 +145,7 @@ static bool is_of_kind(const struct op *op, enum event_tag request)
 /* True if the Op answers this request, which it names by its id or, but for an elicitation, by its Task. */
 static bool answers(const struct op *op, const struct event *request)
 {
-	struct str id = attach_answer_id(op);
+	struct str id = answer_id(op);
 	bool has_own_id = op->tag == OP_resolve_elicitation;
 	return is_of_kind(op, request->msg.tag) &&
 	       (str_eq(id, attach_request_id(request)) || (!has_own_id && str_eq(id, request->id)));
@@ -132,7 +155,7 @@ void attach_match_add(struct attach_match *match, const struct event *request)
 {
 	if (!answers(match->op, request))
 		return;
-	bool is_named = str_eq(attach_answer_id(match->op), attach_request_id(request));
+	bool is_named = str_eq(answer_id(match->op), attach_request_id(request));
 	match->is_ambiguous |= match->found && !str_eq(match->found->id, request->id);
 	if (!match->found || (is_named && !match->is_named))
 		match->found = request;

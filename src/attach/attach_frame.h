@@ -1,9 +1,11 @@
 /* attach_frame.h — the lines between a running session and those who are attached to it.
  *
  * The session sends a greeting, {"attach":1,…}, then events as the event protocol has them ({"id":…,"msg":…}):
- * session_configured, task_started if a turn runs, the pending requests, and from then on each event. When a request
- * was answered the others get {"answered":"ID","task":"ID"}; the task is that of the event that asked, because agents
- * may use the same call ids. Earlier versions send no task. The other side sends submissions, {"id":…,"op":…}.
+ * session_configured, task_started if a turn runs, the pending requests, and from then on each event. An event that
+ * requests something has a number, "seq", because call ids are the provider's: agents may use the same ones, and a
+ * later request may have that of an earlier one. When a request was answered the others get
+ * {"answered":"ID","task":"ID","seq":N}; the task is that of the event that asked. The other side sends submissions,
+ * {"id":…,"op":…}, and with an answer the number of its request, "seq". Earlier versions send no number, or no task.
  * Owns nothing. Any thread. */
 #ifndef ATTACH_ATTACH_FRAME_H
 #define ATTACH_ATTACH_FRAME_H
@@ -25,6 +27,7 @@ struct attach_greeting {
 	struct str session_id, name, cwd, program; /* program: "tui", "exec" */
 	struct str rollout;                        /* its path */
 	uint64_t recorded;                         /* bytes of the rollout that hold what came before the first event */
+	struct str agents; /* JSON: [{"id":…,"name":…},…], the subagents that it has begun */
 };
 
 void attach_greeting_write(const struct attach_greeting *greeting, struct buf *out);
@@ -32,9 +35,16 @@ void attach_greeting_write(const struct attach_greeting *greeting, struct buf *o
 must_check int attach_greeting_read(struct str line, struct arena *arena, struct attach_greeting *ret,
                                     struct error *err);
 
-void attach_answered_write(const struct event *request, struct buf *out);
-/* False: the line is something else. *ret_task: STR_NONE if the line has none. */
-bool attach_answered_read(struct str line, struct arena *arena, struct str *ret_request, struct str *ret_task);
+/* A request that was answered. */
+struct attach_answered {
+	struct str request, task; /* task: STR_NONE if it is unknown */
+	uint64_t seq;             /* 0: unknown */
+};
+void attach_answered_write(const struct event *request, uint64_t seq, struct buf *out);
+/* False: the line is something else. */
+bool attach_answered_read(struct str line, struct arena *arena, struct attach_answered *ret);
+/* Returns the number in a line, 0: none. */
+uint64_t attach_seq(struct str line);
 
 /* Returns the id by which a request is withdrawn, STR_NONE for an event that requests nothing. */
 struct str attach_request_id(const struct event *event);
@@ -48,8 +58,8 @@ struct attach_match {
 	bool is_named; /* private: found has the id */
 };
 void attach_match_add(struct attach_match *match, const struct event *request);
-/* Returns the id of the request that the Op answers, STR_NONE for an Op that answers none. */
-struct str attach_answer_id(const struct op *op);
+/* Has an approval or the answers to questions name their request by another id; borrowed. */
+void attach_answer_rename(const struct op *op, struct str id);
 /* True for an Op that answers a request. */
 bool attach_is_answer(const struct op *op);
 

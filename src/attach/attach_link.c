@@ -44,19 +44,19 @@ static void on_frame(struct str frame, void *self)
 {
 	auto_arena struct arena arena = {0};
 	struct attach_link *link = self;
-	struct str request, task;
+	struct attach_answered answered;
 	struct error err;
 	if (link->awaits_greeting) {
 		on_greeting(link, frame);
 		return;
 	}
-	if (attach_answered_read(frame, &arena, &request, &task)) {
-		link->events->on_answered(request, task, link->self);
+	if (attach_answered_read(frame, &arena, &answered)) {
+		link->events->on_answered(&answered, link->self);
 		return;
 	}
 	struct event *event = event_decode(frame, &err);
 	if (event)
-		link->events->on_event(event, link->self);
+		link->events->on_event(event, attach_request_id(event).ptr ? attach_seq(frame) : 0, link->self);
 	else if (err.code != ERR_unsupported)
 		end(link, &err);
 	event_destroy(event);
@@ -96,13 +96,15 @@ struct attach_link *attach_link_open(struct loop *loop, const char *address, boo
 	return NULL;
 }
 
-void attach_link_submit(struct attach_link *link, struct str id, const struct op *op)
+void attach_link_submit(struct attach_link *link, struct str id, const struct op *op, uint64_t seq)
 {
 	struct json_writer w = json_writer(&link->line);
 	jw_object(&w);
 	jw_member_str(&w, "id", id);
 	jw_key(&w, "op");
 	union_encode(&union_op, op, &w);
+	if (seq)
+		jw_member_i64(&w, "seq", (int64_t)seq);
 	jw_object_end(&w);
 	buf_append_char(&link->line, '\n');
 	transport_send(link->transport, buf_str(&link->line));

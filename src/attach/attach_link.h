@@ -15,10 +15,10 @@ struct loop;
 struct attach_link_events {
 	/* The first call. Not called for a server of the event protocol. */
 	void (*on_greeting)(const struct attach_greeting *greeting, void *self);
-	/* Events of types that this version does not know are skipped. */
-	void (*on_event)(const struct event *event, void *self);
-	/* Another terminal has answered a request. task: of the event that asked; STR_NONE: unknown. */
-	void (*on_answered)(struct str request, struct str task, void *self);
+	/* Events of types that this version does not know are skipped. seq: the number of a request; 0: none. */
+	void (*on_event)(const struct event *event, uint64_t seq, void *self);
+	/* Another terminal has answered a request. */
+	void (*on_answered)(const struct attach_answered *answered, void *self);
 	/* The last call; destroy the link later. err: NULL if the other side closed the connection. */
 	void (*on_end)(const struct error *err, void *self);
 };
@@ -26,7 +26,8 @@ struct attach_link_events {
 /* address: as in transport_connect.h. greets: the first line must be a greeting. */
 must_check struct attach_link *attach_link_open(struct loop *loop, const char *address, bool greets,
                                                 const struct attach_link_events *events, void *self, struct error *err);
-void attach_link_submit(struct attach_link *link, struct str id, const struct op *op);
+/* seq: the number of the request that the Op answers; 0: none, or unknown. */
+void attach_link_submit(struct attach_link *link, struct str id, const struct op *op, uint64_t seq);
 /* Stops and restarts the callbacks; the session drops a connection for which too much is pending. */
 void attach_link_hold(struct attach_link *link, bool is_held);
 void attach_link_destroy(struct attach_link *link); /* NULL is fine */

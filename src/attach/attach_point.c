@@ -19,7 +19,12 @@
 #include "transport/transport_listen.h"
 #include "transport/transport_stdio.h"
 
-enum { ATTACHED_MAX = 16, PENDING_MAX = 64 };
+enum { ATTACHED_MAX = 16, PENDING_MAX = 64, AGENTS_BYTES = 16 * KIB };
+
+struct pending {
+	struct event *event;
+	uint64_t seq;
+};
 
 struct watcher {
 	struct list link;
@@ -41,8 +46,11 @@ struct attach_point {
 	size_t count, attached;
 	struct loop_deferred sweep;
 	struct event *configured, *started; /* started: NULL while no turn runs */
-	VEC(struct event *) pending;        /* requests */
+	VEC(struct pending) pending;        /* requests */
+	uint64_t seq;                       /* of the last one */
+	struct event *answered;             /* the last one that the owner has answered, whose id its Op may have */
 	struct buf line;
+	struct buf agents; /* the list of the greeting, without its end; the first ones, of many */
 };
 
 /* ---- sending ---- */
@@ -57,10 +65,15 @@ static void send_line(struct attach_point *point, struct watcher *only, const st
 	buf_reuse(&point->line);
 }
 
-static void send_event(struct attach_point *point, const struct event *event, struct watcher *only)
+/* seq: of a request, or 0. */
+static void send_event(struct attach_point *point, const struct event *event, uint64_t seq, struct watcher *only)
 {
 	struct json_writer w = json_writer(&point->line);
 	event_encode(event, &w);
+	if (seq) { /* as the last member */
+		buf_truncate(&point->line, point->line.len - 1);
+		buf_printf(&point->line, ",\"seq\":%llu}", (unsigned long long)seq);
+	}
 	buf_append_char(&point->line, '\n');
 	send_line(point, only, NULL);
 }
@@ -75,65 +88,112 @@ static void greet(struct watcher *watcher)
 	                                   .program = str_of(point->program),
 	                                   .rollout = session->rollout_path};
 	auto_free char *path = session->rollout_path.ptr ? str_dup(session->rollout_path) : NULL;
+	auto_buf struct buf agents;
 	struct stat info;
+	buf_init(&agents, AGENTS_BYTES + 8);
+	buf_printf(&agents, "[%.*s]", STR_ARG(buf_str(&point->agents)));
+	greeting.agents = buf_str(&agents);
 	if (path && stat(path, &info) == 0)
 		greeting.recorded = (uint64_t)info.st_size;
 	attach_greeting_write(&greeting, &point->line);
 	send_line(point, watcher, NULL);
-	send_event(point, point->configured, watcher);
+	send_event(point, point->configured, 0, watcher);
 	if (point->started)
-		send_event(point, point->started, watcher);
-	vec_for_each(request, &point->pending)
-		send_event(point, *request, watcher);
+		send_event(point, point->started, 0, watcher);
+	vec_for_each(it, &point->pending)
+		send_event(point, it->event, it->seq, watcher);
 }
 
 /* ---- requests ---- */
 
 static void drop_pending(struct attach_point *point, size_t at)
 {
-	event_destroy(point->pending.items[at]);
+	event_destroy(point->pending.items[at].event);
 	point->pending.count--;
 	memmove(&point->pending.items[at], &point->pending.items[at + 1],
 	        (point->pending.count - at) * sizeof(*point->pending.items));
 }
 
-/* Takes the answer of `by` (NULL: the owner). False: it is too late. */
-static bool take_answer(struct attach_point *point, const struct op *op, const struct watcher *by)
+static bool is_of(const struct pending *pending, struct str call_id, struct str task)
+{
+	return str_eq(attach_request_id(pending->event), call_id) && str_eq(pending->event->id, task);
+}
+
+static struct attach_match match_of(const struct attach_point *point, const struct op *op)
 {
 	struct attach_match match = {.op = op};
-	size_t at = 0;
 	vec_for_each(it, &point->pending)
-		attach_match_add(&match, *it);
-	if (!attach_is_answer(op) || match.is_ambiguous)
+		attach_match_add(&match, it->event);
+	return match;
+}
+
+static bool is_match(struct attach_match match, const struct event *wanted)
+{
+	return match.found == wanted && !match.is_ambiguous;
+}
+
+/* Returns the request with this number if the engine would take the Op for its answer, else NULL. Of several requests
+ * with the id of one call it is named by its Task. */
+static const struct event *find_wanted(const struct attach_point *point, const struct op *op, uint64_t seq)
+{
+	const struct event *wanted = NULL;
+	vec_for_each(it, &point->pending)
+		wanted = it->seq == seq ? it->event : wanted;
+	if (!wanted || is_match(match_of(point, op), wanted))
+		return wanted;
+	attach_answer_rename(op, wanted->id);
+	return is_match(match_of(point, op), wanted) ? wanted : NULL;
+}
+
+/* Takes the answer of `by` (NULL: the owner) to the request with this number, or if it is 0 to the one that it names.
+ * False: it is too late. *ret: the request, which the caller owns then, or NULL. */
+static bool take_answer(struct attach_point *point, const struct op *op, uint64_t seq, const struct watcher *by,
+                        struct event **ret)
+{
+	struct attach_match match = match_of(point, op);
+	size_t at = 0;
+	*ret = NULL;
+	if (!attach_is_answer(op) || (match.is_ambiguous && !seq))
 		return true; /* of an ambiguous one the engine warns */
-	if (!match.found)
+	const struct event *found = seq ? find_wanted(point, op, seq) : match.found;
+	if (!found)
 		return false;
-	while (point->pending.items[at] != match.found)
+	while (point->pending.items[at].event != found)
 		at++;
-	auto_free char *id = str_dup(attach_request_id(match.found));
-	attach_answered_write(match.found, &point->line);
+	struct pending pending = point->pending.items[at];
+	attach_answered_write(found, pending.seq, &point->line);
+	point->pending.items[at].event = NULL;
 	drop_pending(point, at);
 	send_line(point, NULL, by);
 	if (by && point->owner->on_answered)
-		point->owner->on_answered(str_of(id), point->self);
+		point->owner->on_answered(found, pending.seq, point->self);
+	*ret = pending.event;
 	return true;
 }
 
-void attach_point_withdraw(struct attach_point *point, struct str request)
+void attach_point_withdraw(struct attach_point *point, struct str request, struct str task)
 {
 	for (size_t i = 0; i < point->pending.count; i++) {
-		if (!str_eq(attach_request_id(point->pending.items[i]), request))
+		const struct pending *it = &point->pending.items[i];
+		if (!is_of(it, request, task))
 			continue;
-		attach_answered_write(point->pending.items[i], &point->line);
+		attach_answered_write(it->event, it->seq, &point->line);
 		send_line(point, NULL, NULL);
 		drop_pending(point, i);
 		return;
 	}
 }
 
-bool attach_point_answer(struct attach_point *point, const struct op *op)
+bool attach_point_answer(struct attach_point *point, const struct op *op, uint64_t seq)
 {
-	return !point || take_answer(point, op, NULL);
+	struct event *request = NULL;
+	bool is_taken = !point || take_answer(point, op, seq, NULL, &request);
+	/* the Op may borrow its id from the request, which therefore goes with the next one */
+	if (request) {
+		event_destroy(point->answered);
+		point->answered = request;
+	}
+	return is_taken;
 }
 
 /* ---- those who are attached ---- */
@@ -148,7 +208,7 @@ static void report(struct watcher *watcher, struct str id, const char *text)
 {
 	struct ev_error body = {.message = str_of(text)};
 	struct event *event = event_create(id, EV_error, &body);
-	send_event(watcher->point, event, watcher);
+	send_event(watcher->point, event, 0, watcher);
 	event_destroy(event);
 }
 
@@ -172,11 +232,15 @@ static void on_frame(struct str frame, void *self)
 		report(watcher, STR(""), err.text);
 		return;
 	}
-	if (!is_allowed(&submission->op))
+	const struct op *op = &submission->op;
+	struct event *request = NULL;
+	uint64_t seq = attach_is_answer(op) ? attach_seq(frame) : 0;
+	if (!is_allowed(op))
 		report(watcher, submission->id, "the terminal in which the session runs must do this");
-	else if (take_answer(point, &submission->op, watcher) &&
-	         point->owner->submit(submission->id, &submission->op, point->self, &err) != 0)
+	else if (take_answer(point, op, seq, watcher, &request) &&
+	         point->owner->submit(submission->id, op, request, point->self, &err) != 0)
 		report(watcher, submission->id, err.text);
+	event_destroy(request);
 	submission_destroy(submission);
 }
 
@@ -289,7 +353,7 @@ static void end_turn(struct attach_point *point, struct str turn)
 {
 	keep(&point->started, NULL);
 	for (size_t i = point->pending.count; i-- > 0;) {
-		struct str id = point->pending.items[i]->id;
+		struct str id = point->pending.items[i].event->id;
 		if (!id.len || str_eq(id, turn))
 			drop_pending(point, i);
 	}
@@ -298,8 +362,7 @@ static void end_turn(struct attach_point *point, struct str turn)
 static void expire(struct attach_point *point, struct str call_id, struct str task)
 {
 	for (size_t i = point->pending.count; i-- > 0;) {
-		const struct event *request = point->pending.items[i];
-		if (str_eq(attach_request_id(request), call_id) && str_eq(request->id, task))
+		if (is_of(&point->pending.items[i], call_id, task))
 			drop_pending(point, i);
 	}
 }
@@ -309,7 +372,22 @@ static void add_request(struct attach_point *point, const struct event *event)
 	const struct union_head *head = (const struct union_head *)&event->msg;
 	if (point->pending.count == PENDING_MAX)
 		drop_pending(point, 0);
-	vec_push(&point->pending, event_create(event->id, event->msg.tag, head->body));
+	vec_push(&point->pending, (struct pending){event_create(event->id, event->msg.tag, head->body), ++point->seq});
+}
+
+static void add_agent(struct attach_point *point, const struct ev_collab_spawn_end *spawn)
+{
+	size_t before = point->agents.len;
+	struct json_writer w = json_writer(&point->agents);
+	if (!spawn->new_thread_id.len || point->agents.over)
+		return;
+	buf_append_c(&point->agents, before ? "," : "");
+	jw_object(&w);
+	jw_member_str(&w, "id", spawn->new_thread_id);
+	jw_member_str(&w, "name", spawn->new_agent_nickname.ptr ? spawn->new_agent_nickname : STR(""));
+	jw_object_end(&w);
+	if (point->agents.over)
+		buf_truncate(&point->agents, before);
 }
 
 static void remember(struct attach_point *point, const struct event *event)
@@ -327,6 +405,9 @@ static void remember(struct attach_point *point, const struct event *event)
 	case EV_task_started:
 		keep(&point->started, event_create(event->id, EV_task_started, event->msg.task_started));
 		break;
+	case EV_collab_agent_spawn_end:
+		add_agent(point, event->msg.collab_agent_spawn_end);
+		break;
 	case EV_task_complete:
 	case EV_turn_aborted:
 		end_turn(point, event->id);
@@ -340,11 +421,13 @@ static void remember(struct attach_point *point, const struct event *event)
 	}
 }
 
-void attach_point_event(struct attach_point *point, const struct event *event)
+uint64_t attach_point_event(struct attach_point *point, const struct event *event)
 {
 	remember(point, event);
+	uint64_t seq = attach_request_id(event).ptr ? point->seq : 0;
 	if (point->count)
-		send_event(point, event, NULL);
+		send_event(point, event, seq, NULL);
+	return seq;
 }
 
 /* ---- the whole ---- */
@@ -354,9 +437,10 @@ size_t attach_point_count(const struct attach_point *point)
 	return point->attached;
 }
 
-size_t attach_point_pending(const struct attach_point *point, const struct event **ret)
+size_t attach_point_pending(const struct attach_point *point, const struct event **ret, uint64_t *ret_seq)
 {
-	*ret = point->pending.count ? point->pending.items[0] : NULL;
+	*ret = point->pending.count ? point->pending.items[0].event : NULL;
+	*ret_seq = point->pending.count ? point->pending.items[0].seq : 0;
 	return point->pending.count;
 }
 
@@ -377,6 +461,7 @@ struct attach_point *attach_point_create(struct loop *loop, const char *home, co
 	list_init(&point->watchers);
 	loop_deferred_init(&point->sweep, loop, on_sweep, point);
 	buf_init(&point->line, LIMIT_STREAM_QUEUE_HARD);
+	buf_init(&point->agents, AGENTS_BYTES);
 	return point;
 }
 
@@ -391,9 +476,11 @@ void attach_point_destroy(struct attach_point *point)
 	loop_deferred_finish(&point->sweep);
 	forget_requests(point);
 	vec_finish(&point->pending);
+	event_destroy(point->answered);
 	event_destroy(point->configured);
 	event_destroy(point->started);
 	buf_finish(&point->line);
+	buf_finish(&point->agents);
 	free(point->home);
 	free(point);
 }

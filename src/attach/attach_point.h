@@ -20,11 +20,10 @@ struct attach_point;
 struct loop;
 
 struct attach_owner {
-	/* Submits an Op of an attached terminal. */
-	int (*submit)(struct str id, const struct op *op, void *self, struct error *err);
-	/* An attached terminal has answered this request; id as in attach_request_id. NULL: the owner shows no
-	 * requests. */
-	void (*on_answered)(struct str id, void *self);
+	/* Submits an Op of an attached terminal. request: the one that it answers, or NULL. */
+	int (*submit)(struct str id, const struct op *op, const struct event *request, void *self, struct error *err);
+	/* An attached terminal has answered this request. NULL: the owner shows no requests. */
+	void (*on_answered)(const struct event *request, uint64_t seq, void *self);
 	/* The number of those attached has changed. One counts from its first line on. */
 	void (*on_count)(size_t count, void *self);
 };
@@ -32,16 +31,17 @@ struct attach_owner {
 /* home: NULL for a session that writes no files and cannot be attached. */
 struct attach_point *attach_point_create(struct loop *loop, const char *home, const char *program,
                                          const struct attach_owner *owner, void *self);
-/* To be called with each event of the session. */
-void attach_point_event(struct attach_point *point, const struct event *event);
-/* To be called before the owner submits an Op. False: it answers a request that is pending no more, because another
- * terminal was first; the Op is to be dropped. NULL is fine: true. */
-bool attach_point_answer(struct attach_point *point, const struct op *op);
-/* The request was answered elsewhere, or has ended. */
-void attach_point_withdraw(struct attach_point *point, struct str request);
+/* To be called with each event of the session. Returns the number of the request that it makes, 0: none. */
+uint64_t attach_point_event(struct attach_point *point, const struct event *event);
+/* To be called before the owner submits an Op. seq: the number of the request that it answers, or 0: the one that it
+ * names. False: it is pending no more, because another terminal was first; the Op is to be dropped. The Op may name
+ * its request by its Task afterwards, if the engine would take it for another one. NULL is fine: true. */
+bool attach_point_answer(struct attach_point *point, const struct op *op, uint64_t seq);
+/* The request of this Task was answered elsewhere, or has ended. */
+void attach_point_withdraw(struct attach_point *point, struct str request, struct str task);
 size_t attach_point_count(const struct attach_point *point);
 /* Returns the number of requests that are pending, and the oldest one, borrowed. */
-size_t attach_point_pending(const struct attach_point *point, const struct event **ret);
+size_t attach_point_pending(const struct attach_point *point, const struct event **ret, uint64_t *ret_seq);
 /* NULL while the session can be attached, else the reason. */
 const struct error *attach_point_failure(const struct attach_point *point);
 void attach_point_destroy(struct attach_point *point); /* NULL is fine */

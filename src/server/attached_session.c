@@ -51,23 +51,23 @@ static void pass_configured(struct attached_session *session, const struct event
 	if (past.len && !past.over)
 		body.initial_messages = buf_str(&past);
 	struct event *full = event_create(event->id, EV_session_configured, &body);
-	session->events->on_event(full, session->self);
+	session->events->on_event(full, 0, session->self);
 	event_destroy(full);
 }
 
-static void on_event(const struct event *event, void *self)
+static void on_event(const struct event *event, uint64_t seq, void *self)
 {
 	struct attached_session *session = self;
 	if (event->msg.tag == EV_session_configured && session->rollout)
 		pass_configured(session, event);
 	else
-		session->events->on_event(event, session->self);
+		session->events->on_event(event, seq, session->self);
 }
 
-static void on_answered(struct str request, struct str task, void *self)
+static void on_answered(const struct attach_answered *answered, void *self)
 {
 	struct attached_session *session = self;
-	session->events->on_answered(request, task, session->self);
+	session->events->on_answered(answered, session->self);
 }
 
 static void on_end(const struct error *err, void *self)
@@ -75,7 +75,7 @@ static void on_end(const struct error *err, void *self)
 	struct attached_session *session = self;
 	struct event *event = event_create(STR(""), EV_shutdown_complete, NULL);
 	(void)err;
-	session->events->on_event(event, session->self);
+	session->events->on_event(event, 0, session->self);
 	event_destroy(event);
 }
 
@@ -93,9 +93,9 @@ struct attached_session *attached_session_open(struct loop *loop, const char *ad
 	return NULL;
 }
 
-void attached_session_submit(struct attached_session *session, struct str id, const struct op *op)
+void attached_session_submit(struct attached_session *session, struct str id, const struct op *op, uint64_t seq)
 {
-	attach_link_submit(session->link, id, op);
+	attach_link_submit(session->link, id, op, seq);
 }
 
 const char *attached_session_program(const struct attached_session *session)

@@ -14,16 +14,19 @@ struct event;
 struct loop;
 struct op;
 
+struct attach_answered;
+
 struct attached_events {
-	void (*on_event)(const struct event *event, void *self);
-	void (*on_answered)(struct str request, struct str task, void *self); /* someone else has answered a request */
+	void (*on_event)(const struct event *event, uint64_t seq, void *self);   /* seq: of a request there; 0: none */
+	void (*on_answered)(const struct attach_answered *answered, void *self); /* someone else has answered */
 };
 
 /* address: "unix://PATH". */
 must_check struct attached_session *attached_session_open(struct loop *loop, const char *address,
                                                           const struct attached_events *events, void *self,
                                                           struct error *err);
-void attached_session_submit(struct attached_session *session, struct str id, const struct op *op);
+/* seq: the number of the request there that the Op answers; 0: none, or unknown. */
+void attached_session_submit(struct attached_session *session, struct str id, const struct op *op, uint64_t seq);
 /* Returns the kind of the other process, such as "tui"; "" before its first line. */
 const char *attached_session_program(const struct attached_session *session);
 void attached_session_destroy(struct attached_session *session); /* NULL is fine */

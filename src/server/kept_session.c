@@ -34,6 +34,7 @@ struct kept_session {
 	struct loop_timer *idle;
 	uint64_t active_ms; /* the time of the last submission or event, or when the last watcher left */
 	struct session_facts facts;
+	uint64_t answers; /* the number of the request there that the last submission answers; 0: none */
 	struct buf out;
 	bool has_change;   /* on_change is due */
 	bool is_finishing; /* no submission follows */
@@ -136,7 +137,7 @@ static void submit_pending(void *self)
 	struct submission *it;
 	while ((it = list_first(&session->pending, struct submission, link))) {
 		if (session->attached)
-			attached_session_submit(session->attached, it->id, &it->op);
+			attached_session_submit(session->attached, it->id, &it->op, session->answers);
 		else if (codex_submit_op(session->codex, it->id, &it->op, NULL) != 0)
 			return; /* on_room follows */
 		list_remove(&it->link);
@@ -166,7 +167,8 @@ bool kept_session_submit(struct kept_session *session, struct submission *submis
 		return false;
 	}
 	wire_profile_observe(&session->style, submission);
-	if (session->options.has_facts && session_facts_on_op(&session->facts, &submission->op)) {
+	session->answers = 0;
+	if (session->options.has_facts && session_facts_on_op(&session->facts, &submission->op, &session->answers)) {
 		session->has_change = true;
 		loop_defer(&session->news);
 	}
@@ -252,17 +254,18 @@ struct kept_session *kept_session_create(const struct kept_session_options *opti
 	return session;
 }
 
-static void on_attached_event(const struct event *event, void *self)
+static void on_attached_event(const struct event *event, uint64_t seq, void *self)
 {
 	struct kept_session *session = self;
+	session->facts.peer = seq;
 	if (!session->has_ended)
 		on_event(event, session);
 }
 
-static void on_answered(struct str request, struct str task, void *self)
+static void on_answered(const struct attach_answered *answered, void *self)
 {
 	struct kept_session *session = self;
-	session->has_change |= session_facts_on_answer(&session->facts, request, task);
+	session->has_change |= session_facts_on_answer(&session->facts, answered);
 	loop_defer(&session->news);
 }
 

@@ -18,7 +18,7 @@ enum { TITLE_CHARACTERS = 80 };
 struct request {
 	struct list link;
 	struct event *event;
-	uint64_t seq;
+	uint64_t seq, peer; /* here, and where the session runs */
 };
 
 void session_facts_init(struct session_facts *facts)
@@ -112,21 +112,35 @@ static bool add_request(struct session_facts *facts, const struct event *event, 
 	struct request *request = xnew(struct request);
 	request->event = event_create(event->id, event->msg.tag, event->msg.body);
 	request->seq = seq;
+	request->peer = facts->peer;
 	list_append(&facts->waiting, &request->link);
 	return true;
 }
 
 /* Several agents may ask under the same call id. */
-bool session_facts_on_answer(struct session_facts *facts, struct str request, struct str task)
+static bool is_answered(const struct request *it, const struct attach_answered *answered)
+{
+	if (answered->seq && it->peer)
+		return answered->seq == it->peer;
+	return str_eq(attach_request_id(it->event), answered->request) &&
+	       (!answered->task.ptr || str_eq(it->event->id, answered->task));
+}
+
+bool session_facts_on_answer(struct session_facts *facts, const struct attach_answered *answered)
 {
 	struct request *it;
 	list_for_each(it, &facts->waiting, link) {
-		if (!str_eq(attach_request_id(it->event), request) || (task.ptr && !str_eq(it->event->id, task)))
+		if (!is_answered(it, answered))
 			continue;
 		remove_request(it);
 		return true;
 	}
 	return false;
+}
+
+static bool end_call(struct session_facts *facts, struct str call_id, struct str task)
+{
+	return session_facts_on_answer(facts, &(struct attach_answered){call_id, task, 0});
 }
 
 static bool configure(struct session_facts *facts, const struct ev_session_configured *body)
@@ -163,11 +177,11 @@ bool session_facts_on_event(struct session_facts *facts, const struct event *eve
 	case EV_elicitation_request:
 		return add_request(facts, event, seq);
 	case EV_exec_command_end:
-		return session_facts_on_answer(facts, msg->exec_command_end->call_id, event->id);
+		return end_call(facts, msg->exec_command_end->call_id, event->id);
 	case EV_patch_apply_end:
-		return session_facts_on_answer(facts, msg->patch_apply_end->call_id, event->id);
+		return end_call(facts, msg->patch_apply_end->call_id, event->id);
 	case EV_request_user_input_expired:
-		return session_facts_on_answer(facts, msg->request_user_input_expired->call_id, event->id);
+		return end_call(facts, msg->request_user_input_expired->call_id, event->id);
 	case EV_item_completed:
 		return note_item(facts, msg->item_completed->item);
 	default:
@@ -188,9 +202,10 @@ static struct request *find_answered(const struct session_facts *facts, const st
 	return match.is_ambiguous ? NULL : found;
 }
 
-bool session_facts_on_op(struct session_facts *facts, const struct op *op)
+bool session_facts_on_op(struct session_facts *facts, const struct op *op, uint64_t *ret_peer)
 {
 	struct request *found = find_answered(facts, op);
+	*ret_peer = found ? found->peer : 0;
 	if (found)
 		remove_request(found);
 	return found;

@@ -1,9 +1,11 @@
 // The terminal shows subagents: one takes the place of the main thread, live, and gets messages there.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import test from 'node:test';
 
 import { needs, reply, say, startModel, textsOf } from './lib/codex.mjs';
+import { until } from './lib/nest.mjs';
 import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -101,5 +103,50 @@ test('a request of a subagent names it, and outlives the turn of the main thread
 	await term.untilGone(/Would you like to run/);
 	term.type(ALT_RIGHT);
 	await term.until(/Watching[^]*touch made[^]*• It ran\./);
+	await leave(term);
+});
+
+test('a subagent and the main thread ask under the same call id: each answer reaches its own request', options, async (t) => {
+	const asking = 'sandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n[features]\nmulti_agent = true\n';
+	const asks = (cmd) => ({ call: 'exec_command', arguments: { cmd }, call_id: 'same' });
+	const { term, model } = await spawned(t, [
+		child('function_call_output', { message: 'It ran.' }), child('count pears', asks('touch pears')),
+		spawns, reply({ gate: 'a' }, asks('touch apples')), say('Done.')], { config: asking });
+	await term.until(/^\S+ asks: Would you like to run the following command\?\n\n\$ touch pears/m);
+	await model.openGate('a');
+	await until(() => term.raw().includes('Action Required') && model.requests().length >= 3);
+	await answer(term, 'y');
+	await term.until(/^Would you like to run the following command\?\n\n\$ touch apples/m);
+	await until(() => fs.existsSync(`${term.cwd}/pears`));
+	assert.ok(!fs.existsSync(`${term.cwd}/apples`));
+	await answer(term, 'y');
+	await term.until(/• Done\./);
+	assert.ok(fs.existsSync(`${term.cwd}/apples`));
+	await idle(term);
+	assert.doesNotMatch(term.lines().join('\n'), /the answer was ignored/);
+	await leave(term);
+});
+
+test('a terminal that is attached later lists the subagents, shows what is recorded, and says where messages go', options, async (t) => {
+	const { term, model } = await spawned(t, [
+		child('count pears', { message: 'Three pears.' }, { gate: 'b' }), spawns, reply({ gate: 'a' }, { message: 'Asked.' })]);
+	const guest = await startReady(t, model, ['attach'], { home: term.home, cwd: term.cwd });
+	await guest.until(/Attached to a session that runs in another terminal/);
+	await model.openGate('b');
+	await enter(guest, '/agent');
+	await guest.until(/Subagents\n[^]*Main \[default\][^]*2\. \S+ +[0-9a-f-]{36}/);
+	guest.type('2');
+	await guest.until(/Watching \S+ \([0-9a-f-]{36}\): it runs elsewhere[^]*count pears/);
+	guest.type(ALT_LEFT);
+	await guest.until(/• Main thread/);
+	guest.type(ALT_RIGHT);
+	await guest.until(/Watching[^]*Watching/);
+	await enter(guest, 'more');
+	await guest.until(/■ this subagent runs elsewhere: do this in the terminal of its session/);
+	guest.close();
+	await guest.done;
+	await model.openGate('a');
+	await term.until(/• Asked\./);
+	await idle(term);
 	await leave(term);
 });

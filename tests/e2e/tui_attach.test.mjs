@@ -183,6 +183,34 @@ test('what is no submission, and what only the owner may do, is refused; the ses
 	await leave(host);
 });
 
+test('a late answer does not reach the next request, although that has the same call id', options, async (t) => {
+	const asks = (cmd) => reply({ call: 'exec_command', arguments: { cmd }, call_id: 'c' });
+	const model = await startModel(t, [asks('touch one'), asks('touch two'), say('Finished.')]);
+	const host = await startReady(t, model, ['go', '-a', 'untrusted'], { config: 'sandbox_mode = "danger-full-access"' });
+	await host.until(/\$ touch one[^]*› 1\. Yes, proceed/);
+	const client = net.connect(await socketOf(host.home));
+	let text = '';
+	client.on('data', (bytes) => { text += bytes; });
+	const heard = async (pattern) => {
+		while (!pattern.test(text)) await once(client, 'data');
+	};
+	const approve = (seq) => `{"id":"late","op":{"type":"exec_approval","id":"c","decision":"approved"},"seq":${seq}}\n`;
+	await heard(/"exec_approval_request".*"seq":1\}\n/);
+	await answer(host, 'y');
+	await host.until(/\$ touch two[^]*› 1\. Yes, proceed/);
+	await heard(/"answered":"c","task":"[^"]+","seq":1\}\n[^]*"exec_approval_request".*"seq":2\}\n/);
+	client.write(`${approve(1)}no JSON\n`);
+	await heard(/"type":"error"/);
+	assert.ok(fs.existsSync(`${host.cwd}/one`) && !fs.existsSync(`${host.cwd}/two`));
+	assert.match(host.screen().join('\n'), /\$ touch two[^]*› 1\. Yes, proceed/);
+	client.write(approve(2));
+	await host.until(/Answered in another terminal[^]*Finished\./);
+	assert.ok(fs.existsSync(`${host.cwd}/two`));
+	client.destroy();
+	await idle(host);
+	await leave(host);
+});
+
 test('a connection beyond the sixteenth is closed; those before it stay', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const host = await startReady(t, model);

@@ -70,34 +70,37 @@ static void expect_open(const struct session_facts *facts, const char *seqs)
 
 static void an_answer_that_several_agents_match_takes_none(void **state)
 {
+	uint64_t peer;
 	struct op op = approve("c");
 	command(*state, "a", "c", 1);
 	patch(*state, "b", "c", 2); /* for the engine both are approvals */
-	assert_false(session_facts_on_op(*state, &op));
+	assert_false(session_facts_on_op(*state, &op, &peer));
 	expect_open(*state, "1 2 ");
 	op = approve("b");
-	assert_true(session_facts_on_op(*state, &op));
+	assert_true(session_facts_on_op(*state, &op, &peer));
 	expect_open(*state, "1 ");
 }
 
 static void the_task_means_its_oldest_approval_of_either_sort(void **state)
 {
+	uint64_t peer;
 	struct op op = approve("a");
 	patch(*state, "a", "d", 1);
 	command(*state, "a", "c", 2);
 	take(*state, "a", EV_request_user_input, &(struct ev_request_user_input){.call_id = STR("q")}, 3);
-	assert_true(session_facts_on_op(*state, &op));
+	assert_true(session_facts_on_op(*state, &op, &peer));
 	expect_open(*state, "2 3 ");
 	op = approve("q");
-	assert_false(session_facts_on_op(*state, &op));
+	assert_false(session_facts_on_op(*state, &op, &peer));
 }
 
 static void the_id_of_a_call_counts_before_that_of_a_task(void **state)
 {
+	uint64_t peer;
 	struct op op = approve("a");
 	command(*state, "a", "c", 1);
 	command(*state, "a", "a", 2);
-	assert_true(session_facts_on_op(*state, &op));
+	assert_true(session_facts_on_op(*state, &op, &peer));
 	expect_open(*state, "1 ");
 }
 
@@ -108,10 +111,11 @@ static void an_end_elsewhere_takes_the_request_of_its_task(void **state)
 	command(*state, "d", "c", 3);
 	take(*state, "b", EV_exec_command_end, &(struct ev_exec_end){.call_id = STR("c")}, 4);
 	expect_open(*state, "1 3 ");
-	assert_true(session_facts_on_answer(*state, STR("c"), STR("d")));
-	assert_false(session_facts_on_answer(*state, STR("c"), STR("d")));
+	assert_true(session_facts_on_answer(*state, &(struct attach_answered){STR("c"), STR("d"), 0}));
+	assert_false(session_facts_on_answer(*state, &(struct attach_answered){STR("c"), STR("d"), 0}));
 	expect_open(*state, "1 ");
-	assert_true(session_facts_on_answer(*state, STR("c"), STR_NONE)); /* from an earlier version */
+	assert_true(session_facts_on_answer(
+		*state, &(struct attach_answered){STR("c"), STR_NONE, 0})); /* from an earlier version */
 	expect_open(*state, "");
 }
 
@@ -138,45 +142,87 @@ static void an_answered_line_names_the_task(void **state)
 {
 	auto_arena struct arena arena = {0};
 	auto_buf struct buf line;
-	struct str request, task;
+	struct attach_answered answered;
 	struct event *event =
 		event_create(STR("a"), EV_exec_approval_request, &(struct ev_exec_approval){.call_id = STR("c")});
 	(void)state;
 	buf_init(&line, LIMIT_LINE);
-	attach_answered_write(event, &line);
-	assert_true(attach_answered_read(buf_str(&line), &arena, &request, &task));
-	assert_true(str_is(request, "c") && str_is(task, "a"));
-	assert_true(attach_answered_read(STR("{\"answered\":\"c\"}"), &arena, &request, &task));
-	assert_true(str_is(request, "c") && !task.ptr);
+	attach_answered_write(event, 7, &line);
+	assert_true(attach_answered_read(buf_str(&line), &arena, &answered));
+	assert_true(str_is(answered.request, "c") && str_is(answered.task, "a") && answered.seq == 7);
+	assert_true(attach_answered_read(STR("{\"answered\":\"c\"}"), &arena, &answered));
+	assert_true(str_is(answered.request, "c") && !answered.task.ptr && !answered.seq);
 	event_destroy(event);
 }
 
-static void expect_pending(struct attach_point *point, const char *answered, bool is_taken, size_t left)
+static void a_number_there_names_the_request_here(void **state)
+{
+	struct session_facts *facts = *state;
+	struct op op = approve("c");
+	uint64_t peer;
+	facts->peer = 8;
+	command(facts, "a", "c", 1);
+	facts->peer = 9;
+	command(facts, "a", "c", 2);
+	assert_true(session_facts_on_answer(facts, &(struct attach_answered){STR("c"), STR("a"), 9}));
+	expect_open(facts, "1 ");
+	assert_false(session_facts_on_answer(facts, &(struct attach_answered){STR("c"), STR("a"), 9}));
+	assert_true(session_facts_on_op(facts, &op, &peer));
+	assert_int_equal(peer, 8);
+}
+
+/* An attached session with requests of these Tasks, all under the call id "c". */
+static struct attach_point *point_asking(struct loop *loop, const char *const *tasks, size_t count)
+{
+	static const struct attach_owner owner = {0};
+	struct attach_point *point = attach_point_create(loop, NULL, "exec", &owner, NULL);
+	for (size_t i = 0; i < count; i++) {
+		struct ev_exec_approval body = {.call_id = STR("c")};
+		struct event *event = event_create(str_of(tasks[i]), EV_exec_approval_request, &body);
+		assert_int_equal(attach_point_event(point, event), i + 1);
+		event_destroy(event);
+	}
+	return point;
+}
+
+/* names: the id by which the Op names its request afterwards. */
+static void expect_pending(struct attach_point *point, const char *answered, uint64_t seq, const char *names,
+                           size_t left)
 {
 	const struct event *first;
+	uint64_t number;
 	struct op op = approve(answered);
-	assert_true(attach_point_answer(point, &op) == is_taken);
-	assert_int_equal(attach_point_pending(point, &first), left);
+	assert_true(attach_point_answer(point, &op, seq) == (names != NULL));
+	assert_true(!names || str_is(op.exec_approval->id, names));
+	assert_int_equal(attach_point_pending(point, &first, &number), left);
 }
 
 static void an_attached_session_keeps_requests_whose_answer_the_engine_ignores(void **state)
 {
-	static const struct attach_owner owner = {0};
-	static const char *const tasks[] = {"a", "b"};
 	struct error err;
 	struct loop *loop = loop_create(&err);
-	struct attach_point *point = attach_point_create(loop, NULL, "exec", &owner, NULL);
+	struct attach_point *point = point_asking(loop, (const char *const[]){"a", "b"}, 2);
 	(void)state;
-	for (size_t i = 0; i < countof(tasks); i++) {
-		struct ev_exec_approval body = {.call_id = STR("c")};
-		struct event *event = event_create(str_of(tasks[i]), EV_exec_approval_request, &body);
-		attach_point_event(point, event);
-		event_destroy(event);
-	}
-	expect_pending(point, "c", true, 2);
-	expect_pending(point, "b", true, 1);
-	expect_pending(point, "c", true, 0);
-	expect_pending(point, "c", false, 0);
+	expect_pending(point, "c", 0, "c", 2);
+	expect_pending(point, "b", 0, "b", 1);
+	expect_pending(point, "c", 0, "c", 0);
+	expect_pending(point, "c", 0, NULL, 0);
+	attach_point_destroy(point);
+	loop_destroy(loop);
+}
+
+static void an_attached_session_takes_an_answer_for_the_request_with_its_number_alone(void **state)
+{
+	struct error err;
+	struct loop *loop = loop_create(&err);
+	struct attach_point *point = point_asking(loop, (const char *const[]){"a", "b", "b"}, 3);
+	(void)state;
+	expect_pending(point, "c", 3, NULL, 3); /* the engine would take it for the one before */
+	expect_pending(point, "c", 2, "b", 2);  /* not for that of the other agent */
+	expect_pending(point, "c", 2, NULL, 2); /* it is too late */
+	expect_pending(point, "c", 4, NULL, 2);
+	expect_pending(point, "c", 1, "a", 1);
+	expect_pending(point, "c", 3, "c", 0);
 	attach_point_destroy(point);
 	loop_destroy(loop);
 }
@@ -191,6 +237,8 @@ int main(void)
 		FACTS_TEST(an_end_elsewhere_takes_the_request_of_its_task),
 		FACTS_TEST(a_seq_names_one_request),
 		FACTS_TEST(an_answered_line_names_the_task),
+		FACTS_TEST(a_number_there_names_the_request_here),
+		FACTS_TEST(an_attached_session_takes_an_answer_for_the_request_with_its_number_alone),
 		FACTS_TEST(an_attached_session_keeps_requests_whose_answer_the_engine_ignores),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -58,11 +58,11 @@ void thread_withdraw_attached(struct thread *thread, struct str request)
 	struct thread *root = thread->root ? thread->root : thread;
 	auto_buf struct buf quoted; /* the id of an elicitation is a JSON text */
 	buf_init(&quoted, LIMIT_LINE);
-	if (!root->attach)
+	if (!root->attach || !thread->asked)
 		return;
 	json_quote(&quoted, request);
-	attach_point_withdraw(root->attach, request);
-	attach_point_withdraw(root->attach, buf_str(&quoted));
+	attach_point_withdraw(root->attach, request, str_of(thread->asked));
+	attach_point_withdraw(root->attach, buf_str(&quoted), str_of(thread->asked));
 }
 
 /* ---- views ---- */

@@ -208,7 +208,7 @@ void thread_asks_abandon(struct thread *thread)
 	}
 }
 
-/* Closes the requests with this id; STR_NONE: all. */
+/* Closes the oldest request with this id, as the engine does; STR_NONE: all. */
 static bool close_asks(struct thread *thread, struct str request)
 {
 	bool has_any = false;
@@ -219,6 +219,8 @@ static bool close_asks(struct thread *thread, struct str request)
 		notify_resolved(thread, ask);
 		rpc_ask_withdraw(ask);
 		has_any = true;
+		if (request.ptr)
+			break;
 	}
 	return has_any;
 }

@@ -17,22 +17,21 @@ static bool is_of(const struct thread *thread, const struct thread *root)
 	return thread == root || thread->root == root;
 }
 
-/* Returns the thread of the family whose request this is, else the root. */
-static struct thread *asker(struct thread *root, struct str request)
+/* Returns the thread of the family whose request this is, else the root. A turn's id is that of one thread. */
+static struct thread *asker(struct thread *root, const struct event *request)
 {
 	struct thread *it;
 	list_for_each(it, &root->server->threads->all, link) {
-		if (is_of(it, root) && it->asked && str_is(request, it->asked))
+		if (is_of(it, root) && it->asked && str_is(request->id, it->asked))
 			return it;
 	}
 	return root;
 }
 
-static int submit(struct str id, const struct op *op, void *self, struct error *err)
+static int submit(struct str id, const struct op *op, const struct event *request, void *self, struct error *err)
 {
 	struct thread *root = self;
-	struct str request = attach_answer_id(op);
-	return codex_submit_op(request.ptr ? asker(root, request)->codex : root->codex, id, op, err);
+	return codex_submit_op(request ? asker(root, request)->codex : root->codex, id, op, err);
 }
 
 /* The id of an elicitation is a JSON text. */
@@ -41,9 +40,11 @@ static bool is_quoted(struct str id)
 	return id.len > 1 && id.ptr[0] == '"' && id.ptr[id.len - 1] == '"';
 }
 
-static void on_answered(struct str request, void *self)
+static void on_answered(const struct event *event, uint64_t seq, void *self)
 {
-	struct thread *thread = asker(self, request);
+	struct thread *thread = asker(self, event);
+	struct str request = attach_request_id(event);
+	(void)seq;
 	thread_asks_forget(thread, is_quoted(request) ? str_n(request.ptr + 1, request.len - 2) : request);
 }
 
@@ -77,7 +78,7 @@ void thread_attach_event(struct thread *thread, const struct event *event)
 		return;
 	if (request.ptr) {
 		free(thread->asked);
-		thread->asked = str_dup(request);
+		thread->asked = str_dup(event->id);
 	}
 	attach_point_event(root->attach, event);
 }

@@ -12,30 +12,30 @@ struct exec_attach {
 	void *self;
 };
 
-static void answer(struct exec_attach *attach, enum op_tag tag, void *body)
+static void answer(struct exec_attach *attach, uint64_t seq, enum op_tag tag, void *body)
 {
 	struct op op = {.tag = tag, .body = body};
 	struct error err;
-	if (codex_submit_op(attach->codex, STR("refuse"), &op, &err) != 0)
+	if (attach_point_answer(attach->point, &op, seq) &&
+	    codex_submit_op(attach->codex, STR("refuse"), &op, &err) != 0)
 		attach->fail(err.text, attach->self);
-	attach_point_answer(attach->point, &op);
 }
 
-static void deny(struct exec_attach *attach, const struct event *event)
+static void deny(struct exec_attach *attach, const struct event *event, uint64_t seq)
 {
 	static struct review_decision denied = {.tag = review_decision_denied};
 	const struct event_msg *msg = &event->msg;
 	if (msg->tag == EV_exec_approval_request) {
 		struct op_exec_approval op = {.id = msg->exec_approval_request->call_id, .decision = &denied};
-		answer(attach, OP_exec_approval, &op);
+		answer(attach, seq, OP_exec_approval, &op);
 	} else if (msg->tag == EV_apply_patch_approval_request) {
 		struct op_patch_approval op = {.id = msg->apply_patch_approval_request->call_id, .decision = &denied};
-		answer(attach, OP_patch_approval, &op);
+		answer(attach, seq, OP_patch_approval, &op);
 	} else if (msg->tag == EV_elicitation_request) {
 		struct op_resolve_elicitation op = {.server_name = msg->elicitation_request->server_name,
 		                                    .request_id = msg->elicitation_request->id,
 		                                    .decision = elicitation_action_decline};
-		answer(attach, OP_resolve_elicitation, &op);
+		answer(attach, seq, OP_resolve_elicitation, &op);
 	}
 }
 
@@ -43,18 +43,20 @@ static void deny(struct exec_attach *attach, const struct event *event)
 static void deny_all(struct exec_attach *attach)
 {
 	const struct event *event;
-	for (size_t left = attach_point_pending(attach->point, &event); left;) {
+	uint64_t seq;
+	for (size_t left = attach_point_pending(attach->point, &event, &seq); left;) {
 		size_t before = left;
-		deny(attach, event);
-		left = attach_point_pending(attach->point, &event);
+		deny(attach, event, seq);
+		left = attach_point_pending(attach->point, &event, &seq);
 		if (left == before)
 			return;
 	}
 }
 
-static int submit(struct str id, const struct op *op, void *self, struct error *err)
+static int submit(struct str id, const struct op *op, const struct event *request, void *self, struct error *err)
 {
 	struct exec_attach *attach = self;
+	(void)request;
 	return codex_submit_op(attach->codex, id, op, err);
 }
 

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include "attach/attach_frame.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -217,7 +218,8 @@ static void handle(struct tui *tui, const struct event *event)
 		tui_request_questions(tui, event);
 		break;
 	case EV_request_user_input_expired:
-		tui_ask_withdraw(tui->ask, event->msg.request_user_input_expired->call_id);
+		tui_ask_withdraw(tui->ask, &(struct attach_answered){event->msg.request_user_input_expired->call_id,
+		                                                     event->id, 0});
 		break;
 	case EV_elicitation_request:
 		tui_notify(tui, "approval-requested", event->msg.elicitation_request->message);

@@ -67,6 +67,17 @@ void tui_agent_spawned(struct tui *tui, const struct ev_collab_spawn_end *spawn)
 
 /* ---- events ---- */
 
+static void forget_request(struct tui_agent *agent)
+{
+	free(steal(agent->asks));
+	free(steal(agent->asks_in));
+}
+
+static bool asks(const struct tui_agent *agent, struct str request, struct str task)
+{
+	return agent->asks && str_is(request, agent->asks) && str_is(task, agent->asks_in);
+}
+
 static void on_event(const struct event *event, void *self)
 {
 	struct tui_agent *agent = self;
@@ -79,11 +90,13 @@ static void on_event(const struct event *event, void *self)
 	} else if (event->msg.tag == EV_task_complete || event->msg.tag == EV_turn_aborted) {
 		agent->is_running = false;
 		if (agent->asks)
-			tui_ask_withdraw(tui->ask, str_of(agent->asks));
-		free(steal(agent->asks));
+			tui_ask_withdraw(tui->ask,
+			                 &(struct attach_answered){str_of(agent->asks), str_of(agent->asks_in), 0});
+		forget_request(agent);
 	} else if (request.ptr) { /* the main thread emits it, too, and it is answered there */
-		free(agent->asks);
+		forget_request(agent);
 		agent->asks = str_dup(request);
+		agent->asks_in = str_dup(event->id);
 		return;
 	}
 	if (tui->watched == agent)
@@ -108,20 +121,20 @@ void tui_agents_on_child(struct codex *child, const struct codex_child *about, v
 	}
 }
 
-const char *tui_agents_asking(const struct tui *tui, struct str request)
+const char *tui_agents_asking(const struct tui *tui, const struct event *event)
 {
 	vec_for_each(it, &tui->agents) {
-		if ((*it)->asks && str_is(request, (*it)->asks))
+		if (asks(*it, attach_request_id(event), event->id))
 			return name_of(*it);
 	}
 	return NULL;
 }
 
-bool tui_agents_await(const char *request, void *self)
+bool tui_agents_await(const struct tui_panel *panel, void *self)
 {
 	const struct tui *tui = self;
 	vec_for_each(it, &tui->agents) {
-		if ((*it)->is_running && (*it)->asks && strcmp((*it)->asks, request) == 0)
+		if (panel->task && (*it)->is_running && asks(*it, str_of(panel->id), str_of(panel->task)))
 			return true;
 	}
 	return false;
@@ -135,7 +148,7 @@ void tui_agents_forget(struct tui *tui)
 			codex_listen(agent->codex, NULL, NULL);
 		free(agent->thread_id);
 		free(agent->name);
-		free(agent->asks);
+		forget_request(agent);
 		free(agent);
 	}
 	tui->agents.count = 0;
@@ -200,7 +213,11 @@ static void show(struct tui *tui, struct tui_agent *agent)
 	tui->watched = agent;
 	if (agent)
 		buf_printf(&text, "Watching %s (%s)%s", name_of(agent), agent->thread_id,
-		           agent->codex ? "" : ": it is not loaded, and this is what it did");
+		           agent->codex ? ""
+		           : tui->link
+		                   ? ": it runs elsewhere, and this is what it has recorded; what comes is shown when "
+		                     "you come back to it"
+		                   : ": it is not loaded, and this is what it did");
 	else
 		buf_append_c(&text, "Main thread");
 	tui_cells_note(tui->cells, buf_str(&text));
@@ -240,7 +257,10 @@ static void submit(struct tui *tui, enum op_tag tag, void *body)
 	struct op op = {.tag = tag, .body = body};
 	struct error err;
 	if (!tui->watched->codex)
-		tui_cells_fail(tui->cells, STR("this subagent is not loaded; alt+left goes back to the main thread"));
+		tui_cells_fail(tui->cells,
+		               tui->link ? STR("this subagent runs elsewhere: do this in the terminal of its session; "
+		                               "alt+left goes back to the main thread")
+		                         : STR("this subagent is not loaded; alt+left goes back to the main thread"));
 	else if (codex_submit_op(tui->watched->codex, STR("tui"), &op, &err) != 0)
 		tui_cells_fail(tui->cells, str_of(err.text));
 	tui_frame_change(tui->frame);

@@ -1,6 +1,7 @@
 /* The rest timer decides when a request appears, and the time of its first frame when keys count. */
 #include "ui/tui/tui_ask.h"
 
+#include "attach/attach_frame.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -13,6 +14,7 @@ struct tui_ask {
 	void (*on_change)(void *self);
 	void *self;
 	uint64_t key_ms, drawn_ms; /* the last key, the first frame; 0: none */
+	uint64_t seq, answers;     /* of the requests that come next; of the one that is reported */
 	bool is_shown;
 };
 
@@ -36,6 +38,7 @@ struct tui_ask *tui_ask_create(struct loop *loop, void (*on_change)(void *self),
 static void panel_destroy(struct tui_panel *panel)
 {
 	free(panel->id);
+	free(panel->task);
 	panel->class->destroy(panel);
 }
 
@@ -74,6 +77,7 @@ static void insert_at(struct tui_ask *ask, size_t at, struct tui_panel *panel)
 
 void tui_ask_add(struct tui_ask *ask, struct tui_panel *panel)
 {
+	panel->seq = panel->is_request ? ask->seq : 0;
 	insert_at(ask, panel->is_request || ask->is_shown ? ask->panels.count : 0, panel);
 }
 
@@ -88,20 +92,38 @@ static struct tui_panel *take_at(struct tui_ask *ask, size_t at)
 	return panel;
 }
 
-void tui_ask_withdraw(struct tui_ask *ask, struct str id)
+void tui_ask_number(struct tui_ask *ask, uint64_t seq)
+{
+	ask->seq = seq;
+}
+
+uint64_t tui_ask_answers(const struct tui_ask *ask)
+{
+	return ask->answers;
+}
+
+static bool is_request(const struct tui_panel *panel, const struct attach_answered *request)
+{
+	if (request->seq && panel->seq)
+		return panel->seq == request->seq;
+	return panel->id && str_is(request->request, panel->id) &&
+	       (!request->task.ptr || !panel->task || str_is(request->task, panel->task));
+}
+
+void tui_ask_withdraw(struct tui_ask *ask, const struct attach_answered *request)
 {
 	for (size_t i = ask->panels.count; i-- > 0;) {
 		const struct tui_panel *panel = ask->panels.items[i];
-		if (panel->is_request && (!id.ptr || (panel->id && str_is(id, panel->id))))
+		if (panel->is_request && is_request(panel, request))
 			panel_destroy(take_at(ask, i));
 	}
 }
 
-void tui_ask_withdraw_unless(struct tui_ask *ask, bool (*keeps)(const char *id, void *self), void *self)
+void tui_ask_withdraw_unless(struct tui_ask *ask, bool (*keeps)(const struct tui_panel *panel, void *self), void *self)
 {
 	for (size_t i = ask->panels.count; i-- > 0;) {
 		const struct tui_panel *panel = ask->panels.items[i];
-		if (panel->is_request && !(panel->id && keeps(panel->id, self)))
+		if (panel->is_request && !(keeps && keeps(panel, self)))
 			panel_destroy(take_at(ask, i));
 	}
 }
@@ -138,7 +160,9 @@ static void answer(struct tui_ask *ask)
 	struct tui_panel *panel = ask->panels.items[0];
 	ask->key_ms = panel->is_request ? 0 : clock_now_ms(); /* the key was an answer, not text */
 	take_at(ask, 0);
+	ask->answers = panel->seq;
 	panel->class->report(panel);
+	ask->answers = 0;
 	panel_destroy(panel);
 }
 

@@ -7,10 +7,12 @@
 #define UI_TUI_ASK_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/str.h"
 #include "term/term_keys.h"
 
+struct attach_answered;
 struct loop;
 struct tui_ask;
 struct tui_panel;
@@ -33,7 +35,8 @@ enum tui_letters { LETTERS_text, LETTERS_list, LETTERS_approval };
 /* The first member of each kind of panel. */
 struct tui_panel {
 	const struct tui_panel_class *class;
-	char *id;        /* of the request; owned by the queue once added */
+	char *id, *task; /* of the request; task: its Task, or NULL; owned by the queue once added */
+	uint64_t seq;    /* its number in the session; 0: none */
 	bool is_request; /* of the engine, so that typing ahead must not answer it */
 	enum tui_letters letters;
 };
@@ -44,10 +47,15 @@ void tui_ask_destroy(struct tui_ask *ask); /* NULL is fine */
 
 /* Adds a panel and takes it over. A list of the user comes before requests that are not shown yet. */
 void tui_ask_add(struct tui_ask *ask, struct tui_panel *panel);
-/* Removes the requests with this id without an answer; STR_NONE: all requests. */
-void tui_ask_withdraw(struct tui_ask *ask, struct str id);
-/* Removes all requests except those with an id that `keeps` accepts. */
-void tui_ask_withdraw_unless(struct tui_ask *ask, bool (*keeps)(const char *id, void *self), void *self);
+/* Sets the number of the requests that are added next; 0: none. */
+void tui_ask_number(struct tui_ask *ask, uint64_t seq);
+/* Returns the number of the request whose answer is being reported; 0: none. */
+uint64_t tui_ask_answers(const struct tui_ask *ask);
+/* Removes, without an answer, the request with this number; if that is unknown (0), those with this id and Task, of
+ * which the Task may be unknown (STR_NONE), too. */
+void tui_ask_withdraw(struct tui_ask *ask, const struct attach_answered *request);
+/* Removes all requests except those that `keeps`, which may be NULL, accepts. */
+void tui_ask_withdraw_unless(struct tui_ask *ask, bool (*keeps)(const struct tui_panel *panel, void *self), void *self);
 
 bool tui_ask_is_shown(const struct tui_ask *ask);
 enum tui_letters tui_ask_letters(const struct tui_ask *ask);

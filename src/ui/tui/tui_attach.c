@@ -24,19 +24,26 @@ static const char ended[] = "The session has ended there.";
 
 /* ---- the terminal in which the session runs ---- */
 
-static int submit_for_guest(struct str id, const struct op *op, void *self, struct error *err)
+static int submit_for_guest(struct str id, const struct op *op, const struct event *request, void *self,
+                            struct error *err)
 {
 	struct tui *tui = self;
+	(void)request;
 	return codex_submit_op(tui->codex, id, op, err);
 }
 
-static void on_answered(struct str request, void *self)
+static void withdraw(const struct attach_answered *answered, void *self)
 {
 	struct tui *tui = self;
-	tui_ask_withdraw(tui->ask, request);
+	tui_ask_withdraw(tui->ask, answered);
 	tui_cells_note(tui->cells, STR("Answered in another terminal"));
 	tui_title_update(tui);
 	tui_frame_change(tui->frame);
+}
+
+static void on_answered(const struct event *request, uint64_t seq, void *self)
+{
+	withdraw(&(struct attach_answered){attach_request_id(request), request->id, seq}, self);
 }
 
 static void on_count(size_t count, void *self)
@@ -75,7 +82,7 @@ void tui_attach_describe(const struct tui *tui, struct buf *out)
 void tui_on_engine_event(const struct event *event, void *self)
 {
 	struct tui *tui = self;
-	attach_point_event(tui->point, event);
+	tui_ask_number(tui->ask, attach_point_event(tui->point, event));
 	tui_on_event(event, tui);
 }
 
@@ -88,11 +95,12 @@ bool tui_has_session(const struct tui *tui)
 
 int tui_engine_submit(struct tui *tui, const struct op *op, struct error *err)
 {
+	uint64_t seq = attach_is_answer(op) ? tui_ask_answers(tui->ask) : 0;
 	if (tui->link) {
-		attach_link_submit(tui->link, STR("tui"), op);
+		attach_link_submit(tui->link, STR("tui"), op, seq);
 		return 0;
 	}
-	if (!attach_point_answer(tui->point, op))
+	if (!attach_point_answer(tui->point, op, seq))
 		return error_set(err, ERR_invalid, too_late);
 	return codex_submit_op(tui->codex, STR("tui"), op, err);
 }
@@ -129,11 +137,24 @@ static void replay(struct tui *tui, const struct attach_greeting *greeting)
 		tui_cells_fail(tui->cells, str_of(err.text));
 }
 
+static void add_agents(struct tui *tui, struct str agents)
+{
+	auto_arena struct arena arena = {0};
+	const struct json *list = agents.ptr ? json_parse(&arena, agents, NULL) : NULL;
+	json_for_each(it, list) {
+		struct ev_collab_spawn_end spawn = {.new_thread_id = json_get_str(it, "id"),
+		                                    .new_agent_nickname = json_get_str(it, "name")};
+		if (spawn.new_thread_id.ptr)
+			tui_agent_spawned(tui, &spawn);
+	}
+}
+
 static void on_greeting(const struct attach_greeting *greeting, void *self)
 {
 	struct tui *tui = self;
 	auto_buf struct buf text;
 	replay(tui, greeting);
+	add_agents(tui, greeting->agents);
 	buf_init(&text, LIMIT_LINE);
 	buf_printf(&text, "Attached to a session that runs in %s",
 	           str_is(greeting->program, "exec")         ? "codex exec"
@@ -142,15 +163,10 @@ static void on_greeting(const struct attach_greeting *greeting, void *self)
 	tui_cells_note(tui->cells, buf_str(&text));
 }
 
-static void on_answered_there(struct str request, struct str task, void *self)
-{
-	(void)task; /* a panel is found by its request alone */
-	on_answered(request, self);
-}
-
-static void on_guest_event(const struct event *event, void *self)
+static void on_guest_event(const struct event *event, uint64_t seq, void *self)
 {
 	struct tui *tui = self;
+	tui_ask_number(tui->ask, seq);
 	if (event->msg.tag == EV_shutdown_complete && !tui->guest_end && !tui->is_over)
 		tui->guest_end = xstrdup(ended);
 	tui_on_event(event, tui);
@@ -226,7 +242,7 @@ int tui_attach_daemon(struct tui *tui, struct error *err)
 
 void tui_attach_begin(struct tui *tui)
 {
-	static const struct attach_link_events events = {on_greeting, on_guest_event, on_answered_there, on_end};
+	static const struct attach_link_events events = {on_greeting, on_guest_event, withdraw, on_end};
 	struct error err;
 	tui->link = attach_link_open(tui->loop, tui->guest_address, !tui->options.remote, &events, tui, &err);
 	if (!tui->link) {

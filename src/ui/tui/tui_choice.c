@@ -256,7 +256,10 @@ static const struct tui_panel_class class = {.draw = draw, .key = key, .report =
 struct tui_panel *tui_choice_create(const struct tui_choices *what, struct str id, struct event *about)
 {
 	struct choice_panel *choice = xnew(struct choice_panel);
-	choice->panel = (struct tui_panel){.class = &class, .id = id.ptr ? str_dup(id) : NULL, .is_request = id.ptr};
+	choice->panel = (struct tui_panel){.class = &class,
+	                                   .id = id.ptr ? str_dup(id) : NULL,
+	                                   .task = about ? str_dup(about->id) : NULL,
+	                                   .is_request = id.ptr};
 	choice->panel.letters = what->on_read ? LETTERS_approval : what->is_searched ? LETTERS_text : LETTERS_list;
 	choice->what = *what;
 	choice->what.count = what->count < CHOICES_MAX ? what->count : CHOICES_MAX;

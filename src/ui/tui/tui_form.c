@@ -342,7 +342,8 @@ struct tui_form *tui_form_create(const struct form_use *use, struct str id, stru
                                  void *self)
 {
 	struct tui_form *form = xnew(struct tui_form);
-	form->panel = (struct tui_panel){.class = &class, .id = str_dup(id), .is_request = true};
+	form->panel = (struct tui_panel){
+		.class = &class, .id = str_dup(id), .task = about ? str_dup(about->id) : NULL, .is_request = true};
 	form->use = use;
 	form->about = about;
 	form->arena = arena;

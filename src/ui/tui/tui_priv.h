@@ -22,6 +22,7 @@ struct attach_link;
 struct attach_point;
 struct codex_sample;
 struct tui_page;
+struct tui_panel;
 struct loop_timer;
 
 /* Input that waits: for the running turn to read it, or for the turn to end. */
@@ -40,7 +41,7 @@ struct tui_agent {
 	struct tui *tui;
 	struct codex *codex;    /* NULL: it is not loaded, or belongs to another process */
 	char *thread_id, *name; /* name: NULL if unknown */
-	char *asks;             /* the id of its last request, or NULL */
+	char *asks, *asks_in;   /* the id of its last request, or NULL; its Task */
 	bool is_running;
 	uint64_t started_ms, seen; /* of its turn; bytes of its rollout when it was shown last */
 };
@@ -58,11 +59,10 @@ struct tui_skill {
 struct tui_options {
 	struct exec_options run; /* first: the rows of exec_option.def count from its start */
 	const char *approval;
-	char *approval_line; /* as an override; owned */
-	const char *remote;  /* the address of a session elsewhere */
-	bool lists;          /* codex attach --list */
-	bool attaches;
-	bool in_daemon; /* the background server runs the session */
+	char *approval_line;  /* as an override; owned */
+	const char *remote;   /* the address of a session elsewhere */
+	bool lists, attaches; /* lists: codex attach --list */
+	bool in_daemon;       /* the background server runs the session */
 	bool ignored;
 };
 
@@ -361,9 +361,9 @@ void tui_agents_on_child(struct codex *child, const struct codex_child *about, v
 /* Forgets all; they are not heard any more. */
 void tui_agents_forget(struct tui *tui);
 /* Returns the name of the subagent that has made the request; NULL: the main thread, or unknown. */
-const char *tui_agents_asking(const struct tui *tui, struct str request);
+const char *tui_agents_asking(const struct tui *tui, const struct event *event);
 /* True if a subagent still waits for the answer to this request; self: the tui. */
-bool tui_agents_await(const char *request, void *self);
+bool tui_agents_await(const struct tui_panel *panel, void *self);
 bool tui_agents_step(struct tui *tui, int by); /* shows the next or previous thread; false: there is only one */
 void tui_agents_show_main(struct tui *tui);
 /* Return whether the thread that is shown runs a turn, and since when. */

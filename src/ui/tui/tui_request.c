@@ -66,7 +66,7 @@ static void on_command_chosen(const struct tui_chosen *chosen, void *self)
 /* Names the subagent that asks. False: the main thread does. */
 static bool add_asker(const struct tui *tui, const struct event *event, struct buf *title)
 {
-	const char *name = tui_agents_asking(tui, attach_request_id(event));
+	const char *name = tui_agents_asking(tui, event);
 	if (name)
 		buf_printf(title, "%s asks: ", name);
 	return name;
