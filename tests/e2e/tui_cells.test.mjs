@@ -130,6 +130,25 @@ test('the message of an error with status 400 is shown, not its JSON', options, 
 	await term.untilGone(/esc to interrupt/);
 	assert.doesNotMatch(term.lines().join('\n'), /invalid_request_error/);
 	await leave(term);
+	const again = await startReady(t, model, ['resume', '--last'], { home: term.home, cwd: term.cwd });
+	await again.until(/› go\n\n■ status 400 Bad Request: The model `x` is not for you\. \(POST/m);
+	await leave(again);
+});
+
+test('a session that is continued shows a plan below the message that proposed it, as before', options, async (t) => {
+	const model = await startModel(t, [say('I looked around.\n\n<proposed_plan>\n- the step\n</proposed_plan>\n')]);
+	const term = await startReady(t, model);
+	term.type('\x1b[Z');
+	await term.until(/Plan mode/);
+	await enter(term, 'go');
+	const order = /› go\n\n• I looked around\.\n\n• Proposed Plan\n\n {2}• the step/;
+	await term.until(/Implement this plan\?/);
+	assert.match(term.lines().join('\n'), order);
+	term.close();
+	await term.done;
+	const again = await startReady(t, model, ['resume', '--last'], { home: term.home, cwd: term.cwd });
+	await again.until(order);
+	await leave(again);
 });
 
 test('after many messages of one turn a plan is still shown once', options, async (t) => {

@@ -82,9 +82,9 @@ static void on_guardian(struct tui_page *page, const struct event *event)
 }
 
 /* The text of an error with status 400 is the answer's body, before what can be done. */
-static void on_error(struct tui_page *page, const struct event *event)
+void tui_cell_error(struct tui_page *page, struct str text)
 {
-	struct str text = event->msg.error->message, body = text, message;
+	struct str body = text, message;
 	auto_arena struct arena arena = {0};
 	auto_buf struct buf line;
 	while (body.len && body.ptr[body.len - 1] != '}')
@@ -97,6 +97,11 @@ static void on_error(struct tui_page *page, const struct event *event)
 	else
 		buf_append_str(&line, text);
 	tui_page_cell(page, &tui_error_look, buf_str(&line));
+}
+
+static void on_error(struct tui_page *page, const struct event *event)
+{
+	tui_cell_error(page, event->msg.error->message);
 }
 
 static void on_stream_error(struct tui_page *page, const struct event *event)

@@ -17,6 +17,8 @@ extern const struct tui_look tui_note_look, tui_error_look, tui_warning_look, tu
 bool tui_cell_note_has(const struct event *event);
 /* Writes the cell of such an event. */
 void tui_cell_note(struct tui_page *page, const struct event *event);
+/* Writes the error of a turn. */
+void tui_cell_error(struct tui_page *page, struct str text);
 /* Writes a note; a line that is indented keeps its indent where it is wrapped. */
 void tui_cell_list(struct tui_page *page, struct str text);
 /* Writes a message of the user; an image without its mark in the text gets one before it. */

@@ -215,6 +215,18 @@ static void note_earlier(struct replay *replay, size_t count)
 	tui_page_cell(replay->page, &tui_note_look, str_of(note));
 }
 
+/* Returns the place of the item that is shown at k: a plan is recorded before the message that proposes it. */
+static size_t place_of(const struct app_turn *turn, size_t k)
+{
+	const struct app_thread_item *items = turn->items;
+	if (k + 1 < turn->items_count && items[k].tag == app_thread_item_plan &&
+	    items[k + 1].tag == app_thread_item_agent_message)
+		return k + 1;
+	if (k && items[k].tag == app_thread_item_agent_message && items[k - 1].tag == app_thread_item_plan)
+		return k - 1;
+	return k;
+}
+
 static void write_turns(struct replay *replay, const struct thread_history *history, size_t most, bool is_cut)
 {
 	size_t total = 0, at = 0;
@@ -226,15 +238,14 @@ static void write_turns(struct replay *replay, const struct thread_history *hist
 		const struct app_turn *turn = &history->turns[i];
 		for (size_t k = 0; k < turn->items_count; k++, at++) {
 			if (at + most >= total)
-				write_item(replay, &turn->items[k]);
+				write_item(replay, &turn->items[place_of(turn, k)]);
 		}
 		bool is_cut_off =
 			turn->status == app_turn_status_interrupted && (i + 1 < history->count || replay->is_over);
 		if ((turn->error || is_cut_off) && at + most >= total) {
 			end_explored(replay);
-			tui_page_cell(replay->page, &tui_error_look,
-			              turn->error ? turn->error->message
-			                          : STR("The turn was interrupted before its end"));
+			tui_cell_error(replay->page, turn->error ? turn->error->message
+			                                         : STR("The turn was interrupted before its end"));
 		}
 	}
 	end_explored(replay);
