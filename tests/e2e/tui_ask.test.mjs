@@ -116,7 +116,7 @@ test('a question in a window of 20 by 6 shows its options', options, async (t) =
 	const term = await startReady(t, model, ['go'], { config: ASKS, rows: 6, columns: 20 });
 	await term.until(/› 1\. C/);
 	await answer(term, '\r'); // the question is not wholly visible
-	await term.until(/R E Q U E S T/);
+	await term.until(/R E Q U E S T[^]*q to close/);
 	term.type('\x1b[6~');
 	await term.until(/better\?/);
 	term.type('q');

@@ -261,11 +261,11 @@ static void draw_footer(const struct tui_pager *pager, struct term_row *row)
 		term_row_add(row, TERM_plain, buf_str(&pager->find));
 		term_row_add_c(row, TERM_dim,
 		               pager->is_asking    ? "  enter to find"
-		               : pager->found >= 0 ? "  n N next and previous   q to close"
+		               : pager->found >= 0 ? "  q to close   n N next and previous"
 		                                   : "  not found   q to close");
 		return;
 	}
-	snprintf(text, sizeof(text), "  ↑↓ PgUp PgDn Home End to scroll   / to find   q to close   %zu%%", percent);
+	snprintf(text, sizeof(text), "  q to close   / to find   ↑↓ PgUp PgDn Home End to scroll   %zu%%", percent);
 	term_row_add_c(row, TERM_dim, text);
 }
 
