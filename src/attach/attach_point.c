@@ -48,6 +48,7 @@ struct attach_point {
 	struct event *configured, *started; /* started: NULL while no turn runs */
 	VEC(struct pending) pending;        /* requests */
 	uint64_t seq;                       /* of the last one */
+	bool is_reporting;                  /* an answer, whose request the owner withdraws in turn */
 	struct event *answered;             /* the last one that the owner has answered, whose id its Op may have */
 	struct buf line;
 	struct buf agents; /* the list of the greeting, without its end; the first ones, of many */
@@ -133,7 +134,7 @@ static bool is_match(struct attach_match match, const struct event *wanted)
 }
 
 /* Returns the request with this number if the engine would take the Op for its answer, else NULL. Of several requests
- * with the id of one call it is named by its Task. */
+ * with the id of one call it is named by its Task, and of several of a Task by its call. */
 static const struct event *find_wanted(const struct attach_point *point, const struct op *op, uint64_t seq)
 {
 	const struct event *wanted = NULL;
@@ -142,6 +143,9 @@ static const struct event *find_wanted(const struct attach_point *point, const s
 	if (!wanted || is_match(match_of(point, op), wanted))
 		return wanted;
 	attach_answer_rename(op, wanted->id);
+	if (is_match(match_of(point, op), wanted))
+		return wanted;
+	attach_answer_rename(op, attach_request_id(wanted));
 	return is_match(match_of(point, op), wanted) ? wanted : NULL;
 }
 
@@ -165,15 +169,17 @@ static bool take_answer(struct attach_point *point, const struct op *op, uint64_
 	point->pending.items[at].event = NULL;
 	drop_pending(point, at);
 	send_line(point, NULL, by);
+	point->is_reporting = true;
 	if (by && point->owner->on_answered)
 		point->owner->on_answered(found, pending.seq, point->self);
+	point->is_reporting = false;
 	*ret = pending.event;
 	return true;
 }
 
 void attach_point_withdraw(struct attach_point *point, struct str request, struct str task)
 {
-	for (size_t i = 0; i < point->pending.count; i++) {
+	for (size_t i = 0; i < point->pending.count && !point->is_reporting; i++) {
 		const struct pending *it = &point->pending.items[i];
 		if (!is_of(it, request, task))
 			continue;

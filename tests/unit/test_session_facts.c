@@ -227,6 +227,29 @@ static void an_attached_session_takes_an_answer_for_the_request_with_its_number_
 	loop_destroy(loop);
 }
 
+static void an_answer_to_a_later_question_of_a_task_is_named_by_its_call(void **state)
+{
+	struct error err;
+	struct loop *loop = loop_create(&err);
+	struct attach_point *point = point_asking(loop, NULL, 0);
+	struct op_user_input_answer body = {.id = STR("a")};
+	struct op op = {.tag = OP_user_input_answer, .user_input_answer = &body};
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct ev_request_user_input asked = {.call_id = i ? STR("second") : STR("first"), .turn_id = STR("a")};
+		struct event *event = event_create(STR("a"), EV_request_user_input, &asked);
+		attach_point_event(point, event);
+		event_destroy(event);
+	}
+	assert_true(attach_point_answer(point, &op, 2));
+	assert_true(str_is(body.id, "second"));
+	body.id = STR("a");
+	assert_true(attach_point_answer(point, &op, 1));
+	assert_true(str_is(body.id, "a"));
+	attach_point_destroy(point);
+	loop_destroy(loop);
+}
+
 int main(void)
 {
 #define FACTS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -237,6 +260,7 @@ int main(void)
 		FACTS_TEST(an_end_elsewhere_takes_the_request_of_its_task),
 		FACTS_TEST(a_seq_names_one_request),
 		FACTS_TEST(an_answered_line_names_the_task),
+		FACTS_TEST(an_answer_to_a_later_question_of_a_task_is_named_by_its_call),
 		FACTS_TEST(a_number_there_names_the_request_here),
 		FACTS_TEST(an_attached_session_takes_an_answer_for_the_request_with_its_number_alone),
 		FACTS_TEST(an_attached_session_keeps_requests_whose_answer_the_engine_ignores),
