@@ -145,6 +145,7 @@ const anchors = new RegExp(['session_configured', 'task_started', 'task_complete
 	'exited_review_mode'].map((type) => `^${type}$`).join('|'));
 const SETTLE_MS = 150; // used where the recorded client waited without an event
 const PATIENCE_MS = 6000;
+const OUTPUT_MS = 1000; // less than commands that the client steers meanwhile take
 
 const isDelta = ({ msg }) => msg.type === 'exec_command_output_delta';
 
@@ -155,19 +156,20 @@ function after(events, { id, msg }, count) {
 	return at < 0 ? null : events.slice(at + 1);
 }
 
-/** Output that the client had received counts as well, however it was divided. */
+async function waitUntil(codex, holds, patience) {
+	const end = Date.now() + patience;
+	while (Date.now() < end && codex.child.exitCode === null && !holds()) await new Promise((wake) => setTimeout(wake, 5));
+	return holds();
+}
+
+/** Output that the client had received since is waited for as well, however it is divided; old versions have none. */
 async function waitForAnchor(codex, heard, missed) {
 	const at = heard.findLastIndex(({ msg }) => anchors.test(msg.type)), anchor = heard[at];
 	if (!anchor || missed.has(anchor)) return;
 	const count = heard.filter(({ id, msg }) => id === anchor.id && msg.type === anchor.msg.type).length;
-	const hasOutput = heard.slice(at).some(isDelta);
-	const isThere = () => {
-		const rest = after(codex.events(), anchor, count);
-		return rest && (!hasOutput || rest.some(isDelta));
-	};
-	const end = Date.now() + PATIENCE_MS;
-	while (Date.now() < end && codex.child.exitCode === null && !isThere()) await new Promise((wake) => setTimeout(wake, 5));
-	if (!isThere()) missed.add(anchor);
+	if (!await waitUntil(codex, () => after(codex.events(), anchor, count), PATIENCE_MS)) missed.add(anchor);
+	else if (heard.slice(at).some(isDelta))
+		await waitUntil(codex, () => after(codex.events(), anchor, count).some(isDelta), OUTPUT_MS);
 }
 
 /** A submission with the paths, ports and ids of this run. */
