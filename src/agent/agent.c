@@ -130,6 +130,17 @@ void agent_write_name(const struct agent *agent, struct buf *out)
 		buf_printf(out, "agent-%llu", (unsigned long long)agent->id);
 }
 
+void agent_write_path(const struct agent *agent, struct buf *out)
+{
+	if (!agent->parent) {
+		buf_append_c(out, "/root");
+		return;
+	}
+	agent_write_path(agent->parent, out);
+	buf_append_char(out, '/');
+	agent_write_name(agent, out);
+}
+
 void agent_set_status(struct agent *agent, enum subagent_status status)
 {
 	if (agent->status == status)

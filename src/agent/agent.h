@@ -67,6 +67,7 @@ struct agent_launch {
 	struct str role;    /* a role of the configuration; STR_NONE: none */
 	struct str model;   /* STR_NONE: its parent's */
 	struct str effort;  /* STR_NONE: its parent's */
+	bool has_own_label; /* a role does not give it another one */
 	bool has_own_model; /* the model comes from the configuration, so it may be unknown */
 	bool has_sandbox;
 	enum sandbox_mode sandbox;
@@ -140,6 +141,9 @@ const struct agent *agent_root(const struct agent *agent);
 bool agent_is_active(const struct agent *agent);
 /* Writes a name for people: the label, else "agent-<id>". */
 void agent_write_name(const struct agent *agent, struct buf *out);
+
+/* Writes its path: "/root", with the names of the agents below it. */
+void agent_write_path(const struct agent *agent, struct buf *out);
 
 /* ---- changes; each emits an event if a value did change ---- */
 

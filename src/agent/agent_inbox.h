@@ -14,6 +14,8 @@
 #include "base/str.h"
 #include "protocol/record/enum.h"
 
+#define AGENT_QUIET "MESSAGE\n" /* begins a message of features.multi_agent_v2 that begins no turn */
+
 struct agent_message {
 	/* read-only */
 	uint64_t sender;
@@ -48,6 +50,8 @@ struct agent_message *agent_inbox_take_kind(struct agent_inbox *inbox, uint64_t 
 /* Returns the oldest message of that sender, which stays in the inbox; borrowed. NULL if there is no such message. */
 const struct agent_message *agent_inbox_find(const struct agent_inbox *inbox, uint64_t sender);
 bool agent_inbox_is_empty(const struct agent_inbox *inbox);
+/* True if all messages begin with that text and no one is a result. */
+bool agent_inbox_has_prefix_only(const struct agent_inbox *inbox, struct str prefix);
 void agent_message_destroy(struct agent_message *message); /* NULL is fine */
 
 #endif

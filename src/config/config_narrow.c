@@ -294,6 +294,7 @@ static const struct row {
 	{"features", "web_search_request", search_request_widens},
 	{"features", "web_search_cached", search_cache_widens},
 	{"features", "collab", subagents_widen},
+	{"features", "multi_agent_v2", subagents_widen},
 	{"features", "subagent_tools", subagents_widen},
 	{NULL, "max_active_subagents", active_subagents_widen},
 	{"agents", "max_threads", larger_widens},

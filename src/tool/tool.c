@@ -47,6 +47,8 @@ static const struct tool_type *find_known(const struct tool_host *host, struct s
 	for (size_t i = 0; i < TOOL_count; i++) {
 		const struct tool_type *type = &tool_types[i];
 		bool is_known = (!(type->flags & TOOL_OF_COLLAB) || host->has_collab) &&
+		                (!(type->flags & TOOL_OF_TEAM) || host->has_team) &&
+		                (!(type->flags & TOOL_OF_AGENTS) || !host->has_team) &&
 		                (!(type->flags & TOOL_OF_CODE) || host->code.is_on);
 		if (is_known && str_is(name, type->wire))
 			return type;
@@ -59,7 +61,9 @@ static const struct tool_type *find_type(const struct tool_host *host, const str
 	const struct tool_type *type = find_known(host, words->name);
 	if (!type || !words->namespace.ptr)
 		return type;
-	return type->flags & TOOL_OF_AGENTS && str_is(words->namespace, TOOL_AGENTS) ? type : NULL;
+	bool is_in = type->flags & TOOL_OF_AGENTS ? str_is(words->namespace, TOOL_AGENTS)
+	                                          : type->flags & TOOL_OF_TEAM && str_is(words->namespace, TOOL_TEAM);
+	return is_in ? type : NULL;
 }
 
 struct tool_call *tool_call_create(struct tool_host *host, const struct tool_call_words *asked, tool_done_fn on_done,

@@ -30,9 +30,11 @@ enum tool_flags {
 	TOOL_OF_SHELL = 32,
 	TOOL_IN_REVIEW = 64,
 	TOOL_OF_CODE = 128,
+	TOOL_OF_TEAM = 256,
 };
 #define TOOL_FUNCTIONS "functions"   /* the namespace of tools without one in the lite form of requests */
 #define TOOL_AGENTS "multi_agent_v1" /* the namespace in which the tools flagged OF_AGENTS are offered */
+#define TOOL_TEAM "collaboration"    /* that of the tools flagged OF_TEAM */
 
 struct tool_type {
 	const char *wire;

@@ -57,6 +57,7 @@ struct tool_host {
 	enum reasoning_effort effort;        /* the task's effort; the model's default unless one was chosen */
 	bool offers_update_plan;             /* the model is offered update_plan */
 	bool has_collab;                     /* true if features.collab is on */
+	bool has_team;                       /* true if features.multi_agent_v2 is on */
 	bool asks_in_default_mode;           /* request_user_input is allowed outside of plan mode */
 	bool is_unattended;                  /* no user can answer a question */
 	bool has_reviewer;                   /* requests for approval are answered without the user */

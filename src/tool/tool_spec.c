@@ -142,22 +142,23 @@ void tool_spec_write_noted(const struct tool_type *type, const char *note, struc
 	jw_object_end(w);
 }
 
-void tool_spec_write_agents(struct str roles, struct json_writer *w)
+void tool_spec_write_agents(bool is_team, struct str roles, struct json_writer *w)
 {
 	const struct noted noted = {"agent_type", roles};
-	static const enum tool_tag tags[] = {TOOL_close_agent, TOOL_resume_agent, TOOL_send_input, TOOL_spawn_agent,
-	                                     TOOL_wait_agent};
+	unsigned flag = is_team ? TOOL_OF_TEAM : TOOL_OF_AGENTS;
 	jw_object(w);
 	jw_member_cstr(w, "type", "namespace");
-	jw_member_cstr(w, "name", TOOL_AGENTS);
+	jw_member_cstr(w, "name", is_team ? TOOL_TEAM : TOOL_AGENTS);
 	jw_member_cstr(w, "description",
 	               "Agents that work beside you: start them, "
 	               "tell them things, wait for them."); /* words: quoted */
 	jw_key(w, "tools");
 	jw_array(w);
-	for (size_t i = 0; i < sizeof(tags) / sizeof(*tags); i++) {
+	for (int tag = 0; tag < TOOL_count; tag++) {
+		if (!(tool_get((enum tool_tag)tag)->flags & flag))
+			continue;
 		jw_object(w);
-		write_function(tool_get(tags[i]), "", &noted, w);
+		write_function(tool_get((enum tool_tag)tag), "", &noted, w);
 		jw_object_end(w);
 	}
 	jw_array_end(w);

@@ -8,9 +8,9 @@
 
 struct json_writer;
 
-/* Writes the tools that identify agents by thread id, as one entry of type "namespace". roles: describes the roles of
- * agents; STR_NONE: there is no role, and no argument for one. */
-void tool_spec_write_agents(struct str roles, struct json_writer *w);
+/* Writes the tools that identify agents by thread id, or those of TOOL_TEAM, as one entry of type "namespace". roles:
+ * describes the roles of agents; STR_NONE: there is no role, and no argument for one. */
+void tool_spec_write_agents(bool is_team, struct str roles, struct json_writer *w);
 
 /* Writes one tool. freeform: as a custom tool with a grammar, if its row has that flag. */
 void tool_spec_write(const struct tool_type *type, bool freeform, struct json_writer *w);

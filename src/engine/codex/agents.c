@@ -152,6 +152,14 @@ static bool has_place(const struct agent *agent)
 	return !agent->parent || agent_is_active(agent) || agent_tree_has_place(agent->tree);
 }
 
+/* True if the agent stays idle: its messages begin no turn, and are read with the next one. */
+static bool may_rest(const struct codex *codex)
+{
+	const struct agent_inbox *inbox = &codex->env.agent->inbox;
+	return codex->env.config->features.multi_agent_v2 && !codex->session->task &&
+	       agent_inbox_has_prefix_only(inbox, STR(AGENT_QUIET));
+}
+
 /* Called when a message arrives. A running task reads the inbox at the end of its turn; only an interrupt aborts it. */
 static void on_hear(void *self)
 {
@@ -166,7 +174,7 @@ static void on_hear(void *self)
 		return;
 	if (codex->env.agent->status == subagent_status_canceled) /* a canceled agent stays idle until it is woken */
 		return;
-	if (!codex->env.agent->parent && !begins_tasks(codex))
+	if ((!codex->env.agent->parent && !begins_tasks(codex)) || may_rest(codex))
 		return;
 	/* the limit of active agents is reached: wait until another one ends */
 	if (!session->task && !has_place(codex->env.agent))
@@ -265,7 +273,8 @@ struct agent *agents_self(struct session *session)
 	struct codex *codex = codex_of(session);
 	const struct config *config = codex->env.config;
 	if (!codex->env.agent && config->agents.enabled &&
-	    (config->features.subagent_tools || config->features.multi_agent || config->features.collab))
+	    (config->features.subagent_tools || config->features.multi_agent || config->features.collab ||
+	     config->features.multi_agent_v2))
 		make_tree(session);
 	return codex->env.agent;
 }

@@ -83,6 +83,37 @@ static void record_notification(struct session *session, const struct agent *abo
 	conversation_add(&session->conversation, buf_str(&item));
 }
 
+/* Records a message or the end of an agent for a model that names agents by their paths. As context, so that it is not
+ * taken for the user's words, and in JSON, so that a text cannot end it. */
+static void record_team(struct session *session, const struct agent *about, const struct agent_message *message)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text, path, item;
+	struct str payload = message->text;
+	bool is_end = message->outcome != agent_outcome_none;
+	bool is_quiet = !is_end && str_cut_prefix(&payload, AGENT_QUIET);
+	buf_init(&text, LIMIT_TOOL_OUTPUT);
+	buf_init(&path, LIMIT_LINE);
+	buf_init(&item, LIMIT_TOOL_ITEM);
+	agent_write_path(about, &path);
+	struct json_writer w = json_writer(&text);
+	buf_append_c(&text, "<subagent_notification>\n");
+	jw_object(&w);
+	jw_member_str(&w, "agent_path", buf_str(&path));
+	jw_member_cstr(&w, "message_type", is_end ? "FINAL_ANSWER" : is_quiet ? "MESSAGE" : "NEW_TASK");
+	if (is_end) {
+		struct agent_status status = collab_status(about, &arena);
+		jw_key(&w, "status");
+		union_encode(&union_agent_status, &status, &w);
+	} else {
+		jw_member_str(&w, "payload", payload);
+	}
+	jw_object_end(&w);
+	buf_append_c(&text, "\n</subagent_notification>");
+	text_message_write(&item, "user", buf_str(&text));
+	conversation_add(&session->conversation, buf_str(&item));
+}
+
 static bool reads_as_user(const struct session *session, const struct agent_message *message)
 {
 	const struct config *config = session->env->config;
@@ -134,6 +165,12 @@ static bool read_inbox(void *owner, bool interrupts_only)
 	while (!agent_inbox_is_empty(&self->inbox) && (!interrupts_only || self->inbox.interrupt_count)) {
 		struct agent_message *message = agent_take(self);
 		struct agent *about = agent_tree_find(self->tree, message->sender);
+		if (about && session->host.has_team) {
+			record_team(session, about, message);
+			agent_message_destroy(message);
+			has_any = true;
+			continue;
+		}
 		if (about && !reads_as_user(session, message)) {
 			read_sender(session, about, message);
 			has_any = true;

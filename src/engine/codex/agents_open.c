@@ -310,7 +310,8 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 		return -(int)err->code;
 	struct agent_launch full = with_defaults(child->env.config, role, launch);
 	narrow_by_role(&full, role, parent, child->env.config);
-	name_by_role(agent, role);
+	if (!launch->has_own_label)
+		name_by_role(agent, role);
 	launch = &full;
 	if (check_model(parent, launch, err) != 0 || configure(parent, child, launch, err) != 0) {
 		drop(agent, child);

@@ -359,6 +359,7 @@ void session_host_init(struct session *session)
 		.emit = host_emit,
 		.settle = host_settle,
 		.has_collab = session->env->config->features.collab,
+		.has_team = session->env->config->features.multi_agent_v2,
 		.asks_in_default_mode = session->env->config->features.default_mode_request_user_input,
 		.is_unattended = session->env->is_unattended,
 		.dynamic = session->env->serves_tools ? session->dynamic_tools : NULL,

@@ -38,9 +38,10 @@ bool session_offers_agents(const struct session *session)
 {
 	const struct config *config = session->env->config;
 	const struct agent *agent = session->env->agent;
-	int64_t depth = config->agents.is_set.max_depth ? config->agents.max_depth : AGENTS_DEPTH;
-	return config->agents.enabled && (config->features.multi_agent || config->features.collab) &&
-	       (agent ? agent->depth : 0) < depth;
+	bool is_team = config->features.multi_agent_v2;
+	int64_t depth = config->agents.is_set.max_depth || is_team ? config->agents.max_depth : AGENTS_DEPTH;
+	return config->agents.enabled && (config->features.multi_agent || config->features.collab || is_team) &&
+	       (agent ? agent->depth : 0) < depth + is_team;
 }
 
 /* True if the tool is offered. The configuration selects the form of the shell tool. */
@@ -123,7 +124,7 @@ static enum web_search_mode search_mode(const struct conversation *conversation,
 static bool is_built_in(struct str name)
 {
 	const struct tool_type *type = tool_find(name);
-	return type && !(type->flags & TOOL_OF_COLLAB);
+	return type && !(type->flags & (TOOL_OF_COLLAB | TOOL_OF_TEAM));
 }
 
 static bool is_built_in_collab(struct str name)
@@ -266,7 +267,8 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 	buf_init(&roles, 2 * LIMIT_AGENT_ROLES * LIMIT_AGENT_ROLE_TEXT);
 	write_roles(session->env->config, &roles);
 	if (!conversation->voice && session_offers_agents(session))
-		tool_spec_write_agents(roles.len && !roles.over ? buf_str(&roles) : STR_NONE, &w);
+		tool_spec_write_agents(session->host.has_team, roles.len && !roles.over ? buf_str(&roles) : STR_NONE,
+		                       &w);
 	if (mode != CODE_MODE_only)
 		write_provided(conversation, searches_tools(session, settings), &w);
 	bool is_lite = settings->info.is_lite && session->provider->wire == wire_api_responses;

@@ -32,7 +32,8 @@ struct agent *tool_collab_self(struct tool_call *call)
 {
 	struct agent *self = call->host->agent(call->host, true);
 	if (!self)
-		tool_call_finishf(call, false, "unsupported call: " TOOL_AGENTS "%.*s", STR_ARG(call->name));
+		tool_call_finishf(call, false, "unsupported call: %s%.*s",
+		                  call->host->has_team ? TOOL_TEAM : TOOL_AGENTS, STR_ARG(call->name));
 	return self;
 }
 

@@ -1,0 +1,294 @@
+/* The tools of features.multi_agent_v2: agents have names, a path of names identifies one, and any two of a session can
+ * exchange messages. The session reads messages at the end of a turn (agents_hear.c); wait_agent only waits. */
+#include <string.h>
+
+#include "agent/agent_wait.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "tool/agent/collab_event.h"
+#include "tool/agent/tool_agent.h"
+#include "tool/agent/tool_collab.h"
+#include "tool/tool_impl.h"
+
+enum { WAIT_DEFAULT_MS = 30 * 1000, WAIT_MIN_MS = 10 * 1000, WAIT_MAX_MS = 3600 * 1000 };
+
+/* ---- paths ---- */
+
+static struct str path_of(struct tool_call *call, const struct agent *agent)
+{
+	auto_buf struct buf path;
+	buf_init(&path, LIMIT_LINE);
+	agent_write_path(agent, &path);
+	return arena_str(&call->arena, buf_str(&path));
+}
+
+/* Completes a name to a path: it is relative to the caller. */
+static struct str full_path(struct tool_call *call, const struct agent *self, struct str name)
+{
+	if (str_has_prefix(name, "/"))
+		return name;
+	struct str own = path_of(call, self);
+	return str_of(arena_printf(&call->arena, "%.*s/%.*s", STR_ARG(own), STR_ARG(name)));
+}
+
+static struct agent *find_path(struct tool_call *call, const struct agent *self, struct str path)
+{
+	struct agent *agent;
+	list_for_each(agent, &self->tree->agents, link) {
+		if (!agent->is_shut && str_eq(path_of(call, agent), path))
+			return agent;
+	}
+	return NULL;
+}
+
+/* NULL: the call is finished. */
+static struct agent *find(struct tool_call *call, const struct agent *self, struct str target)
+{
+	struct str path = full_path(call, self, target);
+	struct agent *agent = agent_tree_find_session(self->tree, target);
+	if (!agent)
+		agent = find_path(call, self, path);
+	if (!agent)
+		tool_call_finishf(call, false, "live agent path `%.*s` not found", STR_ARG(path));
+	return agent;
+}
+
+static bool is_name(struct str name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.ptr[i];
+		if (!(c >= 'a' && c <= 'z') && !(c >= '0' && c <= '9') && c != '_')
+			return false;
+	}
+	return name.len && name.len <= LIMIT_AGENT_NICKNAME;
+}
+
+static bool has_words(struct tool_call *call, struct str message)
+{
+	if (str_trim(message).len)
+		return true;
+	tool_call_finish(call, false, STR("Empty message can't be sent to an agent"));
+	return false;
+}
+
+/* ---- spawn ---- */
+
+static bool check_spawn(struct tool_call *call, const struct agent *self)
+{
+	const struct args_team_spawn *args = call->args;
+	struct str path = full_path(call, self, args->task_name);
+	if (!is_name(args->task_name))
+		tool_call_finish(call, false,
+		                 STR("agent_name must use only lowercase letters, digits, and underscores"));
+	else if (find_path(call, self, path))
+		tool_call_finishf(call, false, "agent path `%.*s` already exists", STR_ARG(path));
+	else if (!str_is(args->fork_turns, "none") && args->agent_type.ptr)
+		tool_call_finish(call, false,
+		                 STR("A fork with the history keeps the role of its parent: omit agent_type, or set "
+		                     "fork_turns to none"));
+	else
+		return has_words(call, args->message);
+	return false;
+}
+
+void tool_team_spawn_start(struct tool_call *call)
+{
+	struct error err;
+	const struct args_team_spawn *args = call->args;
+	struct agent *self = tool_collab_self(call);
+	if (!self || !check_spawn(call, self))
+		return;
+	bool forks = !str_is(args->fork_turns, "none");
+	struct agent_launch wish = {
+		.origin = forks ? subagent_origin_fork : subagent_origin_spawn,
+		.prompt = args->message,
+		.label = args->task_name,
+		.role = forks ? str_of(self->role) : args->agent_type,
+		.has_own_label = true,
+		.model = args->model,
+		.effort = args->reasoning_effort,
+		.shares_history = forks,
+		.call_id = call->call_id,
+		.tool = "spawn_agent",
+	};
+	collab_emit_spawn_begin(call, &wish);
+	const struct agent *child = agent_launch(self, &wish, &err);
+	collab_emit_spawn_end(call, child, &wish);
+	if (!child) {
+		tool_call_finishf(call, false, "%s", err.text);
+		return;
+	}
+	struct json_writer w = json_writer(&call->output);
+	jw_object(&w);
+	jw_member_str(&w, "task_name", path_of(call, child));
+	jw_object_end(&w);
+	tool_call_finish_output(call, true);
+}
+
+/* ---- messages ---- */
+
+static int deliver(struct agent *to, const struct agent *self, struct str text, bool is_task, struct error *err)
+{
+	if (is_task && agent_wake(to, err) != 0)
+		return -(int)err->code;
+	if (agent_post(to, self->id, false, text, err) != 0)
+		return -(int)err->code;
+	if (is_task)
+		agent_begin(to);
+	return 0;
+}
+
+static void send_text(struct tool_call *call, bool is_task)
+{
+	struct error err;
+	const struct args_team_message *args = call->args;
+	struct agent *self = tool_collab_self(call);
+	if (!self || !has_words(call, args->message))
+		return;
+	struct agent *to = find(call, self, args->target);
+	if (!to)
+		return;
+	if (is_task && !to->parent) {
+		tool_call_finish(call, false, STR("Follow-up tasks can't target the root agent"));
+		return;
+	}
+	struct str text = is_task ? args->message
+	                          : str_of(arena_printf(&call->arena, AGENT_QUIET "%.*s", STR_ARG(args->message)));
+	collab_emit_message_begin(call, to, args->message);
+	int status = deliver(to, self, text, is_task, &err);
+	collab_emit_message_end(call, to, args->message);
+	if (status == 0)
+		tool_call_finish(call, true, STR(""));
+	else
+		tool_call_finishf(call, false, "%s", err.text);
+}
+
+void tool_team_message_start(struct tool_call *call)
+{
+	send_text(call, false);
+}
+
+void tool_team_follow_up_start(struct tool_call *call)
+{
+	send_text(call, true);
+}
+
+/* ---- interrupt and list ---- */
+
+void tool_team_interrupt_start(struct tool_call *call)
+{
+	const struct args_team_target *args = call->args;
+	struct agent *self = tool_collab_self(call);
+	struct agent *agent = self ? find(call, self, args->target) : NULL;
+	if (!agent)
+		return;
+	if (!agent->parent || agent_is_below(self, agent)) {
+		tool_call_finish(call, false,
+		                 agent->parent ? STR("an agent cannot interrupt itself or an agent above it")
+		                               : STR("root is not a spawned agent"));
+		return;
+	}
+	struct json_writer w = json_writer(&call->output);
+	jw_object(&w);
+	jw_key(&w, "previous_status");
+	tool_agent_write_status(agent, &w);
+	jw_object_end(&w);
+	if (agent_is_active(agent))
+		agent_pause(agent);
+	tool_call_finish_output(call, true);
+}
+
+void tool_team_list_start(struct tool_call *call)
+{
+	const struct args_team_list *args = call->args;
+	const struct agent *self = tool_collab_self(call), *agent;
+	if (!self)
+		return;
+	const char *above =
+		args->path_prefix.len ? arena_cstr(&call->arena, full_path(call, self, args->path_prefix)) : "";
+	struct json_writer w = json_writer(&call->output);
+	jw_object(&w);
+	jw_key(&w, "agents");
+	jw_array(&w);
+	list_for_each(agent, &self->tree->agents, link) {
+		struct str path = path_of(call, agent), rest = path;
+		bool is_below = !above[0] || (str_cut_prefix(&rest, above) && (!rest.len || rest.ptr[0] == '/'));
+		if (agent->is_shut || !is_below)
+			continue;
+		jw_object(&w);
+		jw_member_str(&w, "agent_name", path);
+		jw_key(&w, "agent_status");
+		tool_agent_write_status(agent, &w);
+		jw_object_end(&w);
+	}
+	jw_array_end(&w);
+	jw_object_end(&w);
+	tool_call_finish_output(call, true);
+}
+
+/* ---- wait ---- */
+
+struct team_wait {
+	struct tool_call *call;
+	const struct agent *self;
+	struct agent_wait *wait;
+};
+
+static void stop(struct tool_call *call)
+{
+	struct team_wait *waiting = call->state;
+	agent_wait_destroy(waiting->wait);
+	free(waiting);
+	call->state = NULL;
+}
+
+static struct agent *find_any(struct agent *waiter, void *self)
+{
+	(void)self;
+	return agent_inbox_is_empty(&waiter->inbox) ? NULL : waiter;
+}
+
+static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
+{
+	struct team_wait *waiting = self;
+	struct tool_call *call = waiting->call;
+	bool timed_out = wake == AGENT_WAKE_timeout;
+	(void)about;
+	waiting->wait = NULL;
+	collab_emit_wait_ids_end(call, waiting->self, NULL, 0);
+	struct json_writer w = json_writer(&call->output);
+	jw_object(&w);
+	jw_member_cstr(&w, "message",
+	               timed_out                 ? "Wait timed out."
+	               : wake == AGENT_WAKE_user ? "Wait interrupted by new input."
+	                                         : "Wait completed.");
+	jw_member_bool(&w, "timed_out", timed_out);
+	jw_object_end(&w);
+	tool_call_finish_output(call, !timed_out);
+	stop(call);
+}
+
+void tool_team_wait_start(struct tool_call *call)
+{
+	const struct args_team_wait *args = call->args;
+	int64_t timeout_ms = args->has_timeout_ms ? args->timeout_ms : WAIT_DEFAULT_MS;
+	struct agent *self = tool_collab_self(call);
+	if (!self)
+		return;
+	timeout_ms = timeout_ms < WAIT_MIN_MS ? WAIT_MIN_MS : timeout_ms > WAIT_MAX_MS ? WAIT_MAX_MS : timeout_ms;
+	struct team_wait *waiting = xnew(struct team_wait);
+	*waiting = (struct team_wait){.call = call, .self = self};
+	call->state = waiting;
+	call->stop = stop;
+	collab_emit_wait_ids_begin(call, self, NULL, 0);
+	struct agent_wait_options options = {
+		.waiter = self,
+		.find = find_any,
+		.timeout_ms = (uint64_t)timeout_ms,
+		.on_end = on_wait_end,
+		.self = waiting,
+	};
+	waiting->wait = agent_wait_start(&options);
+}
