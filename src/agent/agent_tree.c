@@ -162,7 +162,8 @@ struct agent *agent_launch(struct agent *parent, const struct agent_launch *laun
 	tree->count++;
 	agent->origin = launch->origin;
 	agent->label = agent_tidy(launch->label);
-	agent->role = launch->role.ptr ? str_dup(launch->role) : NULL;
+	struct str role = launch->shares_history ? str_of(parent->role) : launch->role;
+	agent->role = role.ptr ? str_dup(role) : NULL;
 	agent_set_summary(agent, launch->prompt);
 	agent->status = subagent_status_queued;
 	emit_created(agent);

@@ -34,10 +34,11 @@ static bool is_nickname(struct str name)
 {
 	for (size_t i = 0; i < name.len; i++) {
 		char c = name.ptr[i];
-		if (!((c | 32) >= 'a' && (c | 32) <= 'z') && !(c >= '0' && c <= '9') && !strchr(" -_", c))
+		if (!((c | 32) >= 'a' && (c | 32) <= 'z') && !(c >= '0' && c <= '9') && c != ' ' && c != '-' &&
+		    c != '_')
 			return false;
 	}
-	return name.len && name.len <= LIMIT_AGENT_NICKNAME;
+	return str_trim(name).len && name.len <= LIMIT_AGENT_NICKNAME;
 }
 
 static const char *find_fault(const struct config_agent_role *keys)
@@ -70,21 +71,15 @@ static struct config_binder binder_of(const struct reader *r)
 
 /* ---- settings ---- */
 
-static bool is_own(const struct reader *r, const char *path)
+/* True for a file that a command in the sandbox could have written: in the project or in a temporary folder. */
+static bool is_exposed(const struct reader *r, const char *path)
 {
-	for (size_t i = 0; i < r->from->own_folders; i++)
-		if (path_is_inside(path, r->from->layers->folders.items[i]))
-			return true;
-	return false;
-}
-
-/* True if the table was set by a project's file. */
-static bool is_of_project(const struct reader *r, const struct toml *node)
-{
-	vec_for_each(it, &r->from->layers->items)
-		if (it->kind == CONFIG_LAYER_project && strcmp(it->root->source, node->source) == 0)
-			return true;
-	return false;
+	const char *temporary = config_env("TMPDIR");
+	auto_free char *real = realpath(path, NULL), *home = realpath(r->from->home, NULL);
+	if (!real || (home && path_is_inside(real, home)))
+		return false;
+	return path_is_inside(real, r->from->place->root) || path_is_inside(real, "/tmp") ||
+	       (temporary && temporary[0] == '/' && path_is_inside(real, temporary));
 }
 
 static struct toml *read_settings(struct reader *r, const char *path, bool is_projects, struct error *err)
@@ -112,6 +107,50 @@ static struct str text_of(const struct toml *settings, const char *key)
 	return toml_is(value, TOML_string) && value->text.len ? value->text : STR_NONE;
 }
 
+/* The settings of a role; hooks, servers, reviewers and policies stay those of the parent. */
+static const char *const allowed[] = {
+	"model",
+	"model_provider",
+	"model_reasoning_effort",
+	"model_reasoning_summary",
+	"model_verbosity",
+	"model_context_window",
+	"model_auto_compact_token_limit",
+	"model_instructions_file",
+	"developer_instructions",
+	"personality",
+	"service_tier",
+	"sandbox_mode",
+	"web_search",
+	"tools",
+	"skills",
+	"tool_output_token_limit",
+	"include_environment_context",
+	"include_permissions_instructions",
+};
+
+static bool is_allowed(struct str key)
+{
+	for (size_t i = 0; i < countof(allowed); i++)
+		if (str_is(key, allowed[i]))
+			return true;
+	return false;
+}
+
+static void drop_others(const struct reader *r, struct toml *settings)
+{
+	const struct toml *next;
+	for (const struct toml *it = settings->child; it; it = next) {
+		char shown[TOML_KEY_SHOWN];
+		next = it->next;
+		if (is_allowed(it->key))
+			continue;
+		config_layer_warn(r->from->layers, "%s:%u: `%s` has no effect in the role of an agent", it->source,
+		                  it->line, toml_key_shown(it->key, shown));
+		toml_remove(settings, it->key);
+	}
+}
+
 /* The types of the settings are checked here, so that a mistake is reported at the start. */
 static int add(struct reader *r, struct str name, const struct config_agent_role *keys, struct toml *settings,
                struct error *err)
@@ -123,12 +162,14 @@ static int add(struct reader *r, struct str name, const struct config_agent_role
 		return error_set(err, ERR_config, "%s", fault);
 	if (r->roles->count >= LIMIT_AGENT_ROLES)
 		return error_set(err, ERR_limit, "there are more than %d", LIMIT_AGENT_ROLES);
+	if (agent_role_find(r->roles, name))
+		return error_set(err, ERR_invalid, "there is another one of this name");
+	drop_others(r, settings);
 	if (config_bind(&binder, &config_keys, settings, "", scratch, err) != 0)
 		return -(int)err->code;
-	if (!agent_role_find(r->roles, name))
-		vec_push(r->roles, ((struct agent_role){name, keys->description, keys->nickname_candidates, settings,
-		                                        text_of(settings, "model"),
-		                                        text_of(settings, "model_reasoning_effort")}));
+	vec_push(r->roles,
+	         ((struct agent_role){name, keys->description, keys->nickname_candidates, settings,
+	                              text_of(settings, "model"), text_of(settings, "model_reasoning_effort")}));
 	return 0;
 }
 
@@ -149,7 +190,7 @@ static bool is_known_key(struct str key)
 	return false;
 }
 
-static int read_table(struct reader *r, const struct toml *table, struct error *err)
+static int read_table(struct reader *r, const struct toml *table, bool is_projects, struct error *err)
 {
 	char name[TOML_KEY_SHOWN + sizeof("agents.")] = "agents.";
 	struct error wrong;
@@ -159,11 +200,8 @@ static int read_table(struct reader *r, const struct toml *table, struct error *
 	toml_key_shown(table->key, name + strlen(name));
 	if (config_bind(&binder, &config_agent_role_keys, table, name, &keys, err) != 0)
 		return -(int)err->code;
-	const struct toml *file = toml_get(table, "config_file");
-	if (keys.config_file) {
-		bool is_inside = path_is_inside(keys.config_file, r->from->place->root) && !is_own(r, keys.config_file);
-		settings = read_settings(r, keys.config_file, is_inside || is_of_project(r, file), &wrong);
-	}
+	if (keys.config_file)
+		settings = read_settings(r, keys.config_file, is_projects || is_exposed(r, keys.config_file), &wrong);
 	if (!settings || add(r, table->key, &keys, settings, &wrong) != 0)
 		warn(r, table->key, &wrong);
 	return 0;
@@ -216,18 +254,42 @@ static void read_folder(struct reader *r, const char *folder, bool is_projects)
 	free(found);
 }
 
+static int read_tables(struct reader *r, const struct toml *root, bool is_projects, struct error *err)
+{
+	const struct toml *agents = toml_get(root, "agents");
+	toml_for_each(it, toml_is(agents, TOML_table) ? agents : NULL) {
+		if (it->kind == TOML_table && !is_known_key(it->key) && read_table(r, it, is_projects, err) != 0)
+			return -(int)err->code;
+	}
+	return 0;
+}
+
+/* Merges the layers that are no project's. */
+static struct toml *merge_own(const struct config_layers *layers)
+{
+	struct toml *merged = toml_new(layers->arena, TOML_table, "", 1);
+	for (int kind = 0; kind < CONFIG_LAYER_kind_count; kind++)
+		vec_for_each(it, &layers->items)
+			if ((int)it->kind == kind && kind != CONFIG_LAYER_project)
+				toml_merge(layers->arena, merged, it->root);
+	return merged;
+}
+
+/* The user's roles precede those of a project, so that it cannot replace them. */
 int agent_roles_read(struct agent_roles *roles, const struct agent_role_source *source, struct error *err)
 {
 	struct reader r = {.from = source, .roles = roles};
 	const struct config_layers *layers = source->layers;
-	struct toml *agents = toml_get(config_layer_merge(layers), "agents");
-	for (const struct toml *it = toml_is(agents, TOML_table) ? agents->child : NULL; it; it = it->next)
-		if (it->kind == TOML_table && !is_known_key(it->key) && read_table(&r, it, err) != 0)
+	if (read_tables(&r, merge_own(layers), false, err) != 0)
+		return -(int)err->code;
+	for (size_t i = source->own_folders; i-- > 0;)
+		if (!source->ignores_user || strcmp(layers->folders.items[i], source->home) != 0)
+			read_folder(&r, layers->folders.items[i], false);
+	for (size_t i = layers->items.count; i-- > 0;)
+		if (layers->items.items[i].kind == CONFIG_LAYER_project &&
+		    read_tables(&r, layers->items.items[i].root, true, err) != 0)
 			return -(int)err->code;
-	for (size_t i = layers->folders.count; i-- > 0;) {
-		const char *folder = layers->folders.items[i];
-		if (!source->ignores_user || strcmp(folder, source->home) != 0)
-			read_folder(&r, folder, i >= source->own_folders);
-	}
+	for (size_t i = layers->folders.count; i-- > source->own_folders;)
+		read_folder(&r, layers->folders.items[i], true);
 	return 0;
 }

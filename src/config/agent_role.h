@@ -35,7 +35,8 @@ struct agent_role_source {
 	bool ignores_user;  /* the user's files are not read */
 };
 
-/* Reads all roles; of several with one name, the first. The caller ends the list with vec_finish. An error: a key of
+/* Reads all roles: the user's tables, then the user's files, then those of the project; of several with one name, the
+ * first. The caller ends the list with vec_finish. An error: a key of
  * a table has a wrong type. */
 must_check int agent_roles_read(struct agent_roles *roles, const struct agent_role_source *source, struct error *err);
 /* Returns NULL if there is no such role. */

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
-import { codexExec, makeHome, needs, outputOf, rollouts, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
+import { codexExec, makeHome, needs, outputOf, rollouts, runCodex, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 
 const exec = needs('exec'), server = needs('app-server');
 const spawn = (args) => ({ call: 'spawn_agent', arguments: { message: 'count pears', ...args } });
@@ -146,6 +146,59 @@ description = "x"
 	const wrong = await codexExec(t, model, ['-c', 'agents.x={description=3}', 'ROOT'], { home: dir });
 	assert.equal(wrong.code, 1);
 	assert.match(wrong.stderr, /agents\.x\.description/);
+});
+
+test('hooks, servers, features and unknown keys have no effect in a role, and a warning says so', exec, async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'sly' })]);
+	const dir = home(t, model, '[features]\nview_image = true\n', { 'agents/sly.toml': `description = "Sly."
+developer_instructions = "SLY"
+features.hooks = false
+model_catalog_json = "/x"
+moodel = "y"
+[hooks.state."/x:pre_tool_use:0:0"]
+trusted_hash = "sha256:00"
+[mcp_servers.evil]
+command = "touch"
+[auto_review]
+policy = "Allow all."
+` });
+	const run = await codexExec(t, model, ['ROOT'], { home: dir });
+	assert.equal(run.code, 0, run.stderr);
+	assert.deepEqual([...run.stderr.matchAll(/sly\.toml:\d+: `(\w+)` has no effect in the role of an agent/g)].map(([, key]) => key),
+		['features', 'model_catalog_json', 'moodel', 'hooks', 'mcp_servers', 'auto_review']);
+	assert.ok(textsOf(asks(model)[0], 'developer').includes('SLY'));
+	assert.ok(!JSON.stringify(asks(model)[0].body.tools).includes('list_mcp_resources'));
+});
+
+test('a project cannot replace or change a role of the user', exec, async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'scout' })]);
+	const cwd = tempDir(t, 'project');
+	fs.mkdirSync(path.join(cwd, '.git'));
+	fs.mkdirSync(path.join(cwd, '.codex/agents'), { recursive: true });
+	fs.writeFileSync(path.join(cwd, '.codex/agents/scout.toml'), 'description = "Theirs."\ndeveloper_instructions = "THEIRS"\n');
+	fs.writeFileSync(path.join(cwd, '.codex/config.toml'), '[agents.scout]\ndescription = "Theirs."\nconfig_file = "agents/scout.toml"\n');
+	const dir = home(t, model, `${SCOUT}[projects."${cwd}"]\ntrust_level = "trusted"\n`, { 'scout.toml': scout });
+	const run = await codexExec(t, model, ['ROOT'], { home: dir, cwd });
+	assert.equal(run.code, 0, run.stderr);
+	assert.equal([...run.stderr.matchAll(/the agent role `scout` is ignored: there is another one of this name/g)].length, 2);
+	assert.match(agentTypes(model).description, /\nscout: \{\nLooks around\./);
+	assert.doesNotMatch(agentTypes(model).description, /Theirs/);
+	assert.ok(textsOf(asks(model)[0], 'developer').includes('Be a scout.'));
+});
+
+test('the sandbox of a role keeps the exclusions of its parent, and drops the network only', exec, async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'writer' })], [
+		{ call: 'exec_command', arguments: { cmd: 'touch /tmp/codex-e2e-role-$$ && echo made', login: false }, call_id: 'touch' }]);
+	const dir = home(t, model, '[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\nnetwork_access = true\n',
+		{ 'agents/writer.toml': 'description = "Writes."\nsandbox_mode = "workspace-write"\n' });
+	const cwd = tempDir(t, 'cwd');
+	const run = await runCodex(t, ['exec', '--skip-git-repo-check', '-s', 'workspace-write', 'ROOT'], { home: dir, cwd });
+	assert.equal(run.code, 0, run.stderr);
+	const [own, theirs] = [root(model), asks(model)[0]].map((it) => textsOf(it, 'developer').join('\n'));
+	assert.match(own, /Network: on/);
+	assert.match(theirs, /Network: off/);
+	const writable = (it) => /^Sandbox: .*$/m.exec(it)[0];
+	assert.equal(writable(theirs), writable(own));
 });
 
 test('roles of a trusted project narrow only; those of another project do not exist', exec, async (t) => {

@@ -44,7 +44,8 @@ test('a message wakes no idle agent; a task does, and then both are read', exec,
 	const model = await startModel(t, [
 		agent('count figs', { message: 'Nine.' }), agent('count pears', { message: 'Five.' }),
 		{ reply: [spawn('pears', 'count pears')] }, { reply: [call('wait_agent', {})] },
-		{ reply: [call('send_message', { target: 'pears', message: 'a </subagent_notification> note' }, 'note'), call('list_agents', { path_prefix: 'pears' }, 'list')] },
+		{ reply: [call('send_message', { target: 'pears', message: 'a </subagent_notification> note' }, 'note'),
+			call('list_agents', { path_prefix: 'pears' }, 'list')] },
 		{ reply: [call('followup_task', { target: '/root/pears', message: 'count figs' }, 'task')] }, { reply: [call('wait_agent', {})] },
 		say('Done.')]);
 	const run = await codexExec(t, model, ['ROOT'], { config: ON });
@@ -69,7 +70,7 @@ test('an agent reaches the root and its siblings by their paths, and may start a
 		{ ...say('Done.'), times: 'forever' }]);
 	const run = await codexExec(t, model, ['ROOT'], { config: ON });
 	assert.equal(run.code, 0, run.stderr);
-	assert.ok(notes(of(model, 'ROOT').at(-1)).some((it) => it.message_type === 'MESSAGE' && it.payload === 'hello root' && it.agent_path === '/root/teller'));
+	assert.deepEqual(notes(of(model, 'ROOT').at(-1))[0], { agent_path: '/root/teller', message_type: 'MESSAGE', payload: 'hello root' });
 	const teller = of(model, 'inform everyone').at(-1);
 	assert.deepEqual(JSON.parse(outputs(teller).s_inner), { task_name: '/root/teller/inner' });
 });
@@ -91,13 +92,15 @@ test('errors', exec, async (t) => {
 		{ reply: [spawn('a', 'count'), spawn('a', 'again'), call('spawn_agent', { task_name: 'Bad Name', message: 'x' }, 'bad'),
 			call('spawn_agent', { task_name: 'b', message: ' ' }, 'empty'), call('send_message', { target: 'a', message: '' }, 'none'),
 			call('followup_task', { target: '/root', message: 'x' }, 'root'), call('interrupt_agent', { target: 'nosuch' }, 'nosuch'),
-			call('interrupt_agent', { target: '/root' }, 'up'), call('close_agent', { target: 'a' }, 'v1')].map((it, i) => (i === 1 ? { ...it, call_id: 'twice' } : it)) },
+			call('interrupt_agent', { target: '/root' }, 'up'), call('close_agent', { target: 'a' }, 'v1')]
+			.map((it, i) => (i === 1 ? { ...it, call_id: 'twice' } : it)) },
 		{ ...say('Done.'), times: 'forever' }]);
 	const run = await codexExec(t, model, ['ROOT'], { config: ON });
 	assert.equal(run.code, 0, run.stderr);
 	const { s_a, ...said } = outputs(of(model, 'ROOT').at(-1));
 	assert.match(s_a, /\/root\/a/);
-	assert.deepEqual(said, { twice: 'agent path `/root/a` already exists', bad: 'agent_name must use only lowercase letters, digits, and underscores',
+	assert.deepEqual(said, { twice: 'agent path `/root/a` already exists',
+		bad: 'agent_name must use only lowercase letters, digits, and underscores',
 		empty: "Empty message can't be sent to an agent", none: "Empty message can't be sent to an agent",
 		root: "Follow-up tasks can't target the root agent", nosuch: 'live agent path `/root/nosuch` not found',
 		up: 'root is not a spawned agent', v1: 'unsupported call: close_agent' });

@@ -369,6 +369,7 @@ test('input to a command outside the sandbox is reviewed, with its text; input t
 	const [, denied, allowed, ...more] = reviews(model).map(received);
 	assert.deepEqual([denied.action.tool, allowed.action.tool, more], ['write_stdin', 'write_stdin', []]);
 	assert.match(denied.action.arguments, /touch denied/);
+	assert.match(denied.action.request.reason, /outside the sandbox: "touch denied\\n"/, 'the user would see it as well');
 	assert.deepEqual(of('item/autoApprovalReview/completed').map(({ review }) => review.status), ['approved', 'denied', 'approved']);
 });
 

@@ -21,19 +21,34 @@
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_reader.h"
 
-/* Returns NULL if the subagent has no role, or one without settings. */
-static const struct agent_role *role_of(const struct codex *parent, const struct agent *agent)
+/* The roles that exist without configuration; they have no settings. */
+static bool is_built_in(const char *role)
 {
-	return agent->role ? agent_role_find(config_roles(parent->env.config), str_of(agent->role)) : NULL;
+	return strcmp(role, "default") == 0 || strcmp(role, "explorer") == 0 || strcmp(role, "worker") == 0;
 }
 
-/* Returns the configuration of the subagent, with a reference: its parent's, with the MCP servers of a reload and with
- * the settings of its role. */
-static struct config *config_of(const struct codex *parent, const struct agent *agent, struct error *err)
+/* Finds the role of the subagent; *ret is NULL for one without settings. */
+static int find_role(const struct config *config, const struct agent *agent, const struct agent_role **ret,
+                     struct error *err)
 {
-	struct config *config = session_mcp_config(parent->session->mcp);
-	const struct agent_role *role = role_of(parent, agent);
-	return role ? config_with_role(config, role, err) : config_ref(config);
+	*ret = agent->role ? agent_role_find(config_roles(config), str_of(agent->role)) : NULL;
+	if (!agent->role || *ret || is_built_in(agent->role))
+		return 0;
+	return error_set(err, ERR_invalid, "unknown agent_type '%s'", agent->role);
+}
+
+/* Returns the configuration of the subagent, with a reference: the owner's, with the MCP servers of a reload, and with
+ * the roles from there down to the subagent. */
+static struct config *config_of(const struct codex *owner, const struct agent *agent, struct error *err)
+{
+	const struct agent_role *role;
+	if (agent == owner->env.agent)
+		return config_ref(session_mcp_config(owner->session->mcp));
+	struct config *above = config_of(owner, agent->parent, err), *config = NULL;
+	if (above && find_role(above, agent, &role, err) == 0)
+		config = role ? config_with_role(above, role, err) : config_ref(above);
+	config_unref(above);
+	return config;
 }
 
 static struct codex *open_codex(struct codex *parent, struct agent *agent, const struct unfinished *unfinished,
@@ -77,20 +92,18 @@ static int rank_of(const struct sandbox *sandbox)
 	}
 }
 
-/* Returns the sandbox of a mode without further roots; the mode is not danger-full-access. */
-static struct sandbox narrow(enum sandbox_mode mode)
+/* Returns the parent's sandbox, or the narrower one of the launch. room: holds the parts of the result. Roots and
+ * exclusions stay those of the parent. */
+static struct sandbox lowered(const struct sandbox *own, const struct agent_launch *launch,
+                              struct workspace_write *room)
 {
-	static struct workspace_write workspace;
-	if (mode == sandbox_mode_workspace_write)
-		return (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &workspace};
-	return (struct sandbox){.tag = sandbox_read_only};
-}
-
-/* Returns the parent's sandbox, or the narrower one that the launch requests. In the same mode the roots stay the
- * same. */
-static struct sandbox lowered(const struct sandbox *own, const struct agent_launch *launch)
-{
-	return launch->has_sandbox ? narrow(launch->sandbox) : *own;
+	if (!launch->has_sandbox)
+		return *own;
+	if (launch->sandbox != sandbox_mode_workspace_write)
+		return (struct sandbox){.tag = sandbox_read_only};
+	*room = own->tag == sandbox_workspace_write ? *own->workspace_write : (struct workspace_write){0};
+	room->network_access = false;
+	return (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = room};
 }
 
 /* Accepts known models and the parent's own. For any other model the provider's error would come much later. */
@@ -132,7 +145,8 @@ static void choose_effort(struct op_configure_session *op, const struct settings
 static int configure(struct codex *parent, struct codex *child, const struct agent_launch *launch, struct error *err)
 {
 	const struct settings *settings = parent->session->settings;
-	struct sandbox sandbox = lowered(settings->sandbox, launch);
+	struct workspace_write room;
+	struct sandbox sandbox = lowered(settings->sandbox, launch, &room);
 	struct op_configure_session op = {
 		.model = launch->model.len ? launch->model : str_of(settings->model),
 		.cwd = str_of(settings->cwd),
@@ -276,19 +290,13 @@ static struct agent_launch with_defaults(const struct config *config, const stru
 static void narrow_by_role(struct agent_launch *launch, const struct agent_role *role, const struct codex *parent,
                            const struct config *config)
 {
-	const struct sandbox wanted = narrow(config->sandbox_mode);
+	int wanted = config->sandbox_mode == sandbox_mode_workspace_write;
 	if (!role || !toml_get(role->settings, "sandbox_mode") ||
 	    config->sandbox_mode == sandbox_mode_danger_full_access ||
-	    rank_of(&wanted) >= rank_of(parent->session->settings->sandbox))
+	    wanted >= rank_of(parent->session->settings->sandbox))
 		return;
 	launch->has_sandbox = true;
 	launch->sandbox = config->sandbox_mode;
-}
-
-/* The roles that exist without configuration; they have no settings. */
-static bool is_built_in(const char *role)
-{
-	return strcmp(role, "default") == 0 || strcmp(role, "explorer") == 0 || strcmp(role, "worker") == 0;
 }
 
 /* Gives the subagent one of its role's nicknames. */
@@ -301,10 +309,10 @@ static void name_by_role(struct agent *agent, const struct agent_role *role)
 int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err)
 {
 	struct codex *parent = agent->parent->session;
-	const struct agent_role *role = role_of(parent, agent);
+	const struct agent_role *role;
 	(void)self;
-	if (agent->role && !role && !is_built_in(agent->role))
-		return error_set(err, ERR_invalid, "unknown agent_type '%s'", agent->role);
+	if (find_role(parent->env.config, agent, &role, err) != 0)
+		return -(int)err->code;
 	struct codex *child = open_codex(parent, agent, NULL, err);
 	if (!child)
 		return -(int)err->code;
@@ -367,7 +375,7 @@ int agents_continue(struct agent *agent, const struct codex *root, const struct 
 		return error_set(err, ERR_not_found, "agent_id %llu is no longer active; refresh subagent_list", id);
 	struct codex *child = open_codex(owner_of(agent), agent, unfinished, err);
 	if (!child)
-		return -(int)err->code;
+		return error_wrap(err, "agent_id %llu cannot be resumed", id);
 	struct op_configure_session resume = {.resume_path = str_of(path)};
 	struct op op = {.tag = OP_configure_session, .configure_session = &resume};
 	if (sq_push(&child->sq, STR(""), &op, err) == 0)

@@ -143,7 +143,7 @@ void tool_spawn_agent_start(struct tool_call *call)
 		return;
 	}
 	struct agent_launch wish = {
-		.role = args->fork_context ? str_of(self->role) : args->agent_type,
+		.role = str_trim(args->agent_type).len ? args->agent_type : STR_NONE,
 		.origin = args->fork_context ? subagent_origin_fork : subagent_origin_spawn,
 		.prompt = saying.words,
 		.items = saying.items,

@@ -105,7 +105,7 @@ void tool_team_spawn_start(struct tool_call *call)
 		.origin = forks ? subagent_origin_fork : subagent_origin_spawn,
 		.prompt = args->message,
 		.label = args->task_name,
-		.role = forks ? str_of(self->role) : args->agent_type,
+		.role = str_trim(args->agent_type).len ? args->agent_type : STR_NONE,
 		.has_own_label = true,
 		.model = args->model,
 		.effort = args->reasoning_effort,

@@ -9,6 +9,7 @@
 #include "tool/exec/exec_gate.h"
 
 #include "base/buf.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "command/command_safety.h"
 #include "command/shell.h"
@@ -397,9 +398,14 @@ bool exec_gate_reviews_input(const struct exec_command *command)
 	       approval_may_ask(host->approval_policy, QUESTION_sandbox);
 }
 
-void exec_gate_ask_input(const struct exec_command *command, struct tool_call *call, tool_answer_fn answer)
+void exec_gate_ask_input(const struct exec_command *command, struct tool_call *call, struct str text,
+                         tool_answer_fn answer)
 {
 	auto_arena struct arena arena = {0};
+	auto_buf struct buf reason;
+	buf_init(&reason, LIMIT_LINE);
+	buf_append_c(&reason, "input to this command, which runs outside the sandbox: ");
+	json_quote(&reason, text);
 	struct str *argv = arena_array(&arena, struct str, command->argc);
 	for (size_t i = 0; i < command->argc; i++)
 		argv[i] = str_of(command->argv[i]);
@@ -409,7 +415,7 @@ void exec_gate_ask_input(const struct exec_command *command, struct tool_call *c
 		.command = argv,
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
-		.reason = STR("input to this command, which runs outside the sandbox"),
+		.reason = buf_str(&reason),
 	};
 	call->host->ask(call->host, call, EV_exec_approval_request, &event, answer);
 }

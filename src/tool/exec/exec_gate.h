@@ -26,10 +26,12 @@ enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call
 bool exec_gate_read(struct exec_command *command, const struct review_decision *decision);
 
 /* True if input to the running command must be reviewed: the automatic reviewer has seen its arguments only, and
- * outside the sandbox a shell does what it reads. A user who approves such a command knows what it reads. */
+ * outside the sandbox a shell does what it reads. Users are not asked, as by codex 0.169. */
 bool exec_gate_reviews_input(const struct exec_command *command);
-/* Requests the approval of the input that the call, of write_stdin, writes to the command. */
-void exec_gate_ask_input(const struct exec_command *command, struct tool_call *call, tool_answer_fn answer);
+/* Requests the approval of the input that the call, of write_stdin, writes to the command. The request shows the text:
+ * if the reviewer is switched off meanwhile, the user answers. */
+void exec_gate_ask_input(const struct exec_command *command, struct tool_call *call, struct str text,
+                         tool_answer_fn answer);
 
 /* Appends the call's output for a command that the user refused. */
 void exec_gate_refusal(bool is_unified, struct buf *out);

@@ -230,7 +230,7 @@ void tool_write_stdin_start(struct tool_call *call)
 	if (!session)
 		return;
 	if (args->chars.len && session->has_terminal && exec_gate_reviews_input(&session->command))
-		exec_gate_ask_input(&session->command, call, on_input_answer);
+		exec_gate_ask_input(&session->command, call, args->chars, on_input_answer);
 	else
 		write_and_wait(call, session);
 }
