@@ -341,7 +341,9 @@ enum {
 	LIMIT_USAGE_LINGER_MS = 3000,    /* time for usage to follow the last event of Chat Completions */
 	LIMIT_REQUEST_FRAME = 16 * MIB,  /* a request to the model, not counting history and tools */
 	LIMIT_REQUEST_BODY = 512 * MIB,  /* a request whose history is rewritten for another API */
-	LIMIT_SERVER_LIST = 4 * MIB,     /* the list of models of a local server */
+	LIMIT_SERVER_LIST = 4 * MIB,     /* the list of models of a server */
+	LIMIT_MODEL_NAME = 256,          /* the slug of a model in a list */
+	LIMIT_MODEL_LIST_MS = 30 * 1000, /* without traffic of a request for the models of an account */
 	LIMIT_WINDOW_MS = 1000,          /* time for a local server to say the context window of a model */
 	LIMIT_RESPONSE_ITEM = 192 * MIB, /* an item made from the text of a response; a byte may need six as JSON */
 	LIMIT_MOCK_SCRIPT = 64 * MIB,    /* a script of the scripted model */

@@ -1,5 +1,5 @@
-/* The catalog is compiled in, so the first prompt does not wait for a list of models or a cache file. (codex 0.169
- * requests the list, but uses it only from OpenAI's server.)
+/* The catalog is compiled in, so the first prompt does not wait for a list of models. A list of the account that an
+ * earlier run has kept replaces rows of it (model_list.h).
  * A lookup scans a few dozen rows once per turn; an index would cost more than it saves. */
 #include "model/model_catalog.h"
 

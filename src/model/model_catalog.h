@@ -62,11 +62,19 @@ struct model_info model_catalog_default(void);
 enum {
 	MODEL_CATALOG_FILE_MAX = 16 * 1024 * 1024, /* bytes of model_catalog_json */
 	MODEL_CATALOG_MODELS_MAX = 1024,           /* models in it */
+	MODEL_CATALOG_NUMBER_MAX = 1000000000,     /* tokens or bytes in a model's numbers */
 };
 
 /* Adds the models of a JSON file, which replace rows of the same slug; NULL: no-op. A file is read once. To be called
  * before other threads use the catalog. ERR_… if it cannot be read; the catalog is then unchanged. */
 must_check int model_catalog_load(const char *path, struct error *err);
+/* As model_catalog_load, for a list that model_list.h has kept: only if it is of this version and source, and if no
+ * file was loaded. Without effect if it cannot be read. */
+void model_catalog_load_kept(const char *path, struct str source);
+/* Returns when the kept list in the catalog was requested; 0 without one. */
+int64_t model_catalog_kept_ms(void);
+/* True for a list of models that model_catalog_load would take. */
+bool model_catalog_is_list(const struct json *models);
 /* Returns the row at index in picker order, including hidden ones; false past the end. */
 bool model_catalog_at(size_t index, struct model_info *ret_info);
 

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/arena.h"
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -17,6 +18,7 @@ static struct {
 	struct arena arena;
 	struct model_info *infos;
 	size_t count;
+	int64_t kept_ms; /* when the provider's list was requested */
 } loaded;
 
 const struct model_info *model_catalog_loaded(size_t *ret_count)
@@ -58,7 +60,7 @@ static void read_output(struct model_info *info, const struct json *model)
 	info->default_summary = (enum reasoning_summary)summary;
 	info->has_verbosity = json_get_bool(model, "support_verbosity", info->has_verbosity);
 	int64_t limit = json_get_i64(cut, "limit", 0);
-	if (limit > 0)
+	if (limit > 0 && limit <= MODEL_CATALOG_NUMBER_MAX)
 		info->output_budget.limit = (size_t)limit;
 	if (json_get_str(cut, "mode").ptr)
 		info->output_budget.unit = str_is(json_get_str(cut, "mode"), "tokens") ? TEXT_TOKENS : TEXT_BYTES;
@@ -96,7 +98,8 @@ static void read_model(struct model_info *info, const struct json *model)
 	if (hash.ptr)
 		info->comp_hash = arena_str(&loaded.arena, hash);
 	int64_t window = json_get_i64(model, "context_window", info->context_window);
-	info->context_window = window > 0 ? window : info->context_window;
+	if (window > 0 && window <= MODEL_CATALOG_NUMBER_MAX)
+		info->context_window = window;
 	int64_t percent = json_get_i64(model, "effective_context_window_percent", 0);
 	info->window_percent = percent > 0 && percent <= 100 ? (unsigned)percent : info->window_percent;
 	if (json_get_str(model, "visibility").ptr)
@@ -106,16 +109,29 @@ static void read_model(struct model_info *info, const struct json *model)
 	read_tools(info, model);
 }
 
-static int check(const struct json *models, const char *path, struct error *err)
+/* ---- files ---- */
+
+bool model_catalog_is_list(const struct json *models)
 {
 	if (!json_is(models, JSON_array) || models->count > MODEL_CATALOG_MODELS_MAX)
-		return error_set(err, ERR_invalid, "model_catalog_json: %s has no list \"models\" of at most %d models",
-		                 path, MODEL_CATALOG_MODELS_MAX);
+		return false;
 	json_for_each(model, models) {
-		if (!json_get_str(model, "slug").len)
-			return error_set(err, ERR_invalid, "model_catalog_json: a model of %s has no \"slug\"", path);
+		struct str slug = json_get_str(model, "slug");
+		if (!slug.len || slug.len > LIMIT_MODEL_NAME)
+			return false;
 	}
-	return 0;
+	return true;
+}
+
+static void take(const char *path, const struct json *models)
+{
+	size_t count = 0;
+	loaded.infos = arena_array(&loaded.arena, struct model_info, models->count + 1);
+	json_for_each(model, models)
+		read_model(&loaded.infos[count++], model);
+	loaded.count = count;
+	free(loaded.path);
+	loaded.path = xstrdup(path);
 }
 
 int model_catalog_load(const char *path, struct error *err)
@@ -131,14 +147,35 @@ int model_catalog_load(const char *path, struct error *err)
 	if (!root)
 		return error_wrap(err, "model_catalog_json: %s", path);
 	const struct json *models = json_get(root, "models");
-	if (check(models, path, err) != 0)
-		return -(int)err->code;
-	size_t count = 0;
-	loaded.infos = arena_array(&loaded.arena, struct model_info, models->count + 1);
-	json_for_each(model, models)
-		read_model(&loaded.infos[count++], model);
-	loaded.count = count;
-	free(loaded.path);
-	loaded.path = xstrdup(path);
+	if (!model_catalog_is_list(models))
+		return error_set(err, ERR_invalid,
+		                 "model_catalog_json: %s has no list \"models\" of at most %d models, each with a "
+		                 "\"slug\"",
+		                 path, MODEL_CATALOG_MODELS_MAX);
+	take(path, models);
 	return 0;
+}
+
+void model_catalog_load_kept(const char *path, struct str source)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text = {0};
+	int64_t when;
+	if (loaded.path)
+		return;
+	buf_init(&text, LIMIT_SERVER_LIST + 4 * (size_t)KIB);
+	if (file_read_regular(path, &text, NULL) != 0)
+		return;
+	const struct json *root = json_parse(&arena, buf_str(&text), NULL), *models = json_get(root, "models");
+	if (!model_catalog_is_list(models) || !str_is(json_get_str(root, "client_version"), CODEX_VERSION) ||
+	    !str_eq(json_get_str(root, "identity"), source) ||
+	    !clock_parse_rfc3339(json_get_str(root, "fetched_at"), &when))
+		return;
+	take(path, models);
+	loaded.kept_ms = when;
+}
+
+int64_t model_catalog_kept_ms(void)
+{
+	return loaded.kept_ms;
 }

@@ -15,6 +15,7 @@
 #include "loop/loop.h"
 #include "model/model_backoff.h"
 #include "model/model_catalog.h"
+#include "model/model_list.h"
 #include "model/model_client_priv.h"
 #include "model/model_secrets.h"
 #include "model/model_socket.h"
@@ -390,6 +391,7 @@ void model_client_destroy(struct model_client *client)
 	list_for_each(call, &client->calls, link)
 		call_destroy(call);
 	model_socket_destroy(client->socket);
+	model_list_end(client->list);
 	free(client->account_id);
 	model_secrets_finish(&client->secrets);
 	arena_finish(&client->arena);

@@ -12,6 +12,7 @@
 #include "config/aws_key.h"
 #include "config/model_provider.h"
 #include "loop/loop.h"
+#include "model/model_list.h"
 #include "net/aws_sign.h"
 
 static struct str agent_header(struct model_client *client)
@@ -68,8 +69,11 @@ static void on_account(const struct account_token *token, const struct error *er
 	struct model_error error;
 	call->account = NULL;
 	if (token) {
+		struct model_client *client = call->client;
 		add_token(call, token);
 		model_call_send(call);
+		if (!client->list)
+			client->list = model_list_ask(client->loop, client->http, client->provider, token);
 		return;
 	}
 	model_error_set(&error, MODEL_ERROR_unauthorized, str_of(err->text));

@@ -26,6 +26,7 @@ struct model_client {
 	struct list calls;
 	struct model_secrets secrets;
 	struct model_socket *socket; /* NULL: the provider has none */
+	struct model_list *list;     /* the request for the account's models; NULL: not made */
 	struct model_call *warm_up;  /* that is running, or NULL */
 };
 

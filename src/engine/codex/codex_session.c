@@ -33,6 +33,7 @@
 #include "engine/session/session_skills.h"
 #include "engine/session/session_window.h"
 #include "model/model_client.h"
+#include "model/model_list.h"
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_meta.h"
@@ -177,6 +178,8 @@ static int fill(struct session *session, const struct op_configure_session *op, 
 		session->is_private = op->disable_response_storage;
 	if (model_catalog_load(env->config->model_catalog_json, err) != 0)
 		return -(int)err->code;
+	if (!env->config->model_catalog_json)
+		model_list_load(session->provider);
 	struct settings *base = settings_create(env->config, env->cwd, session->provider->oss_model);
 	session->settings = settings_with(base, env->config, &change, err);
 	settings_unref(base);

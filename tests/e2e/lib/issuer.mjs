@@ -37,6 +37,8 @@ async function readBody(request) {
 export class Issuer {
 	requests = []; // {method, path, query, headers, body}
 	handshakes = []; // headers of refused WebSockets
+	lists = []; // requests for the list of models, which are in none of the others
+	models = [404, { error: 'not found' }]; // the answer to them
 	refreshTokens = new Map(); // token → 'good' | 'used' | 'revoked' | 'expired'
 	accessTokens = new Set();
 	codes = new Map(); // code → {challenge, redirect}
@@ -112,6 +114,7 @@ export class Issuer {
 			return [200, {}];
 		}
 		if (pathname === '/backend/codex/responses') return this.model(request);
+		if (pathname === '/backend/codex/models') return this.models;
 		if (pathname === '/backend/wham/usage') return this.usage(request);
 		return [404, { error: 'not found' }];
 	}
@@ -119,7 +122,10 @@ export class Issuer {
 	async serve(request, response) {
 		const url = new URL(request.url, 'http://x');
 		const body = await readBody(request);
-		this.requests.push({ method: request.method, path: url.pathname, query: url.searchParams, headers: request.headers, body });
+		const isList = /\/models$/.test(url.pathname);
+		(isList ? this.lists : this.requests).push({
+			method: request.method, path: url.pathname, query: url.searchParams, headers: request.headers, body,
+		});
 		const [status, content, headers = { 'content-type': 'application/json' }] = await this.answer(request, url.pathname, body);
 		response.writeHead(status, headers);
 		response.end(typeof content === 'string' ? content : JSON.stringify(content));
