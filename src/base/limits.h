@@ -336,6 +336,7 @@ enum {
 	LIMIT_RULES_FILE = 1 * MIB,
 	LIMIT_COMMAND_PARSE = 64 * KIB, /* shell text that is classified for approval */
 	LIMIT_OS_RELEASE = 64 * KIB,
+	LIMIT_SLEEP_MS = 43200 * 1000,   /* the longest sleep of the model */
 	LIMIT_CONNECT_MS = 30 * 1000,    /* time to connect to the model */
 	LIMIT_ANSWER_LINGER_MS = 100,    /* time for a response to end after its last event */
 	LIMIT_USAGE_LINGER_MS = 3000,    /* time for usage to follow the last event of Chat Completions */

@@ -266,7 +266,8 @@ static bool is_unknown_item(const struct wire *wire, const struct event_msg *msg
 	else if (msg->tag == EV_item_completed)
 		item = msg->item_completed->item;
 	return item && wire->date < DATE_2026_01 &&
-	       (item->tag == turn_item_plan || item->tag == turn_item_context_compaction);
+	       (item->tag == turn_item_plan || item->tag == turn_item_context_compaction ||
+	        item->tag == turn_item_sleep);
 }
 
 /* True for the item_started of a message. It has no text even if the message arrived complete; in plan mode it has

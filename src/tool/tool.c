@@ -58,9 +58,16 @@ static const struct tool_type *find_known(const struct tool_host *host, struct s
 
 static const struct tool_type *find_type(const struct tool_host *host, const struct tool_call_words *words)
 {
+	char joined[LIMIT_TOOL_NAME];
 	const struct tool_type *type = find_known(host, words->name);
-	if (!type || !words->namespace.ptr)
+	if (!words->namespace.ptr)
 		return type;
+	snprintf(joined, sizeof(joined), "%.*s__%.*s", STR_ARG(words->namespace), STR_ARG(words->name));
+	const struct tool_type *of_code = find_known(host, str_of(joined));
+	if (of_code && of_code->flags & TOOL_OF_CODE)
+		return of_code;
+	if (!type)
+		return NULL;
 	bool is_in = type->flags & TOOL_OF_AGENTS ? str_is(words->namespace, TOOL_AGENTS)
 	                                          : type->flags & TOOL_OF_TEAM && str_is(words->namespace, TOOL_TEAM);
 	return is_in ? type : NULL;
@@ -133,6 +140,12 @@ static int read_args(struct tool_call *call, struct error *err)
 	int status = record_decode(call->type->args, json, &call->arena, args, err);
 	bool has_words = !(call->type->flags & TOOL_FREEFORM);
 	return status == 0 && has_words ? check_words(call->type->args, args, err) : status;
+}
+
+void tool_call_emit_item(struct tool_call *call, enum event_tag tag, struct turn_item *item)
+{
+	struct ev_item_started event = {str_of(call->host->thread_id), call->turn_id, item};
+	call->host->emit(call->host, call->turn_id, tag, &event);
 }
 
 void tool_call_start(struct tool_call *call)

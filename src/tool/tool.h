@@ -112,6 +112,8 @@ void tool_call_destroy(struct tool_call *call);
 void tool_call_finish(struct tool_call *call, bool success, struct str text);
 void tool_call_finishf(struct tool_call *call, bool success, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* For tools: emits EV_item_started or EV_item_completed with an item of the call's turn. */
+void tool_call_emit_item(struct tool_call *call, enum event_tag tag, struct turn_item *item);
 /* For tools: ends the call with the content of call->output. */
 void tool_call_finish_output(struct tool_call *call, bool success);
 

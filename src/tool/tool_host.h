@@ -77,6 +77,7 @@ struct tool_host {
 		struct str tools;          /* the tools array that scripts have */
 		struct code_cells *cells;  /* running scripts of the session */
 	} code;
+	struct list sleeps;               /* struct sleep, maintained by tool_clock.c */
 	struct list commands;             /* struct exec_command of started commands, maintained by tool/ */
 	struct text_budget output_budget; /* limit of a tool's output for the model */
 

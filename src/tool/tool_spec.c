@@ -142,18 +142,33 @@ void tool_spec_write_noted(const struct tool_type *type, const char *note, struc
 	jw_object_end(w);
 }
 
+static void begin_namespace(struct json_writer *w, const char *name, const char *description)
+{
+	jw_object(w);
+	jw_member_cstr(w, "type", "namespace");
+	jw_member_cstr(w, "name", name);
+	jw_member_cstr(w, "description", description);
+	jw_key(w, "tools");
+	jw_array(w);
+}
+
+void tool_spec_write_clock(struct json_writer *w)
+{
+	struct tool_type sleep = *tool_get(TOOL_clock_sleep);
+	sleep.wire += strlen("clock__");
+	begin_namespace(w, "clock", "");
+	tool_spec_write(&sleep, false, w);
+	jw_array_end(w);
+	jw_object_end(w);
+}
+
 void tool_spec_write_agents(bool is_team, struct str roles, struct json_writer *w)
 {
 	const struct noted noted = {"agent_type", roles};
 	unsigned flag = is_team ? TOOL_OF_TEAM : TOOL_OF_AGENTS;
-	jw_object(w);
-	jw_member_cstr(w, "type", "namespace");
-	jw_member_cstr(w, "name", is_team ? TOOL_TEAM : TOOL_AGENTS);
-	jw_member_cstr(w, "description",
-	               "Agents that work beside you: start them, "
-	               "tell them things, wait for them."); /* words: quoted */
-	jw_key(w, "tools");
-	jw_array(w);
+	begin_namespace(w, is_team ? TOOL_TEAM : TOOL_AGENTS,
+	                "Agents that work beside you: start them, "
+	                "tell them things, wait for them."); /* words: quoted */
 	for (int tag = 0; tag < TOOL_count; tag++) {
 		if (!(tool_get((enum tool_tag)tag)->flags & flag))
 			continue;

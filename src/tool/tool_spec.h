@@ -8,6 +8,8 @@
 
 struct json_writer;
 
+/* Writes the namespace of the clock, with the tool that sleeps. */
+void tool_spec_write_clock(struct json_writer *w);
 /* Writes the tools that identify agents by thread id, or those of TOOL_TEAM, as one entry of type "namespace". roles:
  * describes the roles of agents; STR_NONE: there is no role, and no argument for one. */
 void tool_spec_write_agents(bool is_team, struct str roles, struct json_writer *w);

@@ -185,6 +185,69 @@ void tool_request_user_input_start(struct tool_call *call)
 		ask(call);
 }
 
+/* ---- request_user_input_async ---- */
+
+/* Writes the message as text, and its questions as {title, options}. False if one has no title. */
+static bool write_questions(const struct args_request_user_input_async *args, struct buf *text, struct json_writer *w)
+{
+	jw_array(w);
+	for (size_t i = 0; i < args->questions_count; i++) {
+		const struct args_async_question *question = &args->questions[i];
+		if (str_is_blank(question->title))
+			return false;
+		buf_printf(text, "%s%.*s", i ? "\n\n" : "", STR_ARG(question->title));
+		jw_object(w);
+		jw_member_str(w, "title", question->title);
+		jw_key(w, "options");
+		if (question->options_count)
+			jw_array(w);
+		else
+			jw_raw(w, STR("null"));
+		for (size_t n = 0; n < question->options_count; n++) {
+			buf_printf(text, "\n- %.*s", STR_ARG(question->options[n]));
+			jw_str(w, question->options[n]);
+		}
+		if (question->options_count)
+			jw_array_end(w);
+		jw_object_end(w);
+	}
+	jw_array_end(w);
+	return true;
+}
+
+/* The questions are a message of the model. An answer is ordinary input, so nothing waits for it. */
+void tool_request_user_input_async_start(struct tool_call *call)
+{
+	const struct args_request_user_input_async *args = call->args;
+	auto_buf struct buf text, questions;
+	buf_init(&text, LIMIT_TOOL_ITEM);
+	buf_init(&questions, LIMIT_TOOL_ITEM);
+	struct json_writer w = json_writer(&questions);
+	if (!args->questions_count) {
+		tool_call_finish(call, false, STR("questions must not be empty"));
+		return;
+	}
+	if (!write_questions(args, &text, &w)) {
+		tool_call_finish(call, false, STR("question titles must not be empty"));
+		return;
+	}
+	if (text.over || questions.over) {
+		tool_call_finish(call, false, STR("the questions are too long"));
+		return;
+	}
+	struct agent_text part = {.text = buf_str(&text)};
+	struct agent_content content = {.tag = agent_content_text, .text = &part};
+	struct agent_message_item message = {.id = call->call_id,
+	                                     .content = &content,
+	                                     .content_count = 1,
+	                                     .phase = STR("final_answer"),
+	                                     .questions = buf_str(&questions)};
+	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
+	tool_call_emit_item(call, EV_item_started, &item);
+	tool_call_emit_item(call, EV_item_completed, &item);
+	tool_call_finish(call, true, STR("{\"accepted\":true}"));
+}
+
 /* ---- update_plan ---- */
 
 /* The plan only affects what the user sees, so the call emits an event and has a fixed output. */

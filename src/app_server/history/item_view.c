@@ -118,6 +118,8 @@ static struct app_thread_item agent_message(const struct agent_message_item *fro
 	to->text = join(from, arena);
 	to->has_phase = from->phase.ptr && enum_parse(&enum_app_message_phase, from->phase, &phase);
 	to->phase = (enum app_message_phase)phase;
+	to->questions = from->questions;
+	to->delivery = from->questions.ptr ? STR("\"async\"") : STR_NONE;
 	return (struct app_thread_item){.tag = app_thread_item_agent_message, .agent_message = to};
 }
 
@@ -157,6 +159,13 @@ static struct app_thread_item compaction(const struct compaction_item *from, str
 	return (struct app_thread_item){.tag = app_thread_item_context_compaction, .context_compaction = to};
 }
 
+static struct app_thread_item sleep_view(const struct sleep_item *from, struct arena *arena)
+{
+	struct app_sleep_item *to = arena_new(arena, struct app_sleep_item);
+	*to = (struct app_sleep_item){.id = from->id, .duration_ms = from->duration_ms};
+	return (struct app_thread_item){.tag = app_thread_item_sleep, .sleep = to};
+}
+
 struct app_thread_item item_view(const struct turn_item *from, struct arena *arena)
 {
 	switch (from->tag) {
@@ -170,6 +179,8 @@ struct app_thread_item item_view(const struct turn_item *from, struct arena *are
 		return reasoning(from->reasoning, arena);
 	case turn_item_web_search:
 		return web_search(from->web_search, arena);
+	case turn_item_sleep:
+		return sleep_view(from->sleep, arena);
 	default:
 		return compaction(from->context_compaction, arena);
 	}

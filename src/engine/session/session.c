@@ -382,6 +382,7 @@ void session_host_init(struct session *session)
 	loop_deferred_init(&session->interrupt, loop, on_interrupt, session);
 	loop_deferred_init(&session->asked, loop, on_asked, session);
 	list_init(&session->host.commands);
+	list_init(&session->host.sleeps);
 	list_init(&session->requests);
 	list_init(&session->waits);
 	session->exec = exec_sessions_create(&session->host);

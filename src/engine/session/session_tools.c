@@ -93,6 +93,9 @@ static bool is_offered(const struct conversation *conversation, const struct set
 	case TOOL_create_goal:
 	case TOOL_update_goal:
 		return config->features.goals && !(session->env->agent && session->env->agent->parent);
+	case TOOL_request_user_input_async:
+		return settings->info.is_gpt6 && session_code_mode(session, settings) != CODE_MODE_none &&
+		       !session->env->is_unattended && !(session->env->agent && session->env->agent->parent);
 	case TOOL_clock_curr_time:
 		return settings->info.is_gpt6 && session_code_mode(session, settings) != CODE_MODE_none;
 	case TOOL_update_plan:
@@ -171,6 +174,7 @@ static bool is_direct(enum tool_tag tag)
 {
 	switch (tag) {
 	case TOOL_request_user_input:
+	case TOOL_request_user_input_async:
 	case TOOL_wait:
 	case TOOL_subagent_spawn:
 	case TOOL_subagent_fork:
@@ -269,6 +273,8 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 	if (!conversation->voice && session_offers_agents(session))
 		tool_spec_write_agents(session->host.has_team, roles.len && !roles.over ? buf_str(&roles) : STR_NONE,
 		                       &w);
+	if (is_offered(conversation, settings, TOOL_clock_curr_time))
+		tool_spec_write_clock(&w);
 	if (mode != CODE_MODE_only)
 		write_provided(conversation, searches_tools(session, settings), &w);
 	bool is_lite = settings->info.is_lite && session->provider->wire == wire_api_responses;

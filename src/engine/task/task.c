@@ -22,6 +22,7 @@
 #include "model/proposed_plan.h"
 #include "patch/patch_plan.h"
 #include "tool/code/code_cells.h"
+#include "tool/tool_clock.h"
 
 struct task *task_of_turn(const struct turn *turn)
 {
@@ -367,6 +368,7 @@ bool task_can_steer(const struct task *task)
 void task_steer(struct task *task, const struct task_input *input)
 {
 	task->kind->steer(task, input);
+	tool_clock_wake(&task->session->host);
 }
 
 void task_succeed(struct task *task)

@@ -1,7 +1,6 @@
-/* The tools exec, which runs a script, wait, which gets the rest of one, and the clock of scripts. The model reads the
- * errors of a pragma: each names what is wrong, and the form that is right. */
+/* The tools exec, which runs a script, and wait, which gets the rest of one. The model reads the errors of a pragma:
+ * each names what is wrong, and the form that is right. */
 #include <stdio.h>
-#include <time.h>
 
 #include "base/error.h"
 #include "base/json.h"
@@ -115,13 +114,4 @@ void tool_code_wait_start(struct tool_call *call)
 		code_cell_terminate(cell, call, tokens);
 	else
 		code_cell_wait(cell, call, (uint64_t)yield_ms, tokens);
-}
-
-void tool_clock_curr_time_start(struct tool_call *call)
-{
-	char text[64];
-	struct tm utc;
-	time_t now = time(NULL);
-	strftime(text, sizeof(text), "{\"current_time\":\"%Y-%m-%d %H:%M:%S UTC\"}", gmtime_r(&now, &utc));
-	tool_call_finish(call, true, str_of(text));
 }
