@@ -23,6 +23,18 @@ for (const engine of engines) {
 			assert.match(items.at(-1).text, /2 text items were omitted/);
 		});
 
+		test('pictures have a limit each and together, and are not decoded', async (t) => {
+			const { thread } = await runScript(t, `const url = (size) => 'data:image/png;base64,${PNG.slice(0, 64)}'.padEnd(size, 'A');
+				try { image(url(28000001)) } catch (e) { text(e) }
+				image(url(15000022)); image(url(15000022)); image(url(1022)); text('end')`, { engine });
+			const items = thread.outputs()[0].output.slice(1);
+			assert.match(items[0].text, /^image: the data has more than 20 MB$/);
+			assert.equal(items[1].image_url.length, 15000022);
+			assert.match(items[2].text, /^\[image omitted: the pictures of one result are too large\]$/);
+			assert.equal(items[3].image_url.length, 1022);
+			assert.equal(items[4].text, 'end');
+		});
+
 		test('the limit of the history cuts what the model gets, not what scripts see', async (t) => {
 			const { texts } = await runScript(t, `// @exec: {"max_output_tokens": 100000}
 				const cmd = 'head -c 60000 /dev/zero | tr "\\\\0" x';
