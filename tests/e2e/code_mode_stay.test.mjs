@@ -99,6 +99,23 @@ for (const engine of engines) {
 		assert.equal(thread.outputs().length, 3, 'no note of an ended script');
 	});
 
+	test(`${engine}: the process that runs a script is confined`, server, async (t) => {
+		const loop = script("await tools.exec_command({cmd: 'touch begun'}); for (;;);");
+		const thread = await startThread(t, [script('text(1)'), loop], { engine });
+		await thread.start();
+		const begun = path.join(thread.server.cwd, 'begun');
+		while (!fs.existsSync(begun)) await new Promise((wake) => setTimeout(wake, 20));
+		const pid = children(thread.server.child.pid).filter((it) => /code-mode-/.test(commandOf(it))).at(-1);
+		const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
+		assert.match(status, /^NoNewPrivs:\t1$/m);
+		assert.match(status, /^Seccomp:\t2$/m);
+		const limits = fs.readFileSync(`/proc/${pid}/limits`, 'utf8');
+		assert.match(limits, /^Max file size +0 +0 /m);
+		assert.match(limits, /^Max cpu time +600 /m);
+		const [, data] = /^Max data size +(\d+) /m.exec(limits);
+		assert.ok(Number(data) >= 256 << 20, 'what the engine had before, and 256 MB');
+	});
+
 	test(`${engine}: a process that is killed ends its script, and the next one runs`, server, async (t) => {
 		const loop = script("await tools.exec_command({cmd: 'touch begun'}); for (;;);");
 		const thread = await startThread(t, [script('text(1)'), loop, script('text(3)')], { engine });
