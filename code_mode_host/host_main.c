@@ -137,6 +137,8 @@ static void wait_for(pid_t child)
 		raise(WTERMSIG(status));
 	if (status != 0)
 		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+	if (write(STDERR_FILENO, ".", 1) != 1) /* the engine may send the next script */
+		_exit(1);
 }
 
 /* Other frames are results that the script before did not wait for. */
@@ -155,6 +157,7 @@ static void fork_script(const struct host_js *js, char *frame, size_t len)
 		wait_for(child);
 		return;
 	}
+	close(STDERR_FILENO);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		_exit(1);

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { children, commandOf, engines, frame, hostBin, script, shown, startThread } from './lib/code_mode.mjs';
+import { children, commandOf, engines, frame, hostBin, script, shown, startThread, wait } from './lib/code_mode.mjs';
 import { needs, tempDir } from './lib/codex.mjs';
 
 const server = needs('app-server');
@@ -16,8 +16,8 @@ const requests = async (thread, count) => {
 	while (thread.model.requests().length < count) await new Promise((wake) => setTimeout(wake, 20));
 };
 
-/** A host that answers each script with its own process id, and then does this. */
-function pidHost(t, after = '') {
+/** A host that answers each script with its own process id, and says first that the script's process has ended. */
+function pidHost(t, { after = '', ready = "fs.writeSync(2, '.');" } = {}) {
 	const file = path.join(tempDir(t, 'host'), 'pid-host');
 	fs.writeFileSync(file, `#!/usr/bin/env node
 const fs = require('fs');
@@ -27,6 +27,7 @@ const read = (size) => { const body = Buffer.alloc(size);
 	for (let at = 0; at < size;) { const got = fs.readSync(0, body, at, size - at); if (!got) process.exit(); at += got; } return body; };
 for (;;) {
 	JSON.parse(read(read(4).readUInt32LE(0)));
+	${ready}
 	fs.writeSync(1, Buffer.concat([frame({ t: 'text', text: String(process.pid) }),
 		frame({ t: 'done', error: null, stays: true, stored: {} })${after}]));
 }
@@ -44,13 +45,24 @@ test('the scripts of a task share a host, which ends with the task', server, asy
 });
 
 test('a host that speaks after the end of a script does not stay', server, async (t) => {
-	const env = pidHost(t, ", frame({ t: 'text', text: 'too late' })");
+	const env = pidHost(t, { after: ", frame({ t: 'text', text: 'too late' })" });
 	const thread = await startThread(t, [script('1'), script('2')], { env });
 	await thread.turn();
 	const [first, second] = texts(thread);
 	assert.match(first, /^\d+$/);
 	assert.match(second, /^\d+$/);
 	assert.notEqual(second, first);
+});
+
+test('a host whose last script may still run gets no other one', server, async (t) => {
+	const replies = [script('1'), script('// @exec: {"yield_time_ms": 200}\n2'), wait({ cell_id: '2', terminate: true }), script('3')];
+	const thread = await startThread(t, replies, { env: pidHost(t, { ready: '' }) });
+	await thread.turn();
+	const [first, second, third, fourth] = thread.outputs().map(shown);
+	assert.match(second.head, /^Script running/);
+	assert.match(third.head, /^Script terminated/);
+	assert.deepEqual([...second.texts, ...third.texts], [], 'it has not got the script');
+	assert.notEqual(fourth.texts[0], first.texts[0]);
 });
 
 test('a host that waits ends with an interrupt', server, async (t) => {
@@ -73,6 +85,7 @@ test('quickjs: results that a script has not awaited are nothing to the next one
 	const run = spawnSync(hostBin, { input: Buffer.concat([start('text(1)'), late, late, start('text(2)')]), timeout: 60_000,
 		env: { CODEX_CODE_MODE_ENGINE: 'quickjs' } });
 	const words = run.stdout.toString('latin1').match(/\{.*?\}/g);
+	assert.equal(run.stderr.toString(), '..', 'each process of a script has ended');
 	assert.deepEqual(words.filter((word) => /"text"/.test(word)), ['{"t":"text","text":"1"}', '{"t":"text","text":"2"}']);
 	assert.equal(run.status, 0);
 });

@@ -236,10 +236,7 @@ static void on_step(void *self)
 
 void code_cell_send(struct code_cell *cell, struct buf *frame)
 {
-	struct error err;
-	if (!cell->runner)
-		return;
-	if (process_write_stdin(cell->runner->process, buf_str(frame), &err) != 0 && err.code == ERR_busy)
+	if (cell->runner && !code_host_send(cell->runner, buf_str(frame)))
 		code_cell_break(cell, "it does not read the results of its calls");
 }
 
@@ -249,9 +246,8 @@ static void send_script(struct code_cell *cell, struct str source)
 {
 	auto_buf struct buf frame;
 	const struct code_cells *cells = cell->cells;
-	if (code_frame_write_start(&frame, source, &cell->tools, cells->store.items, cells->store.count))
-		code_cell_send(cell, &frame);
-	else
+	if (!code_frame_write_start(&frame, source, &cell->tools, cells->store.items, cells->store.count) ||
+	    !code_host_begin(cell->runner, &frame))
 		code_cell_break(cell, "the script and the stored values are too large");
 }
 

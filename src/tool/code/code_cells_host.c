@@ -1,6 +1,7 @@
 /* A host that can run another script waits for it until the task ends, so that a task pays for one start. Scripts that
- * run at the same time have a host each; one of them may stay. A host that speaks while it waits is ended: what it says
- * would count as a part of the next script. */
+ * run at the same time have a host each; one of them may stay. It says by its standard error, which no script has, that
+ * the process of the last script has ended: until then that process could read the next script. A host that speaks by
+ * its standard output while it waits is ended: what it says would count as a part of the next script. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -15,6 +16,7 @@ static void host_destroy(struct code_host *host)
 	if (!host)
 		return;
 	process_destroy(host->process);
+	buf_finish(&host->held);
 	free(host);
 }
 
@@ -29,11 +31,32 @@ void code_host_leave(struct code_cell *cell)
 		host_destroy(host);
 }
 
+static void end_cell(struct code_cell *cell, const char *why)
+{
+	free(cell->exit_reason);
+	cell->exit_reason = xstrdup(why);
+	loop_defer(&cell->step);
+}
+
+/* The process of the last script has ended. */
+static void on_ready(struct code_host *host)
+{
+	if (!host->held.len) {
+		host->is_ready = true;
+		return;
+	}
+	if (!code_host_send(host, buf_str(&host->held)))
+		end_cell(host->cell, "it does not read its script");
+	buf_finish(&host->held);
+}
+
 static void on_output(enum exec_stream stream, struct str bytes, void *self)
 {
 	struct code_host *host = self;
-	if (stream != exec_stream_stdout)
+	if (stream != exec_stream_stdout) {
+		on_ready(host);
 		return;
+	}
 	if (!host->cell) { /* there is nothing that it could say */
 		host_destroy(steal(host->cells->spare));
 		return;
@@ -71,8 +94,7 @@ static void on_end(const struct process_result *result, void *self)
 		host_destroy(steal(host->cells->spare));
 		return;
 	}
-	cell->exit_reason = xstrdup(end_of(result, why, sizeof(why)));
-	loop_defer(&cell->step);
+	end_cell(cell, end_of(result, why, sizeof(why)));
 }
 
 static struct code_host *host_start(struct code_cell *cell, struct error *err)
@@ -91,9 +113,26 @@ static struct code_host *host_start(struct code_cell *cell, struct error *err)
 		.stdin_most = LIMIT_CODE_FRAME,
 		.drain_ms = PROCESS_DRAIN_MS,
 	};
-	*runner = (struct code_host){.cells = cell->cells, .cell = cell};
+	*runner = (struct code_host){.cells = cell->cells, .cell = cell, .is_ready = true};
 	runner->process = process_start(host->loop, &spec, &handler, runner, err);
 	return runner->process ? runner : (free(runner), NULL);
+}
+
+bool code_host_send(struct code_host *host, struct str frame)
+{
+	struct error err;
+	return process_write_stdin(host->process, frame, &err) == 0 || err.code != ERR_busy;
+}
+
+bool code_host_begin(struct code_host *host, struct buf *frame)
+{
+	if (host->is_ready) {
+		host->is_ready = false;
+		return code_host_send(host, buf_str(frame));
+	}
+	host->held = *frame;
+	buf_init(frame, frame->max);
+	return true;
 }
 
 struct code_host *code_host_take(struct code_cell *cell, struct error *err)

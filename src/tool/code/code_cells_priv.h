@@ -19,6 +19,8 @@ struct code_host {
 	struct code_cells *cells;
 	struct code_cell *cell; /* whose script it runs; NULL: it waits for one */
 	struct process *process;
+	bool is_ready;   /* it can begin a script: the process of the last one has ended */
+	struct buf held; /* the frame of the next script, until then */
 };
 
 struct code_cells {
@@ -87,6 +89,10 @@ void code_cell_break(struct code_cell *cell, const char *why);
 
 /* Returns a host for the script of the cell: the one that waits, or a new one. NULL if it cannot be started. */
 must_check struct code_host *code_host_take(struct code_cell *cell, struct error *err);
+/* Sends the frame of a script, which is emptied, as soon as the host is ready. False if the host does not read. */
+must_check bool code_host_begin(struct code_host *host, struct buf *frame);
+/* Sends another frame. False if the host does not read. */
+must_check bool code_host_send(struct code_host *host, struct str frame);
 /* The script has ended, or is ended: ends its host, or keeps it for the next script. */
 void code_host_leave(struct code_cell *cell);
 
