@@ -24,7 +24,7 @@ class Server:
         self.process = subprocess.Popen([binary, "app-server"] + words, env=bench.env, cwd=bench.work, bufsize=0,
                                         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         self.proc = pathlib.Path("/proc/%d" % self.process.pid)
-        self.rest = b""
+        self.rest = []  # of a line that has not ended
         client = {"name": "bench", "title": "bench", "version": "1"}
         self.ask([{"id": "init", "method": "initialize", "params": {
             "clientInfo": client, "capabilities": {"experimentalApi": True}}}], b'"id":"init"')
@@ -48,8 +48,11 @@ class Server:
             some = os.read(self.process.stdout.fileno(), READ_SIZE)
             if not some:
                 raise SystemExit("bench: the app-server ended")
-            *lines, self.rest = (self.rest + some).split(b"\n")
-            found.extend(line for line in lines if mark in line)
+            self.rest.append(some)  # lines may have many MB: they are joined once
+            if b"\n" in some:
+                *lines, rest = b"".join(self.rest).split(b"\n")
+                self.rest = [rest]
+                found.extend(line for line in lines if mark in line)
 
     def cpu_seconds(self):
         """CPU of all threads, also of those that have ended, by the clock of the process (clock_getcpuclockid)."""
