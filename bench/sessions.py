@@ -281,7 +281,7 @@ def index_whole(here, count):
                 if server.cpu_seconds() - before > 0.002:
                     last, before = time.monotonic(), server.cpu_seconds()
             cpu = server.cpu_seconds()
-            return last - start, here.Cost(cpu, cpu, server.kib("VmHWM"), server.stop())
+            return max(last - start, 1e-6), here.Cost(cpu, cpu, server.kib("VmHWM"), server.stop())
         finally:
             server.process.kill()
     return row
