@@ -113,6 +113,8 @@ test('an engine that is not there, or goes away, is an error', client, async (t)
 		[['foo'], 2, /foo is neither unix:\/\/… nor tcp:\/\/…; write -- before a command/],
 		[['--', 'true'], 1, /the engine closed the connection/],
 		[['-c', 'a=1', 'unix:///x'], 2, /-c cannot be used with an address/],
+		[['--engine', '/bin/true'], 2, /unexpected argument '--engine' found/],
+		[['--engine=/bin/true', '--', 'true'], 2, /unexpected argument '--engine' found/],
 	];
 	for (const [args, code, words] of cases) {
 		const result = await feed(t, null, args, []);

@@ -20,7 +20,8 @@
 struct debug_run {
 	/* From the command line: */
 	struct cli_list overrides;
-	const char *token_file, *color, *engine;
+	const char *token_file, *color;
+	struct cli_list engine; /* given by the program codex alone */
 	bool all, json;
 	/* private */
 	struct loop *loop;
@@ -43,7 +44,7 @@ static const struct cli_option rows[] = {
 	ROW(all, "all", 0, CLI_FLAG, NULL, NULL, "Print all events, including deltas and duplicates"),
 	ROW(json, "json", 0, CLI_FLAG, NULL, NULL, "Print events as JSON lines, unchanged"),
 	ROW(color, "color", 0, CLI_TEXT, "WHEN", "always|never|auto", "Colour the output"),
-	{.name = "engine", .kind = CLI_TEXT, .offset = offsetof(struct debug_run, engine), .value = "FILE"},
+	{.name = "engine", .kind = CLI_LIST, .offset = offsetof(struct debug_run, engine), .value = "FILE"},
 };
 
 static const struct cli_argument arguments[] = {
@@ -140,12 +141,14 @@ static int start(struct debug_run *run, const struct cli_list *where, struct err
 	if (where->count && run->overrides.count)
 		return error_set(err, ERR_usage,
 		                 "-c cannot be used with an address: that engine has its own configuration");
+	if (run->engine.count > 1)
+		return error_set(err, ERR_usage, "unexpected argument '--engine' found; write -- before a command");
 	if (run->token_file && !(token = access_token_read(run->token_file, err)))
 		return -(int)err->code;
 	struct debug_client_options options = {
 		.loop = run->loop,
 		.address = is_address ? where->items[0] : NULL,
-		.path = where->count ? NULL : run->engine,
+		.path = where->count || !run->engine.count ? NULL : run->engine.items[0],
 		.argv = argv,
 		.token = token,
 		.is_script = !isatty(STDIN_FILENO),
@@ -166,7 +169,8 @@ int debug_client_exec(int argc, char **argv)
 	auto_free char **words = xcalloc((size_t)argc + 2, sizeof(*words));
 	int count = 0;
 	words[count++] = argv[0];
-	auto_free char *engine = host_program_path(own, sizeof(own)) ? xasprintf("--engine=%s", own) : NULL;
+	bool is_there = host_program_path(own, sizeof(own)) && access(own, X_OK) == 0; /* it may have been replaced */
+	auto_free char *engine = is_there ? xasprintf("--engine=%s", own) : NULL;
 	if (engine)
 		words[count++] = engine;
 	memcpy(words + count, argv + 1, (size_t)(argc - 1) * sizeof(*words));
