@@ -421,6 +421,8 @@ void model_error_advise(struct model_error *error, const struct model_place *pla
 		buf_append_c(&out, "POST ");
 		append_cut(&out, place->url, 256);
 	}
+	if (error->kind == MODEL_ERROR_invalid_request && error->http_status)
+		buf_printf(&out, "%sstatus %d", out.len ? ": " : "", error->http_status);
 	if (error->detail[0]) {
 		buf_append_c(&out, out.len ? ": " : "");
 		buf_append_c(&out, error->detail);

@@ -119,11 +119,16 @@ test('a patch of 1,000 lines is shortened', options, async (t) => {
 	assert.match(text, /200 \+row 199\n {4}… \(1000 changed lines in all\)$/);
 });
 
+test('a patch of 200 lines is shown whole, and says so', options, async (t) => {
+	const { text } = await show(t, [patch('*** Add File: big.txt', ...Array.from({ length: 200 }, (_, i) => `+row ${i}`))]);
+	assert.match(text, / 200 \+row 199$/);
+});
+
 test('the message of an error with status 400 is shown, not its JSON', options, async (t) => {
 	const error = { message: 'The model `x` is not for you.', type: 'invalid_request_error' };
 	const model = await startModel(t, [reply({ status: 400, body: { error } }), reply({ status: 400, body: 'not JSON' })]);
 	const term = await startReady(t, model, ['go']);
-	await term.until(/^■ status 400 Bad Request: The model `x` is not for you\. \(POST/m);
+	await term.until(/^■ The model `x` is not for you\. \(POST\s+\S+:\s+status\s+400;/m);
 	await term.untilGone(/esc to interrupt/);
 	await enter(term, 'again');
 	await term.until(/^■ not JSON \(POST/m);
@@ -131,7 +136,7 @@ test('the message of an error with status 400 is shown, not its JSON', options, 
 	assert.doesNotMatch(term.lines().join('\n'), /invalid_request_error/);
 	await leave(term);
 	const again = await startReady(t, model, ['resume', '--last'], { home: term.home, cwd: term.cwd });
-	await again.until(/› go\n\n■ status 400 Bad Request: The model `x` is not for you\. \(POST/m);
+	await again.until(/› go\n\n■ The model `x` is not for you\. \(POST/);
 	await leave(again);
 });
 

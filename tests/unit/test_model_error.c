@@ -246,9 +246,9 @@ static void the_final_error_has_url_and_advice(void **state)
 	answer.body = STR("");
 	model_error_from_answer(&error, &answer);
 	model_error_advise(&error, &place);
-	assert_final(&error,
-	             "(POST " URL "; the server refused the request: check the model's name and the settings of "
-	             "provider mock)");
+	assert_final(&error, "(POST " URL
+	                     ": status 400; the server refused the request: check the model's name and the settings of "
+	                     "provider mock)");
 
 	model_error_set(&error, MODEL_ERROR_context_window_exceeded, STR_NONE);
 	model_error_advise(&error, &(struct model_place){0});

@@ -81,7 +81,7 @@ static void on_guardian(struct tui_page *page, const struct event *event)
 	tui_page_cell(page, &tui_note_look, event->msg.guardian_warning->message);
 }
 
-/* The text of an error with status 400 is the answer's body, before what can be done. */
+/* The text of an error may be the body of the answer, before what can be done. */
 void tui_cell_error(struct tui_page *page, struct str text)
 {
 	struct str body = text, message;
@@ -92,8 +92,7 @@ void tui_cell_error(struct tui_page *page, struct str text)
 	const struct json *root = str_has_prefix(body, "{") ? json_parse(&arena, body, NULL) : NULL;
 	buf_init(&line, text.len + LIMIT_LINE);
 	if (json_to_str(json_path(root, "error.message"), &message))
-		buf_printf(&line, "status 400 Bad Request: %.*s%.*s", STR_ARG(message),
-		           STR_ARG(str_skip(text, body.len)));
+		buf_printf(&line, "%.*s%.*s", STR_ARG(message), STR_ARG(str_skip(text, body.len)));
 	else
 		buf_append_str(&line, text);
 	tui_page_cell(page, &tui_error_look, buf_str(&line));

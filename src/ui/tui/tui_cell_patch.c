@@ -10,7 +10,7 @@
 #include "protocol/record/types.h"
 #include "term/term_code.h"
 
-enum { LINES_SHOWN = 200, LINE_ROWS = 4, LINE_BYTES = 8 * KIB, NUMBER_LEAST = 2 };
+enum { LINES_SHOWN = 200, LINE_BYTES = 8 * KIB, NUMBER_LEAST = 2 };
 
 static const struct tui_look title_look = {"• ", TERM_dim, TERM_bold}, file_look = {"  └ ", TERM_dim, TERM_bold},
 			     more_look = {"    ", TERM_dim, TERM_dim};
@@ -44,6 +44,7 @@ struct diff {
 	struct term_code code;
 	size_t old, new; /* numbers of the next lines */
 	size_t shown;
+	bool is_cut;
 };
 
 static bool is_over(const struct diff *diff)
@@ -60,7 +61,8 @@ static void write_line(struct diff *diff, char sign, struct str line)
 	struct term_text text;
 	diff->old += sign != '+';
 	diff->new += sign != '-';
-	if (is_over(diff))
+	diff->is_cut = is_over(diff);
+	if (diff->is_cut)
 		return;
 	diff->shown++;
 	term_text_init(&text);
@@ -125,7 +127,7 @@ static void write_change(struct tui_page *page, const struct tui_change *change)
 	else if (page->is_full)
 		write_content(&diff, '-', change->text);
 	snprintf(more, sizeof(more), "… (%zu changed lines in all)", count.added + count.removed);
-	if (is_over(&diff))
+	if (diff.is_cut)
 		tui_page_write(page, &more_look, str_of(more));
 }
 
@@ -210,7 +212,7 @@ bool tui_changes_are_cut(const struct file_change *changes, size_t count)
 		size_t lines = 0;
 		while (change.kind != CHANGE_deleted && str_next_line(&change.text, &line)) {
 			lines += !str_has_prefix(line, "@@");
-			if (lines >= LINES_SHOWN || line.len > LINE_BYTES)
+			if (lines > LINES_SHOWN || line.len > LINE_BYTES)
 				return true;
 		}
 	}
@@ -223,8 +225,11 @@ void tui_changes_append(struct buf *out, const struct str *paths, const struct f
 	for (size_t i = 0; i < count; i++) {
 		struct tui_change change = change_of(paths[i], &changes[i]);
 		struct str line;
-		buf_printf(out, "\n%s%.*s", verbs[change.kind], STR_ARG(change.path));
-		buf_printf(out, "%s%.*s\n", change.move_path.len ? " → " : "", STR_ARG(change.move_path));
+		buf_printf(out, "\n%s", verbs[change.kind]);
+		text_append_line(out, change.path);
+		buf_append_c(out, change.move_path.len ? " → " : "");
+		text_append_line(out, change.move_path.len ? change.move_path : STR(""));
+		buf_append_char(out, '\n');
 		while (str_next_line(&change.text, &line)) {
 			buf_append_c(out, signs[change.kind]);
 			buf_append_str(out, line);

@@ -97,7 +97,8 @@ static bool read_all(struct choice_panel *choice)
 	buf_append_c(&text, choice->title);
 	for (size_t i = 0; i < choice->what.count; i++)
 		buf_printf(&text, "%zu. %s\n", i + 1, choice->items[i].label);
-	choice->is_read = choice->what.on_read(buf_str(&text), choice->about, choice->what.self) && !text.over;
+	choice->is_read = choice->what.on_read(buf_str(&text), choice->about, choice->what.self) && !text.over &&
+	                  !choice->what.is_broken;
 	return false;
 }
 
@@ -215,7 +216,7 @@ static void draw_approval(struct choice_panel *choice, struct tui_sheet *sheet)
 	sheet->most -= below;
 	for (size_t i = 0; i < question.count; i++)
 		items[i] = item_at(choice, i);
-	bool is_whole = sheet_question(sheet, &question) && !choice->what.is_cut;
+	bool is_whole = sheet_question(sheet, &question) && !choice->what.is_cut && !choice->what.is_broken;
 	choice->visible = 0;
 	for (size_t i = 0; i < question.count; i++)
 		choice->visible |= (unsigned long)(items[i].is_visible && is_whole) << i;

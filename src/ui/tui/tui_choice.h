@@ -35,6 +35,7 @@ struct tui_choices {
 	bool is_searched;  /* letters filter the list */
 	bool has_question; /* the first line of the title only asks: an approval without room for it leaves it out */
 	bool is_cut;       /* the title does not say all of an approval: on_read shows the rest */
+	bool is_broken;    /* nothing can say all of it, so it can only be denied */
 	/* Makes the list an approval: `n` is the answer of Esc, the last entry denies, and no other one is taken before
 	 * it and the title were wholly visible. Shows them, and returns false if it cannot show them whole. NULL: no
 	 * approval. */

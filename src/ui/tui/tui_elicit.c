@@ -79,6 +79,7 @@ static void ask_about_call(struct tui *tui, const struct event *event, const str
 	                           .items = items,
 	                           .count = count,
 	                           .hint = "  enter select · esc to cancel the call",
+	                           .is_broken = title.over,
 	                           .on_read = tui_read_open,
 	                           .on_chosen = on_call_chosen,
 	                           .self = tui};
@@ -109,6 +110,7 @@ static void ask_about_page(struct tui *tui, const struct event *event)
 	                           .items = asked->url.ptr ? items : plain,
 	                           .count = countof(items),
 	                           .hint = "  enter select · esc to cancel",
+	                           .is_broken = title.over,
 	                           .on_read = tui_read_open,
 	                           .on_chosen = on_page_chosen,
 	                           .self = tui};
@@ -188,6 +190,7 @@ static void add_property(struct tui_form *form, const struct json *schema, const
 		return;
 	page->about = schema;
 	page->is_required = must;
+	page->is_broken = text.over;
 	if (str_is(json_get_str(schema, "type"), "boolean")) {
 		form_page_option(page, STR("true"), STR("yes"));
 		form_page_option(page, STR("false"), STR("no"));

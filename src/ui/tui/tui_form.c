@@ -125,7 +125,7 @@ static bool read_page(struct tui_form *form)
 	}
 	if (page->has_preset)
 		buf_append_str(&text, composer_text(&page->notes));
-	page->is_read = form->use->on_read(buf_str(&text), form->about, form->self) && !text.over;
+	page->is_read = form->use->on_read(buf_str(&text), form->about, form->self) && !text.over && !page->is_broken;
 	return false;
 }
 
@@ -263,7 +263,7 @@ static void draw_question(const struct tui_form *form, struct tui_sheet *sheet)
 		                               .is_wrapped = true,
 		                               .mark = mark_of(page, option)};
 	}
-	page->is_visible = sheet_question(sheet, &question);
+	page->is_visible = sheet_question(sheet, &question) && !page->is_broken;
 	for (size_t i = 0; i < question.count; i++)
 		page->options.items[i].is_visible = items[i].is_visible;
 }

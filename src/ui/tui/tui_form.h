@@ -36,6 +36,7 @@ struct form_page {
 	bool has_preset; /* `notes` has a text that the user did not write */
 	bool is_visible; /* the text and the preset, wholly */
 	bool is_read;    /* all was shown */
+	bool is_broken;  /* a part of the text is missing, so the page cannot be answered */
 	VEC(struct form_option) options;
 	size_t at; /* the option chosen */
 	struct composer notes;

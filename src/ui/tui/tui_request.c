@@ -2,6 +2,7 @@
 #include "attach/attach_frame.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "ui/cli/terminal.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cell_exec.h"
@@ -106,6 +107,7 @@ void tui_request_command(struct tui *tui, const struct event *event)
 	                           .items = items,
 	                           .count = count,
 	                           .has_question = is_main,
+	                           .is_broken = title.over,
 	                           .on_read = tui_read_open,
 	                           .on_chosen = on_command_chosen,
 	                           .self = tui};
@@ -137,8 +139,10 @@ void tui_request_patch(struct tui *tui, const struct event *event)
 	buf_append_c(&title, "Would you like to make the following edits?\n\n");
 	if (asked->reason.len)
 		buf_printf(&title, "Reason: %.*s\n", STR_ARG(asked->reason));
-	for (size_t i = 0; i < asked->changes_count; i++)
-		buf_printf(&title, "%.*s\n", STR_ARG(asked->changes_keys[i]));
+	for (size_t i = 0; i < asked->changes_count; i++) {
+		text_append_line(&title, asked->changes_keys[i]);
+		buf_append_char(&title, '\n');
+	}
 	bool is_cut = tui_changes_are_cut(asked->changes, asked->changes_count);
 	buf_append_c(&title, is_cut ? SHEET_READ "\n\n" : "\n");
 	struct tui_choices what = {.title = buf_str(&title),
@@ -146,6 +150,7 @@ void tui_request_patch(struct tui *tui, const struct event *event)
 	                           .count = countof(items),
 	                           .has_question = is_main,
 	                           .is_cut = is_cut,
+	                           .is_broken = title.over,
 	                           .on_read = tui_read_open,
 	                           .on_chosen = on_patch_chosen,
 	                           .self = tui};
