@@ -13,12 +13,14 @@
 #include "app_server/rpc/rpc.h"
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/host.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "loop/loop.h"
 #include "net/websocket_upgrade.h"
 #include "transport/transport_connect.h"
@@ -182,18 +184,31 @@ static const struct transport_events client_events = {on_client_frame, on_long_c
                                                       on_client_drain};
 static const struct transport_events server_events = {on_server_frame, on_long_frame, on_server_end, on_server_drain};
 
+/* False if nothing can be read before the deadline. */
+static bool has_bytes(int fd, uint64_t deadline_ns)
+{
+	struct pollfd wait = {.fd = fd, .events = POLLIN};
+	uint64_t now = clock_now_ns();
+	return now < deadline_ns && poll(&wait, 1, (int)((deadline_ns - now) / 1000000) + 1) > 0;
+}
+
 /* *rest receives the bytes after the response's head. */
 static int shake_hands(int fd, const char *extra, struct buf *rest, struct error *err)
 {
+	uint64_t deadline_ns = clock_now_ns() + (uint64_t)LIMIT_CONNECT_MS * 1000000;
 	auto_buf struct buf request;
 	char key[WEBSOCKET_KEY_SIZE], bytes[4 * KIB];
 	ptrdiff_t end;
 	buf_init(&request, LIMIT_HTTP_HEAD);
 	buf_init(rest, LIMIT_HTTP_HEAD + sizeof(bytes));
 	websocket_upgrade_request(&request, "localhost", "/", extra, key);
+	if (request.over)
+		return error_set(err, ERR_limit, "the token is too long");
 	if (fd_write_all(fd, request.data, request.len, err) != 0)
 		return -(int)err->code;
 	while ((end = str_find(buf_str(rest), STR("\r\n\r\n"))) < 0) {
+		if (!has_bytes(fd, deadline_ns))
+			return error_set(err, ERR_timeout, "the server does not answer the handshake");
 		ssize_t count = rest->len < LIMIT_HTTP_HEAD ? read_some(fd, bytes, sizeof(bytes)) : 0;
 		if (count <= 0)
 			return error_set(err, ERR_transport, "the server closed the connection during the handshake");
@@ -297,6 +312,7 @@ struct asking {
 	const char *method;
 	struct str params;
 	struct buf *answer;
+	bool is_greeted; /* `initialize` was answered */
 	struct error failure;
 };
 
@@ -310,22 +326,39 @@ static void send_request(struct asking *asking, char id, const char *method, str
 	transport_send(asking->server, buf_str(&line));
 }
 
+static void fail_asking(struct asking *asking, struct str why)
+{
+	auto_buf struct buf line;
+	buf_init(&line, LIMIT_RPC_ERROR);
+	text_append_line(&line, why.len < KIB ? why : str_n(why.ptr, KIB));
+	error_set(&asking->failure, ERR_invalid, "the server refused %s: %.*s",
+	          asking->is_greeted ? asking->method : "initialize", STR_ARG(buf_str(&line)));
+}
+
 static void on_answer_frame(struct str frame, void *self)
 {
 	struct asking *asking = self;
 	auto_arena struct arena arena = {0};
 	struct rpc_message message;
-	if (rpc_read(frame, &arena, &message, NULL) != 0 || (message.kind != RPC_RESULT && message.kind != RPC_ERROR))
+	if (rpc_read(frame, &arena, &message, NULL) != 0 || (message.kind != RPC_RESULT && message.kind != RPC_ERROR) ||
+	    !str_is(message.id, asking->is_greeted ? "2" : "1"))
 		return;
-	if (message.kind == RPC_RESULT && str_is(message.id, "1")) {
+	if (message.kind == RPC_ERROR) {
+		fail_asking(asking, json_get_str(message.body, "message"));
+	} else if (!asking->is_greeted) {
+		asking->is_greeted = true;
 		send_request(asking, '2', asking->method, asking->params);
 		return;
-	}
-	if (message.kind == RPC_ERROR)
-		error_set(&asking->failure, ERR_invalid, "the server refused %s: %.*s", asking->method,
-		          STR_ARG(json_get_str(message.body, "message")));
-	else
+	} else {
 		buf_append_str(asking->answer, frame);
+	}
+	loop_stop(asking->loop);
+}
+
+static void on_answer_timeout(void *self)
+{
+	struct asking *asking = self;
+	error_set(&asking->failure, ERR_timeout, "the server does not answer");
 	loop_stop(asking->loop);
 }
 
@@ -347,7 +380,10 @@ static int ask(struct asking *asking, int fd, struct str rest, struct error *err
 	send_request(asking, '1', "initialize",
 	             STR("{\"clientInfo\":{\"name\":\"codex_cli_rs\",\"version\":\"" CODEX_VERSION
 	                 "\"},\"capabilities\":{\"experimentalApi\":true}}"));
+	struct loop_timer *timer = loop_timer_create(asking->loop, on_answer_timeout, asking);
+	loop_timer_start(timer, LIMIT_CONNECT_MS);
 	loop_run(asking->loop);
+	loop_timer_destroy(timer);
 	transport_destroy(asking->server, true);
 	if (asking->failure.code)
 		*err = asking->failure;
@@ -370,6 +406,16 @@ static int connect_to(const char *address, struct error *err)
 	return transport_connect(tcp, err);
 }
 
+/* A token must not cross a network in the clear. */
+static bool may_send_token(const char *address)
+{
+	static const char *const near[] = {"ws://127.", "ws://localhost:", "ws://[::1]:"};
+	for (size_t i = 0; i < countof(near); i++)
+		if (str_has_prefix(str_of(address), near[i]))
+			return true;
+	return false;
+}
+
 int app_server_call(const struct app_server_peer *peer, const char *method, struct str params, struct buf *answer,
                     struct error *err)
 {
@@ -377,6 +423,10 @@ int app_server_call(const struct app_server_peer *peer, const char *method, stru
 	struct buf rest = {0};
 	auto_free char *extra = xasprintf("%s%s%s", peer->token ? "Authorization: Bearer " : "",
 	                                  peer->token ? peer->token : "", peer->token ? "\r\n" : "");
+	if (peer->token && !may_send_token(peer->address))
+		return error_set(err, ERR_denied,
+		                 "a token is sent to ws:// on this machine only; forward a port, for example with ssh "
+		                 "-L");
 	auto_close int fd = connect_to(peer->address, err);
 	int status = fd < 0 ? -(int)err->code : shake_hands(fd, extra, &rest, err);
 	if (status == 0 && !(asking.loop = loop_create(err)))

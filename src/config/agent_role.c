@@ -160,10 +160,15 @@ static int add(struct reader *r, struct str name, const struct config_agent_role
 	const char *fault = find_fault(keys);
 	if (fault)
 		return error_set(err, ERR_config, "%s", fault);
+	if (!is_nickname(name))
+		return error_set(err, ERR_config, "a name consists of letters, digits, blanks, - and _");
 	if (r->roles->count >= LIMIT_AGENT_ROLES)
 		return error_set(err, ERR_limit, "there are more than %d", LIMIT_AGENT_ROLES);
 	if (agent_role_find(r->roles, name))
 		return error_set(err, ERR_invalid, "there is another one of this name");
+	const struct toml *model = toml_get(settings, "model");
+	if (toml_is(model, TOML_string) && !model->text.len)
+		return error_set(err, ERR_config, "`model` must not be empty");
 	drop_others(r, settings);
 	if (config_bind(&binder, &config_keys, settings, "", scratch, err) != 0)
 		return -(int)err->code;
@@ -247,7 +252,7 @@ static void read_folder(struct reader *r, const char *folder, bool is_projects)
 	int count = dir_exists(agents) ? scandir(agents, &found, is_role_file, by_name) : 0;
 	for (int i = 0; i < count; i++) {
 		auto_free char *path = path_join(agents, found[i]->d_name);
-		if (i < LIMIT_AGENT_ROLES)
+		if (i <= LIMIT_AGENT_ROLES) /* the last one is too many, and its warning says so */
 			read_file(r, path, found[i]->d_name, is_projects);
 		free(found[i]);
 	}

@@ -53,7 +53,7 @@ static struct loaded *loaded_of(const struct config *config)
 	return container_of((struct config *)(uintptr_t)config, struct loaded, config);
 }
 
-/* False after config_with_servers. */
+/* False after config_with_servers: then they are those of the base. */
 static bool owns_layers(const struct loaded *l)
 {
 	return l->layers.arena == &l->arena;
@@ -318,8 +318,7 @@ static int add_role(struct loaded *l, const struct config *from, const struct ag
 	config_layer_push(&l->layers, CONFIG_LAYER_role, role->settings);
 	if (bind(l, false, err) != 0)
 		return error_wrap(err, "agent role `%.*s`", STR_ARG(role->name));
-	if (!toml_get(role->settings, "mcp_servers")) /* these may have been reloaded */
-		l->config.mcp_servers = from->mcp_servers;
+	l->config.mcp_servers = from->mcp_servers; /* these may have been reloaded */
 	return 0;
 }
 
@@ -489,9 +488,11 @@ uint64_t config_stamp(const char *home, const char *cwd)
 	add_file(&stamp, "/etc/codex", "requirements.toml");
 	add_file(&stamp, home, "config.toml");
 	add_file(&stamp, home, "plugins");
+	add_file(&stamp, home, "agents");
 	for (char *end = dir + strlen(dir); end; end = strrchr(dir, '/')) {
 		*end = '\0';
 		add_file(&stamp, dir[0] ? dir : "/", ".codex/config.toml");
+		add_file(&stamp, dir[0] ? dir : "/", ".codex/agents");
 	}
 	return stamp;
 }

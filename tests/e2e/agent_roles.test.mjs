@@ -130,16 +130,21 @@ config_file = "pipe"
 [agents.typed]
 description = "x"
 config_file = "typed.toml"
+[agents.nomodel]
+description = "x"
+config_file = "nomodel.toml"
+[agents."s/ign"]
+description = "x"
 [agents.good]
 description = "x"
 `;
-	const dir = home(t, model, config, { 'typed.toml': 'model = 3\n', 'agents/torn.toml': 'description = "x\n' });
+	const dir = home(t, model, config, { 'typed.toml': 'model = 3\n', 'nomodel.toml': 'model = ""\n', 'agents/torn.toml': 'description = "x\n' });
 	spawnSync('mkfifo', [path.join(dir, 'pipe')]);
 	const run = await codexExec(t, model, ['ROOT'], { home: dir });
 	assert.equal(run.code, 0, run.stderr);
-	const ignored = [...run.stderr.matchAll(/the agent role `(\w+)` is ignored: (.*)/g)].map(([, name, why]) => [name, why]);
+	const ignored = [...run.stderr.matchAll(/the agent role `([\w/]+)` is ignored: (.*)/g)].map(([, name, why]) => [name, why]);
 	assert.deepEqual(ignored.map(([name]) => name).toSorted(),
-		['blank', 'gone', 'names', 'none', 'pipe', 'sign', 'torn', 'twice', 'typed']);
+		['blank', 'gone', 'names', 'nomodel', 'none', 'pipe', 's/ign', 'sign', 'torn', 'twice', 'typed']);
 	assert.match(ignored.find(([name]) => name === 'typed')[1], /typed\.toml:1: `model` must be a string/);
 	assert.match(ignored.find(([name]) => name === 'gone')[1], /gone\.toml/);
 	assert.match(agentTypes(model).description, /\nRoles:\ngood: /);

@@ -2,7 +2,9 @@
 
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { createHash } from 'node:crypto';
 import fs from 'node:fs';
+import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 
@@ -160,7 +162,28 @@ test('codex queue --remote adds the message through an app-server, over ws:// wi
 	const stranger = await runCodex(t, ['queue', '--thread', '00000000-0000-7000-8000-000000000000', '--message', 'x',
 		'--remote', web, ...TOKEN.env], { home, env: TOKEN.set });
 	assert.equal(stranger.code, 1);
-	assert.match(stranger.stderr, /the server refused thread\/queue\/add: .*00000000-/);
+	assert.match(stranger.stderr, /the server refused thread\/resume: .*00000000-/);
+	const far = await runCodex(t, ['queue', '--thread', id, '--message', 'x', '--remote', 'ws://192.0.2.1:9', ...TOKEN.env],
+		{ home, env: TOKEN.set });
+	assert.match(far.stderr, /a token is sent to ws:\/\/ on this machine only/);
+});
+
+test('codex queue --remote shows the words of a server on one line, and takes only its answers', options, async (t) => {
+	const words = (id, message) => JSON.stringify({ id, error: { code: 1, message } });
+	const server = net.createServer((socket) => socket.on('data', (bytes) => {
+		const key = /sec-websocket-key: (\S+)/i.exec(bytes)?.[1];
+		if (!key) return;
+		const accept = createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64');
+		socket.write(`HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Accept: ${accept}\r\n\r\n`);
+		for (const text of [words(2, 'another answer'), words(1, 'bad\u001b[31m\nnews')])
+			socket.write(Buffer.concat([Buffer.from([0x81, text.length]), Buffer.from(text)]));
+	})).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.after(() => server.close());
+	const { code, stderr } = await runCodex(t, ['queue', '--thread', '00000000-0000-7000-8000-000000000000', '--message', 'x',
+		'--remote', `ws://127.0.0.1:${server.address().port}`], { home: makeHome(t, null) });
+	assert.equal(code, 1);
+	assert.equal(stderr, 'codex queue: the server refused initialize: bad\\u{1b}[31m\\nnews\n');
 });
 
 test('codex queue --remote unix://PATH', options, async (t) => {

@@ -242,7 +242,7 @@ static void write_common(const struct session *session, const struct session_hoo
 		jw_member_cstr(w, "permission_mode", permission_mode(hook->settings));
 	if (agent && agent->parent) {
 		jw_member_cstr(w, "agent_id", session->id);
-		jw_member_cstr(w, "agent_type", "default");
+		jw_member_cstr(w, "agent_type", agent->role ? agent->role : "default");
 	}
 }
 

@@ -88,14 +88,13 @@ static int resume(const struct app_server_peer *server, const char *id, struct e
 	return app_server_open_thread(server, "thread/resume", buf_str(&params), &opened, err);
 }
 
-static int add_remote(const struct app_server_peer *server, const char *id, const char *text, struct error *err)
+static int add_remote(const struct app_server_peer *server, const char *id, const char *client_id, const char *text,
+                      struct error *err)
 {
-	char client_id[UUID_TEXT_SIZE];
 	auto_buf struct buf params, answer;
 	buf_init(&params, LIMIT_LINE);
 	buf_init(&answer, LIMIT_LINE);
 	struct json_writer w = json_writer(&params);
-	uuid_v7(client_id);
 	jw_object(&w);
 	jw_member_cstr(&w, "threadId", id);
 	jw_member_cstr(&w, "clientUserMessageId", client_id);
@@ -110,6 +109,17 @@ static int add_remote(const struct app_server_peer *server, const char *id, cons
 	return app_server_call(server, "thread/queue/add", buf_str(&params), &answer, err);
 }
 
+/* A server accepts messages for loaded sessions only. */
+static int queue_remote(const struct app_server_peer *server, const char *id, const char *text, struct error *err)
+{
+	char client_id[UUID_TEXT_SIZE];
+	uuid_v7(client_id);
+	int status = add_remote(server, id, client_id, text, err);
+	if (status != -ERR_invalid || !strstr(err->text, "not found"))
+		return status;
+	return resume(server, id, err) == 0 ? add_remote(server, id, client_id, text, err) : -(int)err->code;
+}
+
 static int queue(const char *home, const struct queue_options *options, struct error *err)
 {
 	char id[UUID_TEXT_SIZE];
@@ -122,10 +132,8 @@ static int queue(const char *home, const struct queue_options *options, struct e
 	if (options->remote)
 		snprintf(id, sizeof(id), "%s", options->thread);
 	struct error failure;
-	int status =
-		options->remote ? add_remote(&server, id, options->message, err) : add(home, id, options->message, err);
-	if (options->remote && status == -ERR_invalid && resume(&server, id, &failure) == 0)
-		status = add_remote(&server, id, options->message, err); /* it was not loaded */
+	int status = options->remote ? queue_remote(&server, id, options->message, err)
+	                             : add(home, id, options->message, err);
 	if (status < 0)
 		return status;
 	if (options->resumes && resume(&server, id, &failure) != 0)
