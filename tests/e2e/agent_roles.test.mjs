@@ -192,8 +192,7 @@ test('a project cannot replace or change a role of the user', exec, async (t) =>
 });
 
 test('the sandbox of a role keeps the exclusions of its parent, and drops the network only', exec, async (t) => {
-	const model = await script(t, [spawn({ agent_type: 'writer' })], [
-		{ call: 'exec_command', arguments: { cmd: 'touch /tmp/codex-e2e-role-$$ && echo made', login: false }, call_id: 'touch' }]);
+	const model = await script(t, [spawn({ agent_type: 'writer' })]);
 	const dir = home(t, model, '[sandbox_workspace_write]\nexclude_slash_tmp = true\nexclude_tmpdir_env_var = true\nnetwork_access = true\n',
 		{ 'agents/writer.toml': 'description = "Writes."\nsandbox_mode = "workspace-write"\n' });
 	const cwd = tempDir(t, 'cwd');
