@@ -83,6 +83,8 @@ struct agent_launch {
 
 /* Operations on the sessions of agents, implemented by engine/. */
 struct agent_ops {
+	/* Sets the label that its role gives to a new agent, if any, before its first event. May be NULL. */
+	void (*name)(struct agent *agent, const struct agent_launch *launch);
 	/* Creates the agent's session, sets session_id and initial_messages, and submits the prompt. */
 	int (*open)(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err);
 	/* Loads the session of an agent from its rollout. */

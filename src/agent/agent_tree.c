@@ -164,6 +164,8 @@ struct agent *agent_launch(struct agent *parent, const struct agent_launch *laun
 	agent->label = agent_tidy(launch->label);
 	struct str role = launch->shares_history ? str_of(parent->role) : launch->role;
 	agent->role = role.ptr ? str_dup(role) : NULL;
+	if (tree->options.ops->name)
+		tree->options.ops->name(agent, launch);
 	agent_set_summary(agent, launch->prompt);
 	agent->status = subagent_status_queued;
 	emit_created(agent);

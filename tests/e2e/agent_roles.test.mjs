@@ -6,6 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
+import { startProto, userInput } from './lib/proto.mjs';
 import { codexExec, makeHome, needs, outputOf, rollouts, runCodex, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 
 const exec = needs('exec'), server = needs('app-server');
@@ -249,6 +250,16 @@ test('clients see the role of a thread; a subagent that is resumed has it again'
 	assert.equal(child.agentNickname, 'Vasco da Gama');
 	assert.equal((await app.end()).code, 0);
 	assert.deepEqual(asks(model).map(({ body }) => `${body.model} ${body.reasoning.effort}`), ['gpt-5.5 high', 'gpt-5.5 high']);
+});
+
+test('the first event of a subagent has the nickname and the role, from which a resume restores them', needs('proto'), async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'scout' })]);
+	const codex = startProto(t, model, { home: home(t, model, `features.subagent_tools = true\n${SCOUT}`, { 'scout.toml': scout }) });
+	codex.submit('1', userInput('ROOT'));
+	await codex.next('task_complete');
+	assert.equal((await codex.end()).code, 0);
+	const { subagent } = codex.events().map(({ msg }) => msg).find(({ event }) => event === 'created');
+	assert.deepEqual([subagent.label, subagent.role], ['Vasco da Gama', 'scout']);
 });
 
 test('agents.interrupt_message = false: the model does not read that it was interrupted', server, async (t) => {

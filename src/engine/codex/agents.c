@@ -231,6 +231,7 @@ void agents_on_interrupt(struct codex *codex)
 /* ---- the tree ---- */
 
 static const struct agent_ops ops = {
+	.name = agents_name,
 	.open = agents_open,
 	.reopen = agents_reopen,
 	.deliver = deliver,

@@ -299,11 +299,16 @@ static void narrow_by_role(struct agent_launch *launch, const struct agent_role 
 	launch->sandbox = config->sandbox_mode;
 }
 
-/* Gives the subagent one of its role's nicknames. */
-static void name_by_role(struct agent *agent, const struct agent_role *role)
+void agents_name(struct agent *agent, const struct agent_launch *launch)
 {
-	if (role && role->nicknames.count)
-		agent_set_label(agent, role->nicknames.items[agent->id % role->nicknames.count]);
+	const struct codex *parent = agent->parent->session;
+	struct error ignored;
+	const struct agent_role *role;
+	if (launch->has_own_label || find_role(parent->env.config, agent, &role, &ignored) != 0 || !role ||
+	    !role->nicknames.count)
+		return;
+	free(agent->label);
+	agent->label = str_dup(role->nicknames.items[agent->id % role->nicknames.count]);
 }
 
 int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err)
@@ -318,8 +323,6 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 		return -(int)err->code;
 	struct agent_launch full = with_defaults(child->env.config, role, launch);
 	narrow_by_role(&full, role, parent, child->env.config);
-	if (!launch->has_own_label)
-		name_by_role(agent, role);
 	launch = &full;
 	if (check_model(parent, launch, err) != 0 || configure(parent, child, launch, err) != 0) {
 		drop(agent, child);

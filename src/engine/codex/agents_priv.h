@@ -11,6 +11,7 @@ struct unfinished;
 enum { MAX_ACTIVE_SUBAGENTS = 256 };
 
 /* Members of struct agent_ops, defined in agents_open.c. */
+void agents_name(struct agent *agent, const struct agent_launch *launch);
 must_check int agents_open(struct agent *agent, const struct agent_launch *launch, void *self, struct error *err);
 must_check int agents_reopen(struct agent *agent, void *self, struct error *err);
 /* Loads the session of an agent that worked in a lost process, and continues its task. */
