@@ -78,7 +78,7 @@ static void on_tell(struct agent *about, enum event_tag tag, const void *body, v
 	buf_append_char(&f->told, ' ');
 }
 
-static const struct agent_ops ops = {on_open, on_reopen, on_deliver, on_interrupt, on_close, on_tell};
+static const struct agent_ops ops = {NULL, on_open, on_reopen, on_deliver, on_interrupt, on_close, on_tell};
 
 static int setup(void **state)
 {
