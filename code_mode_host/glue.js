@@ -15,8 +15,8 @@
 	const get = uncurry(Map.prototype.get), put = uncurry(Map.prototype.set), drop = uncurry(Map.prototype.delete);
 	const define = Object.defineProperty;
 	const send = host.send, leave = host.exit, now = host.now;
-	// A host that forks runs the next script in the same process, and has a generator for all of them.
-	const stays = !!host.random;
+	// Only some hosts have these; a script could put others in their place later.
+	const { random, isFull } = host;
 	const TEXT_MAX = 1048576, IMAGE_MAX = 28000000, STORE_MAX = 16777216, KEYS_MAX = 4096, TIMERS_MAX = 200000;
 	const noMemory = 'RangeError: out of memory: a script may use 256 MB';
 	const loneEscape = /(?<!\\)(?:\\\\)*\\ud[89a-f][0-9a-f]{2}/;
@@ -37,7 +37,7 @@
 		try {
 			// QuickJS has no object for an exception for which no memory is left.
 			if (typeof error === 'unknown') return noMemory;
-			if (error === null && host.isFull?.()) return noMemory;
+			if (error === null && isFull !== undefined && isFull()) return noMemory;
 			if (!(error instanceof E)) return S(error);
 			const name = S(error.name), message = S(error.message);
 			const head = message ? name + ': ' + message : name;
@@ -60,7 +60,7 @@
 				comma = ',';
 			}
 			const text = error === undefined ? 'null' : quote(slice(error, 0, TEXT_MAX));
-			send('{"t":"done","error":' + text + ',"stays":' + stays + ',"stored":{' + values + '}}');
+			send('{"t":"done","error":' + text + ',"stored":{' + values + '}}');
 		} catch {
 			leave(true);
 		}
@@ -204,7 +204,8 @@
 			',"args":' + stringify(text) + '}');
 	});
 
-	if (stays) define(Math, 'random', { value: host.random });
+	// The realm was made before the fork, and its own generator would give each script the same numbers.
+	if (random !== undefined) define(Math, 'random', { value: random });
 	const setGlobal = (name, value) =>
 		define(globalThis, name, { value, writable: true, configurable: true, enumerable: false });
 	const absent = [

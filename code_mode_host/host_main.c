@@ -5,6 +5,7 @@
  * other: a fork costs a fraction of a start, and a script still has a process, limits and a filter of its own. The
  * child inherits the pipes. Otherwise the process runs one script and ends with it. */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
@@ -29,6 +30,8 @@ enum {
 	EXIT_NO_LOCK = 4,
 	PATH_SIZE = 4096,
 };
+
+#define READY "\1" /* the engine knows this, too */
 
 static const struct host_js *const engines[] = {
 #ifdef WITH_QUICKJS
@@ -114,11 +117,21 @@ static void serve(const struct host_js *js)
 	}
 }
 
+/* By standard error the engine learns that it can send another script: the process of a script must not have it. */
+static void drop_stderr(void)
+{
+	int fd = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (fd < 0 || dup2(fd, STDERR_FILENO) < 0)
+		_exit(EXIT_NO_LOCK);
+	close(fd);
+}
+
 /* Runs the script of the frame, which is freed, until it ends. */
 static void run_script(const struct host_js *js, char *frame, size_t len) __attribute__((noreturn));
 static void run_script(const struct host_js *js, char *frame, size_t len)
 {
 	host_crash_init();
+	drop_stderr();
 	if (!host_lock())
 		_exit(EXIT_NO_LOCK);
 	js->start(frame, len);
@@ -130,14 +143,17 @@ static void run_script(const struct host_js *js, char *frame, size_t len)
  * frame may be half read or half written. */
 static void wait_for(pid_t child)
 {
-	int status;
-	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+	int status = 0;
+	pid_t ended;
+	while ((ended = waitpid(child, &status, 0)) < 0 && errno == EINTR)
 		;
-	if (WIFSIGNALED(status))
+	if (ended > 0 && WIFSIGNALED(status))
 		raise(WTERMSIG(status));
-	if (status != 0)
-		_exit(WIFEXITED(status) ? WEXITSTATUS(status) : 1);
-	if (write(STDERR_FILENO, ".", 1) != 1) /* the engine may send the next script */
+	if (ended < 0 || status != 0)
+		_exit(ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1);
+	fcntl(STDIN_FILENO, F_SETFL, 0); /* the flags are those of the child as well: no O_NONBLOCK */
+	fcntl(STDOUT_FILENO, F_SETFL, 0);
+	if (write(STDERR_FILENO, READY, 1) != 1)
 		_exit(1);
 }
 
@@ -148,16 +164,17 @@ static bool is_start(const char *frame)
 	return strncmp(frame, head, sizeof(head) - 1) == 0;
 }
 
+/* Takes the frame. */
 static void fork_script(const struct host_js *js, char *frame, size_t len)
 {
 	pid_t self = getpid(), child = fork();
 	if (child < 0)
 		host_fail("the system has no room for another process");
 	if (child > 0) {
+		free(frame);
 		wait_for(child);
 		return;
 	}
-	close(STDERR_FILENO);
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() != self)
 		_exit(1);
@@ -167,12 +184,15 @@ static void fork_script(const struct host_js *js, char *frame, size_t len)
 static void fork_scripts(const struct host_js *js) __attribute__((noreturn));
 static void fork_scripts(const struct host_js *js)
 {
+	signal(SIGCHLD, SIG_DFL);
+	prctl(PR_SET_DUMPABLE, 0);
 	for (;;) {
 		size_t len;
 		char *frame = read_frame(&len);
 		if (is_start(frame))
 			fork_script(js, frame, len);
-		free(frame);
+		else
+			free(frame);
 	}
 }
 
@@ -187,6 +207,7 @@ static void run_node(const char *program)
 	strcpy(strrchr(lock, '/') + 1, "codex-code-mode-lock.so");
 	if (access(lock, R_OK) != 0)
 		return;
+	fcntl(STDERR_FILENO, F_SETFD, FD_CLOEXEC); /* node opens /dev/null in its place */
 	execlp(program, program, "--experimental-vm-modules", "--no-warnings", "--max-old-space-size=192", "-e",
 	       host_source_node_main.ptr, host_source_glue.ptr, lock, (char *)NULL);
 }

@@ -12,7 +12,7 @@
 #include <quickjs.h>
 #endif
 
-enum { MEMORY_MAX = 192 * 1024 * 1024, STACK_MAX = 2 * 1024 * 1024, MEMORY_HEAD = 8 };
+enum { MEMORY_MAX = 192 * 1024 * 1024, STACK_MAX = 2 * 1024 * 1024, MEMORY_HEAD = 8, SMALL = 4096 };
 
 /* ---- memory: that of the engine's own functions, which do not say that they have refused some */
 
@@ -36,7 +36,7 @@ static void *engine_realloc(JSMallocState *state, void *old, size_t size)
 	}
 	void *grown = size <= state->malloc_limit && rest <= state->malloc_limit - size ? realloc(old, size) : NULL;
 	if (!grown) {
-		was_refused = true;
+		was_refused |= size <= SMALL; /* an exception does not fit either */
 		return NULL;
 	}
 	state->malloc_count += !old;

@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { children, commandOf, engines, frame, hostBin, script, shown, startThread, wait } from './lib/code_mode.mjs';
+import { children, commandOf, engines, frame, hostBin, script, shown, startThread } from './lib/code_mode.mjs';
 import { needs, tempDir } from './lib/codex.mjs';
 
 const server = needs('app-server');
@@ -17,7 +17,7 @@ const requests = async (thread, count) => {
 };
 
 /** A host that answers each script with its own process id, and says first that the script's process has ended. */
-function pidHost(t, { after = '', ready = "fs.writeSync(2, '.');" } = {}) {
+function pidHost(t, { after = '', ready = "fs.writeSync(2, '\\1');" } = {}) {
 	const file = path.join(tempDir(t, 'host'), 'pid-host');
 	fs.writeFileSync(file, `#!/usr/bin/env node
 const fs = require('fs');
@@ -29,7 +29,7 @@ for (;;) {
 	JSON.parse(read(read(4).readUInt32LE(0)));
 	${ready}
 	fs.writeSync(1, Buffer.concat([frame({ t: 'text', text: String(process.pid) }),
-		frame({ t: 'done', error: null, stays: true, stored: {} })${after}]));
+		frame({ t: 'done', error: null, stored: {} })${after}]));
 }
 `, { mode: 0o755 });
 	return { CODEX_CODE_MODE_HOST_PATH: file };
@@ -55,14 +55,13 @@ test('a host that speaks after the end of a script does not stay', server, async
 });
 
 test('a host whose last script may still run gets no other one', server, async (t) => {
-	const replies = [script('1'), script('// @exec: {"yield_time_ms": 200}\n2'), wait({ cell_id: '2', terminate: true }), script('3')];
-	const thread = await startThread(t, replies, { env: pidHost(t, { ready: '' }) });
-	await thread.turn();
-	const [first, second, third, fourth] = thread.outputs().map(shown);
-	assert.match(second.head, /^Script running/);
-	assert.match(third.head, /^Script terminated/);
-	assert.deepEqual([...second.texts, ...third.texts], [], 'it has not got the script');
-	assert.notEqual(fourth.texts[0], first.texts[0]);
+	for (const ready of ['', "fs.writeSync(2, 'ready');"]) {
+		const thread = await startThread(t, [script('1'), script('2'), script('3')], { env: pidHost(t, { ready }) });
+		await thread.turn();
+		const hosts = texts(thread);
+		assert.equal(new Set(hosts).size, 3, hosts.join());
+		assert.ok(hosts.every((pid) => /^\d+$/.test(pid)));
+	}
 });
 
 test('a host that waits ends with an interrupt', server, async (t) => {
@@ -85,7 +84,7 @@ test('quickjs: results that a script has not awaited are nothing to the next one
 	const run = spawnSync(hostBin, { input: Buffer.concat([start('text(1)'), late, late, start('text(2)')]), timeout: 60_000,
 		env: { CODEX_CODE_MODE_ENGINE: 'quickjs' } });
 	const words = run.stdout.toString('latin1').match(/\{.*?\}/g);
-	assert.equal(run.stderr.toString(), '..', 'each process of a script has ended');
+	assert.equal(run.stderr.toString(), '\x01\x01', 'each process of a script has ended');
 	assert.deepEqual(words.filter((word) => /"text"/.test(word)), ['{"t":"text","text":"1"}', '{"t":"text","text":"2"}']);
 	assert.equal(run.status, 0);
 });
@@ -94,8 +93,8 @@ test('quickjs: no script follows one that has crashed or used up its memory', { 
 	const bomb = "const a = []; for (let i = 0; i < 45; i++) a.push(new Uint8Array(10e6).fill(1)); for (;;) a.push('x'.repeat(1e6) + a.length)";
 	const run = spawnSync(hostBin, { input: Buffer.concat([start(bomb), start("text('next')")]), timeout: 60_000,
 		env: { CODEX_CODE_MODE_ENGINE: 'quickjs' } });
-	const stays = /"stays":true/.test(run.stdout.toString('latin1'));
-	assert.equal(/next/.test(run.stdout.toString('latin1')), stays, 'only a host that says so runs another script');
+	const goesOn = run.stderr.toString() === '\x01\x01';
+	assert.equal(/next/.test(run.stdout.toString('latin1')), goesOn, 'only a host that says so runs another script');
 });
 
 for (const engine of engines) {
@@ -122,11 +121,21 @@ for (const engine of engines) {
 		const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
 		assert.match(status, /^NoNewPrivs:\t1$/m);
 		assert.match(status, /^Seccomp:\t2$/m);
+		assert.equal(fs.readlinkSync(`/proc/${pid}/fd/2`), '/dev/null', 'it cannot say that it has ended');
 		const limits = fs.readFileSync(`/proc/${pid}/limits`, 'utf8');
 		assert.match(limits, /^Max file size +0 +0 /m);
 		assert.match(limits, /^Max cpu time +600 /m);
 		const [, data] = /^Max data size +(\d+) /m.exec(limits);
 		assert.ok(Number(data) >= 256 << 20, 'what the engine had before, and 256 MB');
+	});
+
+	test(`${engine}: a script does not get the objects of the host`, server, async (t) => {
+		const trap = "{ configurable: true, get() { text('leak'); return () => text('leak ' + typeof this.send) } }";
+		const thread = await startThread(t, [script(`for (const name of ['isFull', 'random', 'send', 'exit', 'now'])
+			Object.defineProperty(Object.prototype, name, ${trap}); throw null`),
+			script('try { new ArrayBuffer(1e9) } catch {} throw null')], { engine });
+		await thread.turn();
+		assert.deepEqual(texts(thread), ['Script error:\nnull', 'Script error:\nnull']);
 	});
 
 	test(`${engine}: a process that is killed ends its script, and the next one runs`, server, async (t) => {

@@ -161,7 +161,7 @@ static void on_script_end(struct code_cell *cell, const struct json *frame)
 	struct str error = json_get_str(frame, "error");
 	buf_init(&text, LIMIT_CODE_FRAME);
 	code_store_merge(cell->cells, json_get(frame, "stored"));
-	cell->host_stays = json_get_bool(frame, "stays", false) && !cell->frames.rest.len && !cell->exit_reason;
+	cell->has_ended = !cell->frames.rest.len && !cell->exit_reason;
 	if (error.ptr) {
 		cell->has_failed = true;
 		buf_printf(&text, "Script error:\n");
@@ -246,8 +246,9 @@ static void send_script(struct code_cell *cell, struct str source)
 {
 	auto_buf struct buf frame;
 	const struct code_cells *cells = cell->cells;
-	if (!code_frame_write_start(&frame, source, &cell->tools, cells->store.items, cells->store.count) ||
-	    !code_host_begin(cell->runner, &frame))
+	if (code_frame_write_start(&frame, source, &cell->tools, cells->store.items, cells->store.count))
+		code_cell_send(cell, &frame);
+	else
 		code_cell_break(cell, "the script and the stored values are too large");
 }
 

@@ -1,7 +1,10 @@
 /* A host that can run another script waits for it until the task ends, so that a task pays for one start. Scripts that
- * run at the same time have a host each; one of them may stay. It says by its standard error, which no script has, that
- * the process of the last script has ended: until then that process could read the next script. A host that speaks by
- * its standard output while it waits is ended: what it says would count as a part of the next script. */
+ * run at the same time have a host each; one of them may stay.
+ *
+ * No frame says that a host stays, because a script that has taken over its process writes frames. The host says it by
+ * its standard error, which scripts do not have, when the process of the script has ended: until then that process
+ * could read the next script. A host that speaks by its standard output while it waits is ended: what it says would
+ * count as a part of the next script. */
 #include <stdio.h>
 
 #include "base/mem.h"
@@ -9,14 +12,15 @@
 #include "tool/code/code_cells_priv.h"
 #include "tool/code/code_limits.h"
 
-enum { EXIT_NO_ENGINE = 3, EXIT_NO_LOCK = 4 }; /* of codex-code-mode-host */
+/* Of codex-code-mode-host. */
+enum { EXIT_NO_ENGINE = 3, EXIT_NO_LOCK = 4 };
+#define READY "\1"
 
 static void host_destroy(struct code_host *host)
 {
 	if (!host)
 		return;
 	process_destroy(host->process);
-	buf_finish(&host->held);
 	free(host);
 }
 
@@ -25,10 +29,12 @@ void code_host_leave(struct code_cell *cell)
 	struct code_cells *cells = cell->cells;
 	struct code_host *host = steal(cell->runner);
 	host->cell = NULL;
-	if (cell->host_stays && !cells->spare && !cells->host->is_idle)
-		cells->spare = host;
-	else
+	if (!cell->has_ended || cells->host->is_idle || (cells->spare && cells->spare->is_ready)) {
 		host_destroy(host);
+		return;
+	}
+	host_destroy(steal(cells->spare)); /* one that has not said that it is ready */
+	cells->spare = host;
 }
 
 static void end_cell(struct code_cell *cell, const char *why)
@@ -38,23 +44,11 @@ static void end_cell(struct code_cell *cell, const char *why)
 	loop_defer(&cell->step);
 }
 
-/* The process of the last script has ended. */
-static void on_ready(struct code_host *host)
-{
-	if (!host->held.len) {
-		host->is_ready = true;
-		return;
-	}
-	if (!code_host_send(host, buf_str(&host->held)))
-		end_cell(host->cell, "it does not read its script");
-	buf_finish(&host->held);
-}
-
 static void on_output(enum exec_stream stream, struct str bytes, void *self)
 {
 	struct code_host *host = self;
 	if (stream != exec_stream_stdout) {
-		on_ready(host);
+		host->is_ready |= str_is(bytes, READY);
 		return;
 	}
 	if (!host->cell) { /* there is nothing that it could say */
@@ -113,7 +107,7 @@ static struct code_host *host_start(struct code_cell *cell, struct error *err)
 		.stdin_most = LIMIT_CODE_FRAME,
 		.drain_ms = PROCESS_DRAIN_MS,
 	};
-	*runner = (struct code_host){.cells = cell->cells, .cell = cell, .is_ready = true};
+	*runner = (struct code_host){.cells = cell->cells, .cell = cell};
 	runner->process = process_start(host->loop, &spec, &handler, runner, err);
 	return runner->process ? runner : (free(runner), NULL);
 }
@@ -124,23 +118,15 @@ bool code_host_send(struct code_host *host, struct str frame)
 	return process_write_stdin(host->process, frame, &err) == 0 || err.code != ERR_busy;
 }
 
-bool code_host_begin(struct code_host *host, struct buf *frame)
-{
-	if (host->is_ready) {
-		host->is_ready = false;
-		return code_host_send(host, buf_str(frame));
-	}
-	host->held = *frame;
-	buf_init(frame, frame->max);
-	return true;
-}
-
 struct code_host *code_host_take(struct code_cell *cell, struct error *err)
 {
 	struct code_cells *cells = cell->cells;
-	struct code_host *host = cells->spare ? steal(cells->spare) : host_start(cell, err);
-	if (host)
-		host->cell = cell;
+	bool has_spare = cells->spare && cells->spare->is_ready;
+	struct code_host *host = has_spare ? steal(cells->spare) : host_start(cell, err);
+	if (!host)
+		return NULL;
+	host->cell = cell;
+	host->is_ready = false;
 	return host;
 }
 

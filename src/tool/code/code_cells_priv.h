@@ -19,8 +19,7 @@ struct code_host {
 	struct code_cells *cells;
 	struct code_cell *cell; /* whose script it runs; NULL: it waits for one */
 	struct process *process;
-	bool is_ready;   /* it can begin a script: the process of the last one has ended */
-	struct buf held; /* the frame of the next script, until then */
+	bool is_ready; /* it can run another script: the process of the last one has ended */
 };
 
 struct code_cells {
@@ -51,7 +50,7 @@ struct code_cell {
 	char *exit_reason;     /* the process has ended; its last frames may still be handled */
 	char *failure;         /* why the cell has ended without an end of the script; it is the whole output */
 	bool has_failed;       /* the script has ended by an exception */
-	bool host_stays;       /* the script has ended, and its host can run another one */
+	bool has_ended;        /* the script has said that it has ended, and nothing after that */
 	bool is_due;           /* the waiter's answer is held until the user has answered a request */
 	struct tool_call *waiter;
 	struct loop_timer *timer;
@@ -89,9 +88,7 @@ void code_cell_break(struct code_cell *cell, const char *why);
 
 /* Returns a host for the script of the cell: the one that waits, or a new one. NULL if it cannot be started. */
 must_check struct code_host *code_host_take(struct code_cell *cell, struct error *err);
-/* Sends the frame of a script, which is emptied, as soon as the host is ready. False if the host does not read. */
-must_check bool code_host_begin(struct code_host *host, struct buf *frame);
-/* Sends another frame. False if the host does not read. */
+/* Sends a frame. False if the host does not read. */
 must_check bool code_host_send(struct code_host *host, struct str frame);
 /* The script has ended, or is ended: ends its host, or keeps it for the next script. */
 void code_host_leave(struct code_cell *cell);
