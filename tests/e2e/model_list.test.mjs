@@ -104,10 +104,13 @@ for (const [name, models] of Object.entries(hostile)) {
 
 test('numbers without sense keep the built-in values, and a broken file is requested again', options, async (t) => {
 	const truncation_policy = { mode: 'tokens', limit: 9e18 };
-	const place = await setup(t, { models: [200, { models: [{ slug: 'gpt-5.5', context_window: 9e18, truncation_policy }] }] });
-	for (const text of ['{"models":[', '[]', '{"models":[{"slug":"gpt-5.5"}],"client_version":"0.0.1","fetched_at":"2026-01-01T00:00:00Z"}']) {
+	const models = [{ slug: 'gpt-5.5', context_window: 9e18, truncation_policy }];
+	const place = await setup(t, { models: [200, { models }, { 'content-type': 'application/json', etag: 'W/"2"' }] });
+	const identity = `${place.issuer.url}/backend/codex`, fetched_at = new Date().toISOString();
+	const other = { models: [{ slug: 'gpt-5.5' }], client_version: '0.0.1', fetched_at, identity };
+	for (const text of ['{"models":[', '[]', JSON.stringify(other)]) {
 		writeFileSync(kept(place.home), text);
-		const run = await exec(t, place, { first: () => readFileSync(kept(place.home), 'utf8').includes('"identity"') });
+		const run = await exec(t, place, { first: () => readFileSync(kept(place.home), 'utf8').includes('"etag"') });
 		assert.equal(run.code, 0, run.stderr);
 	}
 	assert.equal(place.issuer.lists.length, 3);
@@ -127,6 +130,13 @@ test('nobody else is asked for a list, and a file wins', options, async (t) => {
 	assert.equal(run.code, 0, run.stderr);
 	assert.equal(JSON.parse(login.issuer.requests.at(-1).body).reasoning.effort, 'high');
 	assert.deepEqual(login.issuer.lists, []);
+
+	const own = await setup(t, {
+		config: (it) => `model_provider = "own"\n[model_providers.own]\nname = "Own"\nbase_url = "${it.url}/own"\nrequires_openai_auth = true\n`,
+	});
+	own.issuer.overrides.set('/own/responses', (request) => own.issuer.model(request));
+	assert.equal((await exec(t, own)).code, 0);
+	assert.deepEqual(own.issuer.lists, []);
 
 	const model = await startModel(t, [say('Hello.')]);
 	const other = await setup(t, { config: () => `model_provider = "own"\n[model_providers.own]\nname = "Own"\nbase_url = "${model.url}"\n` });
