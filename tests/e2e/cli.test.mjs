@@ -4,6 +4,7 @@ import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { codexBin, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
@@ -305,6 +306,22 @@ test('fish and zsh load their scripts', async (t) => {
 		const program = 'autoload -Uz compinit; compinit -D; source $1; print $_comps[codex]; whence -w _codex';
 		const run = spawnSync('zsh', ['-f', '-c', program, 'zsh', await script(t, 'zsh')], { encoding: 'utf8' });
 		assert.deepEqual([run.stdout, run.stderr], ['_codex\n_codex: function\n', '']);
+	});
+});
+
+test('the installed scripts of fish and zsh ask the program for the rest', async (t) => {
+	const bin = tempDir(t, 'bin'), folder = fileURLToPath(new URL('../../completion', import.meta.url));
+	fs.symlinkSync(path.resolve(codexBin), path.join(bin, 'codex'));
+	const env = { ...process.env, PATH: `${bin}:${process.env.PATH}` };
+	await t.test('fish', has('fish'), () => {
+		const program = 'source $argv[1]; complete -C "codex logi"';
+		const run = spawnSync('fish', ['--no-config', '-c', program, `${folder}/codex.fish`], { encoding: 'utf8', env });
+		assert.deepEqual([run.stdout.split('\t')[0], run.stderr], ['login', '']);
+	});
+	await t.test('zsh', has('zsh'), () => {
+		const program = 'fpath=($1 $fpath); autoload -Uz compinit; compinit -D; print $_comps[codex]; _arguments() { print asked; }; _codex';
+		const run = spawnSync('zsh', ['-f', '-c', program, 'zsh', folder], { encoding: 'utf8', env });
+		assert.deepEqual([run.stdout, run.stderr], ['_codex\nasked\n', '']);
 	});
 });
 
