@@ -34,16 +34,20 @@ static void remove_request(struct request *request)
 	free(request);
 }
 
-static void remove_all(struct session_facts *facts)
+/* Removes the requests of this turn and those without a Task, NULL: all. Those of subagents have other turns. */
+static void remove_of(struct session_facts *facts, struct str turn)
 {
 	struct request *it;
-	list_for_each(it, &facts->waiting, link)
-		remove_request(it);
+	list_for_each(it, &facts->waiting, link) {
+		struct str task = it->event->id;
+		if (!turn.ptr || !task.len || str_eq(task, turn))
+			remove_request(it);
+	}
 }
 
 void session_facts_finish(struct session_facts *facts)
 {
-	remove_all(facts);
+	remove_of(facts, STR_NONE);
 	free(facts->thread_id);
 	free(facts->name);
 	free(facts->prompt);
@@ -169,7 +173,7 @@ bool session_facts_on_event(struct session_facts *facts, const struct event *eve
 	case EV_task_complete:
 	case EV_turn_aborted:
 		facts->is_running = false;
-		remove_all(facts);
+		remove_of(facts, event->id);
 		return true;
 	case EV_exec_approval_request:
 	case EV_apply_patch_approval_request:
