@@ -117,7 +117,7 @@ static void drop_pending(struct attach_point *point, size_t at)
 
 static bool is_of(const struct pending *pending, struct str call_id, struct str task)
 {
-	return str_eq(attach_request_id(pending->event), call_id) && str_eq(pending->event->id, task);
+	return (!call_id.ptr || str_eq(attach_request_id(pending->event), call_id)) && str_eq(pending->event->id, task);
 }
 
 static struct attach_match match_of(const struct attach_point *point, const struct op *op)
@@ -179,14 +179,17 @@ static bool take_answer(struct attach_point *point, const struct op *op, uint64_
 
 void attach_point_withdraw(struct attach_point *point, struct str request, struct str task)
 {
-	for (size_t i = 0; i < point->pending.count && !point->is_reporting; i++) {
+	for (size_t i = 0; i < point->pending.count && !point->is_reporting;) {
 		const struct pending *it = &point->pending.items[i];
-		if (!is_of(it, request, task))
+		if (!is_of(it, request, task)) {
+			i++;
 			continue;
+		}
 		attach_answered_write(it->event, it->seq, &point->line);
 		send_line(point, NULL, NULL);
 		drop_pending(point, i);
-		return;
+		if (request.ptr)
+			return;
 	}
 }
 

@@ -37,7 +37,7 @@ uint64_t attach_point_event(struct attach_point *point, const struct event *even
  * names. False: it is pending no more, because another terminal was first; the Op is to be dropped. The Op may name
  * its request by its Task afterwards, if the engine would take it for another one. NULL is fine: true. */
 bool attach_point_answer(struct attach_point *point, const struct op *op, uint64_t seq);
-/* The request of this Task was answered elsewhere, or has ended. */
+/* The oldest request of this Task with this id was answered elsewhere, or has ended; request: STR_NONE for all. */
 void attach_point_withdraw(struct attach_point *point, struct str request, struct str task);
 size_t attach_point_count(const struct attach_point *point);
 /* Returns the number of requests that are pending, and the oldest one, borrowed. */

@@ -88,21 +88,51 @@ test('Esc interrupts the subagent that is shown, and not the main thread', optio
 	await leave(term);
 });
 
-test('a request of a subagent names it, and outlives the turn of the main thread', options, async (t) => {
+test('a request of a subagent names it, and outlives the turn of the main thread, here and in an attached terminal', options, async (t) => {
 	const asking = 'sandbox_mode = "read-only"\napproval_policy = "untrusted"\n[features]\nmulti_agent = true\n';
 	const { term, model } = await spawned(t, [
 		child('function_call_output', { message: 'It ran.' }),
 		child('count pears', { call: 'exec_command', arguments: { cmd: 'touch made' } }),
 		spawns, reply({ gate: 'a' }, { message: 'Asked.' }), say('Noted.')], { config: asking });
 	await term.until(/^\S+ asks: Would you like to run the following command\?\n\n\$ touch made/m);
+	const guest = await startReady(t, model, ['attach'], { home: term.home, cwd: term.cwd });
+	await guest.until(/^Would you like to run the following command\?\n\n\$ touch made/m);
 	await model.openGate('a');
-	await term.until(/^• Asked\./m);
-	await idle(term);
-	await answer(term, 'y');
-	await term.until(/You approved codex to run touch made/);
+	for (const each of [term, guest]) {
+		await each.until(/^• Asked\./m);
+		await idle(each);
+	}
+	await answer(guest, 'y');
+	await guest.until(/You approved codex to run touch made/);
 	await term.untilGone(/Would you like to run/);
+	guest.close();
+	await guest.done;
 	term.type(ALT_RIGHT);
 	await term.until(/Watching[^]*touch made[^]*• It ran\./);
+	await leave(term);
+});
+
+test('two requests of a subagent at once both outlive the turn of the main thread, and end with its own', options, async (t) => {
+	const asking = 'sandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n[features]\nmulti_agent = true\n';
+	const run = (cmd) => ({ call: 'exec_command', arguments: { cmd } });
+	const { term, model } = await spawned(t, [
+		child('count pears', run('touch one'), run('touch two'), run('touch three')),
+		spawns, reply({ gate: 'a' }, { message: 'Asked.' })], { config: asking });
+	const guest = await startReady(t, model, ['attach'], { home: term.home, cwd: term.cwd });
+	for (const each of [term, guest]) await each.until(/\$ touch one/);
+	await model.openGate('a');
+	for (const each of [term, guest]) {
+		await each.until(/^• Asked\./m);
+		await idle(each);
+	}
+	await answer(term, 'y');
+	for (const each of [term, guest]) await each.until(/Would you like to run the following command\?\n\n\$ touch two/);
+	await until(() => fs.existsSync(`${term.cwd}/one`));
+	await answer(term, '\x1b'); // ends the turn of the subagent, and with it the third request
+	for (const each of [term, guest]) await each.untilGone(/Would you like to run/);
+	assert.ok(!fs.existsSync(`${term.cwd}/two`) && !fs.existsSync(`${term.cwd}/three`));
+	guest.close();
+	await guest.done;
 	await leave(term);
 });
 

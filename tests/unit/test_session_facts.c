@@ -138,6 +138,23 @@ static void a_seq_names_one_request(void **state)
 	assert_false(session_facts_has_open(*state, 4, &op));
 }
 
+static void the_end_of_a_turn_keeps_requests_of_other_turns(void **state)
+{
+	struct session_facts *facts = *state;
+	take(facts, "main", EV_task_started, &(struct ev_task_started){0}, 1);
+	command(facts, "main", "c", 2);
+	command(facts, "", "c", 3);
+	command(facts, "agent", "c", 4);
+	take(facts, "main", EV_task_complete, &(struct ev_task_complete){0}, 5);
+	expect_open(facts, "4 ");
+	assert_string_equal(session_facts_state(facts), "blocked");
+	take(facts, "other", EV_turn_aborted, &(struct ev_turn_aborted){0}, 6);
+	expect_open(facts, "4 ");
+	take(facts, "agent", EV_turn_aborted, &(struct ev_turn_aborted){0}, 7);
+	expect_open(facts, "");
+	assert_string_equal(session_facts_state(facts), "idle");
+}
+
 static void an_answered_line_names_the_task(void **state)
 {
 	auto_arena struct arena arena = {0};
@@ -227,6 +244,24 @@ static void an_attached_session_takes_an_answer_for_the_request_with_its_number_
 	loop_destroy(loop);
 }
 
+static void an_attached_session_withdraws_one_request_or_all_of_a_task(void **state)
+{
+	struct error err;
+	struct loop *loop = loop_create(&err);
+	struct attach_point *point = point_asking(loop, (const char *const[]){"b", "b", "a", "b"}, 4);
+	const struct event *first;
+	uint64_t number;
+	(void)state;
+	attach_point_withdraw(point, STR("c"), STR("b"));
+	assert_int_equal(attach_point_pending(point, &first, &number), 3);
+	assert_int_equal(number, 2);
+	attach_point_withdraw(point, STR_NONE, STR("b"));
+	assert_int_equal(attach_point_pending(point, &first, &number), 1);
+	assert_int_equal(number, 3);
+	attach_point_destroy(point);
+	loop_destroy(loop);
+}
+
 static void an_answer_to_a_later_question_of_a_task_is_named_by_its_call(void **state)
 {
 	struct error err;
@@ -259,7 +294,9 @@ int main(void)
 		FACTS_TEST(the_id_of_a_call_counts_before_that_of_a_task),
 		FACTS_TEST(an_end_elsewhere_takes_the_request_of_its_task),
 		FACTS_TEST(a_seq_names_one_request),
+		FACTS_TEST(the_end_of_a_turn_keeps_requests_of_other_turns),
 		FACTS_TEST(an_answered_line_names_the_task),
+		FACTS_TEST(an_attached_session_withdraws_one_request_or_all_of_a_task),
 		FACTS_TEST(an_answer_to_a_later_question_of_a_task_is_named_by_its_call),
 		FACTS_TEST(a_number_there_names_the_request_here),
 		FACTS_TEST(an_attached_session_takes_an_answer_for_the_request_with_its_number_alone),

@@ -49,12 +49,12 @@ static void on_started(struct tui *tui, const struct event *event)
 	tui_tick_start(tui);
 }
 
-static void stop_working(struct tui *tui)
+static void stop_working(struct tui *tui, const struct event *event)
 {
 	tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
 	if (!tui->watched)
 		loop_timer_stop(tui->tick);
-	tui_ask_withdraw_unless(tui->ask, tui_agents_await, tui);
+	tui_ask_end_turn(tui->ask, event->id);
 }
 
 /* A turn that failed has not answered what joined it late: the history has these messages, and another turn reads
@@ -70,8 +70,7 @@ static void answer_unread(struct tui *tui)
 
 static void on_complete(struct tui *tui, const struct event *event)
 {
-	(void)event;
-	stop_working(tui);
+	stop_working(tui, event);
 	answer_unread(tui);
 	for (size_t i = tui->waiting.count; i-- > 0;) {
 		if (!tui->waiting.items[i].is_queued) /* the turn ended before it was read: the engine keeps it */
@@ -104,8 +103,7 @@ static void take_waiting_back(struct tui *tui)
 
 static void on_aborted(struct tui *tui, const struct event *event)
 {
-	(void)event;
-	stop_working(tui);
+	stop_working(tui, event);
 	tui->unread = tui->half_read = 0;
 	tui->has_error = false;
 	take_waiting_back(tui);

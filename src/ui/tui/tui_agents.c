@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "attach/attach_frame.h"
+#include "attach/attach_point.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -67,36 +68,31 @@ void tui_agent_spawned(struct tui *tui, const struct ev_collab_spawn_end *spawn)
 
 /* ---- events ---- */
 
-static void forget_request(struct tui_agent *agent)
+/* Withdraws what the agent has asked, here and in attached terminals: they see no event of it. */
+static void end_requests(struct tui_agent *agent)
 {
-	free(steal(agent->asks));
-	free(steal(agent->asks_in));
-}
-
-static bool asks(const struct tui_agent *agent, struct str request, struct str task)
-{
-	return agent->asks && str_is(request, agent->asks) && str_is(task, agent->asks_in);
+	auto_free char *turn = steal(agent->turn);
+	if (!turn)
+		return;
+	tui_ask_end_turn(agent->tui->ask, str_of(turn));
+	if (agent->tui->point)
+		attach_point_withdraw(agent->tui->point, STR_NONE, str_of(turn));
 }
 
 static void on_event(const struct event *event, void *self)
 {
 	struct tui_agent *agent = self;
 	struct tui *tui = agent->tui;
-	struct str request = attach_request_id(event);
 	if (event->msg.tag == EV_task_started) {
 		agent->is_running = true;
 		agent->started_ms = clock_now_ms();
 		tui_tick_start(tui);
 	} else if (event->msg.tag == EV_task_complete || event->msg.tag == EV_turn_aborted) {
 		agent->is_running = false;
-		if (agent->asks)
-			tui_ask_withdraw(tui->ask,
-			                 &(struct attach_answered){str_of(agent->asks), str_of(agent->asks_in), 0});
-		forget_request(agent);
-	} else if (request.ptr) { /* the main thread emits it, too, and it is answered there */
-		forget_request(agent);
-		agent->asks = str_dup(request);
-		agent->asks_in = str_dup(event->id);
+		end_requests(agent);
+	} else if (attach_request_id(event).ptr) { /* the main thread emits it, too, and it is answered there */
+		free(agent->turn);
+		agent->turn = str_dup(event->id);
 		return;
 	}
 	if (tui->watched == agent)
@@ -118,26 +114,17 @@ void tui_agents_on_child(struct codex *child, const struct codex_child *about, v
 			continue;
 		(*it)->codex = NULL;
 		(*it)->is_running = false;
+		end_requests(*it);
 	}
 }
 
 const char *tui_agents_asking(const struct tui *tui, const struct event *event)
 {
 	vec_for_each(it, &tui->agents) {
-		if (asks(*it, attach_request_id(event), event->id))
+		if ((*it)->turn && str_is(event->id, (*it)->turn))
 			return name_of(*it);
 	}
 	return NULL;
-}
-
-bool tui_agents_await(const struct tui_panel *panel, void *self)
-{
-	const struct tui *tui = self;
-	vec_for_each(it, &tui->agents) {
-		if (panel->task && (*it)->is_running && asks(*it, str_of(panel->id), str_of(panel->task)))
-			return true;
-	}
-	return false;
 }
 
 void tui_agents_forget(struct tui *tui)
@@ -148,7 +135,7 @@ void tui_agents_forget(struct tui *tui)
 			codex_listen(agent->codex, NULL, NULL);
 		free(agent->thread_id);
 		free(agent->name);
-		forget_request(agent);
+		free(agent->turn);
 		free(agent);
 	}
 	tui->agents.count = 0;

@@ -119,11 +119,11 @@ void tui_ask_withdraw(struct tui_ask *ask, const struct attach_answered *request
 	}
 }
 
-void tui_ask_withdraw_unless(struct tui_ask *ask, bool (*keeps)(const struct tui_panel *panel, void *self), void *self)
+void tui_ask_end_turn(struct tui_ask *ask, struct str turn)
 {
 	for (size_t i = ask->panels.count; i-- > 0;) {
 		const struct tui_panel *panel = ask->panels.items[i];
-		if (panel->is_request && !(keeps && keeps(panel, self)))
+		if (panel->is_request && (!turn.ptr || !panel->task || !*panel->task || str_is(turn, panel->task)))
 			panel_destroy(take_at(ask, i));
 	}
 }

@@ -54,8 +54,8 @@ uint64_t tui_ask_answers(const struct tui_ask *ask);
 /* Removes, without an answer, the request with this number; if that is unknown (0), those with this id and Task, of
  * which the Task may be unknown (STR_NONE), too. */
 void tui_ask_withdraw(struct tui_ask *ask, const struct attach_answered *request);
-/* Removes all requests except those that `keeps`, which may be NULL, accepts. */
-void tui_ask_withdraw_unless(struct tui_ask *ask, bool (*keeps)(const struct tui_panel *panel, void *self), void *self);
+/* Removes the requests of this turn and those without a Task; STR_NONE: all. Those of other threads stay. */
+void tui_ask_end_turn(struct tui_ask *ask, struct str turn);
 
 bool tui_ask_is_shown(const struct tui_ask *ask);
 enum tui_letters tui_ask_letters(const struct tui_ask *ask);

@@ -41,7 +41,7 @@ struct tui_agent {
 	struct tui *tui;
 	struct codex *codex;    /* NULL: it is not loaded, or belongs to another process */
 	char *thread_id, *name; /* name: NULL if unknown */
-	char *asks, *asks_in;   /* the id of its last request, or NULL; its Task */
+	char *turn;             /* in which it has asked last, or NULL */
 	bool is_running;
 	uint64_t started_ms, seen; /* of its turn; bytes of its rollout when it was shown last */
 };
@@ -362,8 +362,6 @@ void tui_agents_on_child(struct codex *child, const struct codex_child *about, v
 void tui_agents_forget(struct tui *tui);
 /* Returns the name of the subagent that has made the request; NULL: the main thread, or unknown. */
 const char *tui_agents_asking(const struct tui *tui, const struct event *event);
-/* True if a subagent still waits for the answer to this request; self: the tui. */
-bool tui_agents_await(const struct tui_panel *panel, void *self);
 bool tui_agents_step(struct tui *tui, int by); /* shows the next or previous thread; false: there is only one */
 void tui_agents_show_main(struct tui *tui);
 /* Return whether the thread that is shown runs a turn, and since when. */

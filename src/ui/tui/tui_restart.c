@@ -99,7 +99,7 @@ static void forget(struct tui *tui)
 	tui_handle_early(tui);
 	while (tui->waiting.count)
 		tui_remove_waiting(tui, tui->waiting.count - 1);
-	tui_ask_withdraw_unless(tui->ask, NULL, NULL);
+	tui_ask_end_turn(tui->ask, STR_NONE);
 	tui->usage = (struct token_usage){0};
 	tui->context_used = tui->context_window = 0;
 	tui->unread = tui->half_read = 0;
