@@ -24,6 +24,7 @@ enum { ATTACHED_MAX = 16, PENDING_MAX = 64, AGENTS_BYTES = 16 * KIB };
 struct pending {
 	struct event *event;
 	uint64_t seq;
+	void *asker;
 };
 
 struct watcher {
@@ -150,13 +151,13 @@ static const struct event *find_wanted(const struct attach_point *point, const s
 }
 
 /* Takes the answer of `by` (NULL: the owner) to the request with this number, or if it is 0 to the one that it names.
- * False: it is too late. *ret: the request, which the caller owns then, or NULL. */
+ * False: it is too late. *ret: the request, whose event the caller owns then, or zeroes. */
 static bool take_answer(struct attach_point *point, const struct op *op, uint64_t seq, const struct watcher *by,
-                        struct event **ret)
+                        struct pending *ret)
 {
 	struct attach_match match = match_of(point, op);
 	size_t at = 0;
-	*ret = NULL;
+	*ret = (struct pending){0};
 	if (!attach_is_answer(op) || (match.is_ambiguous && !seq))
 		return true; /* of an ambiguous one the engine warns */
 	const struct event *found = seq ? find_wanted(point, op, seq) : match.found;
@@ -164,24 +165,23 @@ static bool take_answer(struct attach_point *point, const struct op *op, uint64_
 		return false;
 	while (point->pending.items[at].event != found)
 		at++;
-	struct pending pending = point->pending.items[at];
-	attach_answered_write(found, pending.seq, &point->line);
+	*ret = point->pending.items[at];
+	attach_answered_write(found, ret->seq, &point->line);
 	point->pending.items[at].event = NULL;
 	drop_pending(point, at);
 	send_line(point, NULL, by);
 	point->is_reporting = true;
 	if (by && point->owner->on_answered)
-		point->owner->on_answered(found, pending.seq, point->self);
+		point->owner->on_answered(found, ret->seq, ret->asker, point->self);
 	point->is_reporting = false;
-	*ret = pending.event;
 	return true;
 }
 
-void attach_point_withdraw(struct attach_point *point, struct str request, struct str task)
+void attach_point_withdraw(struct attach_point *point, struct str request, struct str task, const void *asker)
 {
 	for (size_t i = 0; i < point->pending.count && !point->is_reporting;) {
 		const struct pending *it = &point->pending.items[i];
-		if (!is_of(it, request, task)) {
+		if (!is_of(it, request, task.ptr ? task : it->event->id) || (!task.ptr && it->asker != asker)) {
 			i++;
 			continue;
 		}
@@ -195,12 +195,12 @@ void attach_point_withdraw(struct attach_point *point, struct str request, struc
 
 bool attach_point_answer(struct attach_point *point, const struct op *op, uint64_t seq)
 {
-	struct event *request = NULL;
+	struct pending request = {0};
 	bool is_taken = !point || take_answer(point, op, seq, NULL, &request);
 	/* the Op may borrow its id from the request, which therefore goes with the next one */
-	if (request) {
+	if (request.event) {
 		event_destroy(point->answered);
-		point->answered = request;
+		point->answered = request.event;
 	}
 	return is_taken;
 }
@@ -242,14 +242,14 @@ static void on_frame(struct str frame, void *self)
 		return;
 	}
 	const struct op *op = &submission->op;
-	struct event *request = NULL;
+	struct pending request = {0};
 	uint64_t seq = attach_is_answer(op) ? attach_seq(frame) : 0;
 	if (!is_allowed(op))
 		report(watcher, submission->id, "the terminal in which the session runs must do this");
 	else if (take_answer(point, op, seq, watcher, &request) &&
-	         point->owner->submit(submission->id, op, request, point->self, &err) != 0)
+	         point->owner->submit(submission->id, op, request.asker, point->self, &err) != 0)
 		report(watcher, submission->id, err.text);
-	event_destroy(request);
+	event_destroy(request.event);
 	submission_destroy(submission);
 }
 
@@ -376,12 +376,13 @@ static void expire(struct attach_point *point, struct str call_id, struct str ta
 	}
 }
 
-static void add_request(struct attach_point *point, const struct event *event)
+static void add_request(struct attach_point *point, const struct event *event, void *asker)
 {
 	const struct union_head *head = (const struct union_head *)&event->msg;
 	if (point->pending.count == PENDING_MAX)
 		drop_pending(point, 0);
-	vec_push(&point->pending, (struct pending){event_create(event->id, event->msg.tag, head->body), ++point->seq});
+	struct event *copy = event_create(event->id, event->msg.tag, head->body);
+	vec_push(&point->pending, (struct pending){copy, ++point->seq, asker});
 }
 
 static void add_agent(struct attach_point *point, const struct ev_collab_spawn_end *spawn)
@@ -399,7 +400,7 @@ static void add_agent(struct attach_point *point, const struct ev_collab_spawn_e
 		buf_truncate(&point->agents, before);
 }
 
-static void remember(struct attach_point *point, const struct event *event)
+static void remember(struct attach_point *point, const struct event *event, void *asker)
 {
 	switch (event->msg.tag) {
 	case EV_session_configured:
@@ -426,13 +427,13 @@ static void remember(struct attach_point *point, const struct event *event)
 		break;
 	default:
 		if (attach_request_id(event).ptr)
-			add_request(point, event);
+			add_request(point, event, asker);
 	}
 }
 
-uint64_t attach_point_event(struct attach_point *point, const struct event *event)
+uint64_t attach_point_event(struct attach_point *point, const struct event *event, void *asker)
 {
-	remember(point, event);
+	remember(point, event, asker);
 	uint64_t seq = attach_request_id(event).ptr ? point->seq : 0;
 	if (point->count)
 		send_event(point, event, seq, NULL);

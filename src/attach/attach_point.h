@@ -20,10 +20,10 @@ struct attach_point;
 struct loop;
 
 struct attach_owner {
-	/* Submits an Op of an attached terminal. request: the one that it answers, or NULL. */
-	int (*submit)(struct str id, const struct op *op, const struct event *request, void *self, struct error *err);
+	/* Submits an Op of an attached terminal. asker: of the request that it answers, or NULL. */
+	int (*submit)(struct str id, const struct op *op, void *asker, void *self, struct error *err);
 	/* An attached terminal has answered this request. NULL: the owner shows no requests. */
-	void (*on_answered)(const struct event *request, uint64_t seq, void *self);
+	void (*on_answered)(const struct event *request, uint64_t seq, void *asker, void *self);
 	/* The number of those attached has changed. One counts from its first line on. */
 	void (*on_count)(size_t count, void *self);
 };
@@ -31,14 +31,16 @@ struct attach_owner {
 /* home: NULL for a session that writes no files and cannot be attached. */
 struct attach_point *attach_point_create(struct loop *loop, const char *home, const char *program,
                                          const struct attach_owner *owner, void *self);
-/* To be called with each event of the session. Returns the number of the request that it makes, 0: none. */
-uint64_t attach_point_event(struct attach_point *point, const struct event *event);
+/* To be called with each event of the session. asker: comes back with the answer to the request that it makes, never
+ * dereferenced here. Returns the number of that request, 0: none. */
+uint64_t attach_point_event(struct attach_point *point, const struct event *event, void *asker);
 /* To be called before the owner submits an Op. seq: the number of the request that it answers, or 0: the one that it
  * names. False: it is pending no more, because another terminal was first; the Op is to be dropped. The Op may name
  * its request by its Task afterwards, if the engine would take it for another one. NULL is fine: true. */
 bool attach_point_answer(struct attach_point *point, const struct op *op, uint64_t seq);
-/* The oldest request of this Task with this id was answered elsewhere, or has ended; request: STR_NONE for all. */
-void attach_point_withdraw(struct attach_point *point, struct str request, struct str task);
+/* The oldest request with this id, of this Task (STR_NONE: of this asker), was answered elsewhere, or has ended.
+ * request: STR_NONE for all of them. */
+void attach_point_withdraw(struct attach_point *point, struct str request, struct str task, const void *asker);
 size_t attach_point_count(const struct attach_point *point);
 /* Returns the number of requests that are pending, and the oldest one, borrowed. */
 size_t attach_point_pending(const struct attach_point *point, const struct event **ret, uint64_t *ret_seq);

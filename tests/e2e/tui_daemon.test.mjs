@@ -3,10 +3,12 @@
 
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
 import test from 'node:test';
 
 import { startAppServer } from './lib/app_server.mjs';
 import { atEnd, cleanEnv, codexBin, forever, makeHome, needs, reply, run, say, startModel } from './lib/codex.mjs';
+import { until } from './lib/nest.mjs';
 import { answer, enter, lacksEmulator, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('app-server').skip, timeout: 60_000 };
@@ -88,6 +90,31 @@ test('a thread of a client is attached: each side sees the answers of the other'
 	term.type('\x03');
 	await term.done;
 	await client.end();
+});
+
+test('a subagent and the main thread of a background session ask under one call id: each gets its own answer', options, async (t) => {
+	const asks = (cmd) => ({ call: 'exec_command', arguments: { cmd }, call_id: 'same' });
+	const child = (contains, ...steps) => ({ when: { contains, lacks: 'rootword' }, reply: steps });
+	const model = await startModel(t, [
+		child('function_call_output', { message: 'It ran.' }), child('count pears', asks('touch pears')),
+		reply({ call: 'spawn_agent', arguments: { message: 'count pears' } }), reply({ gate: 'a' }, asks('touch apples')),
+		forever(say('Done.'))]);
+	const home = daemonHome(t, model, '[features]\nmulti_agent = true\n');
+	const term = await startReady(t, model, ['--daemon', '-a', 'untrusted', '-s', 'danger-full-access'], { home });
+	await enter(term, 'rootword');
+	await term.until(/Would you like to run the following command\?\n\n\$ touch pears/);
+	await model.openGate('a');
+	await until(() => model.requests().length >= 3);
+	await answer(term, 'y');
+	await term.until(/Would you like to run the following command\?\n\n\$ touch apples/);
+	await until(() => fs.existsSync(`${term.cwd}/pears`));
+	assert.ok(!fs.existsSync(`${term.cwd}/apples`));
+	await answer(term, 'y');
+	await term.until(/• Done\./);
+	assert.ok(fs.existsSync(`${term.cwd}/apples`));
+	await idle(term);
+	term.type('\x03');
+	await term.done;
 });
 
 test('--daemon refuses options that a session of the server does not get', { skip: options.skip }, async (t) => {

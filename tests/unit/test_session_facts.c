@@ -188,7 +188,7 @@ static void a_number_there_names_the_request_here(void **state)
 	assert_int_equal(peer, 8);
 }
 
-/* An attached session with requests of these Tasks, all under the call id "c". */
+/* An attached session with requests of these Tasks, all under the call id "c". Their askers are the names. */
 static struct attach_point *point_asking(struct loop *loop, const char *const *tasks, size_t count)
 {
 	static const struct attach_owner owner = {0};
@@ -196,7 +196,7 @@ static struct attach_point *point_asking(struct loop *loop, const char *const *t
 	for (size_t i = 0; i < count; i++) {
 		struct ev_exec_approval body = {.call_id = STR("c")};
 		struct event *event = event_create(str_of(tasks[i]), EV_exec_approval_request, &body);
-		assert_int_equal(attach_point_event(point, event), i + 1);
+		assert_int_equal(attach_point_event(point, event, (void *)(uintptr_t)tasks[i]), i + 1);
 		event_destroy(event);
 	}
 	return point;
@@ -252,12 +252,34 @@ static void an_attached_session_withdraws_one_request_or_all_of_a_task(void **st
 	const struct event *first;
 	uint64_t number;
 	(void)state;
-	attach_point_withdraw(point, STR("c"), STR("b"));
+	attach_point_withdraw(point, STR("c"), STR("b"), NULL);
 	assert_int_equal(attach_point_pending(point, &first, &number), 3);
 	assert_int_equal(number, 2);
-	attach_point_withdraw(point, STR_NONE, STR("b"));
+	attach_point_withdraw(point, STR_NONE, STR("b"), NULL);
 	assert_int_equal(attach_point_pending(point, &first, &number), 1);
 	assert_int_equal(number, 3);
+	attach_point_destroy(point);
+	loop_destroy(loop);
+}
+
+static void an_attached_session_withdraws_the_request_of_its_asker(void **state)
+{
+	static const char tasks[][2] = {"a", "a", "b"}; /* two askers with equal Tasks */
+	struct error err;
+	struct loop *loop = loop_create(&err);
+	struct attach_point *point =
+		point_asking(loop, (const char *const[]){tasks[0], tasks[1], tasks[2], tasks[2]}, 4);
+	const struct event *first;
+	uint64_t number;
+	(void)state;
+	attach_point_withdraw(point, STR("c"), STR_NONE, tasks[1]);
+	attach_point_withdraw(point, STR("c"), STR_NONE, tasks[1]);
+	assert_int_equal(attach_point_pending(point, &first, &number), 3);
+	assert_int_equal(number, 1);
+	attach_point_withdraw(point, STR_NONE, STR_NONE, tasks[0]);
+	attach_point_withdraw(point, STR("c"), STR_NONE, tasks[2]);
+	assert_int_equal(attach_point_pending(point, &first, &number), 1);
+	assert_int_equal(number, 4);
 	attach_point_destroy(point);
 	loop_destroy(loop);
 }
@@ -273,7 +295,7 @@ static void an_answer_to_a_later_question_of_a_task_is_named_by_its_call(void **
 	for (size_t i = 0; i < 2; i++) {
 		struct ev_request_user_input asked = {.call_id = i ? STR("second") : STR("first"), .turn_id = STR("a")};
 		struct event *event = event_create(STR("a"), EV_request_user_input, &asked);
-		attach_point_event(point, event);
+		attach_point_event(point, event, NULL);
 		event_destroy(event);
 	}
 	assert_true(attach_point_answer(point, &op, 2));
@@ -296,6 +318,7 @@ int main(void)
 		FACTS_TEST(a_seq_names_one_request),
 		FACTS_TEST(the_end_of_a_turn_keeps_requests_of_other_turns),
 		FACTS_TEST(an_answered_line_names_the_task),
+		FACTS_TEST(an_attached_session_withdraws_the_request_of_its_asker),
 		FACTS_TEST(an_attached_session_withdraws_one_request_or_all_of_a_task),
 		FACTS_TEST(an_answer_to_a_later_question_of_a_task_is_named_by_its_call),
 		FACTS_TEST(a_number_there_names_the_request_here),

@@ -28,7 +28,6 @@ void thread_free(struct thread *thread)
 {
 	loop_timer_destroy(thread->queue_timer);
 	attach_point_destroy(thread->attach);
-	free(thread->asked);
 	config_unref(thread->config);
 	list_remove(&thread->link);
 	list_remove(&thread->bucket);
@@ -58,11 +57,11 @@ void thread_withdraw_attached(struct thread *thread, struct str request)
 	struct thread *root = thread->root ? thread->root : thread;
 	auto_buf struct buf quoted; /* the id of an elicitation is a JSON text */
 	buf_init(&quoted, LIMIT_LINE);
-	if (!root->attach || !thread->asked)
+	if (!root->attach)
 		return;
 	json_quote(&quoted, request);
-	attach_point_withdraw(root->attach, request, str_of(thread->asked));
-	attach_point_withdraw(root->attach, buf_str(&quoted), str_of(thread->asked));
+	attach_point_withdraw(root->attach, request, STR_NONE, thread);
+	attach_point_withdraw(root->attach, buf_str(&quoted), STR_NONE, thread);
 }
 
 /* ---- views ---- */

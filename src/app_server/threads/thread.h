@@ -94,7 +94,6 @@ struct thread {
 	struct list items;        /* struct thread_item: started, not completed */
 	VEC(struct thread_subscriber) subscribers;
 	struct attach_point *attach;  /* where terminals attach, or NULL */
-	char *asked;                  /* the turn of its last request, if terminals can attach; or NULL */
 	struct rpc_request *starting; /* the request that waits for the session; NULL after it was configured */
 	/* private */
 	struct loop_timer *queue_timer; /* waits for the lock of the queue; NULL until the lock was taken once */

@@ -17,21 +17,23 @@ static bool is_of(const struct thread *thread, const struct thread *root)
 	return thread == root || thread->root == root;
 }
 
-/* Returns the thread of the family whose request this is, else the root. A turn's id is that of one thread. */
-static struct thread *asker(struct thread *root, const struct event *request)
+/* Returns the thread that has asked; NULL: it was unloaded since. */
+static struct thread *loaded(struct thread *root, const void *asker)
 {
 	struct thread *it;
 	list_for_each(it, &root->server->threads->all, link) {
-		if (is_of(it, root) && it->asked && str_is(request->id, it->asked))
+		if (it == asker && is_of(it, root))
 			return it;
 	}
-	return root;
+	return NULL;
 }
 
-static int submit(struct str id, const struct op *op, const struct event *request, void *self, struct error *err)
+static int submit(struct str id, const struct op *op, void *asker, void *self, struct error *err)
 {
-	struct thread *root = self;
-	return codex_submit_op(request ? asker(root, request)->codex : root->codex, id, op, err);
+	struct thread *thread = asker ? loaded(self, asker) : self;
+	if (!thread)
+		return error_set(err, ERR_invalid, "the subagent that has asked is not loaded any more");
+	return codex_submit_op(thread->codex, id, op, err);
 }
 
 /* The id of an elicitation is a JSON text. */
@@ -40,12 +42,13 @@ static bool is_quoted(struct str id)
 	return id.len > 1 && id.ptr[0] == '"' && id.ptr[id.len - 1] == '"';
 }
 
-static void on_answered(const struct event *event, uint64_t seq, void *self)
+static void on_answered(const struct event *event, uint64_t seq, void *asker, void *self)
 {
-	struct thread *thread = asker(self, event);
+	struct thread *thread = loaded(self, asker);
 	struct str request = attach_request_id(event);
 	(void)seq;
-	thread_asks_forget(thread, is_quoted(request) ? str_n(request.ptr + 1, request.len - 2) : request);
+	if (thread)
+		thread_asks_forget(thread, is_quoted(request) ? str_n(request.ptr + 1, request.len - 2) : request);
 }
 
 static void on_count(size_t count, void *self)
@@ -76,9 +79,5 @@ void thread_attach_event(struct thread *thread, const struct event *event)
 		create(thread);
 	if (!root->attach || (thread != root && !request.ptr))
 		return;
-	if (request.ptr) {
-		free(thread->asked);
-		thread->asked = str_dup(event->id);
-	}
-	attach_point_event(root->attach, event);
+	attach_point_event(root->attach, event, thread);
 }

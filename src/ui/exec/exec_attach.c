@@ -53,10 +53,10 @@ static void deny_all(struct exec_attach *attach)
 	}
 }
 
-static int submit(struct str id, const struct op *op, const struct event *request, void *self, struct error *err)
+static int submit(struct str id, const struct op *op, void *asker, void *self, struct error *err)
 {
 	struct exec_attach *attach = self;
-	(void)request;
+	(void)asker;
 	return codex_submit_op(attach->codex, id, op, err);
 }
 
@@ -68,7 +68,7 @@ static void on_count(size_t count, void *self)
 
 void exec_attach_event(struct exec_attach *attach, const struct event *event)
 {
-	attach_point_event(attach->point, event);
+	attach_point_event(attach->point, event, NULL);
 	if (!attach_point_count(attach->point))
 		deny_all(attach);
 }

@@ -76,7 +76,7 @@ static void end_requests(struct tui_agent *agent)
 		return;
 	tui_ask_end_turn(agent->tui->ask, str_of(turn));
 	if (agent->tui->point)
-		attach_point_withdraw(agent->tui->point, STR_NONE, str_of(turn));
+		attach_point_withdraw(agent->tui->point, STR_NONE, str_of(turn), NULL);
 }
 
 static void on_event(const struct event *event, void *self)

@@ -24,11 +24,10 @@ static const char ended[] = "The session has ended there.";
 
 /* ---- the terminal in which the session runs ---- */
 
-static int submit_for_guest(struct str id, const struct op *op, const struct event *request, void *self,
-                            struct error *err)
+static int submit_for_guest(struct str id, const struct op *op, void *asker, void *self, struct error *err)
 {
 	struct tui *tui = self;
-	(void)request;
+	(void)asker;
 	return codex_submit_op(tui->codex, id, op, err);
 }
 
@@ -41,8 +40,9 @@ static void withdraw(const struct attach_answered *answered, void *self)
 	tui_frame_change(tui->frame);
 }
 
-static void on_answered(const struct event *request, uint64_t seq, void *self)
+static void on_answered(const struct event *request, uint64_t seq, void *asker, void *self)
 {
+	(void)asker;
 	withdraw(&(struct attach_answered){attach_request_id(request), request->id, seq}, self);
 }
 
@@ -82,7 +82,7 @@ void tui_attach_describe(const struct tui *tui, struct buf *out)
 void tui_on_engine_event(const struct event *event, void *self)
 {
 	struct tui *tui = self;
-	tui_ask_number(tui->ask, attach_point_event(tui->point, event));
+	tui_ask_number(tui->ask, attach_point_event(tui->point, event, NULL));
 	tui_on_event(event, tui);
 }
 
