@@ -24,6 +24,7 @@
 #include "loop/loop.h"
 #include "net/websocket_upgrade.h"
 #include "transport/transport_connect.h"
+#include "transport/transport_listen.h"
 #include "transport/transport_stdio.h"
 #include "transport/transport_websocket.h"
 #include "transport/unix_socket.h"
@@ -188,8 +189,11 @@ static const struct transport_events server_events = {on_server_frame, on_long_f
 static bool has_bytes(int fd, uint64_t deadline_ns)
 {
 	struct pollfd wait = {.fd = fd, .events = POLLIN};
-	uint64_t now = clock_now_ns();
-	return now < deadline_ns && poll(&wait, 1, (int)((deadline_ns - now) / 1000000) + 1) > 0;
+	int count = -1;
+	errno = EINTR;
+	for (uint64_t now; count < 0 && errno == EINTR && (now = clock_now_ns()) < deadline_ns;)
+		count = poll(&wait, 1, (int)((deadline_ns - now) / 1000000) + 1);
+	return count > 0;
 }
 
 /* *rest receives the bytes after the response's head. */
@@ -409,11 +413,14 @@ static int connect_to(const char *address, struct error *err)
 /* A token must not cross a network in the clear. */
 static bool may_send_token(const char *address)
 {
-	static const char *const near[] = {"ws://127.", "ws://localhost:", "ws://[::1]:"};
-	for (size_t i = 0; i < countof(near); i++)
-		if (str_has_prefix(str_of(address), near[i]))
-			return true;
-	return false;
+	struct str rest = str_of(address);
+	if (!str_cut_prefix(&rest, "ws://"))
+		return false;
+	if (str_has_suffix(rest, "/"))
+		rest.len--;
+	auto_free char *tcp = xasprintf("tcp://%.*s", STR_ARG(rest));
+	return (str_cut_prefix(&rest, "localhost:") && str_rfind_char(rest, ':') < 0) ||
+	       transport_listener_is_local(tcp);
 }
 
 int app_server_call(const struct app_server_peer *peer, const char *method, struct str params, struct buf *answer,

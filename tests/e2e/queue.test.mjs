@@ -163,9 +163,13 @@ test('codex queue --remote adds the message through an app-server, over ws:// wi
 		'--remote', web, ...TOKEN.env], { home, env: TOKEN.set });
 	assert.equal(stranger.code, 1);
 	assert.match(stranger.stderr, /the server refused thread\/resume: .*00000000-/);
-	const far = await runCodex(t, ['queue', '--thread', id, '--message', 'x', '--remote', 'ws://192.0.2.1:9', ...TOKEN.env],
-		{ home, env: TOKEN.set });
-	assert.match(far.stderr, /a token is sent to ws:\/\/ on this machine only/);
+	for (const address of ['ws://192.0.2.1:9', 'ws://127.evil.example:9', 'ws://localhost:evil.example:9', 'ws://127.0.0.1.evil.example:9',
+		'ws://localhost.evil.example:9', 'ws://[::2]:9']) {
+		const far = await runCodex(t, ['queue', '--thread', id, '--message', 'x', '--remote', address, ...TOKEN.env], { home, env: TOKEN.set });
+		assert.match(far.stderr, /a token is sent to ws:\/\/ on this machine only/, address);
+	}
+	for (const address of [web.replace('127.0.0.1', 'localhost'), `${web}/`])
+		assert.equal((await queue(address, 'near', TOKEN.env, TOKEN.set)).code, 0, address);
 });
 
 test('codex queue --remote shows the words of a server on one line, and takes only its answers', options, async (t) => {
