@@ -105,6 +105,12 @@ static void read_folder(struct hook_config *to, const struct config *config, con
 
 /* ---- trust ---- */
 
+/* True for a layer that a project can bring along: its files, and the roles of subagents that they define. */
+static bool is_foreign(int kind)
+{
+	return kind == CONFIG_LAYER_project || kind == CONFIG_LAYER_role;
+}
+
 /* Returns the user's decision about a hook. A project's file must not contain one. */
 static const struct toml *find_state(const struct config *config, const char *key)
 {
@@ -113,7 +119,7 @@ static const struct toml *find_state(const struct config *config, const char *ke
 	const struct config_layer *layers = config_layers(config, &count);
 	for (int kind = 0; kind < CONFIG_LAYER_kind_count; kind++) {
 		for (size_t i = 0; i < count; i++) {
-			if ((int)layers[i].kind != kind || kind == CONFIG_LAYER_project)
+			if ((int)layers[i].kind != kind || is_foreign(kind))
 				continue;
 			const struct toml *state = toml_get(toml_get(layers[i].root, "hooks"), "state");
 			const struct toml *it = toml_find(state, str_of(key));
@@ -128,7 +134,7 @@ static bool is_managed(enum hook_source source)
 	return source == hook_source_mdm || source == hook_source_legacy_managed_config_file;
 }
 
-/* Returns features.hooks without the projects' files: a project must not switch off the user's hooks. */
+/* Returns features.hooks without foreign layers: a project must not switch off the user's hooks. */
 static bool are_on(const struct config *config)
 {
 	size_t count;
@@ -136,7 +142,7 @@ static bool are_on(const struct config *config)
 	const struct config_layer *layers = config_layers(config, &count);
 	for (int kind = 0; kind < CONFIG_LAYER_kind_count; kind++) {
 		for (size_t i = 0; i < count; i++) {
-			bool counts = (int)layers[i].kind == kind && kind != CONFIG_LAYER_project;
+			bool counts = (int)layers[i].kind == kind && !is_foreign(kind);
 			const struct toml *features = counts ? toml_get(layers[i].root, "features") : NULL;
 			const struct toml *value = toml_get(features, "hooks");
 			if (toml_is(value, TOML_bool))
