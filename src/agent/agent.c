@@ -35,6 +35,7 @@ static void emit_added(struct agent *agent, const struct agent_message *message)
 		.sender_agent_id = (int64_t)message->sender,
 		.recipient_agent_id = (int64_t)agent->id,
 		.interrupt = message->is_interrupt,
+		.quiet = message->is_quiet,
 		.prompt = message->text,
 		.timestamp_ms = message->at_ms,
 		.outcome = message->outcome,
@@ -319,16 +320,27 @@ void agent_end(struct agent *agent, enum agent_outcome outcome, struct str text)
 	notify_parent(agent);
 }
 
+static int post(struct agent *agent, const struct agent_message *message, struct error *err)
+{
+	if (agent_inbox_add(&agent->inbox, message, err) != 0)
+		return error_wrap(err, "agent_id %llu cannot be sent a message", (unsigned long long)agent->id);
+	emit_added(agent, message);
+	agent_waits_wake(agent);
+	agent->tree->options.ops->deliver(agent, agent->tree->options.self);
+	return 0;
+}
+
 int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str prompt, struct error *err)
 {
 	struct agent_message message = {
 		.sender = from, .is_interrupt = is_interrupt, .at_ms = clock_unix_ms(), .text = prompt};
-	if (agent_inbox_add(&agent->inbox, &message, err) != 0)
-		return error_wrap(err, "agent_id %llu cannot be sent a message", (unsigned long long)agent->id);
-	emit_added(agent, &message);
-	agent_waits_wake(agent);
-	agent->tree->options.ops->deliver(agent, agent->tree->options.self);
-	return 0;
+	return post(agent, &message, err);
+}
+
+int agent_post_quiet(struct agent *agent, uint64_t from, struct str prompt, struct error *err)
+{
+	struct agent_message message = {.sender = from, .is_quiet = true, .at_ms = clock_unix_ms(), .text = prompt};
+	return post(agent, &message, err);
 }
 
 struct agent_message *agent_take(struct agent *agent)

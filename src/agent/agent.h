@@ -164,6 +164,8 @@ void agent_end(struct agent *agent, enum agent_outcome outcome, struct str text)
 
 /* Puts a message into the agent's inbox. from: the sender's id. ERR_limit: the inbox is full, or the text too long. */
 must_check int agent_post(struct agent *agent, uint64_t from, bool is_interrupt, struct str prompt, struct error *err);
+/* As agent_post, but the message begins no turn of an idle agent. */
+must_check int agent_post_quiet(struct agent *agent, uint64_t from, struct str prompt, struct error *err);
 /* Takes the next message, interrupts first; NULL if the inbox is empty. The caller destroys it. */
 struct agent_message *agent_take(struct agent *agent);
 /* As agent_take, but the oldest message of one sender. */

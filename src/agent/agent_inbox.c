@@ -113,15 +113,12 @@ const struct agent_message *agent_inbox_find(const struct agent_inbox *inbox, ui
 	return oldest(inbox, sender);
 }
 
-bool agent_inbox_has_prefix_only(const struct agent_inbox *inbox, struct str prefix)
+bool agent_inbox_is_quiet(const struct agent_inbox *inbox)
 {
-	const struct list *const queues[] = {&inbox->regular, &inbox->interrupts};
 	const struct agent_message *message;
-	for (size_t i = 0; i < countof(queues); i++)
-		list_for_each(message, queues[i], link) {
-			if (message->outcome != agent_outcome_none || message->text.len < prefix.len ||
-			    memcmp(message->text.ptr, prefix.ptr, prefix.len) != 0)
-				return false;
-		}
-	return true;
+	list_for_each(message, &inbox->regular, link) {
+		if (!message->is_quiet)
+			return false;
+	}
+	return !inbox->interrupt_count;
 }

@@ -14,12 +14,11 @@
 #include "base/str.h"
 #include "protocol/record/enum.h"
 
-#define AGENT_QUIET "MESSAGE\n" /* begins a message of features.multi_agent_v2 that begins no turn */
-
 struct agent_message {
 	/* read-only */
 	uint64_t sender;
 	bool is_interrupt;
+	bool is_quiet;              /* begins no turn of an idle agent */
 	enum agent_outcome outcome; /* agent_outcome_none, or this message is the result of the sender's work */
 	int64_t at_ms;
 	struct str text; /* STR_NONE: a result without text */
@@ -50,8 +49,8 @@ struct agent_message *agent_inbox_take_kind(struct agent_inbox *inbox, uint64_t 
 /* Returns the oldest message of that sender, which stays in the inbox; borrowed. NULL if there is no such message. */
 const struct agent_message *agent_inbox_find(const struct agent_inbox *inbox, uint64_t sender);
 bool agent_inbox_is_empty(const struct agent_inbox *inbox);
-/* True if all messages begin with that text and no one is a result. */
-bool agent_inbox_has_prefix_only(const struct agent_inbox *inbox, struct str prefix);
+/* True if all messages are quiet, and for an empty inbox. */
+bool agent_inbox_is_quiet(const struct agent_inbox *inbox);
 void agent_message_destroy(struct agent_message *message); /* NULL is fine */
 
 #endif

@@ -63,6 +63,7 @@ static void restore_message(struct agent *agent, const struct inbox_message *mes
 	struct agent_message added = {
 		.sender = (uint64_t)message->sender_agent_id,
 		.is_interrupt = message->interrupt,
+		.is_quiet = message->quiet,
 		.outcome = message->outcome,
 		.at_ms = message->timestamp_ms,
 		.text = message->prompt,

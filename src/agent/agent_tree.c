@@ -112,13 +112,13 @@ static bool has_active(const struct agent *agent)
 }
 
 /* At most LIMIT_AGENTS_KEPT finished agents keep their sessions loaded; closes the oldest. An agent with unread
- * messages or active descendants is not finished. */
+ * messages that begin a turn, or with active descendants, is not finished. */
 static void make_room(struct agent_tree *tree)
 {
 	struct agent *agent, *oldest = NULL;
 	size_t loaded = 0;
 	list_for_each(agent, &tree->agents, link) {
-		if (!agent->parent || !agent->session || has_active(agent) || !agent_inbox_is_empty(&agent->inbox))
+		if (!agent->parent || !agent->session || has_active(agent) || !agent_inbox_is_quiet(&agent->inbox))
 			continue;
 		loaded++;
 		oldest = oldest ? oldest : agent;

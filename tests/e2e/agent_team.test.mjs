@@ -78,12 +78,48 @@ test('an agent reaches the root and its siblings by their paths, and may start a
 test('a fork knows the conversation', exec, async (t) => {
 	const model = await startModel(t, [
 		{ when: { contains: 'forked work', lacks: '"c"' }, reply: [{ message: 'ok' }] },
-		{ reply: [call('spawn_agent', { task_name: 'copy', message: 'forked work' }, 'c')] },
+		{ reply: [call('spawn_agent', { task_name: 'copy', message: 'forked work', agent_type: ' ', fork_turns: ' All ' }, 'c')] },
 		{ ...say('Done.'), times: 'forever' }]);
 	const run = await codexExec(t, model, ['ROOT'], { config: ON });
 	assert.equal(run.code, 0, run.stderr);
 	const child = model.requests().find(({ body }) => textsOf({ body }, 'user').includes('forked work'));
 	assert.ok(textsOf(child, 'user').includes('ROOT'));
+});
+
+// An interrupted agent has ended: it does not use up a place, of which there are 8.
+test('agents that were interrupted make place for others', exec, async (t) => {
+	const names = Array.from({ length: 9 }, (_, i) => `a${i}`);
+	const model = await startModel(t, [
+		{ when: { contains: 'sleep long', lacks: 'ROOT' }, reply: [call('exec_command', { cmd: 'sleep 60', yield_time_ms: 30000 })], times: 'forever' },
+		...names.map((name) => ({ reply: [spawn(name, 'sleep long'), call('interrupt_agent', { target: name }, `stop_${name}`)] })),
+		{ reply: [call('list_agents', {}, 'list')] },
+		{ ...say('Done.'), times: 'forever' }]);
+	const run = await codexExec(t, model, ['ROOT'], { config: `sandbox_mode = "danger-full-access"\n${ON}` });
+	assert.equal(run.code, 0, run.stderr);
+	const said = outputs(of(model, 'ROOT').at(-1));
+	for (const name of names)
+		assert.deepEqual([JSON.parse(said[`s_${name}`]), JSON.parse(said[`stop_${name}`])],
+			[{ task_name: `/root/${name}` }, { previous_status: 'running' }]);
+	assert.deepEqual(JSON.parse(said.list).agents.slice(1).map(({ agent_status: status }) => status), names.map(() => 'interrupted'));
+});
+
+test('a task may begin with any text; an agent gives itself none, and interrupts only the agents below it', exec, async (t) => {
+	const model = await startModel(t, [
+		agent('MESSAGE\\ncount figs', { message: 'Nine.' }),
+		{ when: { contains: 'try things', lacks: 'ROOT' }, reply: [call('followup_task', { target: '/root/one', message: 'x' }, 'self'),
+			call('interrupt_agent', { target: '/root/one' }, 'own'), call('interrupt_agent', { target: '/root/two' }, 'sibling')] },
+		{ when: { contains: 'try things', lacks: 'ROOT' }, reply: [{ message: 'Tried.' }] },
+		agent('count pears', { message: 'Five.' }),
+		{ reply: [spawn('two', 'count pears')] }, { reply: [call('wait_agent', {})] },
+		{ reply: [spawn('one', 'try things')] }, { reply: [call('wait_agent', {})] },
+		{ reply: [call('followup_task', { target: 'two', message: 'MESSAGE\ncount figs' }), call('wait_agent', {})] },
+		say('Done.')]);
+	const run = await codexExec(t, model, ['ROOT'], { config: ON });
+	assert.deepEqual([run.code, run.stdout], [0, 'Done.\n'], run.stderr);
+	const no = 'an agent can interrupt only the agents below it';
+	assert.deepEqual(outputs(of(model, 'try things').at(-1)), { self: 'an agent cannot give itself a task', own: no, sibling: no });
+	assert.deepEqual(notes(of(model, 'count figs').at(-1)), [{ agent_path: '/root', message_type: 'NEW_TASK', payload: 'MESSAGE\ncount figs' }]);
+	assert.deepEqual(notes(of(model, 'ROOT').at(-1)).map(({ status }) => status.completed), ['Five.', 'Tried.', 'Nine.']);
 });
 
 test('errors', exec, async (t) => {
@@ -92,18 +128,25 @@ test('errors', exec, async (t) => {
 		{ reply: [spawn('a', 'count'), spawn('a', 'again'), call('spawn_agent', { task_name: 'Bad Name', message: 'x' }, 'bad'),
 			call('spawn_agent', { task_name: 'b', message: ' ' }, 'empty'), call('send_message', { target: 'a', message: '' }, 'none'),
 			call('followup_task', { target: '/root', message: 'x' }, 'root'), call('interrupt_agent', { target: 'nosuch' }, 'nosuch'),
-			call('interrupt_agent', { target: '/root' }, 'up'), call('close_agent', { target: 'a' }, 'v1')]
+			call('interrupt_agent', { target: '/root' }, 'up'), call('close_agent', { target: 'a' }, 'v1'),
+			spawn('c', 'x', { fork_turns: '3' }), spawn('d', 'x', { fork_turns: 'all', agent_type: 'worker' }),
+			spawn('e', 'x', { fork_turns: '', model: 'gpt-5.2' }), spawn('f', 'x', { fork_turns: 'all', reasoning_effort: 'low' }),
+			spawn('g', 'count', { fork_turns: ' NONE ', reasoning_effort: 'low' })]
 			.map((it, i) => (i === 1 ? { ...it, call_id: 'twice' } : it)) },
 		{ ...say('Done.'), times: 'forever' }]);
 	const run = await codexExec(t, model, ['ROOT'], { config: ON });
 	assert.equal(run.code, 0, run.stderr);
-	const { s_a, ...said } = outputs(of(model, 'ROOT').at(-1));
+	const { s_a, s_g, ...said } = outputs(of(model, 'ROOT').at(-1));
 	assert.match(s_a, /\/root\/a/);
+	assert.match(s_g, /\/root\/g/);
+	const own = 'A fork with the history keeps the role, model and effort of its parent: omit agent_type, model and reasoning_effort, or set ' +
+		'fork_turns to none';
 	assert.deepEqual(said, { twice: 'agent path `/root/a` already exists',
 		bad: 'agent_name must use only lowercase letters, digits, and underscores',
 		empty: "Empty message can't be sent to an agent", none: "Empty message can't be sent to an agent",
 		root: "Follow-up tasks can't target the root agent", nosuch: 'live agent path `/root/nosuch` not found',
-		up: 'root is not a spawned agent', v1: 'unsupported call: close_agent' });
+		up: 'root is not a spawned agent', v1: 'unsupported call: close_agent',
+		s_c: 'fork_turns must be `none` or `all`', s_d: own, s_e: own, s_f: own });
 });
 
 test('a running agent is interrupted, and works on with a further task; clients see the calls as items', server, async (t) => {

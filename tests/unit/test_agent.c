@@ -173,6 +173,25 @@ static void an_agent_with_unread_messages_is_not_unloaded(void **state)
 	assert_null(next->session);
 }
 
+/* It begins no turn, so it might stay unread for ever; it is read when the agent is loaded again. */
+static void a_quiet_message_keeps_no_agent_loaded(void **state)
+{
+	struct fixture *f = *state;
+	struct error err;
+	struct agent *quiet = launch(f->tree->root, "work");
+	agent_end(quiet, agent_outcome_completed, STR("done"));
+	assert_int_equal(agent_post_quiet(quiet, 0, STR("by the way"), &err), 0);
+	assert_true(agent_inbox_is_quiet(&quiet->inbox));
+	for (size_t i = 0; i < LIMIT_AGENTS_KEPT; i++)
+		agent_end(launch(f->tree->root, "work"), agent_outcome_completed, STR("done"));
+	assert_null(quiet->session);
+	assert_int_equal(agent_post(quiet, 0, true, STR("now"), &err), 0);
+	assert_false(agent_inbox_is_quiet(&quiet->inbox));
+	agent_message_destroy(agent_take(quiet));
+	assert_true(agent_inbox_is_quiet(&quiet->inbox));
+	assert_false(agent_inbox_is_quiet(&f->tree->root->inbox)); /* the ends of its agents */
+}
+
 static void numbers_are_not_used_again(void **state)
 {
 	struct fixture *f = *state;
@@ -518,6 +537,7 @@ int main(void)
 		T(a_launch_emits_its_events_in_order),
 		T(the_agent_that_was_started_first_is_unloaded_first),
 		T(an_agent_with_unread_messages_is_not_unloaded),
+		T(a_quiet_message_keeps_no_agent_loaded),
 		T(numbers_are_not_used_again),
 		T(places_and_depth_are_limited),
 		T(a_completion_reaches_the_parent_after_the_status),

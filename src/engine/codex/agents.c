@@ -156,8 +156,7 @@ static bool has_place(const struct agent *agent)
 static bool may_rest(const struct codex *codex)
 {
 	const struct agent_inbox *inbox = &codex->env.agent->inbox;
-	return codex->env.config->features.multi_agent_v2 && !codex->session->task &&
-	       agent_inbox_has_prefix_only(inbox, STR(AGENT_QUIET));
+	return !codex->session->task && agent_inbox_is_quiet(inbox);
 }
 
 /* Called when a message arrives. A running task reads the inbox at the end of its turn; only an interrupt aborts it. */

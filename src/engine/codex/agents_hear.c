@@ -84,14 +84,12 @@ static void record_notification(struct session *session, const struct agent *abo
 }
 
 /* Records a message or the end of an agent for a model that names agents by their paths. As context, so that it is not
- * taken for the user's words, and in JSON, so that a text cannot end it. */
+ * taken for the user's words, and in JSON on one line, which a text cannot end. */
 static void record_team(struct session *session, const struct agent *about, const struct agent_message *message)
 {
 	auto_arena struct arena arena = {0};
 	auto_buf struct buf text, path, item;
-	struct str payload = message->text;
 	bool is_end = message->outcome != agent_outcome_none;
-	bool is_quiet = !is_end && str_cut_prefix(&payload, AGENT_QUIET);
 	buf_init(&text, LIMIT_TOOL_OUTPUT);
 	buf_init(&path, LIMIT_LINE);
 	buf_init(&item, LIMIT_TOOL_ITEM);
@@ -100,13 +98,13 @@ static void record_team(struct session *session, const struct agent *about, cons
 	buf_append_c(&text, "<subagent_notification>\n");
 	jw_object(&w);
 	jw_member_str(&w, "agent_path", buf_str(&path));
-	jw_member_cstr(&w, "message_type", is_end ? "FINAL_ANSWER" : is_quiet ? "MESSAGE" : "NEW_TASK");
+	jw_member_cstr(&w, "message_type", is_end ? "FINAL_ANSWER" : message->is_quiet ? "MESSAGE" : "NEW_TASK");
 	if (is_end) {
 		struct agent_status status = collab_status(about, &arena);
 		jw_key(&w, "status");
 		union_encode(&union_agent_status, &status, &w);
 	} else {
-		jw_member_str(&w, "payload", payload);
+		jw_member_str(&w, "payload", message->text);
 	}
 	jw_object_end(&w);
 	buf_append_c(&text, "\n</subagent_notification>");

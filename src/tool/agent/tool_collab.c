@@ -136,7 +136,7 @@ void tool_spawn_agent_start(struct tool_call *call)
 		tool_call_finishf(call, false, "%s", err.text);
 		return;
 	}
-	if (args->fork_context && args->agent_type.ptr) {
+	if (args->fork_context && str_trim(args->agent_type).len) {
 		tool_call_finish(call, false,
 		                 STR("A fork with the history keeps the role of its parent: omit agent_type, or omit "
 		                     "fork_context"));

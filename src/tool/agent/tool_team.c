@@ -1,6 +1,7 @@
 /* The tools of features.multi_agent_v2: agents have names, a path of names identifies one, and any two of a session can
  * exchange messages. The session reads messages at the end of a turn (agents_hear.c); wait_agent only waits. */
 #include <string.h>
+#include <strings.h>
 
 #include "agent/agent_wait.h"
 #include "base/error.h"
@@ -75,19 +76,32 @@ static bool has_words(struct tool_call *call, struct str message)
 
 /* ---- spawn ---- */
 
+/* True for `all` and for no value; *is_known is false for another one than these and `none`. */
+static bool forks(const struct args_team_spawn *args, bool *is_known)
+{
+	struct str turns = str_trim(args->fork_turns);
+	bool is_none = turns.len == 4 && strncasecmp(turns.ptr, "none", 4) == 0;
+	*is_known = is_none || !turns.len || (turns.len == 3 && strncasecmp(turns.ptr, "all", 3) == 0);
+	return !is_none;
+}
+
 static bool check_spawn(struct tool_call *call, const struct agent *self)
 {
 	const struct args_team_spawn *args = call->args;
+	bool is_known, is_fork = forks(args, &is_known);
+	bool has_own = str_trim(args->agent_type).len || args->model.len || args->reasoning_effort.len;
 	struct str path = full_path(call, self, args->task_name);
 	if (!is_name(args->task_name))
 		tool_call_finish(call, false,
 		                 STR("agent_name must use only lowercase letters, digits, and underscores"));
 	else if (find_path(call, self, path))
 		tool_call_finishf(call, false, "agent path `%.*s` already exists", STR_ARG(path));
-	else if (!str_is(args->fork_turns, "none") && args->agent_type.ptr)
+	else if (!is_known)
+		tool_call_finish(call, false, STR("fork_turns must be `none` or `all`"));
+	else if (is_fork && has_own)
 		tool_call_finish(call, false,
-		                 STR("A fork with the history keeps the role of its parent: omit agent_type, or set "
-		                     "fork_turns to none"));
+		                 STR("A fork with the history keeps the role, model and effort of its parent: omit "
+		                     "agent_type, model and reasoning_effort, or set fork_turns to none"));
 	else
 		return has_words(call, args->message);
 	return false;
@@ -100,16 +114,16 @@ void tool_team_spawn_start(struct tool_call *call)
 	struct agent *self = tool_collab_self(call);
 	if (!self || !check_spawn(call, self))
 		return;
-	bool forks = !str_is(args->fork_turns, "none");
+	bool is_known, is_fork = forks(args, &is_known);
 	struct agent_launch wish = {
-		.origin = forks ? subagent_origin_fork : subagent_origin_spawn,
+		.origin = is_fork ? subagent_origin_fork : subagent_origin_spawn,
 		.prompt = args->message,
 		.label = args->task_name,
 		.role = str_trim(args->agent_type).len ? args->agent_type : STR_NONE,
 		.has_own_label = true,
 		.model = args->model,
 		.effort = args->reasoning_effort,
-		.shares_history = forks,
+		.shares_history = is_fork,
 		.call_id = call->call_id,
 		.tool = "spawn_agent",
 	};
@@ -131,12 +145,11 @@ void tool_team_spawn_start(struct tool_call *call)
 
 static int deliver(struct agent *to, const struct agent *self, struct str text, bool is_task, struct error *err)
 {
-	if (is_task && agent_wake(to, err) != 0)
+	if (!is_task)
+		return agent_post_quiet(to, self->id, text, err);
+	if (agent_wake(to, err) != 0 || agent_post(to, self->id, false, text, err) != 0)
 		return -(int)err->code;
-	if (agent_post(to, self->id, false, text, err) != 0)
-		return -(int)err->code;
-	if (is_task)
-		agent_begin(to);
+	agent_begin(to);
 	return 0;
 }
 
@@ -150,14 +163,14 @@ static void send_text(struct tool_call *call, bool is_task)
 	struct agent *to = find(call, self, args->target);
 	if (!to)
 		return;
-	if (is_task && !to->parent) {
-		tool_call_finish(call, false, STR("Follow-up tasks can't target the root agent"));
+	if (is_task && (!to->parent || to == self)) {
+		tool_call_finish(call, false,
+		                 to->parent ? STR("an agent cannot give itself a task")
+		                            : STR("Follow-up tasks can't target the root agent"));
 		return;
 	}
-	struct str text = is_task ? args->message
-	                          : str_of(arena_printf(&call->arena, AGENT_QUIET "%.*s", STR_ARG(args->message)));
 	collab_emit_message_begin(call, to, args->message);
-	int status = deliver(to, self, text, is_task, &err);
+	int status = deliver(to, self, args->message, is_task, &err);
 	collab_emit_message_end(call, to, args->message);
 	if (status == 0)
 		tool_call_finish(call, true, STR(""));
@@ -184,9 +197,9 @@ void tool_team_interrupt_start(struct tool_call *call)
 	struct agent *agent = self ? find(call, self, args->target) : NULL;
 	if (!agent)
 		return;
-	if (!agent->parent || agent_is_below(self, agent)) {
+	if (agent == self || !agent_is_below(agent, self)) {
 		tool_call_finish(call, false,
-		                 agent->parent ? STR("an agent cannot interrupt itself or an agent above it")
+		                 agent->parent ? STR("an agent can interrupt only the agents below it")
 		                               : STR("root is not a spawned agent"));
 		return;
 	}
@@ -195,8 +208,7 @@ void tool_team_interrupt_start(struct tool_call *call)
 	jw_key(&w, "previous_status");
 	tool_agent_write_status(agent, &w);
 	jw_object_end(&w);
-	if (agent_is_active(agent))
-		agent_pause(agent);
+	agent_cancel(agent); /* a paused agent would count towards max_active, and no tool of the team closes one */
 	tool_call_finish_output(call, true);
 }
 
