@@ -139,6 +139,15 @@ static void run_script(const struct host_js *js, char *frame, size_t len)
 	serve(js);
 }
 
+/* Drops what the script has not read: in the rest of a frame, a text could pass for a frame of its own. */
+static void drop_input(void)
+{
+	char bytes[PATH_SIZE];
+	struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
+	while (poll(&input, 1, 0) > 0 && read(STDIN_FILENO, bytes, sizeof(bytes)) > 0)
+		;
+}
+
 /* Waits for the child of a script. If a crash or a signal ends the child, this process ends in the same way, because a
  * frame may be half read or half written. */
 static void wait_for(pid_t child)
@@ -153,6 +162,7 @@ static void wait_for(pid_t child)
 		_exit(ended > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 1);
 	fcntl(STDIN_FILENO, F_SETFL, 0); /* the flags are those of the child as well: no O_NONBLOCK */
 	fcntl(STDOUT_FILENO, F_SETFL, 0);
+	drop_input();
 	if (write(STDERR_FILENO, READY, 1) != 1)
 		_exit(1);
 }

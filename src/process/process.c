@@ -28,6 +28,7 @@
 
 enum { READ_SIZE = 64 * KIB, STREAMS = 2 };
 static _Thread_local char read_buffer[READ_SIZE];
+static _Thread_local size_t lingering_count;
 
 struct stream {
 	uv_pipe_t pipe;
@@ -56,8 +57,6 @@ struct process {
 	bool is_lingering;
 };
 
-static _Thread_local size_t lingering_count;
-
 static void on_stream_read(uv_stream_t *uv, ssize_t got, const uv_buf_t *buf);
 
 static void free_if_done(struct process *process)
@@ -81,8 +80,7 @@ static void handle_closed(struct process *process)
 
 static void on_stream_closed(uv_handle_t *uv)
 {
-	struct stream *stream = uv->data;
-	handle_closed(stream->process);
+	handle_closed(((struct stream *)uv->data)->process);
 }
 
 static void on_input_closed(void *self)
@@ -137,9 +135,8 @@ static void report_end(struct process *process)
 
 static void end_if_complete(struct process *process)
 {
-	if (process->is_ended || process->is_dropped || process->child.is_running || has_open_output(process))
-		return;
-	report_end(process);
+	if (!process->is_ended && !process->is_dropped && !process->child.is_running && !has_open_output(process))
+		report_end(process);
 }
 
 static void report_output(struct stream *stream, size_t len)
@@ -267,11 +264,9 @@ static void on_child_end(int wait_status, const struct error *err, void *self)
 		return;
 	}
 	process->result.wall_ms = clock_now_ms() - process->started_ms;
-	if (err) {
+	if (err)
 		report_failure(process, err);
-		return;
-	}
-	if (process->is_ended)
+	if (err || process->is_ended)
 		return;
 	process->result.exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
 	process->result.signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
@@ -429,6 +424,11 @@ bool process_is_running(const struct process *process)
 int process_write_stdin(struct process *process, struct str bytes, struct error *err)
 {
 	return process_input_write(&process->in, bytes, err);
+}
+
+bool process_has_input(const struct process *process)
+{
+	return process->in.pending > 0;
 }
 
 void process_close_stdin(struct process *process)

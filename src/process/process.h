@@ -82,6 +82,8 @@ bool process_is_running(const struct process *process);
 /* Copies bytes, which are written as the command reads. ERR_busy if LIMIT_EXEC_STDIN bytes are pending, ERR_io if
  * the input is closed. */
 must_check int process_write_stdin(struct process *process, struct str bytes, struct error *err);
+/* True if bytes of the input are not written yet. */
+bool process_has_input(const struct process *process);
 /* Ends the input after the pending bytes; at a terminal, as Ctrl-D does. */
 void process_close_stdin(struct process *process);
 

@@ -1,7 +1,8 @@
 // A host that can run one script after the other stays until the task ends, and nothing of a script stays in it.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
@@ -64,6 +65,16 @@ test('a host whose last script may still run gets no other one', server, async (
 	}
 });
 
+test('a host that has left a part of a result unread gets no other script', server, async (t) => {
+	const args = JSON.stringify({ cmd: 'yes | head -c 1000000', max_output_tokens: 1000000 });
+	const ready = `fs.writeSync(1, frame({ t: 'call', id: 1, name: 'exec_command', args: '${args}' })); read(4); fs.writeSync(2, '\\1');`;
+	const thread = await startThread(t, [script('1'), script('2')], { env: pidHost(t, { ready }) });
+	await thread.turn();
+	const hosts = texts(thread);
+	assert.ok(hosts.every((pid) => /^\d+$/.test(pid)), hosts.join());
+	assert.notEqual(hosts[0], hosts[1]);
+});
+
 test('a host that waits ends with an interrupt', server, async (t) => {
 	const env = pidHost(t);
 	const thread = await startThread(t, [script('1'), { reply: [{ start: true }, { hang: true }] }], { env });
@@ -79,22 +90,38 @@ test('a host that waits ends with an interrupt', server, async (t) => {
 
 const start = (source) => frame({ t: 'start', source, tools: [], stored: {} });
 
-test('quickjs: results that a script has not awaited are nothing to the next one', { skip: !engines.includes('quickjs') }, () => {
+/** Sends the host each input when it has said that the script before has ended. */
+async function inTurn([first, ...inputs]) {
+	const host = spawn(hostBin, { env: { CODEX_CODE_MODE_ENGINE: 'quickjs' } });
+	let ready = '', out = '';
+	host.stdout.setEncoding('latin1').on('data', (bytes) => { out += bytes; });
+	host.stderr.setEncoding('latin1').on('data', (bytes) => {
+		ready += bytes;
+		inputs.length ? host.stdin.write(inputs.shift()) : host.stdin.end();
+	});
+	host.stdin.write(first);
+	const [status] = await once(host, 'close');
+	return { status, ready, words: out.match(/\{.*?\}/g)?.filter((word) => /"text"/.test(word)) ?? [] };
+}
+
+test('quickjs: results that a script has not awaited are nothing to the next one', { skip: !engines.includes('quickjs') }, async () => {
 	const late = frame({ t: 'result', id: 1, value: 'late' });
-	const run = spawnSync(hostBin, { input: Buffer.concat([start('text(1)'), late, late, start('text(2)')]), timeout: 60_000,
-		env: { CODEX_CODE_MODE_ENGINE: 'quickjs' } });
-	const words = run.stdout.toString('latin1').match(/\{.*?\}/g);
-	assert.equal(run.stderr.toString(), '\x01\x01', 'each process of a script has ended');
-	assert.deepEqual(words.filter((word) => /"text"/.test(word)), ['{"t":"text","text":"1"}', '{"t":"text","text":"2"}']);
+	const run = await inTurn([Buffer.concat([start('text(1)'), late, late]), start('text(2)')]);
+	assert.equal(run.ready, '\x01\x01', 'each process of a script has ended');
+	assert.deepEqual(run.words, ['{"t":"text","text":"1"}', '{"t":"text","text":"2"}']);
 	assert.equal(run.status, 0);
 });
 
-test('quickjs: no script follows one that has crashed or used up its memory', { skip: !engines.includes('quickjs') }, () => {
+test('quickjs: a text in a result that was half read is no script', { skip: !engines.includes('quickjs') }, async () => {
+	const late = frame({ t: 'result', id: 1, value: 'late' }), fake = start("text('fake')");
+	const run = await inTurn([Buffer.concat([start('text(1)'), late.subarray(9), fake, late.subarray(0, 3)]), start('text(2)')]);
+	assert.deepEqual(run.words, ['{"t":"text","text":"1"}', '{"t":"text","text":"2"}']);
+});
+
+test('quickjs: no script follows one that has crashed or used up its memory', { skip: !engines.includes('quickjs') }, async () => {
 	const bomb = "const a = []; for (let i = 0; i < 45; i++) a.push(new Uint8Array(10e6).fill(1)); for (;;) a.push('x'.repeat(1e6) + a.length)";
-	const run = spawnSync(hostBin, { input: Buffer.concat([start(bomb), start("text('next')")]), timeout: 60_000,
-		env: { CODEX_CODE_MODE_ENGINE: 'quickjs' } });
-	const goesOn = run.stderr.toString() === '\x01\x01';
-	assert.equal(/next/.test(run.stdout.toString('latin1')), goesOn, 'only a host that says so runs another script');
+	const run = await inTurn([start(bomb), start("text('next')")]);
+	assert.equal(/next/.test(run.words.join()), run.ready === '\x01\x01', 'only a host that says so runs another script');
 });
 
 for (const engine of engines) {

@@ -29,7 +29,7 @@ void code_host_leave(struct code_cell *cell)
 	struct code_cells *cells = cell->cells;
 	struct code_host *host = steal(cell->runner);
 	host->cell = NULL;
-	if (!cell->has_ended || cells->host->is_idle || (cells->spare && cells->spare->is_ready)) {
+	if (!cell->has_ended || host->is_behind || cells->host->is_idle || (cells->spare && cells->spare->is_ready)) {
 		host_destroy(host);
 		return;
 	}
@@ -115,7 +115,10 @@ static struct code_host *host_start(struct code_cell *cell, struct error *err)
 bool code_host_send(struct code_host *host, struct str frame)
 {
 	struct error err;
-	return process_write_stdin(host->process, frame, &err) == 0 || err.code != ERR_busy;
+	bool is_start = !host->is_started, is_sent = process_write_stdin(host->process, frame, &err) == 0;
+	host->is_started = true;
+	host->is_behind |= !is_start && process_has_input(host->process);
+	return is_sent || err.code != ERR_busy;
 }
 
 struct code_host *code_host_take(struct code_cell *cell, struct error *err)
@@ -126,7 +129,7 @@ struct code_host *code_host_take(struct code_cell *cell, struct error *err)
 	if (!host)
 		return NULL;
 	host->cell = cell;
-	host->is_ready = false;
+	host->is_ready = host->is_started = false;
 	return host;
 }
 

@@ -19,7 +19,9 @@ struct code_host {
 	struct code_cells *cells;
 	struct code_cell *cell; /* whose script it runs; NULL: it waits for one */
 	struct process *process;
-	bool is_ready; /* it can run another script: the process of the last one has ended */
+	bool is_ready;   /* it can run another script: the process of the last one has ended */
+	bool is_started; /* its script is sent */
+	bool is_behind;  /* a result had to wait: the end of the script may leave a part of it in the pipe */
 };
 
 struct code_cells {
