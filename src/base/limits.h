@@ -251,6 +251,7 @@ enum {
 	LIMIT_TOOL_NAMESPACE = 64,
 	LIMIT_TOOLS_JSON = 4 * MIB,      /* the tools array of a request */
 	LIMIT_QUESTIONS = 32,            /* questions to the user in one call */
+	LIMIT_QUESTION_TEXT = 256 * KIB, /* of questions that nothing waits for, and as JSON */
 	LIMIT_TOOL_OUTPUT = 4 * MIB,     /* text of one tool call before it is truncated for the model */
 	LIMIT_TOOL_ITEM = 32 * MIB,      /* a tool's output as a JSON item, which escaping enlarges */
 	LIMIT_CONTEXT_TEXT = 16 * MIB,   /* one text of the preamble */

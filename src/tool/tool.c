@@ -49,7 +49,8 @@ static const struct tool_type *find_known(const struct tool_host *host, struct s
 		bool is_known = (!(type->flags & TOOL_OF_COLLAB) || host->has_collab) &&
 		                (!(type->flags & TOOL_OF_TEAM) || host->has_team) &&
 		                (!(type->flags & TOOL_OF_AGENTS) || !host->has_team) &&
-		                (!(type->flags & TOOL_OF_CODE) || host->code.is_on);
+		                (!(type->flags & TOOL_OF_CODE) || host->code.is_on) &&
+		                (!(type->flags & TOOL_OF_CLOCK) || host->code.has_clock);
 		if (is_known && str_is(name, type->wire))
 			return type;
 	}

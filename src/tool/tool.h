@@ -31,6 +31,7 @@ enum tool_flags {
 	TOOL_IN_REVIEW = 64,
 	TOOL_OF_CODE = 128,
 	TOOL_OF_TEAM = 256,
+	TOOL_OF_CLOCK = 512, /* exists for models of the gpt-6 family only */
 };
 #define TOOL_FUNCTIONS "functions"   /* the namespace of tools without one in the lite form of requests */
 #define TOOL_AGENTS "multi_agent_v1" /* the namespace in which the tools flagged OF_AGENTS are offered */

@@ -31,13 +31,13 @@ static void stop(struct tool_call *call)
 	list_remove(&sleep->link);
 	loop_timer_destroy(sleep->timer);
 	free(sleep);
+	emit_item(call, EV_item_completed);
 }
 
 static void end(struct tool_call *call, const char *how)
 {
 	double seconds = (double)(clock_now_ns() - call->started_ns) / 1e9;
 	stop(call);
-	emit_item(call, EV_item_completed);
 	tool_call_finishf(call, true, "Wall time: %.4f seconds\nSleep %s.", seconds, how);
 }
 

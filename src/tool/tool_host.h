@@ -60,6 +60,7 @@ struct tool_host {
 	bool has_team;                       /* true if features.multi_agent_v2 is on */
 	bool asks_in_default_mode;           /* request_user_input is allowed outside of plan mode */
 	bool is_unattended;                  /* no user can answer a question */
+	bool is_subagent;                    /* its user is another agent */
 	bool has_reviewer;                   /* requests for approval are answered without the user */
 	bool allows_login_shell;             /* the model may request login shells */
 	uint64_t question_timeout_ms;        /* time limit of a question to the user; 0: no limit */
@@ -71,6 +72,7 @@ struct tool_host {
 	bool is_idle;             /* no task runs: scripts start no calls */
 	struct {
 		bool is_on;                /* the tools exec and wait exist */
+		bool has_clock;            /* the tools of the gpt-6 models exist */
 		const char *refusal;       /* why no script can run; NULL: it can */
 		const char *program;       /* the host of scripts */
 		const char *path, *engine; /* "PATH=…" and "CODEX_CODE_MODE_ENGINE=…" for it; engine may be NULL */

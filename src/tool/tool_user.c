@@ -166,6 +166,19 @@ static bool has_all_options(const struct args_request_user_input *args)
 	return true;
 }
 
+static void refuse(struct tool_call *call)
+{
+	tool_call_finish(call, false,
+	                 STR("No operator is there to answer: this session runs by itself. Take the "
+	                     "choices that you recommend, "
+	                     "go on, and name them as assumptions.")); /* words: quoted */
+}
+
+static void refuse_count(struct tool_call *call)
+{
+	tool_call_finishf(call, false, "%s takes %d questions at a time; ask fewer", call->type->wire, LIMIT_QUESTIONS);
+}
+
 void tool_request_user_input_start(struct tool_call *call)
 {
 	const struct args_request_user_input *args = args_of(call);
@@ -174,13 +187,9 @@ void tool_request_user_input_start(struct tool_call *call)
 	else if (!has_all_options(args))
 		tool_call_finish(call, false, STR("request_user_input requires non-empty options for every question"));
 	else if (args->questions_count > LIMIT_QUESTIONS)
-		tool_call_finishf(call, false, "request_user_input takes %d questions at a time; ask fewer",
-		                  LIMIT_QUESTIONS);
+		refuse_count(call);
 	else if (call->host->is_unattended)
-		tool_call_finish(call, false,
-		                 STR("No operator is there to answer: this session runs by itself. Take the "
-		                     "choices that you recommend, "
-		                     "go on, and name them as assumptions.")); /* words: quoted */
+		refuse(call);
 	else
 		ask(call);
 }
@@ -220,9 +229,17 @@ void tool_request_user_input_async_start(struct tool_call *call)
 {
 	const struct args_request_user_input_async *args = call->args;
 	auto_buf struct buf text, questions;
-	buf_init(&text, LIMIT_TOOL_ITEM);
-	buf_init(&questions, LIMIT_TOOL_ITEM);
+	buf_init(&text, LIMIT_QUESTION_TEXT);
+	buf_init(&questions, LIMIT_QUESTION_TEXT);
 	struct json_writer w = json_writer(&questions);
+	if (call->host->is_unattended || call->host->is_subagent) {
+		refuse(call);
+		return;
+	}
+	if (args->questions_count > LIMIT_QUESTIONS) {
+		refuse_count(call);
+		return;
+	}
 	if (!args->questions_count) {
 		tool_call_finish(call, false, STR("questions must not be empty"));
 		return;

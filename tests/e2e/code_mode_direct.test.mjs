@@ -63,6 +63,7 @@ test('an interrupt ends a sleep', server, async (t) => {
 	const { params } = await thread.server.take((m) => m.method === 'item/started' && m.params.item.type === 'sleep', 'sleep');
 	await thread.server.request('turn/interrupt', { threadId: thread.thread.id, turnId: params.turnId });
 	assert.equal((await thread.server.next('turn/completed')).params.turn.status, 'interrupted');
+	assert.deepEqual(itemsOf(thread, ({ type }) => type === 'sleep').map(([method]) => method), ['item/started', 'item/completed']);
 	await thread.turn('again');
 	assert.match(thread.outputs()[0].output, /abort/);
 });
@@ -81,10 +82,31 @@ test('questions are a message, and the turn goes on', server, async (t) => {
 	assert.equal(itemsOf(thread, (item) => item.type === 'agentMessage' && item.delivery === null).length, 2, 'the ordinary message');
 });
 
-test('exec shows the questions to people', needs('exec'), async (t) => {
-	const model = await startModel(t, [ask([{ title: 'Which colour?', options: ['red'] }]), reply({ message: 'Done.' })]);
+test('more or longer questions than the limits are refused', server, async (t) => {
+	const thread = await startThread(t, [ask(Array(33).fill({ title: 'Why?' })), ask([{ title: 'x'.repeat(300000) }])]);
+	await thread.turn();
+	const outputs = thread.outputs().map(({ output }) => output);
+	assert.deepEqual(outputs, ['request_user_input_async takes 32 questions at a time; ask fewer', 'the questions are too long']);
+	assert.deepEqual(itemsOf(thread, (item) => item.questions), []);
+});
+
+test('models that are not offered the clock and the questions have neither', server, async (t) => {
+	const clock = { type: 'namespace', name: 'clock', description: 'A clock.', tools: [
+		{ type: 'function', name: 'sleep', description: 'Sleeps.', inputSchema: { type: 'object', properties: {} } }] };
+	const thread = await startThread(t, [ask([{ title: 'Why?' }]), call('clock', 'sleep', {})],
+		{ params: { model: 'gpt-5.6-sol', dynamicTools: [clock] } });
+	await thread.start();
+	const asked = await thread.server.take((m) => m.method === 'item/tool/call', 'the call of the tool of the client');
+	assert.deepEqual([asked.params.namespace, asked.params.tool], ['clock', 'sleep']);
+	thread.server.answer(asked, { success: true, contentItems: [{ type: 'inputText', text: 'slept' }] });
+	await thread.server.next('turn/completed');
+	assert.match(JSON.stringify(thread.outputs()[0].output), /unsupported call: /);
+	assert.match(JSON.stringify(thread.outputs()[1].output), /slept/);
+});
+
+test('a session without a user refuses the questions', needs('exec'), async (t) => {
+	const model = await startModel(t, [ask([{ title: 'Which colour?' }]), reply({ message: 'Done.' })]);
 	const run = await codexExec(t, model, ['-m', 'gpt-6-sol', 'hi']);
 	assert.equal(run.code, 0, run.stderr);
-	assert.match(run.stderr, /Which colour\?\n- red/);
-	assert.equal(run.stdout, 'Done.\n');
+	assert.match(model.requests()[1].body.input.at(-1).output, /No operator is there/);
 });

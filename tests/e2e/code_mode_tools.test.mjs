@@ -218,7 +218,9 @@ test('subagents are asked in the lite form, and their scripts are their own', se
 	const thread = await startThread(t, [
 		child('count the files', { custom: 'exec',
 			input: "store('k', 'child'); text((await tools.exec_command({cmd: 'echo from the child'})).output)" }),
-		{ when: { contains: 'from the child', lacks: 'ask the helper' }, reply: [{ message: 'There are three.' }] },
+		{ when: { contains: 'from the child', lacks: 'ask the helper' },
+			reply: [{ call: 'request_user_input_async', arguments: { questions: [{ title: 'Why?' }] } }] },
+		{ when: { contains: 'No operator is there', lacks: 'ask the helper' }, reply: [{ message: 'There are three.' }] },
 		call('subagent_spawn', { prompt: 'count the files' }),
 		call('subagent_await', {}),
 		script("text(load('k'))"),
@@ -227,7 +229,7 @@ test('subagents are asked in the lite form, and their scripts are their own', se
 	await thread.server.take(({ method, params }) => method === 'turn/completed' && params.threadId === thread.thread.id, 'end');
 	const requests = thread.model.requests();
 	const own = requests.filter(({ headers }) => headers['x-openai-subagent']);
-	assert.equal(own.length, 2);
+	assert.equal(own.length, 3, 'an exec, and a question that is refused');
 	for (const { body, headers } of requests) {
 		assert.equal(headers['x-openai-internal-codex-responses-lite'], 'true');
 		assert.equal(body.input[0].type, 'additional_tools');

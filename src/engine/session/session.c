@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "agent/agent.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/log.h"
@@ -362,6 +363,7 @@ void session_host_init(struct session *session)
 		.has_team = session->env->config->features.multi_agent_v2,
 		.asks_in_default_mode = session->env->config->features.default_mode_request_user_input,
 		.is_unattended = session->env->is_unattended,
+		.is_subagent = session->env->agent && session->env->agent->parent,
 		.dynamic = session->env->serves_tools ? session->dynamic_tools : NULL,
 		.allows_login_shell = session->env->config->allow_login_shell,
 		.question_timeout_ms = (uint64_t)session->env->config->request_user_input_timeout_ms,

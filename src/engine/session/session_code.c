@@ -23,6 +23,11 @@ enum code_mode session_code_mode(const struct session *session, const struct set
 	return config->features.code_mode ? CODE_MODE_beside : CODE_MODE_none;
 }
 
+bool session_has_clock(const struct session *session, const struct settings *settings)
+{
+	return settings->info.is_gpt6 && session_code_mode(session, settings) != CODE_MODE_none;
+}
+
 static char *program_at(const char *folder, const char *below)
 {
 	char *path = xasprintf("%s/%s" HOST_NAME, folder, below);

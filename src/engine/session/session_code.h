@@ -17,6 +17,8 @@ enum code_mode {
 };
 
 enum code_mode session_code_mode(const struct session *session, const struct settings *settings);
+/* True if the clock and the other tools of the gpt-6 models exist. */
+bool session_has_clock(const struct session *session, const struct settings *settings);
 /* Completes the session's host. */
 void session_code_open(struct session *session);
 void session_code_close(struct session *session);

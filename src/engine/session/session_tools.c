@@ -94,10 +94,10 @@ static bool is_offered(const struct conversation *conversation, const struct set
 	case TOOL_update_goal:
 		return config->features.goals && !(session->env->agent && session->env->agent->parent);
 	case TOOL_request_user_input_async:
-		return settings->info.is_gpt6 && session_code_mode(session, settings) != CODE_MODE_none &&
-		       !session->env->is_unattended && !(session->env->agent && session->env->agent->parent);
+		return session_has_clock(session, settings) && !session->host.is_unattended &&
+		       !session->host.is_subagent;
 	case TOOL_clock_curr_time:
-		return settings->info.is_gpt6 && session_code_mode(session, settings) != CODE_MODE_none;
+		return session_has_clock(session, settings);
 	case TOOL_update_plan:
 		return !session_lacks_tool(session, tool_get(tag));
 	default:
