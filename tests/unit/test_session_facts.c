@@ -1,6 +1,12 @@
 /* Which request an answer takes off the list of a session, and the line by which others learn of it. */
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "temp.h"
 #include "test.h"
 
+#include "attach/attach_find.h"
 #include "attach/attach_frame.h"
 #include "attach/attach_point.h"
 #include "base/buf.h"
@@ -307,6 +313,86 @@ static void an_answer_to_a_later_question_of_a_task_is_named_by_its_call(void **
 	loop_destroy(loop);
 }
 
+/* The owner of a session with a socket. */
+struct guest_case {
+	struct loop *loop;
+	struct attach_point *point;
+	uint64_t answered;
+	void *asker;
+};
+
+/* As owners do: they withdraw the oldest request with this id and Task, which is the answered one in their lists. */
+static void on_answered(const struct event *request, uint64_t seq, void *asker, void *self)
+{
+	struct guest_case *it = self;
+	it->answered = seq;
+	attach_point_withdraw(it->point, attach_request_id(request), request->id, asker);
+}
+
+static int submit(struct str id, const struct op *op, void *asker, void *self, struct error *err)
+{
+	struct guest_case *it = self;
+	(void)id;
+	(void)op;
+	(void)err;
+	it->asker = asker;
+	loop_stop(it->loop);
+	return 0;
+}
+
+static void on_count(size_t count, void *self)
+{
+	(void)count;
+	(void)self;
+}
+
+static int send_as_guest(const char *home, struct str line)
+{
+	auto_free char *path = attach_path(home, STR("s"));
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int fd = socket(AF_UNIX, SOCK_STREAM, 0);
+	assert_true(strlen(path) < sizeof(address.sun_path));
+	strcpy(address.sun_path, path);
+	assert_int_equal(connect(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+	assert_int_equal(write(fd, line.ptr, line.len), (ssize_t)line.len);
+	return fd;
+}
+
+static void put(struct guest_case *it, enum event_tag tag, const void *body, void *asker)
+{
+	struct event *event = event_create(STR("a"), tag, body);
+	attach_point_event(it->point, event, asker);
+	event_destroy(event);
+}
+
+static void an_answer_of_a_guest_takes_one_request_and_names_its_asker(void **state)
+{
+	static const struct attach_owner owner = {.submit = submit, .on_answered = on_answered, .on_count = on_count};
+	struct error err;
+	struct guest_case it = {.loop = loop_create(&err)};
+	struct ev_session_configured configured = {.session_id = STR("s")};
+	struct ev_exec_approval asked = {.call_id = STR("c")};
+	const struct event *first;
+	uint64_t number;
+	(void)state;
+	assert_int_equal(temp_make(NULL), 0);
+	it.point = attach_point_create(it.loop, temp_root, "exec", &owner, &it);
+	put(&it, EV_session_configured, &configured, NULL);
+	put(&it, EV_exec_approval_request, &asked, &it.answered);
+	put(&it, EV_exec_approval_request, &asked, &it.asker);
+	int fd = send_as_guest(temp_root, STR("{\"id\":\"1\",\"op\":{\"type\":\"exec_approval\",\"id\":\"c\","
+	                                      "\"decision\":\"approved\"}}\n"));
+	loop_run(it.loop);
+	assert_int_equal(it.answered, 1);
+	assert_ptr_equal(it.asker, &it.answered);
+	assert_int_equal(attach_point_pending(it.point, &first, &number), 1);
+	assert_int_equal(number, 2);
+	close(fd);
+	attach_point_destroy(it.point);
+	loop_destroy(it.loop);
+	temp_remove(NULL);
+}
+
 int main(void)
 {
 #define FACTS_TEST(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -318,6 +404,7 @@ int main(void)
 		FACTS_TEST(a_seq_names_one_request),
 		FACTS_TEST(the_end_of_a_turn_keeps_requests_of_other_turns),
 		FACTS_TEST(an_answered_line_names_the_task),
+		FACTS_TEST(an_answer_of_a_guest_takes_one_request_and_names_its_asker),
 		FACTS_TEST(an_attached_session_withdraws_the_request_of_its_asker),
 		FACTS_TEST(an_attached_session_withdraws_one_request_or_all_of_a_task),
 		FACTS_TEST(an_answer_to_a_later_question_of_a_task_is_named_by_its_call),
