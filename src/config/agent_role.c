@@ -16,6 +16,9 @@
 struct reader {
 	const struct agent_role_source *from;
 	struct agent_roles *roles;
+	struct agent_roles lost;       /* the names of the user's roles that are left out */
+	const struct toml *own;        /* the layers that are no project's, merged */
+	bool is_at_projects;           /* the user's roles have been read */
 	struct config_allowed allowed; /* initialised if has_allowed */
 	bool has_allowed;
 };
@@ -71,14 +74,28 @@ static struct config_binder binder_of(const struct reader *r)
 
 /* ---- settings ---- */
 
-/* True for a file that a command in the sandbox could have written: in the project or in a temporary folder. */
+/* True for a file in one of the folders that the user lets commands write to. */
+static bool is_in_roots(const struct reader *r, const char *real)
+{
+	const struct toml *roots = toml_get(toml_get(r->own, "sandbox_workspace_write"), "writable_roots");
+	toml_for_each(it, toml_is(roots, TOML_array) ? roots : NULL) {
+		auto_free char *text = it->kind == TOML_string ? str_dup(it->text) : NULL;
+		auto_free char *root = text ? realpath(text, NULL) : NULL;
+		if (root && path_is_inside(real, root))
+			return true;
+	}
+	return false;
+}
+
+/* True for a file that a command in the sandbox could have written: in the project, in a temporary folder, or in a
+ * folder of writable_roots. */
 static bool is_exposed(const struct reader *r, const char *path)
 {
 	const char *temporary = config_env("TMPDIR");
 	auto_free char *real = realpath(path, NULL), *home = realpath(r->from->home, NULL);
 	if (!real || (home && path_is_inside(real, home)))
 		return false;
-	return path_is_inside(real, r->from->place->root) || path_is_inside(real, "/tmp") ||
+	return path_is_inside(real, r->from->place->root) || path_is_inside(real, "/tmp") || is_in_roots(r, real) ||
 	       (temporary && temporary[0] == '/' && path_is_inside(real, temporary));
 }
 
@@ -86,7 +103,7 @@ static struct toml *read_settings(struct reader *r, const char *path, bool is_pr
 {
 	const struct agent_role_source *from = r->from;
 	auto_buf struct buf text;
-	buf_init(&text, LIMIT_CONFIG_FILE);
+	buf_init(&text, LIMIT_AGENT_ROLE_FILE);
 	if (file_read_regular(path, &text, err) != 0)
 		return NULL;
 	struct arena *arena = from->layers->arena;
@@ -164,7 +181,7 @@ static int add(struct reader *r, struct str name, const struct config_agent_role
 		return error_set(err, ERR_config, "a name consists of letters, digits, blanks, - and _");
 	if (r->roles->count >= LIMIT_AGENT_ROLES)
 		return error_set(err, ERR_limit, "there are more than %d", LIMIT_AGENT_ROLES);
-	if (agent_role_find(r->roles, name))
+	if (agent_role_find(r->roles, name) || (r->is_at_projects && agent_role_find(&r->lost, name)))
 		return error_set(err, ERR_invalid, "there is another one of this name");
 	const struct toml *model = toml_get(settings, "model");
 	if (toml_is(model, TOML_string) && !model->text.len)
@@ -178,9 +195,11 @@ static int add(struct reader *r, struct str name, const struct config_agent_role
 	return 0;
 }
 
-static void warn(const struct reader *r, struct str name, const struct error *err)
+static void warn(struct reader *r, struct str name, const struct error *err)
 {
 	char shown[TOML_KEY_SHOWN];
+	if (!r->is_at_projects)
+		vec_push(&r->lost, ((struct agent_role){.name = name}));
 	config_layer_warn(r->from->layers, "the agent role `%s` is ignored: %s", toml_key_shown(name, shown),
 	                  err->text);
 }
@@ -280,21 +299,30 @@ static struct toml *merge_own(const struct config_layers *layers)
 	return merged;
 }
 
-/* The user's roles precede those of a project, so that it cannot replace them. */
-int agent_roles_read(struct agent_roles *roles, const struct agent_role_source *source, struct error *err)
+static int read_all(struct reader *r, struct error *err)
 {
-	struct reader r = {.from = source, .roles = roles};
+	const struct agent_role_source *source = r->from;
 	const struct config_layers *layers = source->layers;
-	if (read_tables(&r, merge_own(layers), false, err) != 0)
+	if (read_tables(r, r->own, false, err) != 0)
 		return -(int)err->code;
 	for (size_t i = source->own_folders; i-- > 0;)
 		if (!source->ignores_user || strcmp(layers->folders.items[i], source->home) != 0)
-			read_folder(&r, layers->folders.items[i], false);
+			read_folder(r, layers->folders.items[i], false);
+	r->is_at_projects = true;
 	for (size_t i = layers->items.count; i-- > 0;)
 		if (layers->items.items[i].kind == CONFIG_LAYER_project &&
-		    read_tables(&r, layers->items.items[i].root, true, err) != 0)
+		    read_tables(r, layers->items.items[i].root, true, err) != 0)
 			return -(int)err->code;
 	for (size_t i = layers->folders.count; i-- > source->own_folders;)
-		read_folder(&r, layers->folders.items[i], true);
+		read_folder(r, layers->folders.items[i], true);
 	return 0;
+}
+
+/* The user's roles precede those of a project, so that it cannot replace them; nor one that is left out for a fault. */
+int agent_roles_read(struct agent_roles *roles, const struct agent_role_source *source, struct error *err)
+{
+	struct reader r = {.from = source, .roles = roles, .own = merge_own(source->layers)};
+	int status = read_all(&r, err);
+	vec_finish(&r.lost);
+	return status;
 }

@@ -108,6 +108,27 @@ test('a role in a file of its own; without roles there is no argument for them',
 	assert.equal(agentTypes(plain), undefined);
 });
 
+test('a role of the user that is left out keeps its name; a file that commands may write to only narrows', exec, async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'open' })]);
+	const cwd = tempDir(t, 'project'), shared = fs.mkdtempSync('/var/tmp/codex-roles-');
+	t.after(() => fs.rmSync(shared, { recursive: true }));
+	fs.mkdirSync(path.join(cwd, '.git'));
+	fs.mkdirSync(path.join(cwd, '.codex/agents'), { recursive: true });
+	fs.writeFileSync(path.join(cwd, '.codex/agents/scout.toml'), 'description = "Theirs."\n');
+	fs.writeFileSync(path.join(shared, 'open.toml'), 'web_search = "live"\n');
+	const config = `web_search = "disabled"\n[agents.scout]\n[agents.open]\ndescription = "x"\nconfig_file = "${shared}/open.toml"\n` +
+		`[projects."${cwd}"]\ntrust_level = "trusted"\n`;
+	const asked = async (more) => {
+		const run = await codexExec(t, model, ['ROOT'], { home: home(t, model, config + more), cwd });
+		assert.equal(run.code, 0, run.stderr);
+		assert.match(run.stderr, /the agent role `scout` is ignored: there is another one of this name/);
+		return run.stderr;
+	};
+	assert.match(await asked(`[sandbox_workspace_write]\nwritable_roots = ["${shared}"]\n`), /open\.toml:1: `web_search` is ignored/);
+	assert.doesNotMatch(agentTypes(model).description, /Theirs/);
+	assert.doesNotMatch(await asked(''), /open\.toml/);
+});
+
 test('a role that cannot be used is left out, and a warning says why', exec, async (t) => {
 	const model = await startModel(t, [say('ok')]);
 	const config = `[agents.none]
@@ -131,6 +152,9 @@ config_file = "pipe"
 [agents.typed]
 description = "x"
 config_file = "typed.toml"
+[agents.large]
+description = "x"
+config_file = "large.toml"
 [agents.nomodel]
 description = "x"
 config_file = "nomodel.toml"
@@ -139,13 +163,14 @@ description = "x"
 [agents.good]
 description = "x"
 `;
-	const dir = home(t, model, config, { 'typed.toml': 'model = 3\n', 'nomodel.toml': 'model = ""\n', 'agents/torn.toml': 'description = "x\n' });
+	const dir = home(t, model, config, { 'typed.toml': 'model = 3\n', 'large.toml': '#'.repeat(64 * 1024 + 1),
+		'nomodel.toml': 'model = ""\n', 'agents/torn.toml': 'description = "x\n' });
 	spawnSync('mkfifo', [path.join(dir, 'pipe')]);
 	const run = await codexExec(t, model, ['ROOT'], { home: dir });
 	assert.equal(run.code, 0, run.stderr);
 	const ignored = [...run.stderr.matchAll(/the agent role `([\w/]+)` is ignored: (.*)/g)].map(([, name, why]) => [name, why]);
 	assert.deepEqual(ignored.map(([name]) => name).toSorted(),
-		['blank', 'gone', 'names', 'nomodel', 'none', 'pipe', 's/ign', 'sign', 'torn', 'twice', 'typed']);
+		['blank', 'gone', 'large', 'names', 'nomodel', 'none', 'pipe', 's/ign', 'sign', 'torn', 'twice', 'typed']);
 	assert.match(ignored.find(([name]) => name === 'typed')[1], /typed\.toml:1: `model` must be a string/);
 	assert.match(ignored.find(([name]) => name === 'gone')[1], /gone\.toml/);
 	assert.match(agentTypes(model).description, /\nRoles:\ngood: /);
