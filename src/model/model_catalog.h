@@ -62,6 +62,8 @@ struct model_info model_catalog_default(void);
 enum {
 	MODEL_CATALOG_FILE_MAX = 16 * 1024 * 1024, /* bytes of model_catalog_json */
 	MODEL_CATALOG_MODELS_MAX = 1024,           /* models in it */
+	MODEL_CATALOG_WINDOW_MIN = 1024,           /* tokens */
+	MODEL_CATALOG_OUTPUT_MAX = 1000000,        /* tokens or bytes of a tool's output */
 	MODEL_CATALOG_NUMBER_MAX = 1000000000,     /* tokens or bytes in a model's numbers */
 };
 

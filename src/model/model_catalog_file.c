@@ -60,7 +60,7 @@ static void read_output(struct model_info *info, const struct json *model)
 	info->default_summary = (enum reasoning_summary)summary;
 	info->has_verbosity = json_get_bool(model, "support_verbosity", info->has_verbosity);
 	int64_t limit = json_get_i64(cut, "limit", 0);
-	if (limit > 0 && limit <= MODEL_CATALOG_NUMBER_MAX)
+	if (limit > 0 && limit <= MODEL_CATALOG_OUTPUT_MAX)
 		info->output_budget.limit = (size_t)limit;
 	if (json_get_str(cut, "mode").ptr)
 		info->output_budget.unit = str_is(json_get_str(cut, "mode"), "tokens") ? TEXT_TOKENS : TEXT_BYTES;
@@ -98,7 +98,7 @@ static void read_model(struct model_info *info, const struct json *model)
 	if (hash.ptr)
 		info->comp_hash = arena_str(&loaded.arena, hash);
 	int64_t window = json_get_i64(model, "context_window", info->context_window);
-	if (window > 0 && window <= MODEL_CATALOG_NUMBER_MAX)
+	if (window >= MODEL_CATALOG_WINDOW_MIN && window <= MODEL_CATALOG_NUMBER_MAX)
 		info->context_window = window;
 	int64_t percent = json_get_i64(model, "effective_context_window_percent", 0);
 	info->window_percent = percent > 0 && percent <= 100 ? (unsigned)percent : info->window_percent;
@@ -111,13 +111,23 @@ static void read_model(struct model_info *info, const struct json *model)
 
 /* ---- files ---- */
 
+static bool has_control(struct str text)
+{
+	for (size_t i = 0; i < text.len; i++) {
+		if ((unsigned char)text.ptr[i] < ' ' || text.ptr[i] == 0x7f)
+			return true;
+	}
+	return false;
+}
+
 bool model_catalog_is_list(const struct json *models)
 {
 	if (!json_is(models, JSON_array) || models->count > MODEL_CATALOG_MODELS_MAX)
 		return false;
 	json_for_each(model, models) {
 		struct str slug = json_get_str(model, "slug");
-		if (!slug.len || slug.len > LIMIT_MODEL_NAME)
+		if (!slug.len || slug.len > LIMIT_MODEL_NAME || has_control(slug) ||
+		    has_control(json_get_str(model, "display_name")))
 			return false;
 	}
 	return true;

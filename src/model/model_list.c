@@ -11,6 +11,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "config/auth.h"
 #include "config/model_provider.h"
 #include "loop/loop.h"
 #include "model/model_catalog.h"
@@ -41,14 +42,25 @@ static bool has_list(const struct model_provider *provider)
 	return provider->is_openai && provider->uses_account;
 }
 
+/* The address and, as a hash, the account whose list it is. */
+static const char *identity_of(struct arena *arena, const struct model_provider *provider, struct str account_id)
+{
+	return arena_printf(arena, "%s#%016llx", provider->base_url, (unsigned long long)str_hash(account_id));
+}
+
+/* A keyring could hold the loop: a login that is stored there has no kept list. */
 void model_list_load(const struct model_provider *provider)
 {
+	auto_arena struct arena arena = {0};
+	auto_auth struct auth auth = {0};
 	int unused = LIST_UNUSED;
 	if (!has_list(provider) || !atomic_compare_exchange_strong(&state, &unused, LIST_LOADED))
 		return;
-	char *path = path_join(provider->auth_home, MODEL_LIST_FILE);
-	model_catalog_load_kept(path, str_of(provider->base_url));
-	free(path);
+	const struct auth_place place = {provider->auth_home, provider->auth_store};
+	if (place.store != credentials_store_file || auth_find(place, &auth, NULL) != 0 || !auth.account_id)
+		return;
+	auto_free char *path = path_join(place.home, MODEL_LIST_FILE);
+	model_catalog_load_kept(path, str_of(identity_of(&arena, provider, str_of(auth.account_id))));
 }
 
 /* ---- keeping a list ---- */
@@ -154,7 +166,7 @@ struct model_list *model_list_ask(struct loop *loop, struct http_client *http, c
 	list->loop = loop;
 	list->keeping = xnew(struct keeping);
 	list->keeping->path = arena_printf(&list->keeping->arena, "%s/" MODEL_LIST_FILE, provider->auth_home);
-	list->keeping->source = arena_str(&list->keeping->arena, str_of(provider->base_url));
+	list->keeping->source = str_of(identity_of(&list->keeping->arena, provider, token->account_id));
 	send_request(list, http, provider, token);
 	return list;
 }

@@ -84,7 +84,23 @@ test('a list that never comes holds nothing', options, async (t) => {
 	assert.ok(!existsSync(kept(place.home)));
 });
 
+test('the list of another account does not count', options, async (t) => {
+	const place = await setup(t);
+	await exec(t, place, { first: () => existsSync(kept(place.home)) });
+	const effort = async () => {
+		await exec(t, place, { args: ['-m', 'gpt-5.5'], first: () => place.issuer.lists.length && existsSync(kept(place.home)) });
+		return JSON.parse(place.issuer.requests.at(-1).body).reasoning.effort;
+	};
+	assert.equal(await effort(), 'low');
+	place.issuer.account = 'acc-2';
+	place.issuer.home(place.home);
+	assert.equal(await effort(), 'medium');
+});
+
 const hostile = {
+	'a name with a control character': [200, { models: [{ slug: 'new\u001b[2J' }] }],
+	'a title with NUL': [200, { models: [{ slug: 'new', display_name: 'a\0b' }] }],
+
 	'no JSON': [200, 'nope'],
 	'no list': [200, { models: { slug: 'x' } }],
 	'a model without a name': [200, { models: [{ slug: 'new-model' }, {}] }],
@@ -103,8 +119,8 @@ for (const [name, models] of Object.entries(hostile)) {
 }
 
 test('numbers without sense keep the built-in values, and a broken file is requested again', options, async (t) => {
-	const truncation_policy = { mode: 'tokens', limit: 9e18 };
-	const models = [{ slug: 'gpt-5.5', context_window: 9e18, truncation_policy }];
+	const truncation_policy = { mode: 'tokens', limit: 1000001 };
+	const models = [{ slug: 'gpt-5.5', context_window: 9, truncation_policy }];
 	const place = await setup(t, { models: [200, { models }, { 'content-type': 'application/json', etag: 'W/"2"' }] });
 	const identity = `${place.issuer.url}/backend/codex`, fetched_at = new Date().toISOString();
 	const other = { models: [{ slug: 'gpt-5.5' }], client_version: '0.0.1', fetched_at, identity };
@@ -142,4 +158,14 @@ test('nobody else is asked for a list, and a file wins', options, async (t) => {
 	const other = await setup(t, { config: () => `model_provider = "own"\n[model_providers.own]\nname = "Own"\nbase_url = "${model.url}"\n` });
 	assert.equal((await exec(t, other)).code, 0);
 	assert.deepEqual(other.issuer.lists, []);
+});
+
+test('windows and outputs without sense keep the built-in values', needs('debug'), async (t) => {
+	const file = path.join(tempDir(t), 'models.json'), home = tempDir(t, 'home');
+	const model = (slug, context_window, limit) => ({ slug, context_window, truncation_policy: { mode: 'tokens', limit } });
+	writeFileSync(file, JSON.stringify({ models: [model('a', 1023, 1000001), model('b', 1024, 1000000), model('c', 1e9 + 1, 0)] }));
+	writeFileSync(path.join(home, 'config.toml'), `model_catalog_json = ${JSON.stringify(file)}\n`);
+	const { models } = JSON.parse((await runCodex(t, ['debug', 'models'], { home })).stdout);
+	const shown = models.slice(0, 3).map((it) => [it.context_window, it.truncation_policy.limit]);
+	assert.deepEqual(shown, [[272000, 10000], [1024, 1000000], [272000, 10000]]);
 });
