@@ -19,13 +19,13 @@ GOALS = [
     ("a small patch, whole process, CPU", "patch-small", 0, 1e-3),
     ("latency of a delta that comes alone, median of wall time", "lone-latency", 0, 90e-6),
     ("a delta that comes alone, CPU", "lone-delta", 0, 30e-6),
-    ("fenced tool call (Landlock), engine and children, CPU", "landlock-all", 0, 6e-3),
-    ("fenced tool call (bubblewrap), engine and children, CPU", "bwrap-all", 0, 6e-3),
+    ("sandboxed tool call (Landlock), engine and children, CPU", "landlock-all", 0, 6e-3),
+    ("sandboxed tool call (bubblewrap), engine and children, CPU", "bwrap-all", 0, 6e-3),
     ('`exec "hi"`, CPU', "exec-hi", 0, 5e-3),
     ('`exec "hi"`, peak', "exec-hi", 1, 8),
     ("first turn of an app-server, CPU", "first-turn", 0, 3e-3),
     ("50 MB of command output, CPU of engine and command", "output-all", 0, 25e-3),
-    ("request behind 2,700 items, CPU", "request-2700", 0, 0.5e-3),
+    ("request after 2,700 items, CPU", "request-2700", 0, 0.5e-3),
 ]
 
 

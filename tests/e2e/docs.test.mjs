@@ -27,7 +27,7 @@ test('options that the documents name exist', exec, () => {
 
 test('the README repeats the measurements', () => {
 	const [, ours, memory, theirs, their_memory] = read('docs/PERFORMANCE.md')
-		.match(/^\| exec "hi", with children \| ([\d.]+) ms \| ([\d.]+) MB \| ([\d.]+) ms \| ([\d.]+) MB /m).map(Number);
+		.match(/^\| exec "hi", with children \| ([\d.]+) ms \| ([\d.]+) MB \| .*? ms \| .*? MB \| ([\d.]+) ms \| ([\d.]+) MB /m).map(Number);
 	const said = read('README.md').replaceAll('\n', ' ')
 		.match(/about (\d+) ms of CPU and (\d+) MB of memory for .*? takes (\d+) ms and (\d+) MB/).slice(1).map(Number);
 	for (const [index, measured] of [ours, memory, theirs, their_memory].entries())
