@@ -239,6 +239,14 @@ static void write_roles(const struct config *config, struct buf *out)
 			buf_printf(out, "\n%s: {\n%s\n}", built_in[i].name, built_in[i].text);
 }
 
+static void write_agents(const struct session *session, struct json_writer *w)
+{
+	auto_buf struct buf roles;
+	buf_init(&roles, 2 * LIMIT_AGENT_ROLES * LIMIT_AGENT_ROLE_TEXT);
+	write_roles(session->env->config, &roles);
+	tool_spec_write_agents(session->host.has_team, roles.len && !roles.over ? buf_str(&roles) : STR_NONE, w);
+}
+
 struct str conversation_tools(struct conversation *conversation, const struct settings *settings)
 {
 	const struct session *session = conversation->session;
@@ -267,12 +275,8 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 			write_tool(session, settings, (enum tool_tag)tag, &code, &w);
 	}
 	code_tools_finish(&code);
-	auto_buf struct buf roles;
-	buf_init(&roles, 2 * LIMIT_AGENT_ROLES * LIMIT_AGENT_ROLE_TEXT);
-	write_roles(session->env->config, &roles);
 	if (!conversation->voice && session_offers_agents(session))
-		tool_spec_write_agents(session->host.has_team, roles.len && !roles.over ? buf_str(&roles) : STR_NONE,
-		                       &w);
+		write_agents(session, &w);
 	if (is_offered(conversation, settings, TOOL_clock_curr_time))
 		tool_spec_write_clock(&w);
 	if (mode != CODE_MODE_only)
