@@ -290,24 +290,27 @@ const isRefused = (t, server) => new Promise((resolve) => {
 	waitFor(newcomer.socket, () => newcomer.frames, (frames) => frames.length).then(() => resolve(false), () => resolve(true));
 });
 
-for (const [name, opening] of [
+/** Opens as many connections as are accepted; each has begun a request whose body does not come. */
+async function neverSendBodies(t, opening) {
+	const server = await serve(t);
+	const open = () => new Promise((resolve, reject) => {
+		const socket = net.connect(server.port, '127.0.0.1', () => socket.write(opening, () => resolve(socket)));
+		t.after(() => socket.destroy());
+		socket.on('error', reject);
+	});
+	const first = await open();
+	const evicted = new Promise((resolve) => first.removeAllListeners('error').on('error', () => {}).on('close', resolve).resume());
+	for (let count = 1; count < CONNECTIONS; count++) await open();
+	while (await isRefused(t, server)) await new Promise((resolve) => setTimeout(resolve, 200));
+	await evicted;
+}
+
+// Each waits for a limit of 60 seconds, so they wait side by side.
+test('connections that never send their body keep nobody out for ever', { ...proto, concurrency: true }, (t) => Promise.all([
 	['HTTP/1.1', Buffer.from('POST /v1/sessions HTTP/1.1\r\nhost: localhost\r\ncontent-length: 5\r\n\r\n{')],
 	['HTTP/2', Buffer.concat([preface, frame(SETTINGS, 0, 0), frame(HEADERS, END_HEADERS, 1, Buffer.concat([
 		Buffer.from([0x83, 0x86]), literal(':path', '/v1/sessions'), literal(':authority', 'localhost')])), frame(DATA, 0, 1, Buffer.from('{'))])],
-])
-	test(`connections of ${name} that never send their body keep nobody out for ever`, proto, async (t) => {
-		const server = await serve(t);
-		const open = () => new Promise((resolve, reject) => {
-			const socket = net.connect(server.port, '127.0.0.1', () => socket.write(opening, () => resolve(socket)));
-			t.after(() => socket.destroy());
-			socket.on('error', reject);
-		});
-		const first = await open();
-		const evicted = new Promise((resolve) => first.removeAllListeners('error').on('error', () => {}).on('close', resolve).resume());
-		for (let count = 1; count < CONNECTIONS; count++) await open();
-		while (await isRefused(t, server)) await new Promise((resolve) => setTimeout(resolve, 200));
-		await evicted;
-	});
+].map(([name, opening]) => t.test(name, (each) => neverSendBodies(each, opening)))));
 
 /** A connection that gets the head of an answer, and has no room for its body until read() is called. */
 async function unread(t, server) {

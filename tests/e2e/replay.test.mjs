@@ -32,7 +32,7 @@ async function check(t, name) {
 	assert.deepEqual(stale, [], 'exceptions that do not occur any more');
 }
 
-test('captures of protocol v1', { ...options, concurrency: 2 }, async (t) => {
+test('captures of protocol v1', { ...options, concurrency: 4 }, async (t) => {
 	await Promise.all(names.map((name) => t.test(`${name} (${profiles[name.split('/')[0]]})`,
 		{ skip: proto.skip, timeout: 120_000 }, (each) => check(each, name))));
 	await t.test('every exception still occurs', () => assert.deepEqual(exceptions.stale(names), []));
