@@ -78,6 +78,11 @@ uint64_t attach_seq(struct str line)
 	return (uint64_t)json_get_i64(json_parse(&arena, line, NULL), "seq", 0);
 }
 
+struct str attach_from(struct str line, struct arena *arena)
+{
+	return member(json_parse_copy(arena, line, NULL), "from", arena);
+}
+
 /* ---- requests and their answers ---- */
 
 struct str attach_request_id(const struct event *event)

@@ -3,7 +3,7 @@
  * The session sends a greeting, {"attach":1,…}, then events as the event protocol has them ({"id":…,"msg":…}):
  * session_configured, task_started if a turn runs, the pending requests, and from then on each event. An event that
  * requests something has a number, "seq", because call ids are the provider's: agents may use the same ones, and a
- * later request may have that of an earlier one. When a request was answered the others get
+ * later request may have that of an earlier one. If a subagent asks, "from" is its name. When a request was answered the others get
  * {"answered":"ID","task":"ID","seq":N}; the task is that of the event that asked. The other side sends submissions,
  * {"id":…,"op":…}, and with an answer the number of its request, "seq". Earlier versions send no number, or no task.
  * Owns nothing. Any thread. */
@@ -45,6 +45,8 @@ void attach_answered_write(const struct event *request, uint64_t seq, struct buf
 bool attach_answered_read(struct str line, struct arena *arena, struct attach_answered *ret);
 /* Returns the number in a line, 0: none. */
 uint64_t attach_seq(struct str line);
+/* Returns the name of the subagent that makes the request of this line, STR_NONE: none. */
+struct str attach_from(struct str line, struct arena *arena);
 
 /* Returns the id by which a request is withdrawn, STR_NONE for an event that requests nothing. */
 struct str attach_request_id(const struct event *event);

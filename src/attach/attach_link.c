@@ -55,8 +55,10 @@ static void on_frame(struct str frame, void *self)
 		return;
 	}
 	struct event *event = event_decode(frame, &err);
-	if (event)
-		link->events->on_event(event, attach_request_id(event).ptr ? attach_seq(frame) : 0, link->self);
+	if (event && attach_request_id(event).ptr)
+		link->events->on_event(event, attach_seq(frame), attach_from(frame, &arena), link->self);
+	else if (event)
+		link->events->on_event(event, 0, STR_NONE, link->self);
 	else if (err.code != ERR_unsupported)
 		end(link, &err);
 	event_destroy(event);

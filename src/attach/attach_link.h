@@ -15,8 +15,9 @@ struct loop;
 struct attach_link_events {
 	/* The first call. Not called for a server of the event protocol. */
 	void (*on_greeting)(const struct attach_greeting *greeting, void *self);
-	/* Events of types that this version does not know are skipped. seq: the number of a request; 0: none. */
-	void (*on_event)(const struct event *event, uint64_t seq, void *self);
+	/* Events of types that this version does not know are skipped. seq: the number of a request; 0: none. from: the
+	 * name of the subagent that makes it, or STR_NONE. */
+	void (*on_event)(const struct event *event, uint64_t seq, struct str from, void *self);
 	/* Another terminal has answered a request. */
 	void (*on_answered)(const struct attach_answered *answered, void *self);
 	/* The last call; destroy the link later. err: NULL if the other side closed the connection. */

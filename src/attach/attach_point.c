@@ -25,6 +25,7 @@ struct pending {
 	struct event *event;
 	uint64_t seq;
 	void *asker;
+	char *from; /* the name of the subagent that asks, or NULL */
 };
 
 struct watcher {
@@ -67,14 +68,20 @@ static void send_line(struct attach_point *point, struct watcher *only, const st
 	buf_reuse(&point->line);
 }
 
-/* seq: of a request, or 0. */
-static void send_event(struct attach_point *point, const struct event *event, uint64_t seq, struct watcher *only)
+/* request: NULL if the event is none. */
+static void send_event(struct attach_point *point, const struct event *event, const struct pending *request,
+                       struct watcher *only)
 {
 	struct json_writer w = json_writer(&point->line);
 	event_encode(event, &w);
-	if (seq) { /* as the last member */
+	if (request) { /* as the last members */
 		buf_truncate(&point->line, point->line.len - 1);
-		buf_printf(&point->line, ",\"seq\":%llu}", (unsigned long long)seq);
+		buf_printf(&point->line, ",\"seq\":%llu", (unsigned long long)request->seq);
+		if (request->from) {
+			buf_append_c(&point->line, ",\"from\":");
+			json_quote(&point->line, str_of(request->from));
+		}
+		buf_append_char(&point->line, '}');
 	}
 	buf_append_char(&point->line, '\n');
 	send_line(point, only, NULL);
@@ -99,11 +106,11 @@ static void greet(struct watcher *watcher)
 		greeting.recorded = (uint64_t)info.st_size;
 	attach_greeting_write(&greeting, &point->line);
 	send_line(point, watcher, NULL);
-	send_event(point, point->configured, 0, watcher);
+	send_event(point, point->configured, NULL, watcher);
 	if (point->started)
-		send_event(point, point->started, 0, watcher);
+		send_event(point, point->started, NULL, watcher);
 	vec_for_each(it, &point->pending)
-		send_event(point, it->event, it->seq, watcher);
+		send_event(point, it->event, it, watcher);
 }
 
 /* ---- requests ---- */
@@ -111,14 +118,10 @@ static void greet(struct watcher *watcher)
 static void drop_pending(struct attach_point *point, size_t at)
 {
 	event_destroy(point->pending.items[at].event);
+	free(point->pending.items[at].from);
 	point->pending.count--;
 	memmove(&point->pending.items[at], &point->pending.items[at + 1],
 	        (point->pending.count - at) * sizeof(*point->pending.items));
-}
-
-static bool is_of(const struct pending *pending, struct str call_id, struct str task)
-{
-	return (!call_id.ptr || str_eq(attach_request_id(pending->event), call_id)) && str_eq(pending->event->id, task);
 }
 
 static struct attach_match match_of(const struct attach_point *point, const struct op *op)
@@ -177,19 +180,16 @@ static bool take_answer(struct attach_point *point, const struct op *op, uint64_
 	return true;
 }
 
-void attach_point_withdraw(struct attach_point *point, struct str request, struct str task, const void *asker)
+void attach_point_withdraw(struct attach_point *point, struct str request, const void *asker)
 {
-	for (size_t i = 0; i < point->pending.count && !point->is_reporting;) {
+	for (size_t i = 0; i < point->pending.count && !point->is_reporting; i++) {
 		const struct pending *it = &point->pending.items[i];
-		if (!is_of(it, request, task.ptr ? task : it->event->id) || (!task.ptr && it->asker != asker)) {
-			i++;
+		if (!str_eq(attach_request_id(it->event), request) || it->asker != asker)
 			continue;
-		}
 		attach_answered_write(it->event, it->seq, &point->line);
 		send_line(point, NULL, NULL);
 		drop_pending(point, i);
-		if (request.ptr)
-			return;
+		return;
 	}
 }
 
@@ -217,7 +217,7 @@ static void report(struct watcher *watcher, struct str id, const char *text)
 {
 	struct ev_error body = {.message = str_of(text)};
 	struct event *event = event_create(id, EV_error, &body);
-	send_event(watcher->point, event, 0, watcher);
+	send_event(watcher->point, event, NULL, watcher);
 	event_destroy(event);
 }
 
@@ -371,18 +371,20 @@ static void end_turn(struct attach_point *point, struct str turn)
 static void expire(struct attach_point *point, struct str call_id, struct str task)
 {
 	for (size_t i = point->pending.count; i-- > 0;) {
-		if (is_of(&point->pending.items[i], call_id, task))
+		const struct event *event = point->pending.items[i].event;
+		if (str_eq(attach_request_id(event), call_id) && str_eq(event->id, task))
 			drop_pending(point, i);
 	}
 }
 
-static void add_request(struct attach_point *point, const struct event *event, void *asker)
+static void add_request(struct attach_point *point, const struct event *event, const struct attach_asker *asker)
 {
 	const struct union_head *head = (const struct union_head *)&event->msg;
 	if (point->pending.count == PENDING_MAX)
 		drop_pending(point, 0);
 	struct event *copy = event_create(event->id, event->msg.tag, head->body);
-	vec_push(&point->pending, (struct pending){copy, ++point->seq, asker});
+	char *from = asker->name.len ? str_dup(asker->name) : NULL;
+	vec_push(&point->pending, (struct pending){copy, ++point->seq, asker->self, from});
 }
 
 static void add_agent(struct attach_point *point, const struct ev_collab_spawn_end *spawn)
@@ -400,7 +402,7 @@ static void add_agent(struct attach_point *point, const struct ev_collab_spawn_e
 		buf_truncate(&point->agents, before);
 }
 
-static void remember(struct attach_point *point, const struct event *event, void *asker)
+static void remember(struct attach_point *point, const struct event *event, const struct attach_asker *asker)
 {
 	switch (event->msg.tag) {
 	case EV_session_configured:
@@ -431,13 +433,14 @@ static void remember(struct attach_point *point, const struct event *event, void
 	}
 }
 
-uint64_t attach_point_event(struct attach_point *point, const struct event *event, void *asker)
+uint64_t attach_point_event(struct attach_point *point, const struct event *event, const struct attach_asker *asker)
 {
 	remember(point, event, asker);
-	uint64_t seq = attach_request_id(event).ptr ? point->seq : 0;
+	bool is_request = attach_request_id(event).ptr;
+	const struct pending *request = is_request ? &point->pending.items[point->pending.count - 1] : NULL;
 	if (point->count)
-		send_event(point, event, seq, NULL);
-	return seq;
+		send_event(point, event, request, NULL);
+	return request ? request->seq : 0;
 }
 
 /* ---- the whole ---- */

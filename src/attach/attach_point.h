@@ -31,16 +31,19 @@ struct attach_owner {
 /* home: NULL for a session that writes no files and cannot be attached. */
 struct attach_point *attach_point_create(struct loop *loop, const char *home, const char *program,
                                          const struct attach_owner *owner, void *self);
-/* To be called with each event of the session. asker: comes back with the answer to the request that it makes, never
- * dereferenced here. Returns the number of that request, 0: none. */
-uint64_t attach_point_event(struct attach_point *point, const struct event *event, void *asker);
+/* The one that makes a request. */
+struct attach_asker {
+	void *self;      /* comes back with the answer, never dereferenced here */
+	struct str name; /* of a subagent, which is shown; empty: the session itself */
+};
+/* To be called with each event of the session. Returns the number of the request that it makes, 0: none. */
+uint64_t attach_point_event(struct attach_point *point, const struct event *event, const struct attach_asker *asker);
 /* To be called before the owner submits an Op. seq: the number of the request that it answers, or 0: the one that it
  * names. False: it is pending no more, because another terminal was first; the Op is to be dropped. The Op may name
  * its request by its Task afterwards, if the engine would take it for another one. NULL is fine: true. */
 bool attach_point_answer(struct attach_point *point, const struct op *op, uint64_t seq);
-/* The oldest request with this id, of this Task (STR_NONE: of this asker), was answered elsewhere, or has ended.
- * request: STR_NONE for all of them. */
-void attach_point_withdraw(struct attach_point *point, struct str request, struct str task, const void *asker);
+/* The oldest request with this id, of this asker, was answered elsewhere, or has ended. */
+void attach_point_withdraw(struct attach_point *point, struct str request, const void *asker);
 size_t attach_point_count(const struct attach_point *point);
 /* Returns the number of requests that are pending, and the oldest one, borrowed. */
 size_t attach_point_pending(const struct attach_point *point, const struct event **ret, uint64_t *ret_seq);

@@ -55,9 +55,10 @@ static void pass_configured(struct attached_session *session, const struct event
 	event_destroy(full);
 }
 
-static void on_event(const struct event *event, uint64_t seq, void *self)
+static void on_event(const struct event *event, uint64_t seq, struct str from, void *self)
 {
 	struct attached_session *session = self;
+	(void)from;
 	if (event->msg.tag == EV_session_configured && session->rollout)
 		pass_configured(session, event);
 	else

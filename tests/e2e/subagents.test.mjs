@@ -629,6 +629,29 @@ test('an approval of one agent starts no command of another by the same call id'
 	assert.deepEqual([made('of-child'), made('of-root')], [true, false]);
 });
 
+// Clients of the root see no event of the turn that has asked.
+for (const [how, replies, stop] of [
+	['interrupted', [{ reply: [call('subagent_await')] }], (it) => it.submit('stop', { type: 'interrupt' })],
+	['closed', [{ reply: [{ gate: 'asked' }, call('subagent_cancel', { agent_id: 1 })] }, { reply: [message('ok')] }],
+		(it, model) => model.openGate('asked')],
+]) {
+	test(`the requests of a subagent that is ${how} are withdrawn`, proto, async (t) => {
+		const model = await startModel(t, [
+			when({ contains: 'make it', lacks: 'You are agent 0' }, call('exec_command', { cmd: 'touch one' }, 'c1'),
+				call('exec_command', { cmd: 'touch two' }, 'c2')),
+			{ reply: [spawn('make it')] }, ...replies]);
+		const it = startProto(t, model, { config: on.replace('"never"', '"untrusted"') });
+		it.submit('t1', userInput('go'));
+		const asked = [await it.next('exec_approval_request'), await it.next('exec_approval_request')];
+		await stop(it, model);
+		const ended = [await it.next('request_user_input_expired'), await it.next('request_user_input_expired')];
+		assert.deepEqual(ended.map(({ id, msg }) => [id, msg.call_id, msg.turn_id]).sort(),
+			asked.map(({ id, msg }) => [id, msg.call_id, id]).sort());
+		assert.equal((await it.end()).code, 0);
+		assert.deepEqual(fs.readdirSync(it.cwd), []);
+	});
+}
+
 const plain = 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n';
 const child = (contains, lacks, ...steps) => ({ when: { contains, lacks: ['ROOT', ...lacks] }, reply: steps });
 /** Starts a conversation in which `steps` are the root's calls, made by functions of the answers so far. */

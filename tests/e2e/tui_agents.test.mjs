@@ -96,7 +96,7 @@ test('a request of a subagent names it, and outlives the turn of the main thread
 		spawns, reply({ gate: 'a' }, { message: 'Asked.' }), say('Noted.')], { config: asking });
 	await term.until(/^\S+ asks: Would you like to run the following command\?\n\n\$ touch made/m);
 	const guest = await startReady(t, model, ['attach'], { home: term.home, cwd: term.cwd });
-	await guest.until(/^Would you like to run the following command\?\n\n\$ touch made/m);
+	await guest.until(/^\S+ asks: Would you like to run the following command\?\n\n\$ touch made/m);
 	await model.openGate('a');
 	for (const each of [term, guest]) {
 		await each.until(/^• Asked\./m);

@@ -251,28 +251,57 @@ test('--remote shows a session of codex proto, in the folder of the server', opt
 
 const canMount = spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t overlay overlay -o lowerdir=/usr:/etc /etc']).status === 0;
 
-test('a request in codex exec waits for a terminal that is attached, and is denied when the last one has left',
-	{ ...options, skip: options.skip || (!canMount && 'overlay mounts in a user name space are forbidden here') }, async (t) => {
-		const etc = tempDir(t, 'etc');
-		fs.mkdirSync(path.join(etc, 'codex'));
-		fs.writeFileSync(path.join(etc, 'codex', 'requirements.toml'), 'allowed_approval_policies = ["untrusted"]\n');
-		const ask = (name, id) => ({ call: 'exec_command', call_id: id, arguments: { cmd: `touch ${name}` } });
-		const model = await startModel(t, [reply({ gate: 'a' }, ask('one', 'c1')), reply(ask('two', 'c2')), say('Finished.')]);
-		const home = makeHome(t, model, 'sandbox_mode = "danger-full-access"\n'), cwd = tempDir(t, 'cwd');
-		const script = 'mount -t overlay overlay -o lowerdir="$0":/etc /etc; exec "$@"';
-		const { child, done } = launch(t, 'unshare', ['-Urm', 'sh', '-euc', script, etc, codexBin, 'exec', '--skip-git-repo-check', 'go'],
-			{ cwd, env: cleanEnv(home) });
-		child.stdin.end();
-		await socketOf(home);
-		const guest = await startReady(t, model, ['attach'], { home });
-		await guest.until(/Attached to a session/);
-		await model.openGate('a');
-		await guest.until(/Would you like to run[^]*touch one/);
-		await answer(guest, 'y');
-		await guest.until(/Would you like to run[^]*touch two/);
-		guest.close();
-		assert.equal((await done).code, 0);
-		assert.equal(fs.existsSync(path.join(cwd, 'one')), true);
-		assert.equal(fs.existsSync(path.join(cwd, 'two')), false);
-		assert.match(outputOf(model.requests()[2], 'c2'), /rejected|denied/i);
-	});
+const mounting = { ...options, skip: options.skip || (!canMount && 'overlay mounts in a user name space are forbidden here') };
+
+/** A run of codex exec whose commands need approval, which only an administrator can require. */
+function execThatAsks(t, model, config = '') {
+	const etc = tempDir(t, 'etc');
+	fs.mkdirSync(path.join(etc, 'codex'));
+	fs.writeFileSync(path.join(etc, 'codex', 'requirements.toml'), 'allowed_approval_policies = ["untrusted"]\n');
+	const home = makeHome(t, model, `sandbox_mode = "danger-full-access"\n${config}`), cwd = tempDir(t, 'cwd');
+	const script = 'mount -t overlay overlay -o lowerdir="$0":/etc /etc; exec "$@"';
+	const { child, done } = launch(t, 'unshare', ['-Urm', 'sh', '-euc', script, etc, codexBin, 'exec', '--skip-git-repo-check', 'go'],
+		{ cwd, env: cleanEnv(home) });
+	child.stdin.end();
+	return { home, cwd, done };
+}
+
+test('a request in codex exec waits for a terminal that is attached, and is denied when the last one has left', mounting, async (t) => {
+	const ask = (name, id) => ({ call: 'exec_command', call_id: id, arguments: { cmd: `touch ${name}` } });
+	const model = await startModel(t, [reply({ gate: 'a' }, ask('one', 'c1')), reply(ask('two', 'c2')), say('Finished.')]);
+	const { home, cwd, done } = execThatAsks(t, model);
+	await socketOf(home);
+	const guest = await startReady(t, model, ['attach'], { home });
+	await guest.until(/Attached to a session/);
+	await model.openGate('a');
+	await guest.until(/Would you like to run[^]*touch one/);
+	await answer(guest, 'y');
+	await guest.until(/Would you like to run[^]*touch two/);
+	guest.close();
+	assert.equal((await done).code, 0);
+	assert.equal(fs.existsSync(path.join(cwd, 'one')), true);
+	assert.equal(fs.existsSync(path.join(cwd, 'two')), false);
+	assert.match(outputOf(model.requests()[2], 'c2'), /rejected|denied/i);
+});
+
+test('a request of a subagent under codex exec names it, and goes when its turn is aborted', mounting, async (t) => {
+	const model = await startModel(t, [
+		{ when: { contains: 'count pears', lacks: 'You are agent 0' }, reply: [{ call: 'exec_command', arguments: { cmd: 'touch pears' } }] },
+		reply({ gate: 'a' }, { call: 'subagent_spawn', arguments: { prompt: 'count pears', label: 'Pearl' } }),
+		reply({ gate: 'b' }, { call: 'subagent_cancel', arguments: { agent_id: 1 } }),
+		reply({ gate: 'c' }, { message: 'Finished.' })]);
+	const { home, cwd, done } = execThatAsks(t, model, 'features.subagent_tools = true\n');
+	await socketOf(home);
+	const early = await startReady(t, model, ['attach'], { home });
+	await early.until(/Attached to a session/);
+	await model.openGate('a');
+	await early.until(/^Pearl asks: Would you like to run the following command\?\n\n\$ touch pears/m);
+	const late = await startReady(t, model, ['attach'], { home });
+	await late.until(/^Pearl asks: Would you like to run/m);
+	await model.openGate('b');
+	for (const each of [early, late]) await each.untilGone(/Would you like to run/);
+	await model.openGate('c');
+	assert.equal((await done).code, 0);
+	for (const each of [early, late]) await each.done;
+	assert.deepEqual(fs.readdirSync(cwd), []);
+});

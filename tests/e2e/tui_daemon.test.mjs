@@ -102,7 +102,7 @@ test('a subagent and the main thread of a background session ask under one call 
 	const home = daemonHome(t, model, '[features]\nmulti_agent = true\n');
 	const term = await startReady(t, model, ['--daemon', '-a', 'untrusted', '-s', 'danger-full-access'], { home });
 	await enter(term, 'rootword');
-	await term.until(/Would you like to run the following command\?\n\n\$ touch pears/);
+	await term.until(/^\S+ asks: Would you like to run the following command\?\n\n\$ touch pears/m);
 	await model.openGate('a');
 	await until(() => model.requests().length >= 3);
 	await answer(term, 'y');

@@ -60,8 +60,8 @@ void thread_withdraw_attached(struct thread *thread, struct str request)
 	if (!root->attach)
 		return;
 	json_quote(&quoted, request);
-	attach_point_withdraw(root->attach, request, STR_NONE, thread);
-	attach_point_withdraw(root->attach, buf_str(&quoted), STR_NONE, thread);
+	attach_point_withdraw(root->attach, request, thread);
+	attach_point_withdraw(root->attach, buf_str(&quoted), thread);
 }
 
 /* ---- views ---- */

@@ -8,6 +8,7 @@
 #include "app_server/threads/threads.h"
 #include "attach/attach_frame.h"
 #include "attach/attach_point.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex/codex.h"
@@ -79,5 +80,9 @@ void thread_attach_event(struct thread *thread, const struct event *event)
 		create(thread);
 	if (!root->attach || (thread != root && !request.ptr))
 		return;
-	attach_point_event(root->attach, event, thread);
+	auto_buf struct buf name;
+	buf_init(&name, LIMIT_LINE);
+	if (request.ptr)
+		codex_write_asker(root->codex, event->id, &name);
+	attach_point_event(root->attach, event, &(struct attach_asker){thread, buf_str(&name)});
 }

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex/agents_priv.h"
+#include "engine/codex/codex.h"
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
 #include "engine/task/task.h"
@@ -19,6 +20,12 @@
 static struct codex *root_of(const struct codex *codex)
 {
 	return codex->env.agent->tree->root->session;
+}
+
+/* True if the requests of a subagent are events of its root; otherwise its own receiver answers them. */
+static bool asks_root(const struct codex *child)
+{
+	return !child->on_event || root_of(child)->asks_for_children;
 }
 
 /* ---- events about agents ---- */
@@ -113,10 +120,24 @@ void agents_retract(struct codex *child)
 	child->is_announced = false;
 }
 
+static void on_dropped(const struct ev_request_user_input_expired *event, void *self)
+{
+	struct codex *root = self;
+	eq_push(&root->eq, event->turn_id, EV_request_user_input_expired, event);
+}
+
+/* The events that are in the queue of the child are lost. */
+static void withdraw_requests(struct codex *child)
+{
+	if (child->session && asks_root(child))
+		pending_drop(&child->session->requests, NULL, on_dropped, root_of(child));
+}
+
 static void close_child(struct agent *agent, void *self)
 {
 	struct codex *child = agent->session;
 	(void)self;
+	withdraw_requests(child);
 	agents_retract(child);
 	agent->session = NULL;
 	child->ops->close(child);
@@ -427,8 +448,7 @@ void agents_take_event(struct codex *child, struct event *event)
 		wake_waiting(root);
 	if (child->on_event)
 		child->on_event(event, child->self);
-	bool is_heard = child->on_event && !root->asks_for_children;
-	if (!is_heard && is_question(event->msg.tag)) /* the request needs an answer */
+	if (asks_root(child) && is_question(event->msg.tag)) /* the request needs an answer */
 		eq_push(&root->eq, event->id, event->msg.tag, event->msg.body);
 	agent_log_add(&child->env.agent->log, event);
 }
@@ -437,8 +457,7 @@ void agents_take_event(struct codex *child, struct event *event)
 static struct session *asks_through_root(const struct agent *agent)
 {
 	struct codex *child = agent->parent ? agent->session : NULL;
-	bool asks = child && (!child->on_event || root_of(child)->asks_for_children);
-	return asks ? child->session : NULL;
+	return child && asks_root(child) ? child->session : NULL;
 }
 
 size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct str id)
@@ -452,6 +471,18 @@ size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct s
 		count += session && pending_find(&session->requests, kind, id);
 	}
 	return count;
+}
+
+void codex_write_asker(const struct codex *codex, struct str task, struct buf *out)
+{
+	const struct agent *agent;
+	if (!codex->agents)
+		return;
+	list_for_each(agent, &codex->agents->agents, link) {
+		const struct codex *child = agent->parent ? agent->session : NULL;
+		if (child && child->session && child->session->task && str_eq(child->session->task->id, task))
+			agent_write_name(agent, out);
+	}
 }
 
 bool agents_answer(struct codex *root, enum pending_kind kind, struct str id, const void *answer)

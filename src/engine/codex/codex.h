@@ -56,6 +56,10 @@ must_check int codex_submit_op(struct codex *codex, struct str id, const struct 
  * False, without effect: no such request is pending; events in the queue give the reason. */
 bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body);
 
+/* Appends the name of the subagent that runs this Task, which is the id of its events; appends nothing if the Session
+ * itself runs it. */
+void codex_write_asker(const struct codex *codex, struct str task, struct buf *out);
+
 /* Returns the built-in instructions of a mode, for clients without their own. */
 struct str codex_mode_text(enum mode_kind mode);
 

@@ -3,6 +3,7 @@
 #include "engine/session/pending.h"
 
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/mem.h"
 
 struct pending {
@@ -99,11 +100,27 @@ void pending_withdraw(struct list *requests, struct str id)
 		pending_destroy(pending);
 }
 
-void pending_drop(struct list *requests, const struct tool_call *call)
+/* The id is that of the event, where that of an elicitation is JSON. */
+static void report_dropped(const struct pending *pending, pending_dropped_fn on_dropped, void *self)
+{
+	auto_buf struct buf quoted;
+	struct ev_request_user_input_expired event = {.call_id = id_of(pending), .turn_id = pending->call->turn_id};
+	buf_init(&quoted, LIMIT_CALL_ID * 8);
+	if (pending->kind == PENDING_elicitation) {
+		json_quote(&quoted, event.call_id);
+		event.call_id = buf_str(&quoted);
+	}
+	on_dropped(&event, self);
+}
+
+void pending_drop(struct list *requests, const struct tool_call *call, pending_dropped_fn on_dropped, void *self)
 {
 	struct pending *it;
 	list_for_each(it, requests, link) {
-		if (!call || it->call == call)
-			pending_destroy(it);
+		if (call && it->call != call)
+			continue;
+		if (on_dropped && it->kind != PENDING_client_tool)
+			report_dropped(it, on_dropped, self);
+		pending_destroy(it);
 	}
 }

@@ -36,7 +36,9 @@ void pending_withdraw(struct list *requests, struct str id);
 const struct tool_call *pending_find(const struct list *requests, enum pending_kind kind, struct str id);
 /* Removes the request and runs its answer function. False if there is no such request. */
 must_check bool pending_answer(struct list *requests, enum pending_kind kind, struct str id, const void *answer);
-/* Removes the requests of this call, or all of them if call is NULL. No answer function runs. */
-void pending_drop(struct list *requests, const struct tool_call *call);
+/* Removes the requests of this call, or all of them if call is NULL. No answer function runs. on_dropped, which may be
+ * NULL, is called for each that a user was asked. */
+typedef void (*pending_dropped_fn)(const struct ev_request_user_input_expired *event, void *self);
+void pending_drop(struct list *requests, const struct tool_call *call, pending_dropped_fn on_dropped, void *self);
 
 #endif

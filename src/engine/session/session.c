@@ -256,16 +256,28 @@ static void host_withdraw(struct tool_host *host, struct str id)
 	loop_defer(&session->asked);
 }
 
-void session_drop_requests(struct session *session, const struct tool_call *call)
+static void drop_requests(struct session *session, const struct tool_call *call, pending_dropped_fn on_dropped)
 {
 	session->permission_ops->drop(session, call);
-	pending_drop(&session->requests, call);
+	pending_drop(&session->requests, call, on_dropped, session);
 	loop_defer(&session->asked);
+}
+
+/* The clients of a root see the requests of its subagents, and not the events by which their turns end. */
+static void on_dropped(const struct ev_request_user_input_expired *event, void *self)
+{
+	session_push(self, event->turn_id, EV_request_user_input_expired, event);
+}
+
+void session_drop_requests(struct session *session, const struct tool_call *call)
+{
+	const struct agent *agent = session->env->agent;
+	drop_requests(session, call, call && agent && agent->parent ? on_dropped : NULL);
 }
 
 static void host_unask(struct tool_host *host, struct tool_call *call)
 {
-	session_drop_requests(session_of(host), call);
+	drop_requests(session_of(host), call, NULL);
 }
 
 static void host_patched(struct tool_host *host, const struct patch_plan *plan)

@@ -1,7 +1,9 @@
 /* The last request is answered before the next one is looked at, because the answer removes it from the list. */
 #include "ui/exec/exec_attach.h"
 
+#include "attach/attach_frame.h"
 #include "attach/attach_point.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "engine/codex/codex.h"
 
@@ -68,7 +70,11 @@ static void on_count(size_t count, void *self)
 
 void exec_attach_event(struct exec_attach *attach, const struct event *event)
 {
-	attach_point_event(attach->point, event, NULL);
+	auto_buf struct buf name;
+	buf_init(&name, LIMIT_LINE);
+	if (attach_request_id(event).ptr)
+		codex_write_asker(attach->codex, event->id, &name);
+	attach_point_event(attach->point, event, &(struct attach_asker){.name = buf_str(&name)});
 	if (!attach_point_count(attach->point))
 		deny_all(attach);
 }

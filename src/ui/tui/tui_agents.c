@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include "attach/attach_frame.h"
-#include "attach/attach_point.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -68,17 +67,6 @@ void tui_agent_spawned(struct tui *tui, const struct ev_collab_spawn_end *spawn)
 
 /* ---- events ---- */
 
-/* Withdraws what the agent has asked, here and in attached terminals: they see no event of it. */
-static void end_requests(struct tui_agent *agent)
-{
-	auto_free char *turn = steal(agent->turn);
-	if (!turn)
-		return;
-	tui_ask_end_turn(agent->tui->ask, str_of(turn));
-	if (agent->tui->point)
-		attach_point_withdraw(agent->tui->point, STR_NONE, str_of(turn), NULL);
-}
-
 static void on_event(const struct event *event, void *self)
 {
 	struct tui_agent *agent = self;
@@ -89,10 +77,7 @@ static void on_event(const struct event *event, void *self)
 		tui_tick_start(tui);
 	} else if (event->msg.tag == EV_task_complete || event->msg.tag == EV_turn_aborted) {
 		agent->is_running = false;
-		end_requests(agent);
 	} else if (attach_request_id(event).ptr) { /* the main thread emits it, too, and it is answered there */
-		free(agent->turn);
-		agent->turn = str_dup(event->id);
 		return;
 	}
 	if (tui->watched == agent)
@@ -114,17 +99,7 @@ void tui_agents_on_child(struct codex *child, const struct codex_child *about, v
 			continue;
 		(*it)->codex = NULL;
 		(*it)->is_running = false;
-		end_requests(*it);
 	}
-}
-
-const char *tui_agents_asking(const struct tui *tui, const struct event *event)
-{
-	vec_for_each(it, &tui->agents) {
-		if ((*it)->turn && str_is(event->id, (*it)->turn))
-			return name_of(*it);
-	}
-	return NULL;
 }
 
 void tui_agents_forget(struct tui *tui)
@@ -135,7 +110,6 @@ void tui_agents_forget(struct tui *tui)
 			codex_listen(agent->codex, NULL, NULL);
 		free(agent->thread_id);
 		free(agent->name);
-		free(agent->turn);
 		free(agent);
 	}
 	tui->agents.count = 0;

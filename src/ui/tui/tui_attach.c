@@ -82,8 +82,14 @@ void tui_attach_describe(const struct tui *tui, struct buf *out)
 void tui_on_engine_event(const struct event *event, void *self)
 {
 	struct tui *tui = self;
-	tui_ask_number(tui->ask, attach_point_event(tui->point, event, NULL));
+	auto_buf struct buf name;
+	buf_init(&name, LIMIT_LINE);
+	if (attach_request_id(event).ptr)
+		codex_write_asker(tui->codex, event->id, &name);
+	tui->asker = buf_str(&name);
+	tui_ask_number(tui->ask, attach_point_event(tui->point, event, &(struct attach_asker){.name = tui->asker}));
 	tui_on_event(event, tui);
+	tui->asker = STR_NONE;
 }
 
 /* ---- both ---- */
@@ -163,13 +169,15 @@ static void on_greeting(const struct attach_greeting *greeting, void *self)
 	tui_cells_note(tui->cells, buf_str(&text));
 }
 
-static void on_guest_event(const struct event *event, uint64_t seq, void *self)
+static void on_guest_event(const struct event *event, uint64_t seq, struct str from, void *self)
 {
 	struct tui *tui = self;
+	tui->asker = from;
 	tui_ask_number(tui->ask, seq);
 	if (event->msg.tag == EV_shutdown_complete && !tui->guest_end && !tui->is_over)
 		tui->guest_end = xstrdup(ended);
 	tui_on_event(event, tui);
+	tui->asker = STR_NONE;
 }
 
 static void on_end(const struct error *err, void *self)

@@ -72,6 +72,7 @@ static void ask_about_call(struct tui *tui, const struct event *event, const str
 	const struct ev_elicitation_request *asked = event->msg.elicitation_request;
 	auto_buf struct buf title;
 	buf_init(&title, LIMIT_LINE);
+	tui_add_asker(tui, &title);
 	buf_printf(&title, "%.*s\n\n", STR_ARG(asked->message));
 	add_arguments(&title, meta);
 	buf_append_c(&title, "\n");
@@ -102,6 +103,7 @@ static void ask_about_page(struct tui *tui, const struct event *event)
 	const struct ev_elicitation_request *asked = event->msg.elicitation_request;
 	auto_buf struct buf title;
 	buf_init(&title, LIMIT_LINE);
+	tui_add_asker(tui, &title);
 	buf_printf(&title, "The MCP server %.*s asks%s\n\n%.*s\n\n", STR_ARG(asked->server_name),
 	           asked->url.ptr ? " you to open a page" : "", STR_ARG(asked->message));
 	if (asked->url.ptr)

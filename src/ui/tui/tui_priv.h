@@ -41,7 +41,6 @@ struct tui_agent {
 	struct tui *tui;
 	struct codex *codex;    /* NULL: it is not loaded, or belongs to another process */
 	char *thread_id, *name; /* name: NULL if unknown */
-	char *turn;             /* in which it has asked last, or NULL */
 	bool is_running;
 	uint64_t started_ms, seen; /* of its turn; bytes of its rollout when it was shown last */
 };
@@ -81,6 +80,7 @@ struct tui {
 	struct attach_link *link;   /* of a guest: to the session */
 	char *guest_address;        /* of the session; NULL: this terminal has an engine of its own */
 	char *guest_end;            /* why the guest was disconnected, or NULL */
+	struct str asker;           /* the subagent that makes the request which is handled; empty: none */
 	struct term_tty *tty;
 	struct term_keys keys;
 	struct tui_keymap keymap;
@@ -209,6 +209,8 @@ void tui_editor_open(struct tui *tui); /* the draft in $VISUAL or $EDITOR */
 void tui_editor_finish(struct tui *tui);
 
 /* ---- requests of the engine: each becomes a panel, and its answer an Op ---- */
+/* Names the subagent that asks. False: the main thread does. */
+bool tui_add_asker(const struct tui *tui, struct buf *title);
 void tui_request_command(struct tui *tui, const struct event *event);
 void tui_request_patch(struct tui *tui, const struct event *event);
 /* Asks whether the proposed plan is to be carried out. */
@@ -290,6 +292,8 @@ void tui_copy(struct tui *tui);
 /* finds: asks at once for a text to find. */
 void tui_transcript_open(struct tui *tui, bool finds);
 void tui_preview_open(struct tui *tui, const char *path);                   /* a recorded session */
+/* title: constant. */
+void tui_text_open(struct tui *tui, const char *title, struct str text); /* copied */
 void tui_diff_open(struct tui *tui, struct str diff);                       /* the output of git diff; copied */
 bool tui_read_open(struct str text, const struct event *about, void *self); /* a request; false: it is cut */
 /* Adds a line to the warnings, which /warnings shows. */
@@ -360,8 +364,6 @@ void tui_agent_spawned(struct tui *tui, const struct ev_collab_spawn_end *spawn)
 void tui_agents_on_child(struct codex *child, const struct codex_child *about, void *self);
 /* Forgets all; they are not heard any more. */
 void tui_agents_forget(struct tui *tui);
-/* Returns the name of the subagent that has made the request; NULL: the main thread, or unknown. */
-const char *tui_agents_asking(const struct tui *tui, const struct event *event);
 bool tui_agents_step(struct tui *tui, int by); /* shows the next or previous thread; false: there is only one */
 void tui_agents_show_main(struct tui *tui);
 /* Return whether the thread that is shown runs a turn, and since when. */

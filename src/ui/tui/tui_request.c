@@ -64,13 +64,11 @@ static void on_command_chosen(const struct tui_chosen *chosen, void *self)
 		                                                                     : " and all commands like it");
 }
 
-/* Names the subagent that asks. False: the main thread does. */
-static bool add_asker(const struct tui *tui, const struct event *event, struct buf *title)
+bool tui_add_asker(const struct tui *tui, struct buf *title)
 {
-	const char *name = tui_agents_asking(tui, event);
-	if (name)
-		buf_printf(title, "%s asks: ", name);
-	return name;
+	if (tui->asker.len)
+		buf_printf(title, "%.*s asks: ", STR_ARG(tui->asker));
+	return tui->asker.len;
 }
 
 static void add_title(struct buf *title, const struct ev_exec_approval *asked)
@@ -91,7 +89,7 @@ void tui_request_command(struct tui *tui, const struct event *event)
 	auto_buf struct buf title, prefix;
 	buf_init(&title, LIMIT_LINE);
 	buf_init(&prefix, LIMIT_LINE);
-	bool is_main = !add_asker(tui, event, &title);
+	bool is_main = !tui_add_asker(tui, &title);
 	add_title(&title, asked);
 	buf_append_c(&prefix, "Yes, and don't ask again for commands that start with `");
 	terminal_command_append(&prefix, asked->proposed_execpolicy_amendment,
@@ -135,7 +133,7 @@ void tui_request_patch(struct tui *tui, const struct event *event)
 	const struct ev_patch_approval *asked = event->msg.apply_patch_approval_request;
 	auto_buf struct buf title;
 	buf_init(&title, LIMIT_LINE);
-	bool is_main = !add_asker(tui, event, &title);
+	bool is_main = !tui_add_asker(tui, &title);
 	buf_append_c(&title, "Would you like to make the following edits?\n\n");
 	if (asked->reason.len)
 		buf_printf(&title, "Reason: %.*s\n", STR_ARG(asked->reason));
