@@ -23,17 +23,38 @@ void term_row_clear(struct term_row *row)
 {
 	buf_clear(&row->text);
 	row->columns = 0;
+	row->is_cut = false;
+}
+
+/* Puts the ellipsis into the last column. */
+static void cut(struct term_row *row)
+{
+	row->is_cut = true;
+	if (row->columns == row->width && row->width) {
+		buf_truncate(&row->text, row->last);
+		row->columns = row->last_column;
+	}
+	if (row->columns < row->width)
+		buf_printf(&row->text, "…\x1b[%zuG\x1b[0m", ++row->columns + 1);
 }
 
 void term_row_add(struct term_row *row, enum term_style style, struct str text)
 {
 	const char *sgr = term_theme_sgr(style, row->has_color);
+	if (row->is_cut)
+		return;
 	if (*sgr && text.len)
 		buf_printf(&row->text, "\x1b[%sm", sgr);
 	while (text.len) {
 		struct term_cluster cluster = term_cluster_next(text);
-		if (row->columns + cluster.width > row->width)
-			break;
+		if (row->columns + cluster.width > row->width) {
+			cut(row);
+			return;
+		}
+		if (row->columns + cluster.width == row->width) {
+			row->last = row->text.len;
+			row->last_column = row->columns;
+		}
 		term_cluster_append(&row->text, &cluster);
 		row->columns += cluster.width;
 		if (row->width != SIZE_MAX && (cluster.bytes.ptr[0] & 0x80 || cluster.bytes.len > 1))

@@ -1,6 +1,7 @@
 /* term_row.h — one row of the screen, as the bytes that draw it.
  *
- * Owns: its bytes. A row is never wider than its width: what does not fit is cut. Nothing in the added text can drive
+ * Owns: its bytes. A row is never wider than its width: what does not fit is cut, and the last column has an ellipsis
+ * then. Nothing in the added text can drive
  * the terminal (term_width.h). */
 #ifndef TERM_TERM_ROW_H
 #define TERM_TERM_ROW_H
@@ -15,8 +16,8 @@ struct term_row {
 	struct buf text; /* begins and ends in the plain style */
 	size_t columns;  /* columns in use */
 	/* private */
-	size_t width;
-	bool has_color;
+	size_t width, last, last_column; /* last: where the cluster begins that reaches the last column */
+	bool has_color, is_cut;
 };
 
 /* width: SIZE_MAX if the terminal is to wrap the row. */

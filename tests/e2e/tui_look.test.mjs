@@ -7,9 +7,9 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { forever, makeHome, needs, rollouts, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { call, forever, makeHome, needs, rollouts, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { isAlive, until } from './lib/nest.mjs';
-import { enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
+import { answer, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 const idle = (term) => term.untilGone(/esc to interrupt/);
@@ -369,4 +369,39 @@ test('Ctrl-V takes an image from the clipboard; without one it says so', options
 	assert.match(JSON.stringify(model.requests()[0].body.input), /data:image\/png;base64,iVBOR/);
 	await leave(term);
 	assert.equal(fs.readdirSync(bin).filter((name) => name.startsWith('codex-clipboard')).length, 1);
+});
+
+test('a narrow window: what is cut ends with an ellipsis, a wrapped hint is indented, a pager has the keys', options, async (t) => {
+	const ask = call('request_user_input', { questions: ['One', 'Two'].map((header) => (
+		{ id: header, header, question: `${header}?`, options: [{ label: 'Yes', description: 'of course' }, { label: 'No', description: 'not now' }] })) });
+	const model = await startModel(t, [ask, say('ok')]);
+	for (const columns of [58, 40, 20]) {
+		const term = await startReady(t, model, [], { rows: 16, columns });
+		const rows = () => term.screen().filter((row) => row.length);
+		const cut = (row) => row.length === columns - 1 && row.endsWith('…');
+		if (columns < 40) assert.ok(cut(rows().at(-1)), rows().at(-1)); // the footer
+		term.type('/');
+		await term.until(/^› \/model/m);
+		assert.ok(rows().some((row) => row.startsWith('  /') && cut(row)), rows().join('\n'));
+		assert.ok(rows().every((row) => row.length < columns), rows().join('\n'));
+		term.type('\x1b');
+		await term.untilGone(/\/model/);
+		term.type('\x03');
+		await term.until(/^›$/m);
+		term.type('?');
+		await term.until(/S H O R T C U T[^]*New\s+line/);
+		term.type('q');
+		await term.untilGone(/S H O R T/);
+		term.type('\x1b[Z');
+		await term.until(columns < 40 ? /^ {2}.*…$/m : /Plan|…/);
+		if (columns === 40) {
+			await enter(term, 'ask');
+			await term.until(/^ {2}enter to submit answer[^\n]*\n {2}\S[^\n]*$/m);
+			assert.equal(rows().slice(rows().findIndex((row) => /enter to submit/.test(row))).filter((row) => !/^ {2}\S/.test(row)).length, 0);
+			await answer(term, '\r', '\r');
+			await term.until(/• ok/);
+			await term.untilGone(/esc to interrupt/);
+		}
+		await leave(term);
+	}
 });

@@ -36,6 +36,30 @@ static void check_frame(struct term_paint *paint, const char *want)
 	assert_string_equal(buf_str(&out).ptr, want);
 }
 
+static void check_cut(size_t width, const char *first, const char *second, const char *want)
+{
+	struct term_row row;
+	term_row_init(&row, width, false);
+	term_row_add_c(&row, TERM_plain, first);
+	term_row_add_c(&row, TERM_plain, second);
+	assert_string_equal(buf_str(&row.text).ptr, want);
+	assert_true(row.columns <= width);
+	term_row_finish(&row);
+}
+
+static void what_does_not_fit_ends_with_an_ellipsis(void **state)
+{
+	(void)state;
+	check_cut(5, "abc", "de", "abcde");
+	check_cut(5, "abc", "def", "abcd…\x1b[6G\x1b[0m");
+	check_cut(5, "abcde", "f", "abcd…\x1b[6G\x1b[0m");
+	check_cut(5, "abcdef", "g", "abcd…\x1b[6G\x1b[0m");
+	check_cut(5, "abc", "日x", "abc…\x1b[5G\x1b[0m");
+	check_cut(4, "abc", "日", "abc…\x1b[5G\x1b[0m");
+	check_cut(1, "ab", "", "…\x1b[2G\x1b[0m");
+	check_cut(0, "ab", "", "");
+}
+
 static void a_frame_writes_what_has_changed(void **state)
 {
 	struct term_paint *paint = term_paint_create();
@@ -139,6 +163,7 @@ static void text_is_wrapped_at_blanks(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(what_does_not_fit_ends_with_an_ellipsis),
 		cmocka_unit_test(a_frame_writes_what_has_changed),
 		cmocka_unit_test(a_finished_line_is_written_once),
 		cmocka_unit_test(a_narrower_window_is_drawn_over_the_wrapped_rows),

@@ -211,7 +211,7 @@ static void draw_approval(struct choice_panel *choice, struct tui_sheet *sheet)
 	                                                                               : countof(items),
 	                                  .at = choice->at,
 	                                  .label_columns = label_columns(choice)};
-	size_t below = choice->what.hint ? sheet_rows(str_of(choice->what.hint), sheet->columns) : 0;
+	size_t below = choice->what.hint ? sheet_hint_rows(sheet, choice->what.hint) : 0;
 	below = below < sheet->most / 2 ? below : 0;
 	sheet->most -= below;
 	for (size_t i = 0; i < question.count; i++)

@@ -324,7 +324,7 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 	snprintf(count, sizeof(count), "%s %zu/%zu (%zu unanswered)%s%.40s", form->use->noun, form->at + 1,
 	         form->pages.count, unanswered(form), *page->heading ? " · " : "", page->heading);
 	sheet_line(sheet, TERM_dim, count);
-	size_t below = form->in_notes + (form->problem ? 1 : 0), rows = sheet_rows(str_of(hint), sheet->columns);
+	size_t below = form->in_notes + (form->problem ? 1 : 0), rows = sheet_hint_rows(sheet, hint);
 	below += below + rows <= sheet->most / 2 ? rows : 0;
 	below = below < sheet->most ? below : 0;
 	sheet->most -= below;

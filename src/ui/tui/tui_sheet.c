@@ -6,6 +6,8 @@
 #include "term/term_paint.h"
 #include "term/term_width.h"
 
+enum { HINT_INDENT = 2 };
+
 static size_t put(struct tui_sheet *sheet)
 {
 	sheet->most--;
@@ -23,12 +25,20 @@ void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text
 
 void sheet_hint(struct tui_sheet *sheet, const char *text)
 {
-	struct str rest = str_of(text), row;
-	while (sheet->most && term_wrap_next(&rest, sheet->columns, &row)) {
+	struct str rest = str_trim(str_of(text)), row;
+	while (sheet->most && term_wrap_next(&rest, sheet->columns - HINT_INDENT, &row)) {
 		term_row_clear(sheet->row);
+		term_row_add_c(sheet->row, TERM_dim, "  ");
 		term_row_add(sheet->row, TERM_dim, row);
 		put(sheet);
 	}
+}
+
+size_t sheet_hint_rows(const struct tui_sheet *sheet, const char *text)
+{
+	struct tui_sheet counter = {NULL, sheet->row, sheet->columns, SIZE_MAX};
+	sheet_hint(&counter, text);
+	return SIZE_MAX - counter.most;
 }
 
 size_t sheet_rows(struct str text, size_t columns)

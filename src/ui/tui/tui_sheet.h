@@ -40,8 +40,10 @@ struct sheet_question {
 };
 
 void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text);
-/* Draws a line, wrapped. */
+/* Draws a line, wrapped; all of its rows are indented. */
 void sheet_hint(struct tui_sheet *sheet, const char *text);
+/* Returns the number of its rows. */
+size_t sheet_hint_rows(const struct tui_sheet *sheet, const char *text);
 /* Draws text, wrapped, in at most `most` rows; its first line is bold. A longer text loses rows in its middle, where
  * the row `more` stands, and false is returned. */
 bool sheet_text(struct tui_sheet *sheet, struct str text, const char *more, size_t most);

@@ -1,4 +1,6 @@
-/* The card of the keys, which `?` on an empty composer opens. Any key closes it; a letter is typed then. */
+/* The card of the keys, which `?` on an empty composer opens. Any key closes it; a letter is typed then. In a window
+ * that is too small for it a pager has its text. */
+#include "base/limits.h"
 #include "base/mem.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_priv.h"
@@ -32,18 +34,15 @@ static const struct row {
 	{"ctrl+c", "Clear the draft; without one: end"},
 };
 
+enum { KEYS_COLUMNS = 19, CARD_COLUMNS = KEYS_COLUMNS + 46, CARD_ROWS = countof(card) + 4 };
+
 static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 {
-	size_t widest = 0;
 	(void)panel;
-	for (size_t i = 0; i < countof(card); i++) {
-		size_t width = strlen(card[i].keys);
-		widest = width > widest ? width : widest;
-	}
 	sheet_line(sheet, TERM_bold, "Shortcuts");
 	for (size_t i = 0; i < countof(card) && sheet->most > 1; i++) {
 		struct sheet_item item = {.label = card[i].keys, .about = card[i].effect};
-		sheet_item(sheet, &item, widest);
+		sheet_item(sheet, &item, KEYS_COLUMNS);
 	}
 	sheet_line(sheet, TERM_dim, "  ? or esc closes");
 }
@@ -70,8 +69,22 @@ static void destroy(struct tui_panel *panel)
 	free(panel);
 }
 
+/* Opens a pager for a card that does not fit into the window. */
+static void open_page(struct tui *tui)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	for (size_t i = 0; i < countof(card); i++)
+		buf_printf(&text, "%s: %s\n", card[i].keys, card[i].effect);
+	tui_text_open(tui, "S H O R T C U T S", buf_str(&text));
+}
+
 void tui_shortcuts_open(struct tui *tui)
 {
+	if (tui->rows < CARD_ROWS || tui->columns < CARD_COLUMNS) {
+		open_page(tui);
+		return;
+	}
 	static const struct tui_panel_class class = {.draw = draw, .key = key, .report = report, .destroy = destroy};
 	struct shortcuts *shortcuts = xnew(struct shortcuts);
 	shortcuts->panel = (struct tui_panel){.class = &class};

@@ -111,6 +111,11 @@ static void open_text(struct tui *tui, const char *title, struct str text, tui_p
 	open_pager(tui, title, false, fill);
 }
 
+void tui_text_open(struct tui *tui, const char *title, struct str text)
+{
+	open_text(tui, title, text, fill_text);
+}
+
 void tui_diff_open(struct tui *tui, struct str diff)
 {
 	open_text(tui, "D I F F", diff, fill_diff);
