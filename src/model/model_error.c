@@ -15,8 +15,8 @@
 #include "model/model_error_priv.h"
 #include "net/http_head.h"
 
-/* Number of bytes that are quoted of a response's body, after its status and URL. */
-enum { QUOTE_MAX = 1000 };
+/* Number of bytes that are quoted of a response's body: after its status and URL, and alone. */
+enum { QUOTE_MAX = 1000, QUOTED_BODY_MAX = MODEL_ERROR_TEXT_MAX - MODEL_ERROR_ADVICE_MAX - 3 };
 
 enum info_form { PLAIN, STATUS };
 enum retry_form { FINAL, RETRY };
@@ -220,8 +220,9 @@ static void set_refused(struct model_error *error, const struct model_answer *an
 		model_error_set(error, kind, STR_NONE);
 		model_error_set_detail(error, body_message(json, answer));
 	} else if (answer->status == 400) {
+		bool is_long = answer->body.len > QUOTED_BODY_MAX; /* it would be cut, and be no JSON then */
 		model_error_set(error, MODEL_ERROR_invalid_request,
-		                answer->is_other_api ? body_message(json, answer) : str_trim(answer->body));
+		                answer->is_other_api || is_long ? body_message(json, answer) : str_trim(answer->body));
 	} else {
 		set_unexpected_status(error, answer, json);
 	}
@@ -424,8 +425,10 @@ void model_error_advise(struct model_error *error, const struct model_place *pla
 	if (error->kind == MODEL_ERROR_invalid_request && error->http_status)
 		buf_printf(&out, "%sstatus %d", out.len ? ": " : "", error->http_status);
 	if (error->detail[0]) {
+		struct str detail = str_of(error->detail);
+		detail.len -= *advice && str_has_suffix(detail, ".");
 		buf_append_c(&out, out.len ? ": " : "");
-		buf_append_c(&out, error->detail);
+		buf_append_str(&out, detail);
 	}
 	if (*advice) {
 		buf_append_c(&out, out.len ? "; " : "");

@@ -6,6 +6,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "model/model_error.h"
@@ -313,10 +314,30 @@ static void reset_times_are_local(void **state)
 	assert_usage_limit(INT64_MAX, 0, "try again");
 }
 
+/* One that is shorter than the text is quoted whole, as codex 0.169 does. */
+static void the_message_of_a_long_body_is_quoted_alone(void **state)
+{
+	auto_buf struct buf body;
+	struct model_error error;
+	(void)state;
+	for (size_t fill = 100; fill <= 10000; fill *= 100) {
+		buf_init(&body, 16 * KIB);
+		buf_append_c(&body, "{\"error\":{\"message\":\"bad thing\"},\"more\":\"");
+		for (size_t i = 0; i < fill; i++)
+			buf_append_char(&body, 'x');
+		buf_append_c(&body, "\"}");
+		struct model_answer answer = {.status = 400, .url = STR(URL), .body = buf_str(&body)};
+		model_error_from_answer(&error, &answer);
+		assert_string_equal(error.text, fill == 100 ? buf_str(&body).ptr : "bad thing");
+		buf_finish(&body);
+	}
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(answers_with_an_error_status),
+		cmocka_unit_test(the_message_of_a_long_body_is_quoted_alone),
 		cmocka_unit_test(which_statuses_are_final_depends_on_the_api),
 		cmocka_unit_test(failures_in_a_stream),
 		cmocka_unit_test(exchanges_that_broke_off),
