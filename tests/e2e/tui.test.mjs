@@ -30,7 +30,7 @@ test('a conversation stands in the scrollback once, and the shell\'s lines stay 
 	assert.deepEqual(lines.slice(0, 40), Array.from({ length: 40 }, (_, i) => String(i + 1)));
 	assert.deepEqual(lines.slice(40, 50), [`• >_ Codex in C (v0.1.0)`, `  ${term.cwd}`, '', '› one', '', '• First answer.', '',
 		'› two', '', '• Second answer.']);
-	assert.match(lines.slice(50).join('\n'), new RegExp('^Token usage: total=\\S+ input=\\S+ output=\\S+\n' +
+	assert.match(lines.slice(50).join('\n'), new RegExp('^\nToken usage: total=\\S+ input=\\S+ output=\\S+\n' +
 		'To continue this session, run:\n {2}codex resume [0-9a-f-]{36}$'));
 	assert.equal(status, 0);
 	assert.ok(restored);

@@ -7,8 +7,8 @@ import { execFileSync } from 'node:child_process';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { call, forever, needs, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
-import { conversationOf, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+import { call, failed, forever, needs, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { answer, conversationOf, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
@@ -225,6 +225,55 @@ test('an MCP server that fails after the turn has ended is a warning, once', opt
 	await term.untilGone(/esc to interrupt/);
 	await leave(term);
 	assert.equal(term.lines().join('\n').match(/⚠ .*late/g).length, 1);
+});
+
+test('a message in a body that is too long to be shown is shown without its JSON', options, async (t) => {
+	const error = { message: `It began so. ${'word '.repeat(40)}`, param: 'x'.repeat(3000) };
+	const model = await startModel(t, [reply({ status: 400, body: { error } })]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(/^■ It began so\. [^]*word[^]*\(POST\s+\S+:\s+status\s+400;/m);
+	await term.untilGone(/esc to interrupt/);
+	assert.doesNotMatch(term.lines().join('\n'), /[{}]|param|xxx/);
+	await leave(term);
+});
+
+test('edits that are declined are not called a failure', options, async (t) => {
+	const model = await startModel(t, [patch('*** Add File: made.txt', '+one line')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE });
+	await term.until(/Would you like to make the following edits\?/);
+	await answer(term, 'n');
+	await term.until(/^■ The edits were declined$/m);
+	await term.untilGone(/esc to interrupt/);
+	assert.doesNotMatch(term.lines().join('\n'), /could not be applied|rejected/);
+	assert.deepEqual(fs.readdirSync(term.cwd).filter((name) => name === 'made.txt'), []);
+	await leave(term);
+});
+
+test('an output is shown from its first line that is not empty; the transcript has all of it', options, async (t) => {
+	const model = await startModel(t, [run('printf "\\n\\r\\n\\nfirst\\n\\nlast\\n"'), say('Done.')]);
+	const term = await startReady(t, model, ['go'], { config: FREE });
+	await term.until(/^• Ran .*\n {2}└ first\n\n {4}last\n\n• Done\./m);
+	await term.untilGone(/esc to interrupt/);
+	term.type('\x14');
+	await term.until(/^• Ran .*\n {2}└\n\n\n {4}first/m);
+	term.type('q');
+	await term.untilGone(/T R A N S C R I P T/);
+	await leave(term);
+});
+
+test('attempts stand in the working line; a cause is shown once, and another one again', options, async (t) => {
+	const busy = (message) => failed('server_error', message);
+	const model = await startModel(t, [busy('Tired.'), busy('Tired.'), reply({ gate: 'a' }, ...busy('Asleep.').reply), reply({ gate: 'b' }, { message: 'Awake.' })]);
+	const term = await startReady(t, model, ['go'], { config: FREE });
+	await term.until(/^• Reconnecting\.\.\. 2\/\d \(\d+s • esc to interrupt\)$/m);
+	assert.equal(term.lines().filter((line) => line.startsWith('⚠ ')).length, 1);
+	await model.openGate('a');
+	await term.until(/^• Reconnecting\.\.\. 3\/\d \(/m);
+	await model.openGate('b');
+	await term.until(/^• Awake\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	assert.match(term.lines().join('\n'), /⚠ Reconnecting\.\.\. 1\/\d\n {2}└ [^\n]*: Tired\.\n\n⚠ Reconnecting\.\.\. 3\/\d\n {2}└ [^\n]*: Asleep\.\n\n• Awake\./);
+	await leave(term);
 });
 
 test('a broken stream is a warning, and the turn continues', options, async (t) => {

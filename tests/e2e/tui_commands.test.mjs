@@ -40,7 +40,7 @@ test('/status, /help, /ps, /skills, /feedback, /logout and an unknown name', opt
 	const status = ['Model: gpt', 'Model provider: mock', 'Directory: /', 'Permissions: \\S', 'Agents.md: none', 'Collaboration mode: Default',
 		'Session: [0-9a-f-]{36}', 'Token usage: \\S+ total {2}\\(\\S+ input \\+ \\S+ output\\)'];
 	const steps = [['/status', new RegExp(status.join('[^]*'))],
-		['/help', /\/model {2}choose[^]*\/help {2}list/], ['/ps', /• Background terminals\n {4}None is running/],
+		['/help', /\/model {8}choose[^]*\/help {9}list/], ['/ps', /• Background terminals\n {4}None is running/],
 		['/skills', /No skill was found/], ['/feedback', /Nothing is uploaded\.[^]*sessions\/\d{4}\//], ['/logout', /no key or login is stored/]];
 	for (const [command, wanted] of steps) {
 		await enter(term, command);

@@ -280,7 +280,7 @@ static void emit_retry(struct turn *turn, const struct model_error *error, unsig
 	model_error_write_retry_info(error, &info);
 	buf_append_c(&details, error->text);
 	if (error->detail[0]) /* a detail such as "connection refused", which the user can act on meanwhile */
-		buf_printf(&details, ": %s", error->detail);
+		buf_printf(&details, str_has_suffix(buf_str(&details), ".") ? " %s" : ": %s", error->detail);
 	struct ev_stream_error event = {
 		.message = str_of(message),
 		.codex_error_info = buf_str(&info),

@@ -45,6 +45,8 @@ static void write_command(struct tui_page *page, const struct tui_exec *exec)
 
 static void write_output(struct tui_page *page, struct str output)
 {
+	while (!page->is_full && (str_cut_prefix(&output, "\n") || str_cut_prefix(&output, "\r\n")))
+		continue;
 	size_t total = text_line_count(output), at = 0;
 	struct str line;
 	char more[80];

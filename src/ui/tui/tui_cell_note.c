@@ -174,6 +174,10 @@ static void on_plan_update(struct tui_page *page, const struct event *event)
 static void on_patch_end(struct tui_page *page, const struct event *event)
 {
 	const struct ev_patch_end *ended = event->msg.patch_apply_end;
+	if (str_is(ended->standard_error, "patch rejected by user")) {
+		tui_page_cell(page, &tui_error_look, STR("The edits were declined"));
+		return;
+	}
 	tui_page_cell(page, &tui_error_look, STR("The patch could not be applied"));
 	write_detail(page, ended->standard_error, DETAIL_LINES);
 }

@@ -34,6 +34,8 @@ struct tui_cells {
 	struct tui_explored explored; /* not written yet: further commands may join */
 	struct buf thinking;          /* the beginning of the current thought */
 	bool has_thought;             /* it is complete: the next one replaces it */
+	bool is_retrying;             /* the attempt that is made stands in place of the thought */
+	char *cause;                  /* of the turn's latest failed attempt, or NULL */
 	struct buf answer;
 	uint64_t started_ms; /* of the running turn; 0: none */
 	bool is_reviewing;   /* the messages to the reviewer are not the user's */
@@ -80,6 +82,7 @@ void tui_cells_destroy(struct tui_cells *cells)
 	tui_stream_finish(&cells->stream);
 	tui_explored_finish(&cells->explored);
 	free(cells->streaming);
+	free(cells->cause);
 	buf_finish(&cells->thinking);
 	buf_finish(&cells->answer);
 	free(cells);
@@ -442,6 +445,32 @@ static void on_complete(struct tui_cells *cells, const struct event *event)
 		write_cell(cells, &tui_plan_look, str_of(text));
 }
 
+/* The message comes again from its beginning. The attempt stands in the working line; its cause is shown once. */
+static void on_retry(struct tui_cells *cells, const struct event *event)
+{
+	const struct ev_stream_error *error = event->msg.stream_error;
+	end_stream(cells);
+	tui_open_items_clear(&cells->open);
+	buf_clear(&cells->thinking);
+	buf_printf(&cells->thinking, "**%.*s**", STR_ARG(error->message));
+	cells->is_retrying = cells->has_thought = true;
+	if (cells->cause && str_is(error->additional_details, cells->cause))
+		return;
+	free(cells->cause);
+	cells->cause = str_dup(error->additional_details);
+	end_open(cells);
+	tui_cell_note(&cells->page, event);
+}
+
+static void end_retry(struct tui_cells *cells, const struct event *event)
+{
+	if (event->msg.tag == EV_task_started)
+		free(steal(cells->cause));
+	if (cells->is_retrying && event->msg.tag != EV_stream_error)
+		buf_clear(&cells->thinking);
+	cells->is_retrying = false;
+}
+
 typedef void (*event_fn)(struct tui_cells *cells, const struct event *event);
 
 static const event_fn handlers[EV_count] = {
@@ -457,14 +486,12 @@ static const event_fn handlers[EV_count] = {
 	[EV_task_started] = on_started,
 	[EV_turn_aborted] = on_aborted,
 	[EV_task_complete] = on_complete,
+	[EV_stream_error] = on_retry,
 };
 
 void tui_cells_event(struct tui_cells *cells, const struct event *event)
 {
-	if (event->msg.tag == EV_stream_error) { /* the message comes again from its beginning */
-		end_stream(cells);
-		tui_open_items_clear(&cells->open);
-	}
+	end_retry(cells, event);
 	if (event->msg.tag == EV_agent_reasoning_section_break)
 		cells->has_thought = true;
 	if (event->msg.tag == EV_entered_review_mode)

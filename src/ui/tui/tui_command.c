@@ -167,7 +167,7 @@ void on_slash_help(struct tui *tui, struct str text)
 	buf_init(&out, LIMIT_LINE);
 	for (size_t i = 0; i < countof(commands); i++) {
 		if (commands[i].doc)
-			buf_printf(&out, "/%s  %s\n", commands[i].name, commands[i].doc);
+			buf_printf(&out, "/%-12s %s\n", commands[i].name, commands[i].doc);
 	}
 	tui_cells_note(tui->cells, buf_str(&out));
 }

@@ -338,6 +338,8 @@ static void print_usage(const struct token_usage *usage)
 
 static void print_farewell(const struct tui *tui)
 {
+	if (tui->has_turn)
+		putchar('\n');
 	if (tui->guest_end)
 		puts(tui->guest_end);
 	if (!tui->session_id)
