@@ -3,8 +3,9 @@
  * The session sends a greeting, {"attach":1,…}, then events as the event protocol has them ({"id":…,"msg":…}):
  * session_configured, task_started if a turn runs, the pending requests, and from then on each event. An event that
  * requests something has a number, "seq", because call ids are the provider's: agents may use the same ones, and a
- * later request may have that of an earlier one. If a subagent asks, "from" is its name. When a request was answered the others get
- * {"answered":"ID","task":"ID","seq":N}; the task is that of the event that asked. The other side sends submissions,
+ * later request may have that of an earlier one. If a subagent asks, "from" is its name. When a request was answered
+ * the others get {"answered":"ID","task":"ID","seq":N}; the task is that of the event that asked. The other side sends
+ * submissions,
  * {"id":…,"op":…}, and with an answer the number of its request, "seq". Earlier versions send no number, or no task.
  * Owns nothing. Any thread. */
 #ifndef ATTACH_ATTACH_FRAME_H

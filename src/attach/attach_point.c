@@ -68,7 +68,7 @@ static void send_line(struct attach_point *point, struct watcher *only, const st
 	buf_reuse(&point->line);
 }
 
-/* request: NULL if the event is none. */
+/* request: NULL if the event requests nothing. */
 static void send_event(struct attach_point *point, const struct event *event, const struct pending *request,
                        struct watcher *only)
 {

@@ -263,7 +263,8 @@ test('an output is shown from its first line that is not empty; the transcript h
 
 test('attempts stand in the working line; a cause is shown once, and another one again', options, async (t) => {
 	const busy = (message) => failed('server_error', message);
-	const model = await startModel(t, [busy('Tired.'), busy('Tired.'), reply({ gate: 'a' }, ...busy('Asleep.').reply), reply({ gate: 'b' }, { message: 'Awake.' })]);
+	const model = await startModel(t, [busy('Tired.'), busy('Tired.'), reply({ gate: 'a' }, ...busy('Asleep.').reply),
+		reply({ gate: 'b' }, { message: 'Awake.' })]);
 	const term = await startReady(t, model, ['go'], { config: FREE });
 	await term.until(/^• Reconnecting\.\.\. 2\/\d \(\d+s • esc to interrupt\)$/m);
 	assert.equal(term.lines().filter((line) => line.startsWith('⚠ ')).length, 1);
@@ -272,7 +273,8 @@ test('attempts stand in the working line; a cause is shown once, and another one
 	await model.openGate('b');
 	await term.until(/^• Awake\.$/m);
 	await term.untilGone(/esc to interrupt/);
-	assert.match(term.lines().join('\n'), /⚠ Reconnecting\.\.\. 1\/\d\n {2}└ [^\n]*: Tired\.\n\n⚠ Reconnecting\.\.\. 3\/\d\n {2}└ [^\n]*: Asleep\.\n\n• Awake\./);
+	const text = term.lines().join('\n');
+	assert.match(text, /⚠ Reconnecting\.\.\. 1\/\d\n {2}└ [^\n]*: Tired\.\n\n⚠ Reconnecting\.\.\. 3\/\d\n {2}└ [^\n]*: Asleep\.\n\n• Awake\./);
 	await leave(term);
 });
 

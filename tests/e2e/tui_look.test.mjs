@@ -373,7 +373,8 @@ test('Ctrl-V takes an image from the clipboard; without one it says so', options
 
 test('a narrow window: what is cut ends with an ellipsis, a wrapped hint is indented, a pager has the keys', options, async (t) => {
 	const ask = call('request_user_input', { questions: ['One', 'Two'].map((header) => (
-		{ id: header, header, question: `${header}?`, options: [{ label: 'Yes', description: 'of course' }, { label: 'No', description: 'not now' }] })) });
+		{ id: header, header, question: `${header}?`,
+			options: [{ label: 'Yes', description: 'of course' }, { label: 'No', description: 'not now' }] })) });
 	const model = await startModel(t, [ask, say('ok')]);
 	for (const columns of [58, 40, 20]) {
 		const term = await startReady(t, model, [], { rows: 16, columns });
@@ -397,7 +398,8 @@ test('a narrow window: what is cut ends with an ellipsis, a wrapped hint is inde
 		if (columns === 40) {
 			await enter(term, 'ask');
 			await term.until(/^ {2}enter to submit answer[^\n]*\n {2}\S[^\n]*$/m);
-			assert.equal(rows().slice(rows().findIndex((row) => /enter to submit/.test(row))).filter((row) => !/^ {2}\S/.test(row)).length, 0);
+			const hint = rows().slice(rows().findIndex((row) => /enter to submit/.test(row)));
+			assert.ok(hint.length > 1 && hint.every((row) => /^ {2}\S/.test(row)), hint.join('\n'));
 			await answer(term, '\r', '\r');
 			await term.until(/• ok/);
 			await term.untilGone(/esc to interrupt/);

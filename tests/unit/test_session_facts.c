@@ -202,7 +202,8 @@ static struct attach_point *point_asking(struct loop *loop, const char *const *t
 	for (size_t i = 0; i < count; i++) {
 		struct ev_exec_approval body = {.call_id = STR("c")};
 		struct event *event = event_create(str_of(tasks[i]), EV_exec_approval_request, &body);
-		assert_int_equal(attach_point_event(point, event, (void *)(uintptr_t)tasks[i]), i + 1);
+		struct attach_asker asker = {.self = (void *)(uintptr_t)tasks[i]};
+		assert_int_equal(attach_point_event(point, event, &asker), i + 1);
 		event_destroy(event);
 	}
 	return point;
@@ -250,7 +251,7 @@ static void an_attached_session_takes_an_answer_for_the_request_with_its_number_
 	loop_destroy(loop);
 }
 
-static void an_attached_session_withdraws_one_request_or_all_of_a_task(void **state)
+static void an_attached_session_drops_the_requests_that_have_expired(void **state)
 {
 	struct error err;
 	struct loop *loop = loop_create(&err);
@@ -258,10 +259,10 @@ static void an_attached_session_withdraws_one_request_or_all_of_a_task(void **st
 	const struct event *first;
 	uint64_t number;
 	(void)state;
-	attach_point_withdraw(point, STR("c"), STR("b"), NULL);
-	assert_int_equal(attach_point_pending(point, &first, &number), 3);
-	assert_int_equal(number, 2);
-	attach_point_withdraw(point, STR_NONE, STR("b"), NULL);
+	struct ev_request_user_input_expired body = {.call_id = STR("c"), .turn_id = STR("b")};
+	struct event *event = event_create(STR("b"), EV_request_user_input_expired, &body);
+	assert_int_equal(attach_point_event(point, event, &(struct attach_asker){0}), 0);
+	event_destroy(event);
 	assert_int_equal(attach_point_pending(point, &first, &number), 1);
 	assert_int_equal(number, 3);
 	attach_point_destroy(point);
@@ -278,12 +279,12 @@ static void an_attached_session_withdraws_the_request_of_its_asker(void **state)
 	const struct event *first;
 	uint64_t number;
 	(void)state;
-	attach_point_withdraw(point, STR("c"), STR_NONE, tasks[1]);
-	attach_point_withdraw(point, STR("c"), STR_NONE, tasks[1]);
+	attach_point_withdraw(point, STR("c"), tasks[1]);
+	attach_point_withdraw(point, STR("c"), tasks[1]);
 	assert_int_equal(attach_point_pending(point, &first, &number), 3);
 	assert_int_equal(number, 1);
-	attach_point_withdraw(point, STR_NONE, STR_NONE, tasks[0]);
-	attach_point_withdraw(point, STR("c"), STR_NONE, tasks[2]);
+	attach_point_withdraw(point, STR("c"), tasks[0]);
+	attach_point_withdraw(point, STR("c"), tasks[2]);
 	assert_int_equal(attach_point_pending(point, &first, &number), 1);
 	assert_int_equal(number, 4);
 	attach_point_destroy(point);
@@ -321,12 +322,13 @@ struct guest_case {
 	void *asker;
 };
 
-/* As owners do: they withdraw the oldest request with this id and Task, which is the answered one in their lists. */
+/* As owners do: they withdraw the oldest request of the asker with this id, which is the answered one in their lists.
+ */
 static void on_answered(const struct event *request, uint64_t seq, void *asker, void *self)
 {
 	struct guest_case *it = self;
 	it->answered = seq;
-	attach_point_withdraw(it->point, attach_request_id(request), request->id, asker);
+	attach_point_withdraw(it->point, attach_request_id(request), asker);
 }
 
 static int submit(struct str id, const struct op *op, void *asker, void *self, struct error *err)
@@ -361,7 +363,7 @@ static int send_as_guest(const char *home, struct str line)
 static void put(struct guest_case *it, enum event_tag tag, const void *body, void *asker)
 {
 	struct event *event = event_create(STR("a"), tag, body);
-	attach_point_event(it->point, event, asker);
+	attach_point_event(it->point, event, &(struct attach_asker){.self = asker});
 	event_destroy(event);
 }
 
@@ -406,7 +408,7 @@ int main(void)
 		FACTS_TEST(an_answered_line_names_the_task),
 		FACTS_TEST(an_answer_of_a_guest_takes_one_request_and_names_its_asker),
 		FACTS_TEST(an_attached_session_withdraws_the_request_of_its_asker),
-		FACTS_TEST(an_attached_session_withdraws_one_request_or_all_of_a_task),
+		FACTS_TEST(an_attached_session_drops_the_requests_that_have_expired),
 		FACTS_TEST(an_answer_to_a_later_question_of_a_task_is_named_by_its_call),
 		FACTS_TEST(a_number_there_names_the_request_here),
 		FACTS_TEST(an_attached_session_takes_an_answer_for_the_request_with_its_number_alone),

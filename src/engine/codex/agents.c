@@ -11,7 +11,6 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex/agents_priv.h"
-#include "engine/codex/codex.h"
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
 #include "engine/task/task.h"
@@ -473,7 +472,7 @@ size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct s
 	return count;
 }
 
-void codex_write_asker(const struct codex *codex, struct str task, struct buf *out)
+void agents_write_asker(const struct codex *codex, struct str task, struct buf *out)
 {
 	const struct agent *agent;
 	if (!codex->agents)

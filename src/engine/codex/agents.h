@@ -62,6 +62,8 @@ void agents_on_interrupt(struct codex *codex);
 
 /* Returns the number of subagents that have such a request pending. */
 size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct str id);
+/* Appends the name of the subagent that runs this Task. */
+void agents_write_asker(const struct codex *codex, struct str task, struct buf *out);
 /* Answers the first such request; false if none is pending. */
 bool agents_answer(struct codex *root, enum pending_kind kind, struct str id, const void *answer);
 

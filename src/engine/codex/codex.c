@@ -260,6 +260,11 @@ void codex_listen(struct codex *child, codex_event_fn on_event, void *self)
 
 /* ---- calls of the front end ---- */
 
+void codex_write_asker(const struct codex *codex, struct str task, struct buf *out)
+{
+	agents_write_asker(codex, task, out);
+}
+
 int codex_submit_op(struct codex *codex, struct str id, const struct op *op, struct error *err)
 {
 	return sq_push(&codex->sq, id, op, err);

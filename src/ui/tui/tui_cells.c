@@ -2,8 +2,6 @@
  * change: the open block of a message, running commands, and a group of commands that only read. */
 #include "ui/tui/tui_cells.h"
 
-#include <string.h>
-
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/limits.h"
@@ -11,18 +9,13 @@
 #include "base/vec.h"
 #include "protocol/message/message.h"
 #include "term/term_paint.h"
+#include "ui/tui/tui_activity.h"
 #include "ui/tui/tui_cell_exec.h"
 #include "ui/tui/tui_cell_note.h"
 #include "ui/tui/tui_cell_patch.h"
 #include "ui/tui/tui_stream.h"
 
-enum { RUNNING_SHOWN = 3, TEXT_MAX = 64 * MIB, THOUGHT_MAX = 200, LONG_TURN_MS = 60 * 1000 };
-
-/* A call that has begun. */
-struct running {
-	char *call_id, *text;
-	const char *verb;
-};
+enum { TEXT_MAX = 64 * MIB, LONG_TURN_MS = 60 * 1000 };
 
 struct tui_cells {
 	struct term_paint *paint;
@@ -30,12 +23,8 @@ struct tui_cells {
 	struct tui_stream stream;
 	char *streaming; /* id of the item whose text arrives; NULL: none */
 	struct tui_open_items open;
-	VEC(struct running) running;
+	struct tui_activity activity;
 	struct tui_explored explored; /* not written yet: further commands may join */
-	struct buf thinking;          /* the beginning of the current thought */
-	bool has_thought;             /* it is complete: the next one replaces it */
-	bool is_retrying;             /* the attempt that is made stands in place of the thought */
-	char *cause;                  /* of the turn's latest failed attempt, or NULL */
 	struct buf answer;
 	uint64_t started_ms; /* of the running turn; 0: none */
 	bool is_reviewing;   /* the messages to the reviewer are not the user's */
@@ -56,34 +45,22 @@ struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color, con
 	cells->page.cwd = cwd;
 	tui_stream_init(&cells->stream, &tui_agent_look);
 	tui_explored_init(&cells->explored);
-	buf_init(&cells->thinking, THOUGHT_MAX);
+	tui_activity_init(&cells->activity);
 	buf_init(&cells->answer, TEXT_MAX);
 	return cells;
-}
-
-static void drop_running(struct tui_cells *cells)
-{
-	vec_for_each(running, &cells->running) {
-		free(running->call_id);
-		free(running->text);
-	}
-	cells->running.count = 0;
 }
 
 void tui_cells_destroy(struct tui_cells *cells)
 {
 	if (!cells)
 		return;
-	drop_running(cells);
-	vec_finish(&cells->running);
+	tui_activity_finish(&cells->activity);
 	tui_open_items_clear(&cells->open);
 	vec_finish(&cells->open.ids);
 	tui_page_finish(&cells->page);
 	tui_stream_finish(&cells->stream);
 	tui_explored_finish(&cells->explored);
 	free(cells->streaming);
-	free(cells->cause);
-	buf_finish(&cells->thinking);
 	buf_finish(&cells->answer);
 	free(cells);
 }
@@ -266,50 +243,14 @@ static void on_item_completed(struct tui_cells *cells, const struct event *event
 		write_search(cells, item->web_search);
 	else if (item->tag == turn_item_context_compaction)
 		write_cell(cells, &tui_note_look, STR("Context compacted"));
-	else if (item->tag == turn_item_reasoning)
-		cells->has_thought = true;
-}
-
-static void on_thought(struct tui_cells *cells, const struct event *event)
-{
-	struct str delta = event->msg.reasoning_content_delta->delta;
-	if (cells->has_thought)
-		buf_clear(&cells->thinking);
-	cells->has_thought = false;
-	size_t room = THOUGHT_MAX - cells->thinking.len;
-	buf_append(&cells->thinking, delta.ptr, delta.len < room ? delta.len : room);
 }
 
 struct str tui_cells_thought(const struct tui_cells *cells)
 {
-	struct str text = str_trim_start(buf_str(&cells->thinking));
-	ptrdiff_t end;
-	if (!str_cut_prefix(&text, "**") || (end = str_find(text, STR("**"))) < 0)
-		return STR("");
-	return str_n(text.ptr, (size_t)end);
+	return tui_activity_heading(&cells->activity);
 }
 
 /* ---- calls ---- */
-
-static void add_running(struct tui_cells *cells, const char *verb, struct str call_id, struct buf *text)
-{
-	if (cells->running.count < LIMIT_COMMANDS)
-		vec_push(&cells->running, (struct running){str_dup(call_id), buf_take(text), verb});
-}
-
-static void forget_running(struct tui_cells *cells, struct str call_id)
-{
-	for (size_t i = 0; i < cells->running.count; i++) {
-		struct running *running = &cells->running.items[i];
-		if (!str_is(call_id, running->call_id))
-			continue;
-		free(running->call_id);
-		free(running->text);
-		memmove(running, running + 1, (cells->running.count - i - 1) * sizeof(*running));
-		cells->running.count--;
-		return;
-	}
-}
 
 static void on_exec_begin(struct tui_cells *cells, const struct event *event)
 {
@@ -317,7 +258,7 @@ static void on_exec_begin(struct tui_cells *cells, const struct event *event)
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
 	tui_command_append(&text, begun->command, begun->command_count);
-	add_running(cells, "Running ", begun->call_id, &text);
+	tui_activity_add(&cells->activity, "Running ", begun->call_id, &text);
 }
 
 static int64_t milliseconds(const struct duration *duration)
@@ -331,7 +272,7 @@ static void on_exec_end(struct tui_cells *cells, const struct event *event)
 	auto_buf struct buf text;
 	bool is_user = ended->source == exec_source_user_shell;
 	buf_init(&text, LIMIT_LINE);
-	forget_running(cells, ended->call_id);
+	tui_activity_forget(&cells->activity, ended->call_id);
 	if (!is_user && ended->exit_code == 0 &&
 	    tui_explored_add(&cells->explored, ended->parsed_cmd, ended->parsed_cmd_count))
 		return;
@@ -351,7 +292,7 @@ static void on_mcp_begin(struct tui_cells *cells, const struct event *event)
 	buf_init(&text, LIMIT_LINE);
 	if (begun->invocation)
 		buf_printf(&text, "%.*s.%.*s", STR_ARG(begun->invocation->server), STR_ARG(begun->invocation->tool));
-	add_running(cells, "Calling ", begun->call_id, &text);
+	tui_activity_add(&cells->activity, "Calling ", begun->call_id, &text);
 }
 
 static void draw_explored(struct tui_cells *cells, size_t most)
@@ -367,22 +308,6 @@ static void draw_explored(struct tui_cells *cells, size_t most)
 	term_row_add_c(&cells->page.row, TERM_bold, "• Exploring ");
 	term_row_add(&cells->page.row, TERM_dim, last);
 	term_paint_live(cells->paint, &cells->page.row);
-}
-
-static void draw_running(struct tui_cells *cells, size_t most)
-{
-	term_row_clear(&cells->page.row);
-	if (cells->running.count && most > RUNNING_SHOWN)
-		term_paint_live(cells->paint, &cells->page.row);
-	for (size_t i = 0; i < cells->running.count && i < RUNNING_SHOWN && i < most; i++) {
-		struct str text = str_of(cells->running.items[i].text), line;
-		term_row_clear(&cells->page.row);
-		term_row_add_c(&cells->page.row, TERM_bold, "• ");
-		term_row_add_c(&cells->page.row, TERM_bold, cells->running.items[i].verb);
-		if (str_next_line(&text, &line))
-			term_row_add(&cells->page.row, TERM_plain, line);
-		term_paint_live(cells->paint, &cells->page.row);
-	}
 }
 
 /* ---- patches ---- */
@@ -414,9 +339,8 @@ static void end_turn(struct tui_cells *cells)
 {
 	end_stream(cells);
 	end_explored(cells);
-	drop_running(cells);
+	tui_activity_end(&cells->activity);
 	tui_open_items_clear(&cells->open);
-	buf_clear(&cells->thinking);
 }
 
 void tui_cells_leave(struct tui_cells *cells)
@@ -445,39 +369,12 @@ static void on_complete(struct tui_cells *cells, const struct event *event)
 		write_cell(cells, &tui_plan_look, str_of(text));
 }
 
-/* The message comes again from its beginning. The attempt stands in the working line; its cause is shown once. */
-static void on_retry(struct tui_cells *cells, const struct event *event)
-{
-	const struct ev_stream_error *error = event->msg.stream_error;
-	end_stream(cells);
-	tui_open_items_clear(&cells->open);
-	buf_clear(&cells->thinking);
-	buf_printf(&cells->thinking, "**%.*s**", STR_ARG(error->message));
-	cells->is_retrying = cells->has_thought = true;
-	if (cells->cause && str_is(error->additional_details, cells->cause))
-		return;
-	free(cells->cause);
-	cells->cause = str_dup(error->additional_details);
-	end_open(cells);
-	tui_cell_note(&cells->page, event);
-}
-
-static void end_retry(struct tui_cells *cells, const struct event *event)
-{
-	if (event->msg.tag == EV_task_started)
-		free(steal(cells->cause));
-	if (cells->is_retrying && event->msg.tag != EV_stream_error)
-		buf_clear(&cells->thinking);
-	cells->is_retrying = false;
-}
-
 typedef void (*event_fn)(struct tui_cells *cells, const struct event *event);
 
 static const event_fn handlers[EV_count] = {
 	[EV_agent_message_content_delta] = on_text_delta,
 	[EV_plan_delta] = on_plan_delta,
 	[EV_item_completed] = on_item_completed,
-	[EV_reasoning_content_delta] = on_thought,
 	[EV_exec_command_begin] = on_exec_begin,
 	[EV_exec_command_end] = on_exec_end,
 	[EV_mcp_tool_call_begin] = on_mcp_begin,
@@ -486,20 +383,20 @@ static const event_fn handlers[EV_count] = {
 	[EV_task_started] = on_started,
 	[EV_turn_aborted] = on_aborted,
 	[EV_task_complete] = on_complete,
-	[EV_stream_error] = on_retry,
 };
 
 void tui_cells_event(struct tui_cells *cells, const struct event *event)
 {
-	end_retry(cells, event);
-	if (event->msg.tag == EV_agent_reasoning_section_break)
-		cells->has_thought = true;
+	if (event->msg.tag == EV_stream_error) { /* the message comes again from its beginning */
+		end_stream(cells);
+		tui_open_items_clear(&cells->open);
+	}
+	if (!tui_activity_event(&cells->activity, event))
+		return;
 	if (event->msg.tag == EV_entered_review_mode)
 		cells->is_reviewing = true;
 	if (event->msg.tag == EV_exited_review_mode)
 		cells->has_report = event->msg.exited_review_mode->review_output != NULL;
-	if (event->msg.tag == EV_mcp_tool_call_end)
-		forget_running(cells, event->msg.mcp_tool_call_end->call_id);
 	if (handlers[event->msg.tag]) {
 		handlers[event->msg.tag](cells, event);
 	} else if (tui_cell_note_has(event)) {
@@ -515,5 +412,5 @@ void tui_cells_draw(struct tui_cells *cells, size_t most)
 		return;
 	}
 	draw_explored(cells, most);
-	draw_running(cells, most);
+	tui_activity_draw(&cells->activity, cells->paint, &cells->page.row, most);
 }

@@ -291,9 +291,9 @@ void tui_copy(struct tui *tui);
 
 /* finds: asks at once for a text to find. */
 void tui_transcript_open(struct tui *tui, bool finds);
-void tui_preview_open(struct tui *tui, const char *path);                   /* a recorded session */
+void tui_preview_open(struct tui *tui, const char *path); /* a recorded session */
 /* title: constant. */
-void tui_text_open(struct tui *tui, const char *title, struct str text); /* copied */
+void tui_text_open(struct tui *tui, const char *title, struct str text);    /* copied */
 void tui_diff_open(struct tui *tui, struct str diff);                       /* the output of git diff; copied */
 bool tui_read_open(struct str text, const struct event *about, void *self); /* a request; false: it is cut */
 /* Adds a line to the warnings, which /warnings shows. */

@@ -1,0 +1,132 @@
+/* An attempt is shown as a thought, until any other event arrives: then the model answers again, or the turn is over.
+ */
+#include "ui/tui/tui_activity.h"
+
+#include <string.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+#include "protocol/message/message.h"
+#include "term/term_paint.h"
+#include "term/term_row.h"
+
+enum { THOUGHT_MAX = 200 };
+
+void tui_activity_init(struct tui_activity *activity)
+{
+	*activity = (struct tui_activity){0};
+	buf_init(&activity->thinking, THOUGHT_MAX);
+}
+
+void tui_activity_end(struct tui_activity *activity)
+{
+	vec_for_each(running, &activity->running) {
+		free(running->call_id);
+		free(running->text);
+	}
+	activity->running.count = 0;
+	buf_clear(&activity->thinking);
+}
+
+void tui_activity_finish(struct tui_activity *activity)
+{
+	tui_activity_end(activity);
+	vec_finish(&activity->running);
+	free(activity->cause);
+	buf_finish(&activity->thinking);
+}
+
+/* ---- thoughts and attempts ---- */
+
+static void add_thought(struct tui_activity *activity, struct str delta)
+{
+	if (activity->has_thought)
+		buf_clear(&activity->thinking);
+	activity->has_thought = false;
+	size_t room = THOUGHT_MAX - activity->thinking.len;
+	buf_append(&activity->thinking, delta.ptr, delta.len < room ? delta.len : room);
+}
+
+struct str tui_activity_heading(const struct tui_activity *activity)
+{
+	struct str text = str_trim_start(buf_str(&activity->thinking));
+	ptrdiff_t end;
+	if (!str_cut_prefix(&text, "**") || (end = str_find(text, STR("**"))) < 0)
+		return STR("");
+	return str_n(text.ptr, (size_t)end);
+}
+
+/* Returns true if the cause is another one than before. */
+static bool begin_attempt(struct tui_activity *activity, const struct ev_stream_error *error)
+{
+	buf_clear(&activity->thinking);
+	buf_printf(&activity->thinking, "**%.*s**", STR_ARG(error->message));
+	activity->is_retrying = activity->has_thought = true;
+	if (activity->cause && str_is(error->additional_details, activity->cause))
+		return false;
+	free(activity->cause);
+	activity->cause = str_dup(error->additional_details);
+	return true;
+}
+
+static bool is_end_of_thought(const struct event_msg *msg)
+{
+	return msg->tag == EV_agent_reasoning_section_break ||
+	       (msg->tag == EV_item_completed && msg->item_completed->item->tag == turn_item_reasoning);
+}
+
+bool tui_activity_event(struct tui_activity *activity, const struct event *event)
+{
+	const struct event_msg *msg = &event->msg;
+	if (msg->tag == EV_stream_error)
+		return begin_attempt(activity, msg->stream_error);
+	if (activity->is_retrying)
+		buf_clear(&activity->thinking);
+	activity->is_retrying = false;
+	if (msg->tag == EV_task_started)
+		free(steal(activity->cause));
+	else if (msg->tag == EV_reasoning_content_delta)
+		add_thought(activity, msg->reasoning_content_delta->delta);
+	else if (msg->tag == EV_mcp_tool_call_end)
+		tui_activity_forget(activity, msg->mcp_tool_call_end->call_id);
+	activity->has_thought |= is_end_of_thought(msg);
+	return true;
+}
+
+/* ---- calls ---- */
+
+void tui_activity_add(struct tui_activity *activity, const char *verb, struct str call_id, struct buf *text)
+{
+	if (activity->running.count < LIMIT_COMMANDS)
+		vec_push(&activity->running, (struct running_call){str_dup(call_id), buf_take(text), verb});
+}
+
+void tui_activity_forget(struct tui_activity *activity, struct str call_id)
+{
+	for (size_t i = 0; i < activity->running.count; i++) {
+		struct running_call *running = &activity->running.items[i];
+		if (!str_is(call_id, running->call_id))
+			continue;
+		free(running->call_id);
+		free(running->text);
+		memmove(running, running + 1, (activity->running.count - i - 1) * sizeof(*running));
+		activity->running.count--;
+		return;
+	}
+}
+
+void tui_activity_draw(const struct tui_activity *activity, struct term_paint *paint, struct term_row *row, size_t most)
+{
+	term_row_clear(row);
+	if (activity->running.count && most > RUNNING_SHOWN)
+		term_paint_live(paint, row);
+	for (size_t i = 0; i < activity->running.count && i < RUNNING_SHOWN && i < most; i++) {
+		struct str text = str_of(activity->running.items[i].text), line;
+		term_row_clear(row);
+		term_row_add_c(row, TERM_bold, "• ");
+		term_row_add_c(row, TERM_bold, activity->running.items[i].verb);
+		if (str_next_line(&text, &line))
+			term_row_add(row, TERM_plain, line);
+		term_paint_live(paint, row);
+	}
+}

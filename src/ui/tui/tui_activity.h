@@ -1,0 +1,50 @@
+/* tui_activity.h — what a turn is doing: the calls that run, the heading of the latest thought, and the attempt that is
+ * made after a stream has broken. Shown in the live rows only.
+ *
+ * Owns: its texts, at most LIMIT_COMMANDS calls. Loop thread only. */
+#ifndef UI_TUI_TUI_ACTIVITY_H
+#define UI_TUI_TUI_ACTIVITY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/buf.h"
+#include "base/vec.h"
+
+struct event;
+struct term_paint;
+struct term_row;
+
+/* A call that has begun. */
+struct running_call {
+	char *call_id, *text;
+	const char *verb;
+};
+
+struct tui_activity {
+	VEC(struct running_call) running;
+	struct buf thinking; /* the beginning of the current thought */
+	bool has_thought;    /* it is complete: the next one replaces it */
+	bool is_retrying;    /* the attempt stands in place of the thought */
+	char *cause;         /* of the turn's latest failed attempt, or NULL */
+};
+
+void tui_activity_init(struct tui_activity *activity);
+void tui_activity_finish(struct tui_activity *activity);
+/* Forgets the calls and the thought: the turn has ended. */
+void tui_activity_end(struct tui_activity *activity);
+/* Takes over thoughts, attempts and the ends of calls; other events change nothing. False: the event is a failed
+ * attempt whose cause is known, and is not to be shown again. */
+bool tui_activity_event(struct tui_activity *activity, const struct event *event);
+/* verb: static text. The text is taken over. */
+void tui_activity_add(struct tui_activity *activity, const char *verb, struct str call_id, struct buf *text);
+void tui_activity_forget(struct tui_activity *activity, struct str call_id);
+/* Returns the heading of the latest thought, or an empty text. */
+struct str tui_activity_heading(const struct tui_activity *activity);
+/* Draws the calls, at most `most` rows of them. */
+void tui_activity_draw(const struct tui_activity *activity, struct term_paint *paint, struct term_row *row,
+                       size_t most);
+
+enum { RUNNING_SHOWN = 3 };
+
+#endif
