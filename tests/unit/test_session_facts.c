@@ -302,7 +302,7 @@ static void an_answer_to_a_later_question_of_a_task_is_named_by_its_call(void **
 	for (size_t i = 0; i < 2; i++) {
 		struct ev_request_user_input asked = {.call_id = i ? STR("second") : STR("first"), .turn_id = STR("a")};
 		struct event *event = event_create(STR("a"), EV_request_user_input, &asked);
-		attach_point_event(point, event, NULL);
+		attach_point_event(point, event, &(struct attach_asker){0});
 		event_destroy(event);
 	}
 	assert_true(attach_point_answer(point, &op, 2));

@@ -2,8 +2,8 @@
  * made after a stream has broken. Shown in the live rows only.
  *
  * Owns: its texts, at most LIMIT_COMMANDS calls. Loop thread only. */
-#ifndef UI_TUI_TUI_ACTIVITY_H
-#define UI_TUI_TUI_ACTIVITY_H
+#ifndef UI_TUI_ACTIVITY_H
+#define UI_TUI_ACTIVITY_H
 
 #include <stdbool.h>
 #include <stddef.h>
