@@ -1,7 +1,9 @@
 /* An answer names its request as the event protocol does: by the call, by the turn, or by the submission. */
 #include "attach/attach_frame.h"
 
+#include "base/buf.h"
 #include "base/json.h"
+#include "base/limits.h"
 
 void attach_greeting_write(const struct attach_greeting *greeting, struct buf *out)
 {
@@ -113,6 +115,8 @@ static struct str answer_id(const struct op *op)
 		return op->user_input_answer->id;
 	case OP_resolve_elicitation:
 		return op->resolve_elicitation->request_id;
+	case OP_request_permissions_response:
+		return op->request_permissions_response->id;
 	default:
 		return STR_NONE;
 	}
@@ -134,35 +138,50 @@ bool attach_is_answer(const struct op *op)
 }
 
 /* An approval is of a command or of a patch: for the engine the Ops are the same. */
-static bool is_of_kind(const struct op *op, enum event_tag request)
+static bool is_of_kind(const struct op *op, const struct event *event)
 {
+	enum event_tag request = event->msg.tag;
 	switch (op->tag) {
 	case OP_exec_approval:
 	case OP_patch_approval:
 		return request == EV_exec_approval_request || request == EV_apply_patch_approval_request;
 	case OP_user_input_answer:
 		return request == EV_request_user_input;
+	case OP_request_permissions_response: /* a server's question has its name */
+		return request == EV_elicitation_request && !event->msg.elicitation_request->server_name.len;
 	default:
 		return op->tag == OP_resolve_elicitation && request == EV_elicitation_request;
 	}
 }
 
+/* The id of an elicitation is JSON; request_permissions_response has it as text. */
+static bool is_named(const struct op *op, const struct event *request)
+{
+	auto_buf struct buf quoted;
+	struct str id = answer_id(op);
+	buf_init(&quoted, LIMIT_LINE);
+	if (op->tag == OP_request_permissions_response) {
+		json_quote(&quoted, id);
+		id = buf_str(&quoted);
+	}
+	return str_eq(id, attach_request_id(request));
+}
+
 /* True if the Op answers this request, which it names by its id or, but for an elicitation, by its Task. */
 static bool answers(const struct op *op, const struct event *request)
 {
-	struct str id = answer_id(op);
-	bool has_own_id = op->tag == OP_resolve_elicitation;
-	return is_of_kind(op, request->msg.tag) &&
-	       (str_eq(id, attach_request_id(request)) || (!has_own_id && str_eq(id, request->id)));
+	bool has_own_id = op->tag == OP_resolve_elicitation || op->tag == OP_request_permissions_response;
+	return is_of_kind(op, request) &&
+	       (is_named(op, request) || (!has_own_id && str_eq(answer_id(op), request->id)));
 }
 
 void attach_match_add(struct attach_match *match, const struct event *request)
 {
 	if (!answers(match->op, request))
 		return;
-	bool is_named = str_eq(answer_id(match->op), attach_request_id(request));
+	bool has_name = is_named(match->op, request);
 	match->is_ambiguous |= match->found && !str_eq(match->found->id, request->id);
-	if (!match->found || (is_named && !match->is_named))
+	if (!match->found || (has_name && !match->is_named))
 		match->found = request;
-	match->is_named |= is_named;
+	match->is_named |= has_name;
 }

@@ -3,6 +3,8 @@
 
 #include <stdio.h>
 
+#include "base/arena.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "protocol/message/item_legacy.h"
@@ -139,6 +141,26 @@ static void on_legacy_event(const struct event_msg *event, void *self)
 		event->tag == EV_agent_reasoning_raw_content || event->tag == EV_agent_reasoning_raw_content_delta;
 	if (!is_raw_reasoning || wire->style->shows_raw_reasoning)
 		write_msg(wire, event->tag, event->body);
+}
+
+/* ---- the question of request_permissions ---- */
+
+/* The engine asks by an elicitation, which all front ends show; clients of 2026-03 know an event of its own. */
+static void write_permissions_request(struct wire *wire, const struct ev_elicitation_request *event)
+{
+	auto_arena struct arena arena = {0};
+	const struct json *meta = event->_meta.ptr ? json_parse(&arena, event->_meta, NULL) : NULL;
+	const struct json *permissions = json_get(meta, "permissions");
+	struct ev_request_permissions request = {
+		.turn_id = event->turn_id,
+		.reason = json_get_str(meta, "reason"),
+		.cwd = json_get_str(meta, "cwd"),
+	};
+	if (event->server_name.len || !str_is(json_get_str(meta, "codex_approval_kind"), "request_permissions") ||
+	    !permissions || !json_to_str(json_parse(&arena, event->id, NULL), &request.call_id))
+		return;
+	request.permissions = permissions->span;
+	write_msg(wire, EV_request_permissions, &request);
 }
 
 /* ---- events in older forms ---- */
@@ -318,6 +340,8 @@ static void write_event(struct wire_style *style, const struct event *event, str
 	else
 		write_msg(&wire, msg->tag, msg->body);
 	item_legacy_translate(msg, on_legacy_event, &wire);
+	if (msg->tag == EV_elicitation_request && wire.date == DATE_DOC)
+		write_permissions_request(&wire, msg->elicitation_request);
 }
 
 void wire_profile_write(struct wire_style *style, const struct event *event, struct buf *out)

@@ -425,6 +425,8 @@ test('the raw protocol has events for the start, the call, and its approval', ne
 	proto.submit('1', userInput('go'));
 	const { msg: asked } = await proto.next('elicitation_request');
 	assert.deepEqual([asked.server_name, asked.id, asked._meta.tool_name], ['s', 'c1', 'write']);
+	proto.submit('2', { type: 'request_permissions_response', id: asked.id, response: { permissions: {} } });
+	assert.match((await proto.next('warning')).msg.message, /No request for permissions is pending under `c1`/);
 	proto.submit('2', { type: 'resolve_elicitation', server_name: 's', request_id: asked.id, decision: 'accept' });
 	const { msg: ended } = await proto.next('mcp_tool_call_end');
 	assert.deepEqual(ended.invocation, { server: 's', tool: 'write', arguments: { say: 'x' } });

@@ -146,3 +146,32 @@ test('clients of the event protocol are asked by an elicitation, and an interrup
 	await proto.next('turn_aborted');
 	assert.equal((await proto.end()).code, 0);
 });
+
+test('request_permissions_response answers the event request_permissions', options, async (t) => {
+	const dir = tempDir(t, 'granted'), other = tempDir(t, 'other');
+	const model = await startModel(t, [ask(write(dir, other), 'p"1'), touch(path.join(dir, 'a')), touch(path.join(other, 'b')), say('end'),
+		touch(path.join(dir, 'c')), say('end'), ask({ network: { enabled: true } }, 'q'), say('end')]);
+	const proto = startProto(t, model, { config: ON, args: ['--wire-profile', 'doc'] });
+	const answer = (id, response) => proto.submit('a', { type: 'request_permissions_response', id, response });
+	proto.submit('1', userInput('go'));
+	const { msg } = await proto.next('request_permissions');
+	assert.deepEqual(msg, { type: 'request_permissions', call_id: 'p"1', turn_id: '1', reason: 'to build', cwd: proto.cwd,
+		permissions: { file_system: { read: [], write: [dir, other] } } });
+	answer('another', { permissions: msg.permissions });
+	assert.match((await proto.next('warning')).msg.message, /No request for permissions is pending under `another`/);
+	answer(msg.call_id, { permissions: { file_system: { write: [dir, '/'] } }, scope: 'session' });
+	await proto.next('task_complete');
+	const granted = { permissions: { file_system: { read: [], write: [dir] } }, scope: 'session' };
+	assert.deepEqual(JSON.parse(outputOf(model.requests()[1], msg.call_id)), granted);
+	assert.deepEqual([fs.existsSync(path.join(dir, 'a')), fs.existsSync(path.join(other, 'b'))], [true, false]);
+	proto.submit('2', userInput('again'));
+	await proto.next('task_complete');
+	assert.ok(fs.existsSync(path.join(dir, 'c')), 'the grant holds for the session');
+	proto.submit('3', userInput('network'));
+	await proto.next('request_permissions');
+	answer('q', { permissions: null });
+	answer('q', { permissions: {} });
+	await proto.next('task_complete');
+	assert.deepEqual(JSON.parse(outputOf(model.requests().at(-1), 'q')), { permissions: {}, scope: 'turn' });
+	assert.equal((await proto.end()).code, 0);
+});

@@ -161,6 +161,27 @@ static void the_end_of_a_turn_keeps_requests_of_other_turns(void **state)
 	assert_string_equal(session_facts_state(facts), "idle");
 }
 
+static void permissions_answer_the_question_of_their_call(void **state)
+{
+	uint64_t peer;
+	struct permissions_answer grant = {.permissions = STR("{}")};
+	struct op_request_permissions_response body = {STR("c\"1"), &grant};
+	struct op op = {.tag = OP_request_permissions_response, .request_permissions_response = &body};
+	struct ev_elicitation_request event = {.server_name = STR("s"), .id = STR("\"c\\\"1\"")};
+	take(*state, "a", EV_elicitation_request, &event, 1); /* a server's: it has the same id */
+	event.server_name = STR("");
+	take(*state, "a", EV_elicitation_request, &event, 2);
+	event.id = STR("\"d\"");
+	take(*state, "a", EV_elicitation_request, &event, 3);
+	assert_true(session_facts_on_op(*state, &op, &peer));
+	expect_open(*state, "1 3 ");
+	assert_false(session_facts_on_op(*state, &op, &peer));
+	expect_open(*state, "1 3 ");
+	body.id = STR("a"); /* the Task: not accepted for elicitations */
+	assert_false(session_facts_on_op(*state, &op, &peer));
+	expect_open(*state, "1 3 ");
+}
+
 static void an_answered_line_names_the_task(void **state)
 {
 	auto_arena struct arena arena = {0};
@@ -405,6 +426,7 @@ int main(void)
 		FACTS_TEST(an_end_elsewhere_takes_the_request_of_its_task),
 		FACTS_TEST(a_seq_names_one_request),
 		FACTS_TEST(the_end_of_a_turn_keeps_requests_of_other_turns),
+		FACTS_TEST(permissions_answer_the_question_of_their_call),
 		FACTS_TEST(an_answered_line_names_the_task),
 		FACTS_TEST(an_answer_of_a_guest_takes_one_request_and_names_its_asker),
 		FACTS_TEST(an_attached_session_withdraws_the_request_of_its_asker),

@@ -7,6 +7,7 @@
 
 #include "agent/agent_tree.h"
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -194,6 +195,36 @@ void on_op_resolve_elicitation(struct codex *codex, const struct submission *sub
 		session_warn(codex->session, submission->id,
 		             "No question of an MCP server is pending under %.*s; the answer was ignored.",
 		             STR_ARG(op->request_id));
+}
+
+/* Returns true if the question under this id is one of request_permissions. The elicitation of an MCP server or of
+ * another tool may have the same id; this Op must not accept it. */
+static bool asks_for_permissions(const struct codex *codex, struct str id)
+{
+	const struct tool_call *call = pending_find(&codex->session->requests, PENDING_elicitation, id);
+	return call && call->type == tool_get(TOOL_request_permissions);
+}
+
+/* The engine asks by an elicitation; this Op accepts it with what is granted. */
+void on_op_request_permissions_response(struct codex *codex, const struct submission *submission)
+{
+	const struct op_request_permissions_response *op = submission->op.request_permissions_response;
+	auto_buf struct buf content;
+	buf_init(&content, LIMIT_LINE);
+	struct json_writer w = json_writer(&content);
+	jw_object(&w);
+	jw_member_raw(&w, "permissions", op->response->permissions);
+	jw_object_end(&w);
+	const struct op_resolve_elicitation accept = {
+		.decision = content.over ? elicitation_action_decline : elicitation_action_accept,
+		.content = buf_str(&content),
+		._meta = op->response->scope == grant_scope_session ? STR("{\"persist\":\"session\"}") : STR_NONE,
+	};
+	if (!asks_for_permissions(codex, op->id) ||
+	    codex->ops->answer(codex, EV_elicitation_request, op->id, &accept) == ANSWER_unknown)
+		session_warn(codex->session, submission->id,
+		             "No request for permissions is pending under `%.*s`; the answer was ignored.",
+		             STR_ARG(op->id));
 }
 
 /* ---- interrupt, shutdown, lists ---- */
