@@ -1,6 +1,6 @@
-/* A grant widens a copy of the policy that the tools of this Session use. The settings stay as they are: clients,
- * subagents and the next task see the policy that the user chose. A grant that the administrator's requirements exclude
- * is refused. */
+/* A grant widens a copy of the policy that the tools of this Session use. The settings stay as they are:
+ * clients and subagents see the policy that the user chose. A grant ends with its task, unless it was given for the
+ * session. One that the administrator's requirements exclude is refused. */
 #include "engine/session/session_grant.h"
 
 #include <stdlib.h>

@@ -7,8 +7,8 @@ struct session;
 struct session_grants;
 struct settings;
 
-/* Sets the sandbox of the host's tools: the policy of the settings with what was granted. Grants for another task end.
- */
+/* Sets the sandbox of the host's tools: the policy of the settings with what was granted. Grants for another task end;
+ * those for the session stay. */
 void session_grants_apply(struct session *session, const struct settings *settings);
 /* Lends the function that grants to the tools; to be called after session_host_init. */
 void session_grants_lend(struct session *session);
