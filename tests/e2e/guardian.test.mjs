@@ -355,6 +355,27 @@ test('the reviewer of a thread can be changed, and is kept for its resume', need
 	assert.equal((await next.request('thread/fork', { threadId: thread.id, approvalsReviewer: 'user' })).approvalsReviewer, 'user');
 });
 
+test('a reviewer that is switched off in mid-turn ends its review, and the user is asked from then on', needs('app-server'), async (t) => {
+	const model = await startModel(t, [escalated('touch one'), reply({ start: true }, { gate: 'off' }, ...allow.reply),
+		escalated('touch two'), say('Done.')]);
+	const server = await startAppServer(t, model, { config: REVIEWED });
+	const { thread } = await server.request('thread/start', {});
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.next('item/autoApprovalReview/started');
+	await server.request('thread/settings/update', { threadId: thread.id, approvalsReviewer: 'user' });
+	await model.openGate('off');
+	const { params } = await server.next('item/autoApprovalReview/completed');
+	assert.equal(params.review.status, 'approved');
+	const asked = await server.next('item/commandExecution/requestApproval');
+	assert.match(asked.params.command, /touch two/);
+	assert.ok(fs.existsSync(path.join(server.cwd, 'one')));
+	server.answer(asked, { decision: 'decline' });
+	await server.next('turn/completed');
+	assert.equal(fs.existsSync(path.join(server.cwd, 'two')), false);
+	assert.equal(reviews(model).length, 1);
+	assert.equal((await server.end()).code, 0);
+});
+
 test('input to a command outside the sandbox is reviewed, with its text; input to others and mere waiting are not', needs('app-server'), async (t) => {
 	const shell = (more) => run('while read -r line; do eval "$line"; done', { tty: true, login: false, yield_time_ms: 250, ...more });
 	const take = (from) => ({ take: { session: { from, after: 'session ID ' } } });
