@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { needs, outputOf, readLines, rollouts, startModel, textsOf } from './lib/codex.mjs';
+import { needs, outputOf, readLines, rollouts, startModel, tempDir, textsOf } from './lib/codex.mjs';
 import { startProto, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
@@ -264,6 +264,40 @@ test('a resumed subagent is not allowed more than its parent', proto, async (t) 
 	const file = rollouts(first.home).find((name) => name.includes(output(model, 's1').session_id));
 	const sandboxes = readLines(file).filter(({ type }) => type === 'turn_context').map(({ payload }) => payload.sandbox_policy.type);
 	assert.deepEqual(sandboxes, ['danger-full-access', 'read-only']);
+});
+
+test('a resumed subagent keeps the folders and the network that its parent has, too', proto, async (t) => {
+	const [gone, both] = ['gone', 'both'].map((name) => tempDir(t, name));
+	const sandbox = (roots, more) => ['-c', 'sandbox_mode="workspace-write"',
+		'-c', `sandbox_workspace_write={writable_roots=${JSON.stringify(roots)},${more}}`];
+	const model = await startModel(t, [
+		child('pears', message('Counted.')),
+		{ reply: [spawn('pears', {}, 's1')] },
+		{ reply: [call('subagent_await')] },
+		{ reply: [message('ok')] },
+		// a new process, in another folder
+		{ reply: [call('subagent_send_message', { agent_id: 1, prompt: 'again' }, 'm')] },
+		{ reply: [call('subagent_await', { agent_id: 1 })] },
+		ok,
+	]);
+	const first = startProto(t, model, { config: on, args: sandbox([gone, both], 'network_access=true') });
+	first.submit('1', userInput('go'));
+	const { session_id: thread } = (await first.next('session_configured')).msg;
+	await first.next('task_complete');
+	await first.end();
+	const second = startProto(t, model, { home: first.home, cwd: first.cwd,
+		args: ['--resume', thread, ...sandbox([both], 'network_access=false,exclude_slash_tmp=true')] });
+	await second.next('session_configured');
+	const cwd = tempDir(t, 'elsewhere');
+	second.submit('0', { type: 'override_turn_context', cwd });
+	second.submit('1', userInput('go on'));
+	await second.next('task_complete');
+	assert.equal((await second.end()).code, 0);
+	const file = rollouts(first.home).find((name) => name.includes(output(model, 's1').session_id));
+	const [before, after] = readLines(file).filter(({ type }) => type === 'turn_context').map(({ payload }) => payload);
+	assert.deepEqual([before.sandbox_policy.writable_roots, before.sandbox_policy.network_access, before.cwd], [[gone, both], true, first.cwd]);
+	assert.deepEqual([after.sandbox_policy.type, after.sandbox_policy.writable_roots, after.sandbox_policy.network_access,
+		after.sandbox_policy.exclude_slash_tmp, after.cwd], ['workspace-write', [both], false, true, cwd]);
 });
 
 test('requests of subagents are marked for the provider', proto, async (t) => {

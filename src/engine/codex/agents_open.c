@@ -2,7 +2,9 @@
  * shares its parent's history, in the same memory, up to the call that requested the fork. */
 #include <stdio.h>
 
+#include "base/buf.h"
 #include "base/error.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -22,9 +24,29 @@
 #include "rollout/rollout_reader.h"
 
 /* The roles that exist without configuration; they have no settings. */
+static const char *const built_in[] = {"default", "explorer", "worker"};
+
 static bool is_built_in(const char *role)
 {
-	return strcmp(role, "default") == 0 || strcmp(role, "explorer") == 0 || strcmp(role, "worker") == 0;
+	for (size_t i = 0; i < countof(built_in); i++)
+		if (strcmp(role, built_in[i]) == 0)
+			return true;
+	return false;
+}
+
+static int fail_unknown(const struct agent_roles *roles, const char *role, struct error *err)
+{
+	auto_buf struct buf known;
+	buf_init(&known, ERROR_TEXT_MAX / 2);
+	vec_for_each(it, roles)
+		if (known.len + it->name.len < ERROR_TEXT_MAX / 4)
+			buf_printf(&known, "`%.*s`, ", STR_ARG(it->name));
+	for (size_t i = 0; i < countof(built_in); i++)
+		buf_printf(&known, "%s`%s`", i ? ", " : "", built_in[i]);
+	return error_set(err, ERR_invalid,
+	                 "unknown agent_type '%s'. Choose a known one (%s), or omit agent_type; a user defines a role "
+	                 "as [agents.NAME] in config.toml",
+	                 role, known.data);
 }
 
 /* Finds the role of the subagent; *ret is NULL for one without settings. */
@@ -34,7 +56,7 @@ static int find_role(const struct config *config, const struct agent *agent, con
 	*ret = agent->role ? agent_role_find(config_roles(config), str_of(agent->role)) : NULL;
 	if (!agent->role || *ret || is_built_in(agent->role))
 		return 0;
-	return error_set(err, ERR_invalid, "unknown agent_type '%s'", agent->role);
+	return fail_unknown(config_roles(config), agent->role, err);
 }
 
 /* Returns the configuration of the subagent, with a reference: the owner's, with the MCP servers of a reload, and with
@@ -340,22 +362,62 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 	return -(int)err->code;
 }
 
-/* Returns the recorded settings of a reopened subagent, with the parent's approval policy and, if that allows less,
- * the parent's sandbox: reopening must not widen a sandbox. Without a record (it never worked) the sandbox is
- * read-only. */
+/* True for a folder in which the sandbox permits writing. */
+static bool may_write(const struct settings *settings, const char *folder)
+{
+	const struct sandbox_policy *policy = &settings->sandbox_policy;
+	if (policy->mode != sandbox_mode_workspace_write)
+		return policy->mode != sandbox_mode_read_only;
+	bool may = !policy->exclude_cwd && path_is_inside(folder, settings->cwd);
+	for (size_t i = 0; i < policy->writable_root_count; i++)
+		may |= path_is_inside(folder, policy->writable_roots[i]);
+	return may;
+}
+
+/* Writes to room what both sandboxes permit; both are of mode workspace-write. roots: has place for those of own. */
+static void intersect(const struct workspace_write *own, const struct settings *above, struct str *roots,
+                      struct workspace_write *room)
+{
+	const struct workspace_write *limit = above->sandbox->workspace_write;
+	*room = (struct workspace_write){
+		.writable_roots = roots,
+		.network_access = own->network_access && limit->network_access,
+		.exclude_tmpdir_env_var = own->exclude_tmpdir_env_var || limit->exclude_tmpdir_env_var,
+		.exclude_slash_tmp = own->exclude_slash_tmp || limit->exclude_slash_tmp,
+	};
+	for (size_t i = 0; i < own->writable_roots_count; i++) {
+		auto_free char *root = str_dup(own->writable_roots[i]);
+		if (may_write(above, root))
+			roots[room->writable_roots_count++] = own->writable_roots[i];
+	}
+}
+
+/* Returns the recorded settings of a reopened subagent, with the parent's approval policy and reviewer. Reopening must
+ * not widen a sandbox: of two that permit writing in folders, the folders and the network that both permit remain; of
+ * others, the narrower one. The folder is writable, so it is the parent's, unless the parent may write in it. Without a
+ * record (it never worked) the sandbox is read-only. */
 static int take_settings(struct session *session, const struct settings *above, struct error *err)
 {
 	static const struct sandbox narrowest = {.tag = sandbox_read_only};
+	auto_arena struct arena arena = {0};
 	const struct settings *recorded = session->conversation.announced;
 	const struct sandbox *own = recorded ? recorded->sandbox : &narrowest;
 	const struct settings *from = recorded ? recorded : above;
+	struct sandbox both = rank_of(own) >= rank_of(above->sandbox) ? *above->sandbox : *own;
+	struct workspace_write room;
+	if (own->tag == sandbox_workspace_write && above->sandbox->tag == sandbox_workspace_write) {
+		intersect(own->workspace_write, above,
+		          arena_array(&arena, struct str, own->workspace_write->writable_roots_count + 1), &room);
+		both = (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &room};
+	}
+	bool is_writing = both.tag != sandbox_read_only;
 	struct settings_change change = {
 		.model = str_of(from->model),
-		.cwd = str_of(from->cwd),
+		.cwd = str_of(is_writing && !may_write(above, from->cwd) ? above->cwd : from->cwd),
 		.approval_policy = above->approval_policy,
 		.has_reviewer = true,
 		.reviewer = above->reviewer,
-		.sandbox = rank_of(own) > rank_of(above->sandbox) ? above->sandbox : own,
+		.sandbox = &both,
 	};
 	return session_change_settings(session, &change, err);
 }
