@@ -268,6 +268,8 @@ enum {
 	LIMIT_AGENT_ROLES = 64,          /* roles of subagents */
 	LIMIT_AGENT_ROLE_TEXT = 8 * KIB, /* the description of a role */
 	LIMIT_AGENT_ROLE_FILE = 64 * KIB,
+	LIMIT_AGENT_ROLES_TEXT = 32 * KIB, /* what the model reads of all roles */
+	LIMIT_AGENT_FILES = 1024,          /* entries of a folder with roles */
 	LIMIT_AGENT_NICKNAME = 64,
 	LIMIT_AGENTS_KEPT = 64,             /* ended subagents that can continue without being reopened */
 	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,    /* items that a call adds after its output, for example one image in

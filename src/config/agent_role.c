@@ -3,6 +3,7 @@
 #include "config/agent_role.h"
 
 #include <dirent.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config_env.h"
+#include "config/config_inert.h"
 #include "config/config_narrow.h"
 
 struct reader {
@@ -21,6 +23,8 @@ struct reader {
 	bool is_at_projects;           /* the user's roles have been read */
 	struct config_allowed allowed; /* initialised if has_allowed */
 	bool has_allowed;
+	size_t text_size;             /* bytes of the roles that the model reads */
+	struct config_binder unknown; /* collects the unknown keys */
 };
 
 const struct agent_role *agent_role_find(const struct agent_roles *roles, struct str name)
@@ -104,6 +108,7 @@ static struct toml *read_settings(struct reader *r, const char *path, bool is_pr
 	const struct agent_role_source *from = r->from;
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_AGENT_ROLE_FILE);
+	config_layer_note(from->layers, path);
 	if (file_read_regular(path, &text, err) != 0)
 		return NULL;
 	struct arena *arena = from->layers->arena;
@@ -154,13 +159,21 @@ static bool is_allowed(struct str key)
 	return false;
 }
 
-static void drop_others(const struct reader *r, struct toml *settings)
+static bool has_row(const struct config_record *record, struct str key)
+{
+	for (size_t i = 0; i < record->count; i++)
+		if (str_is(key, record->rows[i].key))
+			return true;
+	return false;
+}
+
+static void drop_others(struct reader *r, struct toml *settings)
 {
 	const struct toml *next;
 	for (const struct toml *it = settings->child; it; it = next) {
 		char shown[TOML_KEY_SHOWN];
 		next = it->next;
-		if (is_allowed(it->key))
+		if (is_allowed(it->key) || !has_row(&config_keys, it->key))
 			continue;
 		config_layer_warn(r->from->layers, "%s:%u: `%s` has no effect in the role of an agent", it->source,
 		                  it->line, toml_key_shown(it->key, shown));
@@ -168,11 +181,36 @@ static void drop_others(const struct reader *r, struct toml *settings)
 	}
 }
 
+/* The model reads no effort that is sent for it as another one: it must be a word that the catalogue has. */
+static int check_effort(struct str effort, struct error *err)
+{
+	int ignored;
+	auto_buf struct buf words;
+	buf_init(&words, ERROR_TEXT_MAX / 2);
+	if (!effort.len || enum_parse(&enum_reasoning_effort, effort, &ignored))
+		return 0;
+	for (size_t i = 0; i < enum_reasoning_effort.count; i++)
+		if (enum_word_wire(&enum_reasoning_effort, i)[0])
+			buf_printf(&words, "%s%s", words.len ? ", " : "", enum_word_wire(&enum_reasoning_effort, i));
+	return error_set(err, ERR_config, "`model_reasoning_effort` is `%.*s`; the efforts of a role are %.*s",
+	                 STR_ARG(effort), STR_ARG(buf_str(&words)));
+}
+
+/* Counts what the model reads of a role. */
+static int count_text(struct reader *r, const struct agent_role *role, struct error *err)
+{
+	size_t size = role->name.len + strlen(role->description) + role->model.len + role->effort.len;
+	if (size > LIMIT_AGENT_ROLES_TEXT - r->text_size)
+		return error_set(err, ERR_limit, "the descriptions of all roles have more than %d bytes together",
+		                 LIMIT_AGENT_ROLES_TEXT);
+	r->text_size += size;
+	return 0;
+}
+
 /* The types of the settings are checked here, so that a mistake is reported at the start. */
 static int add(struct reader *r, struct str name, const struct config_agent_role *keys, struct toml *settings,
                struct error *err)
 {
-	struct config_binder binder = binder_of(r);
 	struct config *scratch = arena_new(r->from->layers->arena, struct config);
 	const char *fault = find_fault(keys);
 	if (fault)
@@ -186,43 +224,46 @@ static int add(struct reader *r, struct str name, const struct config_agent_role
 	const struct toml *model = toml_get(settings, "model");
 	if (toml_is(model, TOML_string) && !model->text.len)
 		return error_set(err, ERR_config, "`model` must not be empty");
+	const struct agent_role role = {
+		name,     keys->description,          keys->nickname_candidates,
+		settings, text_of(settings, "model"), text_of(settings, "model_reasoning_effort")};
 	drop_others(r, settings);
-	if (config_bind(&binder, &config_keys, settings, "", scratch, err) != 0)
+	if (config_bind(&r->unknown, &config_keys, settings, "", scratch, err) != 0 ||
+	    check_effort(role.effort, err) != 0 || count_text(r, &role, err) != 0)
 		return -(int)err->code;
-	vec_push(r->roles,
-	         ((struct agent_role){name, keys->description, keys->nickname_candidates, settings,
-	                              text_of(settings, "model"), text_of(settings, "model_reasoning_effort")}));
+	for (const struct toml *it = settings->child, *next; it; it = next) {
+		next = it->next;
+		if (!has_row(&config_keys, it->key)) /* reported as unknown */
+			toml_remove(settings, it->key);
+	}
+	config_narrow_role(r->from->layers, r->from->layers, r->from->place->trust, settings);
+	vec_push(r->roles, role);
 	return 0;
+}
+
+static void warn_ignored(struct config_layers *layers, struct str name, const char *why)
+{
+	char shown[TOML_KEY_SHOWN];
+	config_layer_warn(layers, "the agent role `%s` is ignored: %s", toml_key_shown(name, shown), why);
 }
 
 static void warn(struct reader *r, struct str name, const struct error *err)
 {
-	char shown[TOML_KEY_SHOWN];
 	if (!r->is_at_projects)
 		vec_push(&r->lost, ((struct agent_role){.name = name}));
-	config_layer_warn(r->from->layers, "the agent role `%s` is ignored: %s", toml_key_shown(name, shown),
-	                  err->text);
+	warn_ignored(r->from->layers, name, err->text);
 }
 
 /* ---- the two forms ---- */
-
-static bool is_known_key(struct str key)
-{
-	for (size_t i = 0; i < config_agents_keys.count; i++)
-		if (str_is(key, config_agents_keys.rows[i].key))
-			return true;
-	return false;
-}
 
 static int read_table(struct reader *r, const struct toml *table, bool is_projects, struct error *err)
 {
 	char name[TOML_KEY_SHOWN + sizeof("agents.")] = "agents.";
 	struct error wrong;
 	struct config_agent_role keys;
-	struct config_binder binder = binder_of(r);
-	struct toml *settings = toml_new(binder.arena, TOML_table, table->source, table->line);
+	struct toml *settings = toml_new(r->from->layers->arena, TOML_table, table->source, table->line);
 	toml_key_shown(table->key, name + strlen(name));
-	if (config_bind(&binder, &config_agent_role_keys, table, name, &keys, err) != 0)
+	if (config_bind(&r->unknown, &config_agent_role_keys, table, name, &keys, err) != 0)
 		return -(int)err->code;
 	if (keys.config_file)
 		settings = read_settings(r, keys.config_file, is_projects || is_exposed(r, keys.config_file), &wrong);
@@ -254,35 +295,63 @@ static void read_file(struct reader *r, const char *path, const char *file, bool
 		warn(r, name, &err);
 }
 
-static int by_name(const struct dirent **a, const struct dirent **b)
+struct names {
+	char **items;
+	size_t count, cap;
+};
+
+static int by_name(const void *a, const void *b)
 {
-	return strcmp((*a)->d_name, (*b)->d_name);
+	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-static int is_role_file(const struct dirent *entry)
+static bool is_role_file(const char *name)
 {
-	return entry->d_name[0] != '.' && str_has_suffix(str_of(entry->d_name), ".toml") && entry->d_name[5];
+	return name[0] != '.' && str_has_suffix(str_of(name), ".toml") && name[5];
+}
+
+/* Lists the names in the order of the alphabet. Which of too many entries the folder yields is arbitrary, so then it
+ * lists none. */
+static void list_names(const struct reader *r, const char *agents, struct names *names)
+{
+	size_t entries = 0;
+	DIR *dir = opendir(agents);
+	for (struct dirent *it; dir && (it = readdir(dir)) && entries <= LIMIT_AGENT_FILES; entries++)
+		if (is_role_file(it->d_name))
+			vec_push(names, xstrdup(it->d_name));
+	if (dir)
+		closedir(dir);
+	if (entries > LIMIT_AGENT_FILES)
+		config_layer_warn(r->from->layers,
+		                  "%s has more than %d entries, so no role is read from it; remove what is no role",
+		                  agents, LIMIT_AGENT_FILES);
+	else if (names->count)
+		qsort(names->items, names->count, sizeof(names->items[0]), by_name);
+	for (size_t i = 0; entries > LIMIT_AGENT_FILES && i < names->count; i++)
+		free(names->items[i]);
+	names->count = entries > LIMIT_AGENT_FILES ? 0 : names->count;
 }
 
 static void read_folder(struct reader *r, const char *folder, bool is_projects)
 {
-	struct dirent **found = NULL;
+	struct names names = {0};
 	auto_free char *agents = path_join(folder, "agents");
-	int count = dir_exists(agents) ? scandir(agents, &found, is_role_file, by_name) : 0;
-	for (int i = 0; i < count; i++) {
-		auto_free char *path = path_join(agents, found[i]->d_name);
+	list_names(r, agents, &names);
+	for (size_t i = 0; i < names.count; i++) {
+		auto_free char *path = path_join(agents, names.items[i]);
 		if (i <= LIMIT_AGENT_ROLES) /* the last one is too many, and its warning says so */
-			read_file(r, path, found[i]->d_name, is_projects);
-		free(found[i]);
+			read_file(r, path, names.items[i], is_projects);
+		free(names.items[i]);
 	}
-	free(found);
+	vec_finish(&names);
 }
 
 static int read_tables(struct reader *r, const struct toml *root, bool is_projects, struct error *err)
 {
 	const struct toml *agents = toml_get(root, "agents");
 	toml_for_each(it, toml_is(agents, TOML_table) ? agents : NULL) {
-		if (it->kind == TOML_table && !is_known_key(it->key) && read_table(r, it, is_projects, err) != 0)
+		if (it->kind == TOML_table && !has_row(&config_agents_keys, it->key) &&
+		    read_table(r, it, is_projects, err) != 0)
 			return -(int)err->code;
 	}
 	return 0;
@@ -322,7 +391,47 @@ static int read_all(struct reader *r, struct error *err)
 int agent_roles_read(struct agent_roles *roles, const struct agent_role_source *source, struct error *err)
 {
 	struct reader r = {.from = source, .roles = roles, .own = merge_own(source->layers)};
+	r.unknown = binder_of(&r);
+	r.unknown.is_quiet = false;
 	int status = read_all(&r, err);
+	if (status == 0 && source->is_strict)
+		status = config_unknown_refuse(&r.unknown, err);
+	else if (status == 0)
+		config_unknown_warn(&r.unknown, source->layers);
+	vec_finish(&r.unknown.unknown);
 	vec_finish(&r.lost);
 	return status;
+}
+
+/* ---- the providers that exist ---- */
+
+static bool is_provider(struct str id, const struct toml *providers)
+{
+	static const char *const built_in[] = {
+#define PROVIDER(tag, id, ...) id,
+#include "config/provider.def"
+#undef PROVIDER
+	};
+	for (size_t i = 0; i < countof(built_in); i++)
+		if (str_is(id, built_in[i]))
+			return true;
+	return toml_find(providers, id) != NULL;
+}
+
+void agent_roles_check(struct agent_roles *roles, struct config_layers *layers, const struct toml *providers)
+{
+	size_t kept = 0;
+	vec_for_each(it, roles) {
+		const struct toml *provider = toml_get(it->settings, "model_provider");
+		if (!provider || is_provider(provider->text, providers)) {
+			roles->items[kept++] = *it;
+			continue;
+		}
+		char why[ERROR_TEXT_MAX];
+		snprintf(why, sizeof(why),
+		         "%s:%u: model provider `%.*s` not found; add [model_providers.%.*s], or name another one",
+		         provider->source, provider->line, STR_ARG(provider->text), STR_ARG(provider->text));
+		warn_ignored(layers, it->name, why);
+	}
+	roles->count = kept;
 }

@@ -33,12 +33,15 @@ struct agent_role_source {
 	const char *home;
 	size_t own_folders; /* number of layers->folders that are not a project's; they come first */
 	bool ignores_user;  /* the user's files are not read */
+	bool is_strict;     /* unknown keys are errors */
 };
 
 /* Reads all roles: the user's tables, then the user's files, then those of the project; of several with one name, the
  * first. The caller ends the list with vec_finish. An error: a key of
- * a table has a wrong type. */
+ * a table has a wrong type, or is unknown if is_strict. */
 must_check int agent_roles_read(struct agent_roles *roles, const struct agent_role_source *source, struct error *err);
+/* Leaves out the roles whose provider is neither built in nor in providers, the table model_providers in use. */
+void agent_roles_check(struct agent_roles *roles, struct config_layers *layers, const struct toml *providers);
 /* Returns NULL if there is no such role. */
 const struct agent_role *agent_role_find(const struct agent_roles *roles, struct str name);
 

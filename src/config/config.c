@@ -246,10 +246,15 @@ static int load(struct loaded *l, const struct config_source *source, struct err
 		status = load_profile(l, source, err);
 	if (status == 0)
 		status = load_project(l, source, err);
-	struct agent_role_source roles = {&l->layers, &l->place, l->home, l->own_folders, l->ignores_user};
+	struct agent_role_source roles = {&l->layers,     &l->place,       l->home,
+	                                  l->own_folders, l->ignores_user, source->is_strict};
 	if (status == 0)
 		status = agent_roles_read(&l->roles, &roles, err);
-	return status == 0 ? bind(l, source->is_strict, err) : status;
+	if (status == 0)
+		status = bind(l, source->is_strict, err);
+	if (status == 0)
+		agent_roles_check(&l->roles, &l->layers, l->config.model_providers);
+	return status;
 }
 
 struct config *config_load(const struct config_source *source, struct error *err)
@@ -315,7 +320,10 @@ static int add_role(struct loaded *l, const struct config *from, const struct ag
 		config_layer_push(&l->layers, it->kind, it->root);
 	vec_for_each(it, &layers->folders)
 		vec_push(&l->layers.folders, *it);
-	config_layer_push(&l->layers, CONFIG_LAYER_role, role->settings);
+	struct toml *settings = toml_new(&l->arena, TOML_table, "", 1);
+	toml_merge(&l->arena, settings, role->settings);
+	config_narrow_role(&l->layers, layers, l->place.trust, settings);
+	config_layer_push(&l->layers, CONFIG_LAYER_role, settings);
 	if (bind(l, false, err) != 0)
 		return error_wrap(err, "agent role `%.*s`", STR_ARG(role->name));
 	l->config.mcp_servers = from->mcp_servers; /* these may have been reloaded */
@@ -341,6 +349,11 @@ struct config *config_with_role(struct config *config, const struct agent_role *
 const struct agent_roles *config_roles(const struct config *config)
 {
 	return &loaded_of(config)->roles;
+}
+
+bool config_files_changed(const struct config *config)
+{
+	return config_layers_changed(&loaded_of(config)->layers);
 }
 
 bool config_stores_server(const struct config *config, struct str name)
@@ -460,23 +473,10 @@ struct config_binder config_binder(const struct config *config, struct arena *ar
 
 /* ---- changes of the files ---- */
 
-/* Adds a file to the stamp. Inode, size and change time together reveal every way in which editors and programs
- * write files. */
 static void add_file(uint64_t *stamp, const char *dir, const char *name)
 {
 	auto_free char *path = path_join(dir, name);
-	struct stat info;
-	struct {
-		uint64_t before, device, inode, size, seconds, nanoseconds;
-	} facts = {.before = *stamp};
-	if (stat(path, &info) == 0) {
-		facts.device = (uint64_t)info.st_dev;
-		facts.inode = (uint64_t)info.st_ino;
-		facts.size = (uint64_t)info.st_size;
-		facts.seconds = (uint64_t)info.st_mtim.tv_sec;
-		facts.nanoseconds = (uint64_t)info.st_mtim.tv_nsec;
-	}
-	*stamp = str_hash(str_n((const char *)&facts, sizeof(facts)));
+	config_layer_stamp(stamp, path);
 }
 
 uint64_t config_stamp(const char *home, const char *cwd)

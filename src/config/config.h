@@ -102,8 +102,10 @@ const struct toml *config_find(const struct config *config, const char *path);
 /* Returns a binder for one table of a NAMED key, which was checked on loading. Bound data is allocated in arena. */
 struct config_binder config_binder(const struct config *config, struct arena *arena);
 
-/* Returns a number that changes when a file that config_load would read for cwd is added, removed or modified. Calls
- * stat on a few files and opens none. Any thread. */
+/* Returns a number that changes when a file that config_load would read for cwd is added, removed or modified; files
+ * that settings name excepted. Calls stat on a few files and opens none. Any thread. */
 uint64_t config_stamp(const char *home, const char *cwd);
+/* True if a file that was read, or looked for, has changed since then; also one that a setting names. */
+bool config_files_changed(const struct config *config);
 
 #endif

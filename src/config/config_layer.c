@@ -4,6 +4,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -21,6 +22,7 @@ void config_layers_finish(struct config_layers *layers)
 	vec_finish(&layers->items);
 	vec_finish(&layers->folders);
 	vec_finish(&layers->warnings);
+	vec_finish(&layers->files);
 }
 
 void config_layer_warn(struct config_layers *layers, const char *format, ...)
@@ -36,6 +38,39 @@ void config_layer_warn(struct config_layers *layers, const char *format, ...)
 void config_layer_push(struct config_layers *layers, enum config_layer_kind kind, struct toml *root)
 {
 	vec_push(&layers->items, (struct config_layer){kind, root});
+}
+
+/* Inode, size and both times together reveal every way in which editors and programs write files. */
+void config_layer_stamp(uint64_t *stamp, const char *path)
+{
+	struct stat info;
+	struct {
+		uint64_t before, device, inode, size, seconds, nanoseconds, changed, changed_ns;
+	} facts = {.before = *stamp};
+	if (stat(path, &info) == 0) {
+		facts.device = (uint64_t)info.st_dev;
+		facts.inode = (uint64_t)info.st_ino;
+		facts.size = (uint64_t)info.st_size;
+		facts.seconds = (uint64_t)info.st_mtim.tv_sec;
+		facts.nanoseconds = (uint64_t)info.st_mtim.tv_nsec;
+		facts.changed = (uint64_t)info.st_ctim.tv_sec;
+		facts.changed_ns = (uint64_t)info.st_ctim.tv_nsec;
+	}
+	*stamp = str_hash(str_n((const char *)&facts, sizeof(facts)));
+}
+
+void config_layer_note(struct config_layers *layers, const char *path)
+{
+	vec_push(&layers->files, arena_cstr(layers->arena, str_of(path)));
+	config_layer_stamp(&layers->stamp, path);
+}
+
+bool config_layers_changed(const struct config_layers *layers)
+{
+	uint64_t stamp = 0;
+	vec_for_each(path, &layers->files)
+		config_layer_stamp(&stamp, *path);
+	return stamp != layers->stamp;
 }
 
 int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text, const char *path,
@@ -57,6 +92,7 @@ int config_layer_read(struct config_layers *layers, enum config_layer_kind kind,
 	auto_buf struct buf text;
 	struct error failure = {0};
 	buf_init(&text, LIMIT_CONFIG_FILE);
+	config_layer_note(layers, path);
 	if (file_read(path, &text, &failure) != 0) {
 		if (failure.code == ERR_not_found)
 			return 0;

@@ -6,6 +6,9 @@
 #ifndef CONFIG_CONFIG_LAYER_H
 #define CONFIG_CONFIG_LAYER_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/error.h"
 #include "base/vec.h"
 #include "config/toml/toml.h"
@@ -35,6 +38,8 @@ struct config_layers {
 	VEC(const char *)
 	folders; /* folders whose config.toml is used if it exists; other files in them are read too */
 	VEC(const char *) warnings;
+	VEC(const char *) files; /* that were read, or looked for */
+	uint64_t stamp;          /* of these files, each before it was read */
 };
 
 void config_layers_init(struct config_layers *layers, struct arena *arena);
@@ -47,6 +52,12 @@ must_check int config_layer_read(struct config_layers *layers, enum config_layer
 /* As config_layer_read, for a text that is not in a file yet. path: the file's name in messages. */
 must_check int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text,
                                  const char *path, struct toml **ret_root, struct error *err);
+/* Adds device, inode, size and times of a file to the stamp, also of one that does not exist. */
+void config_layer_stamp(uint64_t *stamp, const char *path);
+/* To be called before a file is read that config_layer_read does not read. */
+void config_layer_note(struct config_layers *layers, const char *path);
+/* True if a file has changed since it was read. */
+bool config_layers_changed(const struct config_layers *layers);
 /* Pushes the option "key=value": value is TOML, or plain text if it is not valid TOML. */
 must_check int config_layer_option(struct config_layers *layers, struct str option, struct error *err);
 /* As config_layer_option, but the value replaces a table of lower layers. */

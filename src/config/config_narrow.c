@@ -310,7 +310,7 @@ static const struct row {
 };
 
 static void apply(struct config_layers *layers, const struct config_allowed *allowed, const struct row *row,
-                  struct toml *root, const char *remedy)
+                  struct toml *root, const char *reason)
 {
 	struct toml *table = row->table ? toml_get(root, row->table) : root;
 	const struct toml *user = row->table ? toml_get(allowed->user, row->table) : allowed->user;
@@ -319,11 +319,8 @@ static void apply(struct config_layers *layers, const struct config_allowed *all
 		next = it->next;
 		if ((row->key && !str_is(it->key, row->key)) || !row->widens(allowed, toml_find(user, it->key), it))
 			continue;
-		config_layer_warn(layers,
-		                  "%s:%u: `%s%s%.*s` is ignored: a project may not allow more than your own settings "
-		                  "do; %s",
-		                  it->source, it->line, row->table ? row->table : "", row->table ? "." : "",
-		                  STR_ARG(it->key), remedy);
+		config_layer_warn(layers, "%s:%u: `%s%s%.*s` is ignored: %s", it->source, it->line,
+		                  row->table ? row->table : "", row->table ? "." : "", STR_ARG(it->key), reason);
 		toml_remove(table, it->key);
 	}
 }
@@ -331,6 +328,18 @@ static void apply(struct config_layers *layers, const struct config_allowed *all
 void config_narrow(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root,
                    const char *remedy)
 {
+	char reason[ERROR_TEXT_MAX];
+	snprintf(reason, sizeof(reason), "a project may not allow more than your own settings do; %s", remedy);
 	for (size_t i = 0; i < countof(rows); i++)
-		apply(layers, allowed, &rows[i], root, remedy);
+		apply(layers, allowed, &rows[i], root, reason);
+}
+
+void config_narrow_role(struct config_layers *layers, const struct config_layers *above, enum trust_level trust,
+                        struct toml *root)
+{
+	struct config_allowed allowed;
+	config_allowed_init(&allowed, above, trust);
+	for (size_t i = 0; i < countof(rows); i++)
+		if (rows[i].widens != mode_widens) /* the sandbox in use may be another one than the configured one */
+			apply(layers, &allowed, &rows[i], root, "a role may not allow more than its parent has");
 }

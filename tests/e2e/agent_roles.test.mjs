@@ -88,7 +88,7 @@ test('an unknown role, and a role for a copy of the conversation, are errors; th
 	const calls = root(model).body.input.filter(({ name }) => name === 'spawn_agent');
 	const [worker, nosuch, fork] = calls.map(({ call_id: id }) => outputOf(root(model), id));
 	assert.match(worker, /agent_id/);
-	assert.equal(nosuch, "unknown agent_type 'nosuch'");
+	assert.match(nosuch, /^unknown agent_type 'nosuch'\. Choose a known one \(`scout`, `default`, `explorer`, `worker`\), or omit agent_type/);
 	assert.match(fork, /^A fork with the history keeps the role of its parent/);
 	assert.deepEqual(asks(model).map(({ body }) => body.model), ['gpt-5.4']);
 });
@@ -115,8 +115,8 @@ test('a role of the user that is left out keeps its name; a file that commands m
 	fs.mkdirSync(path.join(cwd, '.git'));
 	fs.mkdirSync(path.join(cwd, '.codex/agents'), { recursive: true });
 	fs.writeFileSync(path.join(cwd, '.codex/agents/scout.toml'), 'description = "Theirs."\n');
-	fs.writeFileSync(path.join(shared, 'open.toml'), 'web_search = "live"\n');
-	const config = `web_search = "disabled"\n[agents.scout]\n[agents.open]\ndescription = "x"\nconfig_file = "${shared}/open.toml"\n` +
+	fs.writeFileSync(path.join(shared, 'open.toml'), 'model_provider = "mock"\n');
+	const config = `[agents.scout]\n[agents.open]\ndescription = "x"\nconfig_file = "${shared}/open.toml"\n` +
 		`[projects."${cwd}"]\ntrust_level = "trusted"\n`;
 	const asked = async (more) => {
 		const run = await codexExec(t, model, ['ROOT'], { home: home(t, model, config + more), cwd });
@@ -124,7 +124,7 @@ test('a role of the user that is left out keeps its name; a file that commands m
 		assert.match(run.stderr, /the agent role `scout` is ignored: there is another one of this name/);
 		return run.stderr;
 	};
-	assert.match(await asked(`[sandbox_workspace_write]\nwritable_roots = ["${shared}"]\n`), /open\.toml:1: `web_search` is ignored/);
+	assert.match(await asked(`[sandbox_workspace_write]\nwritable_roots = ["${shared}"]\n`), /open\.toml:1: `model_provider` is ignored/);
 	assert.doesNotMatch(agentTypes(model).description, /Theirs/);
 	assert.doesNotMatch(await asked(''), /open\.toml/);
 });
@@ -196,9 +196,113 @@ policy = "Allow all."
 	const run = await codexExec(t, model, ['ROOT'], { home: dir });
 	assert.equal(run.code, 0, run.stderr);
 	assert.deepEqual([...run.stderr.matchAll(/sly\.toml:\d+: `(\w+)` has no effect in the role of an agent/g)].map(([, key]) => key),
-		['features', 'model_catalog_json', 'moodel', 'hooks', 'mcp_servers', 'auto_review']);
+		['features', 'model_catalog_json', 'hooks', 'mcp_servers', 'auto_review']);
+	assert.match(run.stderr, /sly\.toml: unknown settings are ignored: `moodel` \(line 5\)\n/);
 	assert.ok(textsOf(asks(model)[0], 'developer').includes('SLY'));
 	assert.ok(!JSON.stringify(asks(model)[0].body.tools).includes('list_mcp_resources'));
+});
+
+test('an unknown provider or effort is found when the configuration is read', exec, async (t) => {
+	const model = await startModel(t, [say('ok')]);
+	const dir = home(t, model, '', { 'agents/a.toml': 'description = "x"\nmodel_provider = "nope"\n',
+		'agents/b.toml': 'description = "x"\nmodel_reasoning_effort = "hard"\n',
+		'agents/c.toml': 'description = "x"\nmodel_provider = "mock"\nmodel_reasoning_effort = "xhigh"\n' });
+	const run = await codexExec(t, model, ['ROOT'], { home: dir });
+	assert.equal(run.code, 0, run.stderr);
+	assert.match(run.stderr, /the agent role `a` is ignored: .*a\.toml:2: model provider `nope` not found; add \[model_providers\.nope\]/);
+	assert.match(run.stderr, /the agent role `b` is ignored: `model_reasoning_effort` is `hard`; the efforts of a role are .*low, medium, high/);
+	assert.match(agentTypes(model).description, /\nRoles:\nc: \{\nx\n- Its reasoning effort is always `xhigh`\.\n\}\ndefault/);
+});
+
+test('unknown keys of a role are warnings, and errors with --strict-config', exec, async (t) => {
+	const model = await startModel(t, [{ ...say('ok'), times: 'forever' }]);
+	const strict = async (config, files) => {
+		const dir = home(t, model, config, files);
+		const lenient = await codexExec(t, model, ['ROOT'], { home: dir });
+		assert.equal(lenient.code, 0, lenient.stderr);
+		const run = await codexExec(t, model, ['--strict-config', 'ROOT'], { home: dir });
+		assert.equal(run.code, 1);
+		return [run.stderr, lenient.stderr];
+	};
+	const [table, warned] = await strict('[agents.x]\ndescription = "x"\nnicknames = ["A"]\n');
+	assert.match(table, /unknown configuration field `agents\.x\.nicknames`/);
+	assert.match(warned, /unknown settings are ignored: `agents\.x\.nicknames`/);
+	assert.match((await strict('', { 'agents/x.toml': 'description = "x"\nmodell = "y"\n' }))[0],
+		/x\.toml:2: unknown configuration field `modell`/);
+	assert.match((await strict('', { 'agents/x.toml': 'description = "x"\n[skills]\nextra = 1\n' }))[0],
+		/x\.toml:3: unknown configuration field `skills\.extra`/);
+	const fine = await codexExec(t, model, ['--strict-config', 'ROOT'],
+		{ home: home(t, model, '', { 'agents/x.toml': 'description = "x"\nhooks = {}\n' }) });
+	assert.equal(fine.code, 0, fine.stderr);
+});
+
+test('search, tools and skills of a role narrow those of its parent, at each depth', exec, async (t) => {
+	const off = 'description = "x"\nweb_search = "disabled"\n[tools]\nview_image = false\n';
+	const on = 'description = "x"\nweb_search = "live"\n[tools]\nview_image = true\n[skills]\nextra_roots = ["/opt"]\n';
+	const toolsOf = (request) => request.body.tools.map(({ name, type }) => name ?? type);
+	const first = await script(t, [spawn({ agent_type: 'off' })]);
+	const files = { 'agents/off.toml': off, 'agents/on.toml': on };
+	const config = 'web_search = "cached"\nagents.max_depth = 3\n';
+	const run = await codexExec(t, first, ['ROOT'], { home: home(t, first, config, files) });
+	assert.equal(run.code, 0, run.stderr);
+	for (const key of ['web_search', 'skills.extra_roots'])
+		assert.ok(run.stderr.includes(`\`${key}\` is ignored: a role may not allow more than its parent has`), key);
+	assert.ok(['view_image', 'web_search'].every((name) => toolsOf(root(first)).includes(name)));
+	assert.ok(!['view_image', 'web_search'].some((name) => toolsOf(asks(first)[0]).includes(name)));
+
+	const deep = await startModel(t, [
+		{ when: { contains: 'count plums', lacks: ['ROOT', 'MIDDLE'] }, ...say('Six.'), times: 'forever' },
+		{ when: { contains: 'MIDDLE', lacks: 'ROOT' }, reply: [spawn({ agent_type: 'on', message: 'count plums' })] },
+		{ reply: [spawn({ agent_type: 'off', message: 'MIDDLE' })] },
+		{ ...say('Done.'), times: 'forever' },
+	]);
+	const nested = await startAppServer(t, deep, { home: home(t, deep, config, files) });
+	const { thread } = await nested.request('thread/start', {});
+	await nested.request('turn/start', { threadId: thread.id, input: [text('ROOT')] });
+	const isPlums = ({ body }) => JSON.stringify(body.input).includes('count plums') && !JSON.stringify(body.input).includes('MIDDLE');
+	while (!deep.requests().some(isPlums)) await new Promise((wake) => setTimeout(wake, 5));
+	assert.ok(!['view_image', 'web_search'].some((name) => toolsOf(deep.requests().find(isPlums)).includes(name)));
+	assert.equal((await nested.end()).code, 0);
+});
+
+test('a folder with too many entries, and descriptions that are too long together, are bounded', exec, async (t) => {
+	const model = await startModel(t, [say('ok')]);
+	const many = Object.fromEntries(Array.from({ length: 1025 }, (_, i) => [`agents/n${i}.txt`, '']));
+	const crowd = await codexExec(t, model, ['ROOT'], { home: home(t, model, '', { ...many, 'agents/a.toml': 'description = "x"\n' }) });
+	assert.equal(crowd.code, 0, crowd.stderr);
+	assert.match(crowd.stderr, /agents has more than 1024 entries, so no role is read from it/);
+	assert.equal(agentTypes(model), undefined);
+	const long = await startModel(t, [say('ok')]);
+	const files = Object.fromEntries(Array.from({ length: 5 }, (_, i) => [`agents/r${i}.toml`, `description = "${'x'.repeat(8000)}"\n`]));
+	const run = await codexExec(t, long, ['ROOT'], { home: home(t, long, '', files) });
+	assert.equal(run.code, 0, run.stderr);
+	assert.match(run.stderr, /the agent role `r4` is ignored: the descriptions of all roles have more than 32768 bytes together/);
+	assert.ok(agentTypes(long).description.includes('\nr3: {'));
+	assert.ok(!agentTypes(long).description.includes('\nr4: {'));
+});
+
+test('a thread that starts after a role was edited in place has the new role', server, async (t) => {
+	const model = await startModel(t, [{ ...say('ok'), times: 'forever' }]);
+	const dir = home(t, model, `profile = "p"\n${SCOUT}`, { 'scout.toml': scout,
+		'p.config.toml': 'model = "gpt-5.4"\n',
+		'agents/own.toml': 'description = "Aaa"\n' });
+	const app = await startAppServer(t, model, { home: dir });
+	const seen = async () => {
+		const { thread } = await app.request('thread/start', {});
+		await app.request('turn/start', { threadId: thread.id, input: [text('hi')] });
+		await app.next('turn/completed');
+		const { body } = model.requests().at(-1);
+		const { tools } = body.tools.find(({ type }) => type === 'namespace');
+		return `${body.model} ${tools.find(({ name }) => name === 'spawn_agent').parameters.properties.agent_type.description}`;
+	};
+	assert.match(await seen(), /^gpt-5\.4 .*always `gpt-5\.5`.*own: \{\nAaa\n/s);
+	fs.writeFileSync(path.join(dir, 'agents/own.toml'), 'description = "Bbb"\n');
+	assert.match(await seen(), /own: \{\nBbb\n/);
+	fs.writeFileSync(path.join(dir, 'scout.toml'), scout.replace('gpt-5.5', 'gpt-5.2'));
+	assert.match(await seen(), /always `gpt-5\.2`/);
+	fs.writeFileSync(path.join(dir, 'p.config.toml'), 'model = "gpt-5.5"\n');
+	assert.match(await seen(), /^gpt-5\.5 /);
+	assert.equal((await app.end()).code, 0);
 });
 
 test('a project cannot replace or change a role of the user', exec, async (t) => {

@@ -186,7 +186,8 @@ static struct config *load(struct thread_configs *configs, const struct app_serv
 	write_key(&key, server, cwd, options);
 	uint64_t stamp = config_stamp(config_home(server->config), cwd);
 	struct kept_config *kept = find(configs, buf_str(&key));
-	struct config *config = kept && kept->stamp == stamp ? config_ref(kept->config) : config_load(&source, err);
+	bool is_same = kept && kept->stamp == stamp && !config_files_changed(kept->config);
+	struct config *config = is_same ? config_ref(kept->config) : config_load(&source, err);
 	if (config && !(kept && kept->config == config))
 		keep(configs, buf_str(&key), stamp, config);
 	buf_finish(&key);

@@ -242,7 +242,7 @@ static void write_roles(const struct config *config, struct buf *out)
 static void write_agents(const struct session *session, struct json_writer *w)
 {
 	auto_buf struct buf roles;
-	buf_init(&roles, 2 * LIMIT_AGENT_ROLES * LIMIT_AGENT_ROLE_TEXT);
+	buf_init(&roles, LIMIT_AGENT_ROLES_TEXT + LIMIT_AGENT_ROLES * KIB);
 	write_roles(session->env->config, &roles);
 	tool_spec_write_agents(session->host.has_team, roles.len && !roles.over ? buf_str(&roles) : STR_NONE, w);
 }
