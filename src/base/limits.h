@@ -271,6 +271,14 @@ enum {
 	LIMIT_AGENT_ROLES_TEXT = 32 * KIB, /* what the model reads of all roles */
 	LIMIT_AGENT_FILES = 1024,          /* entries of a folder with roles */
 	LIMIT_AGENT_NICKNAME = 64,
+	LIMIT_IMPORT_STATE = 16 * MIB,      /* ~/.claude.json, which has the history of all projects */
+	LIMIT_IMPORT_FILE = 1 * MIB,        /* another file of another agent */
+	LIMIT_IMPORT_NAME = 64,             /* the length of the name of a skill, a server, … of another agent */
+	LIMIT_IMPORT_ENTRIES = 1024,        /* entries of such a folder, servers or events, and files of one skill */
+	LIMIT_IMPORT_TREE = 16 * MIB,       /* the files of one skill */
+	LIMIT_IMPORT_DEPTH = 8,             /* levels of its folders */
+	LIMIT_IMPORT_ITEMS = 256,           /* folders or items in one request for an import */
+	LIMIT_IMPORT_TEXT = 4 * MIB,        /* such a request, and its result */
 	LIMIT_AGENTS_KEPT = 64,             /* ended subagents that can continue without being reopened */
 	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,    /* items that a call adds after its output, for example one image in
 	                                     * base64 */

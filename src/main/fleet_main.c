@@ -19,6 +19,7 @@
 #include "sandbox/sandbox_entry.h"
 #include "ui/debug/debug_command.h"
 #include "ui/fleet/fleet_call.h"
+#include "ui/import/import_command.h"
 #include "ui/serve/app_server_generate_command.h"
 #include "ui/serve/mock_command.h"
 #include "ui/serve/proto_command.h"
@@ -84,6 +85,7 @@ static const struct {
 	{"serve", serve_main},
 	{"mock-model", mock_model_main},
 	{"proto", proto_http_main},
+	{"import", import_main},
 	{"debug-client", debug_client_main},
 	{"generate-ts", app_server_generate_ts_main},
 	{"generate-json-schema", app_server_generate_schema_main},

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 import { codexBin, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
-const COMMANDS = ['acp', 'agents', 'app-server', 'archive', 'attach', 'delete', 'features', 'hooks', 'unarchive',
+const COMMANDS = ['acp', 'agents', 'app-server', 'archive', 'attach', 'delete', 'features', 'hooks', 'import', 'unarchive',
 	'debug', 'debug-client', 'exec', 'execpolicy', 'export', 'fork', 'login', 'logout', 'mcp', 'mcp-server', 'mock-model',
 	'plugin', 'proto', 'queue', 'resume', 'review', 'doctor', 'sandbox', 'completion', 'update', 'help', 'worker', 'fleet',
 	'serve'];

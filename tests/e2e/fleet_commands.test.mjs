@@ -133,7 +133,7 @@ test('--admin serves health, readiness and metrics', only, async (t) => {
 
 /** The words of commands that codex-fleet has, and the options with which they are called. */
 const COMMANDS = [[['worker']], [['fleet', 'ls']], [['serve']], [['proto'], '--listen', 'http://127.0.0.1:0'], [['proto'], '--print-proto'],
-	[['debug-client']], [['app-server', 'generate-ts'], '--out', 'x'], [['app-server', 'generate-json-schema'], '--out', 'x']];
+	[['debug-client']], [['import']], [['app-server', 'generate-ts'], '--out', 'x'], [['app-server', 'generate-json-schema'], '--out', 'x']];
 
 /** The program codex alone in a folder, without codex-fleet. */
 function alone(t) {

@@ -94,6 +94,22 @@ const struct cli_command fleet_command = {
 	.option_count = countof(common_rows),
 };
 
+static const struct cli_option import_rows[] = {
+	{"apply", 0, CLI_FLAG, offsetof(struct import_options, applies), NULL, NULL, "Import it"},
+	{"cd", 'C', CLI_TEXT, offsetof(struct import_options, folder), "DIR", NULL, "The project [the current folder]"},
+	{"config", 'c', CLI_LIST, offsetof(struct import_options, overrides), "key=value", NULL, NULL},
+	{"rpc", 0, CLI_FLAG, offsetof(struct import_options, is_rpc), NULL, NULL, NULL},
+};
+
+const struct cli_command import_command = {
+	.name = "codex import",
+	.about = "Show or import the settings, skills and servers of Claude Code.",
+	.usage = "Usage: codex import [--apply] [-C DIR]",
+	.details = "Nothing that exists is overwritten; hooks need `codex hooks trust`.\n" FLEET_DETAILS,
+	.options = import_rows,
+	.option_count = countof(import_rows),
+};
+
 /* ---- execution ---- */
 
 struct search {

@@ -1,4 +1,5 @@
-/* fleet_options.h — the command lines of `codex worker` and `codex fleet`, and the execution of codex-fleet. The
+/* fleet_options.h — the command lines of `codex worker`, `codex fleet` and `codex import`, and the execution of
+ * codex-fleet. The
  * program codex has the tables of its commands, for help and completion; codex-fleet has the rest. */
 #ifndef UI_FLEET_OPTIONS_H
 #define UI_FLEET_OPTIONS_H
@@ -15,7 +16,14 @@ struct fleet_options {
 	const char *session, *id, *op, *after, *task;
 };
 
-extern const struct cli_command worker_command, fleet_command;
+struct import_options {
+	struct cli_list overrides; /* accepted without effect */
+	const char *folder;
+	bool applies;
+	bool is_rpc; /* for the app-server */
+};
+
+extern const struct cli_command worker_command, fleet_command, import_command;
 
 /* A line of the help of its commands. */
 #define FLEET_DETAILS "This command is in the program codex-fleet (docs/install.md).\n"

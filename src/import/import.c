@@ -1,0 +1,354 @@
+/* Detection and import share the search, so that an import does what was found, and only what still is. A name that a
+ * client sends is compared with the found ones and never becomes a path. */
+#include "import/import.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "config/config_env.h"
+#include "config/toml/toml.h"
+#include "import/import_scope.h"
+
+int import_init(struct import *import, struct error *err)
+{
+	const char *home = config_env("HOME");
+	struct import_tree tree = {.fd = -1, .follows_links = true};
+	*import = (struct import){0};
+	if (!home || home[0] != '/')
+		return error_set(err, ERR_config, "HOME is not set");
+	import->home = home;
+	import->codex = config_env_home(err);
+	if (!import->codex || import_tree_open(&tree, home, err) != 0)
+		return -(int)err->code;
+	import->state = import_source_read(&tree, ".claude.json", LIMIT_IMPORT_STATE, &import->arena);
+	import_tree_close(&tree);
+	return 0;
+}
+
+void import_finish(struct import *import)
+{
+	free(import->codex);
+	arena_finish(&import->arena);
+}
+
+/* ---- the places ---- */
+
+/* Returns the nearest folder at or above cwd that is a repository, else cwd; NULL and err if it does not exist. */
+static const char *project_root(struct arena *arena, const char *cwd, struct error *err)
+{
+	auto_free char *real = cwd[0] == '/' ? realpath(cwd, NULL) : NULL;
+	if (!real || !dir_exists(real)) {
+		best_effort(error_set(err, ERR_not_found, "%s is no folder; its path must be absolute", cwd));
+		return NULL;
+	}
+	for (struct str at = str_of(real); at.len > 1; at = path_dir(arena_cstr(arena, at))) {
+		if (marker_exists(arena_printf(arena, "%.*s/.git", STR_ARG(at))))
+			return arena_cstr(arena, at);
+	}
+	return arena_cstr(arena, str_of(real));
+}
+
+static const struct json *state_of(const struct import *import, const char *cwd)
+{
+	const struct json *projects = json_get(import->state.json, "projects");
+	if (!cwd)
+		return import->state.json;
+	json_for_each(it, json_is(projects, JSON_object) ? projects : NULL)
+		if (str_is(it->key, cwd))
+			return it;
+	return NULL;
+}
+
+/* A file that cannot be read is reported by the change. The user's file may be a link. */
+static const struct toml *read_config(struct import_scope *scope, const struct import_tree *tree, const char *path)
+{
+	struct str text;
+	struct error ignored;
+	if (import_tree_read(tree, path, LIMIT_CONFIG_FILE, scope->arena, &text, NULL, &ignored) != 0)
+		return NULL;
+	return toml_parse(scope->arena, text, path, &ignored);
+}
+
+static int open_trees(struct import_scope *scope, const char *home, struct error *err)
+{
+	struct import_tree own = {.fd = -1, .follows_links = true};
+	const char *root = scope->cwd ? scope->cwd : home;
+	scope->theirs.follows_links = !scope->cwd;
+	if (dir_make(scope->codex, 0700, err) != 0 || import_tree_open(&own, scope->codex, err) != 0)
+		return -(int)err->code;
+	scope->user_config = read_config(scope, &own, "config.toml");
+	import_tree_close(&own);
+	if (import_tree_open(&scope->theirs, root, err) != 0 || import_tree_open(&scope->shared, root, err) != 0 ||
+	    import_tree_open(&scope->ours, scope->cwd ? root : scope->codex, err) != 0)
+		return -(int)err->code;
+	scope->config = scope->cwd ? read_config(scope, &scope->ours, ".codex/config.toml") : scope->user_config;
+	return 0;
+}
+
+static void scope_close(struct import_scope *scope)
+{
+	import_tree_close(&scope->theirs);
+	import_tree_close(&scope->ours);
+	import_tree_close(&scope->shared);
+}
+
+/* scope_close is needed in any case. A folder cwd stands for its project. */
+static int scope_open(struct import_scope *scope, struct import *import, const char *cwd, struct error *err)
+{
+	static const char *const files[] = {".claude/settings.json", ".claude/settings.local.json", ".mcp.json"};
+	*scope = (struct import_scope){
+		.arena = &import->arena,
+		.codex = import->codex,
+		.all = &import->state,
+		.theirs.fd = -1,
+		.ours.fd = -1,
+		.shared.fd = -1,
+	};
+	auto_free char *home = realpath(import->home, NULL);
+	if (cwd && !(scope->cwd = project_root(scope->arena, cwd, err)))
+		return -(int)err->code;
+	if (cwd && home && strcmp(home, scope->cwd) == 0)
+		return error_set(err, ERR_invalid, "%s is your home, which is no project", cwd);
+	scope->state = state_of(import, scope->cwd);
+	if (open_trees(scope, import->home, err) != 0)
+		return -(int)err->code;
+	for (size_t i = 0; i < (scope->cwd ? countof(files) : IMPORT_servers); i++)
+		scope->sources[i] = import_source_read(&scope->theirs, files[i], LIMIT_IMPORT_FILE, scope->arena);
+	return 0;
+}
+
+/* ---- detection ---- */
+
+static void write_details(struct json_writer *w, const struct import_kind *kind, const struct import_names *names)
+{
+	jw_key(w, "details");
+	if (!kind->details) {
+		jw_null(w);
+		return;
+	}
+	jw_object(w);
+	for (size_t i = 0; i < IMPORT_KINDS; i++) {
+		if (!import_kinds[i].details)
+			continue;
+		jw_key(w, import_kinds[i].details);
+		jw_array(w);
+		for (size_t k = 0; &import_kinds[i] == kind && k < names->count; k++) {
+			jw_object(w);
+			jw_member_str(w, "name", names->items[k]);
+			jw_object_end(w);
+		}
+		jw_array_end(w);
+	}
+	jw_object_end(w);
+}
+
+static void write_item(const struct import_scope *scope, const struct import_kind *kind,
+                       const struct import_names *names, const struct error *failure, struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_cstr(w, "itemType", kind->type);
+	jw_key(w, "description");
+	if (failure)
+		jw_strf(w, "Cannot migrate all %s: %s", kind->what, failure->text);
+	else
+		jw_strf(w, "Migrate %s from %s to %s", kind->what, kind->source(scope), kind->target(scope));
+	jw_member_cstr(w, "cwd", scope->cwd);
+	write_details(w, kind, names);
+	jw_object_end(w);
+}
+
+static void detect_kind(const struct import_scope *scope, const struct import_kind *kind, struct json_writer *w)
+{
+	struct error err;
+	size_t kept = 0;
+	struct import_names names = {0};
+	int status = kind->find(scope, &names, &err);
+	for (size_t i = 0; i < names.count; i++)
+		if (!kind->has(scope, names.items[i]))
+			names.items[kept++] = names.items[i];
+	names.count = kept;
+	if (kept || status != 0)
+		write_item(scope, kind, &names, status != 0 ? &err : NULL, w);
+	vec_finish(&names);
+}
+
+void import_detect(struct import *import, const char *cwd, struct buf *out)
+{
+	struct import_scope scope;
+	struct error ignored;
+	struct json_writer w = json_writer(out);
+	w.comma = out->len > 0;
+	if (scope_open(&scope, import, cwd, &ignored) == 0)
+		for (size_t i = 0; i < IMPORT_KINDS; i++)
+			detect_kind(&scope, &import_kinds[i], &w);
+	scope_close(&scope);
+}
+
+/* ---- import ---- */
+
+struct carrying {
+	const struct import_scope *scope;
+	const struct import_kind *kind;
+	struct import_result *result;
+	struct str cwd;
+};
+
+static void add_failure(const struct carrying *carrying, struct str source, const char *stage, const char *message)
+{
+	struct buf *out = &carrying->result->failures;
+	struct json_writer w = json_writer(out);
+	w.comma = out->len > 0;
+	jw_object(&w);
+	jw_member_str(&w, "itemType", carrying->result->item_type);
+	jw_member_str(&w, "errorType", STR_NONE);
+	jw_member_str(&w, "subErrorType", STR_NONE);
+	jw_member_cstr(&w, "failureStage", stage);
+	jw_member_cstr(&w, "message", message);
+	jw_member_str(&w, "cwd", carrying->cwd);
+	jw_member_str(&w, "source", source);
+	jw_object_end(&w);
+}
+
+static void add_success(const struct carrying *carrying, struct str source, struct str target)
+{
+	struct buf *out = &carrying->result->successes;
+	struct json_writer w = json_writer(out);
+	w.comma = out->len > 0;
+	jw_object(&w);
+	jw_member_str(&w, "itemType", carrying->result->item_type);
+	jw_member_str(&w, "cwd", carrying->cwd);
+	jw_member_str(&w, "source", source);
+	jw_member_str(&w, "target", target);
+	jw_member_str(&w, "title", STR_NONE);
+	jw_object_end(&w);
+}
+
+/* Names become names of files, roles and servers. */
+static bool is_name(struct str name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.ptr[i];
+		bool is_fine = ((c | 32) >= 'a' && (c | 32) <= 'z') || (c >= '0' && c <= '9') || c == '_' ||
+		               (i && (c == '-' || c == '.'));
+		if (!is_fine)
+			return false;
+	}
+	return name.len && name.len <= LIMIT_IMPORT_NAME;
+}
+
+static void carry(const struct carrying *carrying, struct str name)
+{
+	struct error err;
+	struct buf note;
+	const struct import_kind *kind = carrying->kind;
+	const struct import_scope *scope = carrying->scope;
+	struct str source = kind->details ? name : str_of(kind->source(scope));
+	buf_init(&note, LIMIT_IMPORT_FILE);
+	if (kind->has(scope, name)) {
+		add_failure(carrying, source, "skipped", "it exists already and stays as it is");
+	} else if (!is_name(name)) {
+		add_failure(carrying, source, "import",
+		            "its name has other characters than letters, digits, -, _ and .");
+	} else if (kind->carry(scope, name, &note, &err) != 0) {
+		add_failure(carrying, source, err.code == ERR_exists ? "skipped" : "import", err.text);
+	} else {
+		add_success(carrying, source, kind->details ? name : str_of(kind->target(scope)));
+		buf_append(&note, "", 1);
+		if (note.len > 1)
+			add_failure(carrying, source, "partial", note.data);
+	}
+	buf_finish(&note);
+}
+
+static bool is_among(const struct import_names *names, struct str name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (str_eq(names->items[i], name))
+			return true;
+	return false;
+}
+
+/* No details, or none of this kind, name all parts; an empty list names none. */
+static void carry_all(const struct carrying *carrying, const struct json *details)
+{
+	struct error err;
+	struct import_names names = {0};
+	const char *key = carrying->kind->details;
+	const struct json *list = key ? json_get(details, key) : NULL;
+	bool is_list = json_is(list, JSON_array);
+	int status = carrying->kind->find(carrying->scope, &names, &err);
+	for (size_t i = 0; i < names.count && !is_list; i++)
+		carry(carrying, names.items[i]);
+	json_for_each(it, is_list ? list : NULL) {
+		struct str name = json_get_str(it, "name");
+		if (is_among(&names, name))
+			carry(carrying, name);
+		else
+			add_failure(carrying, name, "detect", "it is not there any more");
+	}
+	vec_finish(&names);
+	if (status != 0)
+		add_failure(carrying, STR_NONE, "detect", err.text);
+}
+
+static const struct import_kind *find_kind(struct str type)
+{
+	for (size_t i = 0; i < IMPORT_KINDS; i++)
+		if (str_is(type, import_kinds[i].type))
+			return &import_kinds[i];
+	return NULL;
+}
+
+void import_item(struct import *import, const struct json *item, struct import_result *ret)
+{
+	struct error err;
+	struct import_scope scope;
+	struct str cwd = json_get_str(item, "cwd");
+	*ret = (struct import_result){.item_type = json_get_str(item, "itemType")};
+	buf_init(&ret->successes, LIMIT_IMPORT_TEXT);
+	buf_init(&ret->failures, LIMIT_IMPORT_TEXT);
+	struct carrying carrying = {&scope, find_kind(ret->item_type), ret, cwd};
+	if (str_has_nul(cwd)) {
+		add_failure(&carrying, STR_NONE, "detect", "cwd contains NUL");
+		return;
+	}
+	if (!carrying.kind) {
+		add_failure(
+			&carrying, STR_NONE, "import",
+			"sessions, plugins and memories of other agents are not imported (plugins: codex plugin add)");
+		return;
+	}
+	if (scope_open(&scope, import, cwd.len ? arena_cstr(&import->arena, cwd) : NULL, &err) == 0)
+		carry_all(&carrying, json_get(item, "details"));
+	else
+		add_failure(&carrying, STR_NONE, "detect", err.text);
+	scope_close(&scope);
+}
+
+void import_result_write(const struct import_result *result, struct buf *out)
+{
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	jw_member_str(&w, "itemType", result->item_type);
+	jw_key(&w, "successes");
+	jw_array(&w);
+	if (result->successes.len)
+		jw_raw(&w, buf_str(&result->successes));
+	jw_array_end(&w);
+	jw_key(&w, "failures");
+	jw_array(&w);
+	if (result->failures.len)
+		jw_raw(&w, buf_str(&result->failures));
+	jw_array_end(&w);
+	jw_object_end(&w);
+}
+
+void import_result_finish(struct import_result *result)
+{
+	buf_finish(&result->successes);
+	buf_finish(&result->failures);
+}

@@ -1,0 +1,42 @@
+/* import.h — takes over what Claude Code has on this machine: settings, instructions, skills, prompts, hooks, MCP
+ * servers and subagents, of the user and of projects. In codex-fleet only.
+ *
+ * The user's own things stay as they are: they are not found, and reported as skipped if an import names them. His own
+ * settings about a project go to $CODEX_HOME, never into the project. Hooks need trust as any others.
+ * Values are JSON as the app-server's protocol has it (externalAgentConfig/…). All functions block. */
+#ifndef IMPORT_IMPORT_H
+#define IMPORT_IMPORT_H
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "import/import_tree.h"
+
+struct import {
+	struct arena arena;
+	const char *home;           /* of the user */
+	char *codex;                /* CODEX_HOME */
+	struct import_source state; /* ~/.claude.json */
+};
+
+/* Reads the environment and ~/.claude.json. import_finish is needed in any case. */
+must_check int import_init(struct import *import, struct error *err);
+void import_finish(struct import *import);
+
+/* Appends the items that can be imported, separated by commas: of the user (cwd NULL), or of the project that has this
+ * folder. A source that cannot be read is an item whose description says why. */
+void import_detect(struct import *import, const char *cwd, struct buf *out);
+
+/* The outcome of items of one type: lists of objects, separated by commas. */
+struct import_result {
+	struct str item_type;
+	struct buf successes, failures;
+};
+/* Imports an item; details that are not null name its parts. */
+void import_item(struct import *import, const struct json *item, struct import_result *ret);
+/* Appends {"itemType":…,"successes":[…],"failures":[…]}. */
+void import_result_write(const struct import_result *result, struct buf *out);
+void import_result_finish(struct import_result *result);
+
+#endif

@@ -1,0 +1,208 @@
+/* `codex import`, for people and, with --rpc, for the app-server: it reads {"importId":…,"params":{…}} on standard
+ * input and prints the items that it detects, separated by commas; with an importId it prints one line for each
+ * imported item, and a last one with all of them, as the notifications have them. */
+#include "ui/import/import_command.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "import/import.h"
+#include "ui/cli/terminal.h"
+#include "ui/fleet/fleet_options.h"
+
+enum { EXIT_FAILED = 1 };
+
+static int fail(const struct error *err)
+{
+	fprintf(stderr, "%s: %s\n", import_command.name, err->text);
+	return EXIT_FAILED;
+}
+
+static int print(const struct buf *out, struct error *err)
+{
+	if (out->over)
+		return error_set(err, ERR_limit, "the result is larger than %d MiB", (int)(LIMIT_IMPORT_TEXT / MIB));
+	return fd_write_all(STDOUT_FILENO, out->data, out->len, err);
+}
+
+/* ---- for people ---- */
+
+static void add_line(struct buf *out, const char *before, struct str text)
+{
+	buf_append_c(out, before);
+	terminal_text_append(out, text);
+	buf_append_char(out, '\n');
+}
+
+static void show_item(const struct json *item, struct buf *out)
+{
+	add_line(out, "", json_get_str(item, "description"));
+	json_for_each(list, json_get(item, "details"))
+		json_for_each(it, list)
+			add_line(out, "  ", json_get_str(it, "name"));
+}
+
+static void show_result(struct import_result *result, struct arena *arena, struct buf *out)
+{
+	auto_buf struct buf text;
+	struct error ignored;
+	buf_init(&text, 3 * LIMIT_IMPORT_TEXT);
+	import_result_write(result, &text);
+	const struct json *json = json_parse_copy(arena, buf_str(&text), &ignored);
+	json_for_each(it, json_get(json, "successes"))
+		add_line(out, "  imported: ", json_get_str(it, "source"));
+	json_for_each(it, json_get(json, "failures")) {
+		struct str source = json_get_str(it, "source"), message = json_get_str(it, "message");
+		add_line(out, "  not all: ",
+		         str_of(arena_printf(arena, "%.*s%s%.*s", STR_ARG(source), source.len ? ": " : "",
+		                             STR_ARG(message))));
+	}
+}
+
+static int show(struct import *import, const struct import_options *options, struct error *err)
+{
+	auto_buf struct buf found, list, out;
+	auto_free char *cwd = realpath(options->folder ? options->folder : ".", NULL);
+	buf_init(&found, LIMIT_IMPORT_TEXT);
+	buf_init(&list, LIMIT_IMPORT_TEXT + 2);
+	buf_init(&out, 4 * LIMIT_IMPORT_TEXT);
+	if (!cwd)
+		return error_set(err, ERR_not_found, "%s does not exist", options->folder ? options->folder : ".");
+	import_detect(import, NULL, &found);
+	import_detect(import, cwd, &found);
+	buf_printf(&list, "[%.*s]", STR_ARG(buf_str(&found)));
+	const struct json *items = json_parse_copy(&import->arena, buf_str(&list), err);
+	if (!items)
+		return -(int)err->code;
+	json_for_each(item, items) {
+		struct import_result result;
+		show_item(item, &out);
+		if (!options->applies)
+			continue;
+		import_item(import, item, &result);
+		show_result(&result, &import->arena, &out);
+		import_result_finish(&result);
+	}
+	if (!items->count)
+		buf_append_c(&out, "There is nothing to import from Claude Code.\n");
+	else if (!options->applies)
+		buf_append_c(&out, "To import this, run `codex import --apply`.\n");
+	return print(&out, err);
+}
+
+/* ---- for the app-server ---- */
+
+static void append_results(struct str id, const char *results, size_t len, struct buf *out)
+{
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	jw_member_str(&w, "importId", id);
+	jw_key(&w, "itemTypeResults");
+	jw_array(&w);
+	if (len)
+		jw_raw(&w, str_n(results, len));
+	jw_array_end(&w);
+	jw_object_end(&w);
+	buf_append_char(out, '\n');
+}
+
+/* Joins the results of one type, as codex 0.169 does. */
+static void join(struct import_result *all, size_t *count, const struct import_result *result)
+{
+	size_t i = 0;
+	while (i < *count && !str_eq(all[i].item_type, result->item_type))
+		i++;
+	if (i == *count) {
+		all[(*count)++].item_type = result->item_type;
+		buf_init(&all[i].successes, LIMIT_IMPORT_TEXT);
+		buf_init(&all[i].failures, LIMIT_IMPORT_TEXT);
+	}
+	const struct buf *from[] = {&result->successes, &result->failures};
+	struct buf *to[] = {&all[i].successes, &all[i].failures};
+	for (size_t k = 0; k < countof(from); k++) {
+		if (from[k]->len && to[k]->len)
+			buf_append_char(to[k], ',');
+		buf_append_str(to[k], buf_str(from[k]));
+	}
+}
+
+static void import_all(struct import *import, struct str id, const struct json *items, struct buf *out)
+{
+	size_t count = 0;
+	auto_buf struct buf text;
+	struct import_result *all = arena_array(&import->arena, struct import_result, items->count);
+	buf_init(&text, 2 * LIMIT_IMPORT_TEXT);
+	json_for_each(item, items) {
+		struct import_result result;
+		import_item(import, item, &result);
+		buf_clear(&text);
+		import_result_write(&result, &text);
+		append_results(id, text.data, text.len, out);
+		join(all, &count, &result);
+		import_result_finish(&result);
+	}
+	buf_clear(&text);
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			buf_append_char(&text, ',');
+		import_result_write(&all[i], &text);
+		import_result_finish(&all[i]);
+	}
+	append_results(id, text.data, text.len, out);
+}
+
+static void detect_all(struct import *import, const struct json *params, struct buf *out)
+{
+	if (json_get_bool(params, "includeHome", false))
+		import_detect(import, NULL, out);
+	json_for_each(it, json_get(params, "cwds"))
+		if (json_is(it, JSON_string) && !str_has_nul(it->text))
+			import_detect(import, arena_cstr(&import->arena, it->text), out);
+}
+
+static int serve(struct import *import, struct error *err)
+{
+	auto_buf struct buf text, out;
+	buf_init(&text, LIMIT_IMPORT_TEXT);
+	buf_init(&out, LIMIT_IMPORT_TEXT);
+	if (fd_read_all(STDIN_FILENO, &text, "the request", err) != 0)
+		return -(int)err->code;
+	const struct json *request = json_parse(&import->arena, buf_str(&text), err);
+	if (!request)
+		return -(int)err->code;
+	const struct json *params = json_get(request, "params"), *items = json_get(params, "migrationItems");
+	struct str id = json_get_str(request, "importId");
+	/* The other source that codex 0.169 knows; all further names mean the default. */
+	bool is_other = str_is(json_get_str(params, "migrationSource"), "cursor");
+	if (is_other && id.len)
+		return error_set(err, ERR_unsupported, "Cursor is not supported, only Claude Code");
+	if (id.len && json_is(items, JSON_array))
+		import_all(import, id, items, &out);
+	else if (!is_other)
+		detect_all(import, params, &out);
+	return print(&out, err);
+}
+
+/* ---- both ---- */
+
+int import_main(int argc, char **argv)
+{
+	struct error err;
+	struct import import = {0};
+	struct import_options options = {0};
+	struct cli_result result;
+	int status = cli_read(&import_command, argc, argv, &options, &result);
+	if (status < 0) {
+		int failed = import_init(&import, &err);
+		if (failed == 0)
+			failed = options.is_rpc ? serve(&import, &err) : show(&import, &options, &err);
+		status = failed ? fail(&err) : 0;
+		import_finish(&import);
+	}
+	cli_finish(&import_command, &options, &result);
+	return status;
+}
