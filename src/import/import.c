@@ -37,15 +37,23 @@ void import_finish(struct import *import)
 
 /* ---- the places ---- */
 
-/* Returns the nearest folder at or above cwd that is a repository, else cwd; NULL and err if it does not exist. */
-static const char *project_root(struct arena *arena, const char *cwd, struct error *err)
+/* Returns the nearest folder at or above cwd that is a repository, but not the home, else cwd; NULL and err if it does
+ * not exist, or is the home. */
+static const char *project_root(struct arena *arena, const char *cwd, const char *home, struct error *err)
 {
+	auto_free char *real_home = realpath(home, NULL);
 	auto_free char *real = cwd[0] == '/' ? realpath(cwd, NULL) : NULL;
 	if (!real || !dir_exists(real)) {
 		best_effort(error_set(err, ERR_not_found, "%s is no folder; its path must be absolute", cwd));
 		return NULL;
 	}
+	if (real_home && strcmp(real, real_home) == 0) {
+		best_effort(error_set(err, ERR_invalid, "%s is your home, which is no project", cwd));
+		return NULL;
+	}
 	for (struct str at = str_of(real); at.len > 1; at = path_dir(arena_cstr(arena, at))) {
+		if (real_home && str_is(at, real_home))
+			break;
 		if (marker_exists(arena_printf(arena, "%.*s/.git", STR_ARG(at))))
 			return arena_cstr(arena, at);
 	}
@@ -108,11 +116,8 @@ static int scope_open(struct import_scope *scope, struct import *import, const c
 		.ours.fd = -1,
 		.shared.fd = -1,
 	};
-	auto_free char *home = realpath(import->home, NULL);
-	if (cwd && !(scope->cwd = project_root(scope->arena, cwd, err)))
+	if (cwd && !(scope->cwd = project_root(scope->arena, cwd, import->home, err)))
 		return -(int)err->code;
-	if (cwd && home && strcmp(home, scope->cwd) == 0)
-		return error_set(err, ERR_invalid, "%s is your home, which is no project", cwd);
 	scope->state = state_of(import, scope->cwd);
 	if (open_trees(scope, import->home, err) != 0)
 		return -(int)err->code;
@@ -257,9 +262,8 @@ static void carry(const struct carrying *carrying, struct str name)
 		add_failure(carrying, source, err.code == ERR_exists ? "skipped" : "import", err.text);
 	} else {
 		add_success(carrying, source, kind->details ? name : str_of(kind->target(scope)));
-		buf_append(&note, "", 1);
-		if (note.len > 1)
-			add_failure(carrying, source, "partial", note.data);
+		if (note.len)
+			add_failure(carrying, source, "partial", arena_cstr(scope->arena, str_trim(buf_str(&note))));
 	}
 	buf_finish(&note);
 }
@@ -279,7 +283,11 @@ static void carry_all(const struct carrying *carrying, const struct json *detail
 	struct import_names names = {0};
 	const char *key = carrying->kind->details;
 	const struct json *list = key ? json_get(details, key) : NULL;
-	bool is_list = json_is(list, JSON_array);
+	bool is_list = json_is(list, JSON_array) && list->count <= LIMIT_IMPORT_ENTRIES;
+	if (list && !is_list && list->type != JSON_null) {
+		add_failure(carrying, STR_NONE, "detect", "the list of its parts is too long");
+		return;
+	}
 	int status = carrying->kind->find(carrying->scope, &names, &err);
 	for (size_t i = 0; i < names.count && !is_list; i++)
 		carry(carrying, names.items[i]);
@@ -327,6 +335,11 @@ void import_item(struct import *import, const struct json *item, struct import_r
 	else
 		add_failure(&carrying, STR_NONE, "detect", err.text);
 	scope_close(&scope);
+	if (ret->successes.over || ret->failures.over) {
+		buf_clear(&ret->successes);
+		buf_clear(&ret->failures);
+		add_failure(&carrying, STR_NONE, "report", "it was imported, but the report is too long");
+	}
 }
 
 void import_result_write(const struct import_result *result, struct buf *out)

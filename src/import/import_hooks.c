@@ -30,21 +30,24 @@ static const struct json *groups_of(const struct import_scope *scope, int source
 	return NULL;
 }
 
+static bool has_groups(const struct import_scope *scope, int source, struct str event)
+{
+	const struct json *groups = groups_of(scope, source, event);
+	return groups && groups->count;
+}
+
+/* The settings report a fault of their file. */
 int import_hooks_find(const struct import_scope *scope, struct import_names *names, struct error *err)
 {
 	struct import_names all = {0};
-	(void)err; /* the settings report what is wrong with the file */
-	import_add_keys(scope, &all, json_get(scope->sources[IMPORT_settings].json, "hooks"));
-	if (!scope->cwd)
-		import_add_keys(scope, &all, json_get(scope->sources[IMPORT_local].json, "hooks"));
-	vec_for_each(it, &all) {
-		const struct json *first = groups_of(scope, IMPORT_settings, *it);
-		const struct json *second = groups_of(scope, IMPORT_local, *it);
-		if (is_event(*it) && ((first && first->count) || (second && second->count)))
+	int status = import_add_keys(scope, &all, json_get(scope->sources[IMPORT_settings].json, "hooks"), err);
+	if (status == 0 && !scope->cwd)
+		status = import_add_keys(scope, &all, json_get(scope->sources[IMPORT_local].json, "hooks"), err);
+	vec_for_each(it, &all)
+		if (is_event(*it) && (has_groups(scope, IMPORT_settings, *it) || has_groups(scope, IMPORT_local, *it)))
 			vec_push(names, *it);
-	}
 	vec_finish(&all);
-	return 0;
+	return status;
 }
 
 static struct import_source read_own(const struct import_scope *scope)

@@ -28,15 +28,22 @@ mode_t import_mode(const struct import_scope *scope)
 	return scope->cwd ? 0666 : 0600;
 }
 
-void import_add_keys(const struct import_scope *scope, struct import_names *names, const struct json *object)
+int import_add_keys(const struct import_scope *scope, struct import_names *names, const struct json *object,
+                    struct error *err)
 {
-	json_for_each(it, json_is(object, JSON_object) ? object : NULL) {
+	if (!json_is(object, JSON_object))
+		return 0;
+	if (object->count > LIMIT_IMPORT_ENTRIES)
+		return error_set(err, ERR_limit, "a file of %s has more than %d of them", scope->theirs.path,
+		                 LIMIT_IMPORT_ENTRIES);
+	json_for_each(it, object) {
 		bool is_known = false;
 		for (size_t i = 0; i < names->count && !is_known; i++)
 			is_known = str_eq(names->items[i], it->key);
-		if (!is_known && names->count < LIMIT_IMPORT_ENTRIES)
+		if (!is_known)
 			vec_push(names, arena_str(scope->arena, it->key));
 	}
+	return 0;
 }
 
 int import_lock(const struct import_scope *scope, struct error *err)

@@ -51,8 +51,9 @@ const char *import_ours(const struct import_scope *scope, const char *name);
 const char *import_ours_folder(const struct import_scope *scope, const char *name);
 /* The mode of files there. */
 mode_t import_mode(const struct import_scope *scope);
-/* Adds the key of each member. */
-void import_add_keys(const struct import_scope *scope, struct import_names *names, const struct json *object);
+/* Adds the key of each member; ERR_limit if it has more than LIMIT_IMPORT_ENTRIES. */
+must_check int import_add_keys(const struct import_scope *scope, struct import_names *names, const struct json *object,
+                               struct error *err);
 /* Locks the folder `name` of ours, as all who change its files do. Returns a descriptor to close. */
 must_check int import_lock(const struct import_scope *scope, struct error *err);
 /* Changes config.toml of the scope, or of the user, whose file is closed to others then. */

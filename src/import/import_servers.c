@@ -63,17 +63,26 @@ static bool is_chosen(const struct import_scope *scope, struct str name)
 	return !is_listed(scope, "disabledMcpjsonServers", name, &ignored) && (is_on || !has_some);
 }
 
+static bool is_hidden(const struct import_scope *scope, struct str name)
+{
+	return !is_chosen(scope, name) || member(private_servers(scope), name);
+}
+
 int import_servers_find(const struct import_scope *scope, struct import_names *names, struct error *err)
 {
-	import_add_keys(scope, names, private_servers(scope));
-	json_for_each(it, shared_servers(scope))
-		if (is_chosen(scope, it->key) && !member(private_servers(scope), it->key) &&
-		    names->count < LIMIT_IMPORT_ENTRIES)
-			vec_push(names, it->key);
-	return import_source_check(scope->all, err) != 0 ||
-	                       import_source_check(&scope->sources[IMPORT_servers], err) != 0
-	               ? -(int)err->code
-	               : 0;
+	struct import_names shared = {0};
+	int status = import_source_check(scope->all, err);
+	if (status == 0)
+		status = import_source_check(&scope->sources[IMPORT_servers], err);
+	if (status == 0)
+		status = import_add_keys(scope, names, private_servers(scope), err);
+	if (status == 0)
+		status = import_add_keys(scope, &shared, shared_servers(scope), err);
+	vec_for_each(it, &shared)
+		if (!is_hidden(scope, *it))
+			vec_push(names, *it);
+	vec_finish(&shared);
+	return status;
 }
 
 bool import_servers_have(const struct import_scope *scope, struct str name)

@@ -56,6 +56,9 @@ static int fail(const struct import_tree *tree, const char *path, struct error *
 
 bool import_tree_has(const struct import_tree *tree, const char *path)
 {
+	struct stat st;
+	if (tree->follows_links)
+		return fstatat(tree->fd, path, &st, 0) == 0;
 	struct open_how how = {.flags = O_PATH | O_NOFOLLOW | O_CLOEXEC,
 	                       .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
 	auto_close int fd = (int)syscall(SYS_openat2, tree->fd, path, &how, sizeof(how));

@@ -40,7 +40,7 @@ struct import_source import_source_read(const struct import_tree *tree, const ch
 /* Fails if there is a source that cannot be used. */
 must_check int import_source_check(const struct import_source *source, struct error *err);
 
-/* True if there is something at path, also a link to nowhere. */
+/* True if there is something at path; without following links, also a link to nowhere. */
 bool import_tree_has(const struct import_tree *tree, const char *path);
 /* Reads a regular file of at most `most` bytes into the arena; ERR_not_found if it does not exist. ret_mode may be
  * NULL. */

@@ -272,7 +272,25 @@ test('sources beyond the limits, or malformed ones, are refused with the reason'
 	const items = await detect({ includeHome: true });
 	assert.match(items[0].description, /^Cannot migrate all settings: .*settings\.json is larger than 1048576 bytes/);
 	assert.match(items[1].description, /^Cannot migrate all MCP servers: .*\.claude\.json is larger than 16777216 bytes/);
+	fs.writeFileSync(path.join(repo, '.mcp.json'), JSON.stringify({ mcpServers: Object.fromEntries(Array(1030).fill().map((_, i) => [`s${i}`, {}])) }));
+	fs.writeFileSync(path.join(user, '.claude.json'), '{}');
+	assert.match((await detect({ cwds: [repo] }))[0].description, /^Cannot migrate all MCP servers: a file of .* has more than 1024 of them/);
 	assert.match(items[2].description, /^Cannot migrate all commands: .*commands has more than 1024 entries/);
+});
+
+test('the user’s own files are read through links, and a home that is a repository is no project', options, async (t) => {
+	const { user, codex, detect, carry, failuresOf } = await begin(t, {
+		'dot/skills/one/SKILL.md': 'x', 'dot/CLAUDE.md': 'x', 'dot/settings.json': { env: { A: 'b' } },
+		'work/.mcp.json': { mcpServers: { s: { command: 'c' } } }, '.git/HEAD': '' });
+	fs.symlinkSync(path.join(user, 'dot'), path.join(user, '.claude'));
+	fs.renameSync(path.join(codex, 'config.toml'), path.join(user, 'config.toml'));
+	fs.symlinkSync(path.join(user, 'config.toml'), path.join(codex, 'config.toml'));
+	const items = await detect({ includeHome: true, cwds: [path.join(user, 'work')] });
+	assert.deepEqual(brief(items), ['CONFIG false', 'SKILLS false one', 'AGENTS_MD false', 'MCP_SERVER_CONFIG true s']);
+	assert.deepEqual(failuresOf(await carry(...items)), []);
+	assert.match(read(user, 'config.toml'), /A = "b"/);
+	assert.ok(fs.lstatSync(path.join(codex, 'config.toml')).isSymbolicLink());
+	assert.match(read(user, 'work/.codex/config.toml'), /mcp_servers\.s/);
 });
 
 test('other kinds, folders that are no projects, and too many items are refused', options, async (t) => {

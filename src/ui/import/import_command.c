@@ -149,6 +149,7 @@ static void import_all(struct import *import, struct str id, const struct json *
 	for (size_t i = 0; i < count; i++) {
 		if (i)
 			buf_append_char(&text, ',');
+		out->over |= all[i].successes.over || all[i].failures.over;
 		import_result_write(&all[i], &text);
 		import_result_finish(&all[i]);
 	}
