@@ -67,7 +67,7 @@ static int find(struct app_server_daemon *daemon)
 {
 	daemon->pid = 0;
 	daemon->version[0] = '\0';
-	int fd = unix_socket_connect(daemon->socket, NULL);
+	int fd = unix_socket_connect(daemon->socket, LIMIT_DAEMON_ANSWER_MS, NULL);
 	if (fd >= 0)
 		host_peer_pid(fd, &daemon->pid);
 	return fd;

@@ -302,7 +302,7 @@ static char peek(int fd)
 
 int app_server_proxy_run(const char *path, struct error *err)
 {
-	auto_close int fd = unix_socket_connect(path, err);
+	auto_close int fd = unix_socket_connect(path, LIMIT_CONNECT_MS, err);
 	if (fd < 0)
 		return -(int)err->code;
 	return peek(STDIN_FILENO) == 'G' ? pass_bytes(fd, err) : pass_lines(&fd, err);
@@ -398,7 +398,7 @@ static int connect_to(const char *address, struct error *err)
 {
 	struct str rest = str_of(address);
 	if (str_cut_prefix(&rest, "unix://") || rest.ptr[0] == '/')
-		return unix_socket_connect(rest.ptr, err);
+		return unix_socket_connect(rest.ptr, LIMIT_CONNECT_MS, err);
 	if (!str_cut_prefix(&rest, "ws://"))
 		return error_set(err, ERR_usage,
 		                 "%s is no address of an app-server: use unix://PATH or ws://HOST:PORT; for wss://, "
@@ -407,7 +407,14 @@ static int connect_to(const char *address, struct error *err)
 	if (str_has_suffix(rest, "/"))
 		rest.len--;
 	auto_free char *tcp = xasprintf("tcp://%.*s", STR_ARG(rest));
-	return transport_connect(tcp, err);
+	ptrdiff_t colon = str_rfind_char(rest, ':');
+	uint64_t port;
+	if (colon <= 0 || !str_to_u64(str_skip(rest, (size_t)colon + 1), &port))
+		return error_set(err, ERR_usage, "%s: use ws://HOST:PORT, without a path", address);
+	int fd = transport_connect(tcp, err);
+	if (fd < 0)
+		error_wrap(err, "%s", address);
+	return fd;
 }
 
 /* A token must not cross a network in the clear. */

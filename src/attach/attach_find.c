@@ -45,7 +45,7 @@ static bool probe(const char *path, struct arena *arena, struct attach_greeting 
 	struct error err = {0};
 	struct stat info;
 	bool is_there = lstat(path, &info) == 0 && S_ISSOCK(info.st_mode);
-	auto_close int fd = is_there ? unix_socket_connect(path, &err) : -1;
+	auto_close int fd = is_there ? unix_socket_connect(path, 0, &err) : -1;
 	buf_init(&line, GREETING_MAX + 1);
 	if (fd < 0 && err.sys == ECONNREFUSED)
 		unix_socket_remove(path, &info);

@@ -25,7 +25,7 @@ static int connect_socket(int family, const struct sockaddr *address, socklen_t 
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	if (connect(fd, address, len) != 0)
-		return errno == EINPROGRESS ? -ETIMEDOUT : -errno;
+		return errno == EINPROGRESS || errno == EAGAIN ? -ETIMEDOUT : -errno;
 	return steal_fd(&fd);
 }
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/time.h>
 #include <sys/un.h>
 #include <unistd.h>
 
@@ -104,7 +105,22 @@ int unix_socket_listen(const char *path, int backlog, struct error *err)
 	return listens ? steal_fd(&fd) : -1;
 }
 
-int unix_socket_connect(const char *path, struct error *err)
+/* Waits in connect for a place in the listener's queue; a non-blocking one would fail at once. The limit of the
+ * socket's sends counts for it. */
+static int dial_waiting(int fd, const struct unix_address *address, unsigned wait_ms)
+{
+	const struct timeval limit = {.tv_sec = wait_ms / 1000, .tv_usec = (wait_ms % 1000) * 1000}, none = {0};
+	int flags = fcntl(fd, F_GETFL);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+	int status = dial(fd, address), failure = errno;
+	fcntl(fd, F_SETFL, flags);
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
+	errno = failure;
+	return status;
+}
+
+int unix_socket_connect(const char *path, unsigned wait_ms, struct error *err)
 {
 	struct unix_address address;
 	auto_close int fd = open_socket(err);
@@ -112,7 +128,12 @@ int unix_socket_connect(const char *path, struct error *err)
 		return -1;
 	bool is_open = address_open(&address, path, err) == 0;
 	bool is_connected = is_open && dial(fd, &address) == 0;
-	if (is_open && !is_connected) {
+	if (is_open && !is_connected && errno == EAGAIN && wait_ms)
+		is_connected = dial_waiting(fd, &address, wait_ms) == 0;
+	if (is_open && !is_connected && errno == EAGAIN) {
+		error_set(err, ERR_timeout, "the server at unix://%s accepts no connection: it hangs or has too many",
+		          path);
+	} else if (is_open && !is_connected) {
 		error_sys(err, errno, "failed to connect to socket at %s", path);
 		if (err)
 			err->code = ERR_connect;

@@ -13,7 +13,8 @@
 must_check int unix_socket_listen(const char *path, int backlog, struct error *err);
 /* Removes a socket's file unless it has been replaced. own: the result of lstat after the file was created. */
 void unix_socket_remove(const char *path, const struct stat *own);
-/* Connects without blocking. Returns -1 and err (ERR_connect) if no process listens. */
-must_check int unix_socket_connect(const char *path, struct error *err);
+/* Returns a connected socket, or -1 and err: ERR_connect if no process listens, ERR_timeout if one listens that has
+ * accepted no connection in wait_ms (0: does not block). */
+must_check int unix_socket_connect(const char *path, unsigned wait_ms, struct error *err);
 
 #endif

@@ -1,6 +1,7 @@
 // Messages that wait for the end of a turn: thread/queue/* and `codex queue`.
 
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createHash } from 'node:crypto';
 import fs from 'node:fs';
@@ -158,6 +159,10 @@ test('codex queue --remote adds the message through an app-server, over ws:// wi
 	assert.equal((await queue(web, 'x', TOKEN.env)).code, 2, 'the variable is not set');
 	assert.match((await queue('wss://host', 'x')).stderr, /is no address .* unix:\/\/PATH or ws:/);
 	assert.equal((await queue(`unix://${dir}/none.sock`, 'x')).code, 1);
+	for (const address of ['ws://host', 'ws://127.0.0.1:9/path'])
+		assert.match((await queue(address, 'x')).stderr, new RegExp(`${address}: use ws://HOST:PORT, without a path`));
+	assert.match((await queue('ws://127.0.0.1:1', 'x')).stderr, /^codex queue: ws:\/\/127\.0\.0\.1:1: cannot connect/);
+	assert.match((await runCodex(t, ['queue', '--help'], { home })).stdout, /--remote <?ADDR>?\s.*ws:\/\/HOST:PORT/s);
 	assert.equal((await runCodex(t, ['queue', '--thread', 'name', '--message', 'x', '--remote', web], { home })).code, 2);
 	const stranger = await runCodex(t, ['queue', '--thread', '00000000-0000-7000-8000-000000000000', '--message', 'x',
 		'--remote', web, ...TOKEN.env], { home, env: TOKEN.set });
@@ -188,6 +193,44 @@ test('codex queue --remote shows the words of a server on one line, and takes on
 		'--remote', `ws://127.0.0.1:${server.address().port}`], { home: makeHome(t, null) });
 	assert.equal(code, 1);
 	assert.equal(stderr, 'codex queue: the server refused initialize: bad\\u{1b}[31m\\nnews\n');
+});
+
+test('codex queue --remote waits for a server whose queue of connections is full, without work', options, async (t) => {
+	const file = path.join(tempDir(t, 's'), 'a.sock');
+	const server = spawn('python3', ['-c', `import socket, sys
+server = socket.socket(socket.AF_UNIX)
+server.bind(sys.argv[1])
+server.listen(0)
+held = []
+try:
+    while True:
+        it = socket.socket(socket.AF_UNIX)
+        it.setblocking(False)
+        it.connect(sys.argv[1])
+        held.append(it)
+except BlockingIOError:
+    print("full", flush=True)
+sys.stdin.readline()
+for _ in range(len(held)):
+    server.accept()[0].close()
+peer = server.accept()[0]
+print(peer.recv(100).decode(), flush=True)
+peer.close()
+`, file], { stdio: ['pipe', 'pipe', 'inherit'] });
+	t.after(() => server.kill());
+	let said = '';
+	server.stdout.on('data', (bytes) => (said += bytes));
+	const hears = async (words) => { while (!said.includes(words)) await once(server.stdout, 'data'); };
+	await hears('full');
+	const { child, result, done } = launch(t, codexBin, ['queue', '--thread', '00000000-0000-7000-8000-000000000000', '--message', 'x',
+		'--remote', `unix://${file}`], { env: cleanEnv(makeHome(t, null)), cwd: tempDir(t, 'cwd') });
+	const connects = () => /^(42|203) /.test(fs.readFileSync(`/proc/${child.pid}/syscall`, 'utf8')); // x86_64, aarch64
+	while (child.exitCode === null && !connects()) await new Promise((wake) => setTimeout(wake, 5));
+	assert.equal(child.exitCode, null, 'it waits');
+	server.stdin.write('\n');
+	await hears('GET / HTTP/1.1');
+	await done;
+	assert.match(result.stderr, /^codex queue: the server closed the connection during the handshake/);
 });
 
 test('codex queue --remote unix://PATH', options, async (t) => {

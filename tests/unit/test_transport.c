@@ -2,6 +2,7 @@
 #include "temp.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -305,6 +306,41 @@ static void only_a_dead_socket_makes_room_for_a_listener(void **state)
 	assert_int_equal(access(temp_path("at"), F_OK), -1);
 }
 
+static void *accept_one(void *self)
+{
+	int fd = accept(*(int *)self, NULL, NULL);
+	assert_true(fd >= 0 || errno == EAGAIN);
+	return (void *)(intptr_t)fd;
+}
+
+static void a_full_listener_is_waited_for_up_to_a_limit(void **state)
+{
+	struct error err;
+	int clients[16], count = 0, fd;
+	pthread_t thread;
+	void *accepted;
+	(void)state;
+	int server = unix_socket_listen(temp_path("full"), 1, &err);
+	assert_true(server >= 0);
+	while ((fd = unix_socket_connect(temp_path("full"), 0, &err)) >= 0)
+		clients[count++] = fd;
+	assert_int_equal(err.code, ERR_timeout);
+	assert_true(count > 0);
+	assert_int_equal(unix_socket_connect(temp_path("full"), 10, &err), -1);
+	assert_int_equal(err.code, ERR_timeout);
+	assert_non_null(strstr(err.text, "accepts no connection"));
+	assert_int_equal(pthread_create(&thread, NULL, accept_one, &server), 0);
+	fd = unix_socket_connect(temp_path("full"), 60 * 1000, &err);
+	pthread_join(thread, &accepted);
+	assert_true(fd >= 0);
+	assert_true(fcntl(fd, F_GETFL) & O_NONBLOCK);
+	close(fd);
+	close((int)(intptr_t)accepted);
+	while (count > 0)
+		close(clients[--count]);
+	close(server);
+}
+
 /* If the client stayed in the backlog, it would wait, and the loop would wake forever. */
 static void a_client_is_rejected_if_no_descriptor_is_free(void **state)
 {
@@ -315,7 +351,7 @@ static void a_client_is_rejected_if_no_descriptor_is_free(void **state)
 	auto_free char *address = xasprintf("unix://%s", temp_path("at"));
 	struct transport_listener *listener = transport_listener_create(f->loop, address, on_connect, NULL, &err);
 	assert_non_null(listener);
-	int client = unix_socket_connect(temp_path("at"), &err), next = dup(client);
+	int client = unix_socket_connect(temp_path("at"), 0, &err), next = dup(client);
 	assert_true(next >= 0);
 	close(next);
 	getrlimit(RLIMIT_NOFILE, &old);
@@ -433,6 +469,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_large_frame_is_flushed_at_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_than_the_hard_limit_ends_the_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_a_dead_socket_makes_room_for_a_listener, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_full_listener_is_waited_for_up_to_a_limit, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_client_is_rejected_if_no_descriptor_is_free, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_sender_resumes_when_half_of_the_queue_is_sent, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_peer_that_never_reads_does_not_keep_the_program, setup, teardown),
