@@ -116,11 +116,15 @@ static int read_saying(struct str message, const struct args_agent_item *items, 
 
 /* ---- spawn ---- */
 
-static struct agent *launch(struct agent *self, const struct agent_launch *wish, struct error *err)
+struct agent *tool_collab_launch(struct tool_call *call, struct agent *self, const struct agent_launch *wish,
+                                 const char *limit_text)
 {
-	struct agent *child = agent_launch(self, wish, err);
-	if (!child && err->code == ERR_limit)
-		error_set(err, ERR_limit, "collab spawn failed: agent thread limit reached");
+	struct error err;
+	collab_emit_spawn_begin(call, wish);
+	struct agent *child = agent_launch(self, wish, &err);
+	collab_emit_spawn_end(call, child, wish);
+	if (!child)
+		tool_call_finishf(call, false, "%s", limit_text && err.code == ERR_limit ? limit_text : err.text);
 	return child;
 }
 
@@ -129,7 +133,7 @@ void tool_spawn_agent_start(struct tool_call *call)
 	struct error err;
 	struct saying saying;
 	const struct args_spawn_agent *args = call->args;
-	struct agent *self = tool_collab_self(call), *child = NULL;
+	struct agent *self = tool_collab_self(call);
 	if (!self)
 		return;
 	if (read_saying(args->message, args->items, args->items_count, &call->arena, &saying, &err) != 0) {
@@ -155,13 +159,10 @@ void tool_spawn_agent_start(struct tool_call *call)
 		.call_id = call->call_id,
 		.tool = "spawn_agent",
 	};
-	collab_emit_spawn_begin(call, &wish);
-	child = launch(self, &wish, &err);
-	collab_emit_spawn_end(call, child, &wish);
-	if (!child) {
-		tool_call_finishf(call, false, "%s", err.text);
+	const struct agent *child =
+		tool_collab_launch(call, self, &wish, "collab spawn failed: agent thread limit reached");
+	if (!child)
 		return;
-	}
 	struct json_writer w = json_writer(&call->output);
 	jw_object(&w);
 	jw_member_cstr(&w, "agent_id", child->session_id);

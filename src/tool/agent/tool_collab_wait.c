@@ -12,23 +12,9 @@
 
 enum { WAIT_DEFAULT_MS = 30 * 1000, WAIT_MIN_MS = 10 * 1000, WAIT_MAX_MS = 3600 * 1000 };
 
-struct waiting {
-	struct tool_call *call;
-	struct agent *self;
-	struct agent_wait *wait;
-};
-
 static bool is_done(const struct agent *agent)
 {
 	return !agent || agent->is_shut || !agent_is_active(agent);
-}
-
-static void stop(struct tool_call *call)
-{
-	struct waiting *waiting = call->state;
-	agent_wait_destroy(waiting->wait);
-	free(waiting);
-	call->state = NULL;
 }
 
 /* Answers {"status":{id:…},"timed_out":…} with the completed agents. Their final messages count as delivered. */
@@ -58,8 +44,8 @@ static void answer(struct tool_call *call, struct agent *self, bool timed_out)
 
 static struct agent *find_done(struct agent *waiter, void *self)
 {
-	const struct waiting *waiting = self;
-	const struct args_wait_agent *args = waiting->call->args;
+	const struct tool_collab_wait *wait = self;
+	const struct args_wait_agent *args = wait->call->args;
 	for (size_t i = 0; i < args->targets_count; i++) {
 		struct agent *agent = agent_tree_find_session(waiter->tree, args->targets[i]);
 		if (is_done(agent))
@@ -68,19 +54,12 @@ static struct agent *find_done(struct agent *waiter, void *self)
 	return NULL;
 }
 
-static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
+static void answer_wait(struct tool_collab_wait *wait, enum agent_wake wake)
 {
-	struct waiting *waiting = self;
-	struct tool_call *call = waiting->call;
-	const struct args_wait_agent *args = call->args;
-	(void)about;
-	waiting->wait = NULL;
-	collab_emit_wait_ids_end(call, waiting->self, args->targets, args->targets_count);
 	if (wake == AGENT_WAKE_user)
-		tool_call_finish(call, false, STR("interrupted by user"));
+		tool_call_finish(wait->call, false, STR("interrupted by user"));
 	else
-		answer(call, waiting->self, wake == AGENT_WAKE_timeout);
-	stop(call);
+		answer(wait->call, wait->self, wake == AGENT_WAKE_timeout);
 }
 
 static bool check_targets(struct tool_call *call)
@@ -101,27 +80,59 @@ static bool check_targets(struct tool_call *call)
 	return true;
 }
 
+/* ---- the wait of both namespaces ---- */
+
+static void stop(struct tool_call *call)
+{
+	struct tool_collab_wait *wait = call->state;
+	agent_wait_destroy(wait->wait);
+	free(wait);
+	call->state = NULL;
+}
+
+static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
+{
+	struct tool_collab_wait *wait = self;
+	struct tool_call *call = wait->call;
+	(void)about;
+	wait->wait = NULL;
+	collab_emit_wait_ids_end(call, wait->self, wait->targets, wait->target_count);
+	wait->answer(wait, wake);
+	stop(call);
+}
+
+void tool_collab_wait(const struct tool_collab_wait *with, agent_find_fn find, bool has_timeout_ms, int64_t timeout_ms)
+{
+	struct tool_collab_wait *wait = xnew(struct tool_collab_wait);
+	*wait = *with;
+	wait->call->state = wait;
+	wait->call->stop = stop;
+	if (!has_timeout_ms)
+		timeout_ms = WAIT_DEFAULT_MS;
+	timeout_ms = timeout_ms < WAIT_MIN_MS ? WAIT_MIN_MS : timeout_ms > WAIT_MAX_MS ? WAIT_MAX_MS : timeout_ms;
+	collab_emit_wait_ids_begin(wait->call, wait->self, wait->targets, wait->target_count);
+	struct agent_wait_options options = {
+		.waiter = wait->self,
+		.find = find,
+		.timeout_ms = (uint64_t)timeout_ms,
+		.on_end = on_wait_end,
+		.self = wait,
+	};
+	wait->wait = agent_wait_start(&options);
+}
+
+/* ---- wait_agent ---- */
+
 void tool_wait_agent_start(struct tool_call *call)
 {
 	const struct args_wait_agent *args = call->args;
-	int64_t timeout_ms = args->has_timeout_ms ? args->timeout_ms : WAIT_DEFAULT_MS;
-	struct agent *self = tool_collab_self(call);
-	if (!self || !check_targets(call))
-		return;
-	timeout_ms = timeout_ms < WAIT_MIN_MS ? WAIT_MIN_MS : timeout_ms > WAIT_MAX_MS ? WAIT_MAX_MS : timeout_ms;
-	struct waiting *waiting = xnew(struct waiting);
-	*waiting = (struct waiting){.call = call, .self = self};
-	call->state = waiting;
-	call->stop = stop;
-	collab_emit_wait_ids_begin(call, self, args->targets, args->targets_count);
-	struct agent_wait_options options = {
-		.waiter = self,
-		.find = find_done,
-		.timeout_ms = (uint64_t)timeout_ms,
-		.on_end = on_wait_end,
-		.self = waiting,
-	};
-	waiting->wait = agent_wait_start(&options);
+	const struct tool_collab_wait wait = {.call = call,
+	                                      .self = tool_collab_self(call),
+	                                      .targets = args->targets,
+	                                      .target_count = args->targets_count,
+	                                      .answer = answer_wait};
+	if (wait.self && check_targets(call))
+		tool_collab_wait(&wait, find_done, args->has_timeout_ms, args->timeout_ms);
 }
 
 /* wait is wait_agent as it was in early 2026. */

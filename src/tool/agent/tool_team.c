@@ -3,17 +3,13 @@
 #include <string.h>
 #include <strings.h>
 
-#include "agent/agent_wait.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
-#include "base/mem.h"
 #include "tool/agent/collab_event.h"
 #include "tool/agent/tool_agent.h"
 #include "tool/agent/tool_collab.h"
 #include "tool/tool_impl.h"
-
-enum { WAIT_DEFAULT_MS = 30 * 1000, WAIT_MIN_MS = 10 * 1000, WAIT_MAX_MS = 3600 * 1000 };
 
 /* ---- paths ---- */
 
@@ -109,7 +105,6 @@ static bool check_spawn(struct tool_call *call, const struct agent *self)
 
 void tool_team_spawn_start(struct tool_call *call)
 {
-	struct error err;
 	const struct args_team_spawn *args = call->args;
 	struct agent *self = tool_collab_self(call);
 	if (!self || !check_spawn(call, self))
@@ -127,13 +122,9 @@ void tool_team_spawn_start(struct tool_call *call)
 		.call_id = call->call_id,
 		.tool = "spawn_agent",
 	};
-	collab_emit_spawn_begin(call, &wish);
-	const struct agent *child = agent_launch(self, &wish, &err);
-	collab_emit_spawn_end(call, child, &wish);
-	if (!child) {
-		tool_call_finishf(call, false, "%s", err.text);
+	const struct agent *child = tool_collab_launch(call, self, &wish, NULL);
+	if (!child)
 		return;
-	}
 	struct json_writer w = json_writer(&call->output);
 	jw_object(&w);
 	jw_member_str(&w, "task_name", path_of(call, child));
@@ -242,34 +233,16 @@ void tool_team_list_start(struct tool_call *call)
 
 /* ---- wait ---- */
 
-struct team_wait {
-	struct tool_call *call;
-	const struct agent *self;
-	struct agent_wait *wait;
-};
-
-static void stop(struct tool_call *call)
-{
-	struct team_wait *waiting = call->state;
-	agent_wait_destroy(waiting->wait);
-	free(waiting);
-	call->state = NULL;
-}
-
 static struct agent *find_any(struct agent *waiter, void *self)
 {
 	(void)self;
 	return agent_inbox_is_empty(&waiter->inbox) ? NULL : waiter;
 }
 
-static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
+static void answer_wait(struct tool_collab_wait *wait, enum agent_wake wake)
 {
-	struct team_wait *waiting = self;
-	struct tool_call *call = waiting->call;
+	struct tool_call *call = wait->call;
 	bool timed_out = wake == AGENT_WAKE_timeout;
-	(void)about;
-	waiting->wait = NULL;
-	collab_emit_wait_ids_end(call, waiting->self, NULL, 0);
 	struct json_writer w = json_writer(&call->output);
 	jw_object(&w);
 	jw_member_cstr(&w, "message",
@@ -279,28 +252,12 @@ static void on_wait_end(enum agent_wake wake, struct agent *about, void *self)
 	jw_member_bool(&w, "timed_out", timed_out);
 	jw_object_end(&w);
 	tool_call_finish_output(call, !timed_out);
-	stop(call);
 }
 
 void tool_team_wait_start(struct tool_call *call)
 {
 	const struct args_team_wait *args = call->args;
-	int64_t timeout_ms = args->has_timeout_ms ? args->timeout_ms : WAIT_DEFAULT_MS;
-	struct agent *self = tool_collab_self(call);
-	if (!self)
-		return;
-	timeout_ms = timeout_ms < WAIT_MIN_MS ? WAIT_MIN_MS : timeout_ms > WAIT_MAX_MS ? WAIT_MAX_MS : timeout_ms;
-	struct team_wait *waiting = xnew(struct team_wait);
-	*waiting = (struct team_wait){.call = call, .self = self};
-	call->state = waiting;
-	call->stop = stop;
-	collab_emit_wait_ids_begin(call, self, NULL, 0);
-	struct agent_wait_options options = {
-		.waiter = self,
-		.find = find_any,
-		.timeout_ms = (uint64_t)timeout_ms,
-		.on_end = on_wait_end,
-		.self = waiting,
-	};
-	waiting->wait = agent_wait_start(&options);
+	const struct tool_collab_wait wait = {.call = call, .self = tool_collab_self(call), .answer = answer_wait};
+	if (wait.self)
+		tool_collab_wait(&wait, find_any, args->has_timeout_ms, args->timeout_ms);
 }
