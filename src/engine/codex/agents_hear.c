@@ -63,39 +63,52 @@ static void record_input(struct session *session, struct str text)
 	task_emit_message(session->task, &(struct task_input){.items = &input, .count = 1});
 }
 
-/* Records the status of a subagent for a model that has no subagent_await, in the form of codex 0.169. */
-static void record_notification(struct session *session, const struct agent *about)
+/* Records an object in the tags by which a model knows news of other agents. A text in it must not look like the end of
+ * the tag or like news of another agent: `<` is \u003c there, which codex 0.169 does not do. */
+static void record_tagged(struct session *session, struct str json)
 {
-	auto_arena struct arena arena = {0};
 	auto_buf struct buf text, item;
-	buf_init(&text, LIMIT_TOOL_OUTPUT);
+	buf_init(&text, (size_t)LIMIT_TOOL_OUTPUT * 6 + KIB);
 	buf_init(&item, LIMIT_TOOL_ITEM);
-	struct agent_status status = collab_status(about, &arena);
-	struct json_writer w = json_writer(&text);
 	buf_append_c(&text, "<subagent_notification>\n");
-	jw_object(&w);
-	jw_member_cstr(&w, "agent_path", about->session_id);
-	jw_key(&w, "status");
-	union_encode(&union_agent_status, &status, &w);
-	jw_object_end(&w);
+	for (struct str rest = json; rest.len;) {
+		ptrdiff_t at = str_find_char(rest, '<');
+		buf_append(&text, rest.ptr, at < 0 ? rest.len : (size_t)at);
+		buf_append_c(&text, at < 0 ? "" : "\\u003c");
+		rest = str_skip(rest, at < 0 ? rest.len : (size_t)at + 1);
+	}
 	buf_append_c(&text, "\n</subagent_notification>");
 	text_message_write(&item, "user", buf_str(&text));
 	conversation_add(&session->conversation, buf_str(&item));
 }
 
+/* Records the status of a subagent for a model that has no subagent_await, in the form of codex 0.169. */
+static void record_notification(struct session *session, const struct agent *about)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_TOOL_OUTPUT);
+	struct agent_status status = collab_status(about, &arena);
+	struct json_writer w = json_writer(&text);
+	jw_object(&w);
+	jw_member_cstr(&w, "agent_path", about->session_id);
+	jw_key(&w, "status");
+	union_encode(&union_agent_status, &status, &w);
+	jw_object_end(&w);
+	record_tagged(session, buf_str(&text));
+}
+
 /* Records a message or the end of an agent for a model that names agents by their paths. As context, so that it is not
- * taken for the user's words, and in JSON on one line, which a text cannot end. */
+ * taken for the user's words, and in JSON on one line. */
 static void record_team(struct session *session, const struct agent *about, const struct agent_message *message)
 {
 	auto_arena struct arena arena = {0};
-	auto_buf struct buf text, path, item;
+	auto_buf struct buf text, path;
 	bool is_end = message->outcome != agent_outcome_none;
 	buf_init(&text, LIMIT_TOOL_OUTPUT);
 	buf_init(&path, LIMIT_LINE);
-	buf_init(&item, LIMIT_TOOL_ITEM);
 	agent_write_path(about, &path);
 	struct json_writer w = json_writer(&text);
-	buf_append_c(&text, "<subagent_notification>\n");
 	jw_object(&w);
 	jw_member_str(&w, "agent_path", buf_str(&path));
 	jw_member_cstr(&w, "message_type", is_end ? "FINAL_ANSWER" : message->is_quiet ? "MESSAGE" : "NEW_TASK");
@@ -107,9 +120,7 @@ static void record_team(struct session *session, const struct agent *about, cons
 		jw_member_str(&w, "payload", message->text);
 	}
 	jw_object_end(&w);
-	buf_append_c(&text, "\n</subagent_notification>");
-	text_message_write(&item, "user", buf_str(&text));
-	conversation_add(&session->conversation, buf_str(&item));
+	record_tagged(session, buf_str(&text));
 }
 
 static bool reads_as_user(const struct session *session, const struct agent_message *message)
