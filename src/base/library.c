@@ -79,18 +79,20 @@ static int drop_pages(struct dl_phdr_info *info, size_t size, void *self)
 
 /* Linking reads the relocations and symbols of all objects, 2 MB below libcurl, most of which are not needed again.
  * Segments that are only readable equal the file, so the kernel can drop their pages and read them again. */
-static void *open_library(const char *file)
+static void *open_library(const struct library *library)
 {
 	struct dropped dropped = {0};
 	dl_iterate_phdr(count_object, &dropped);
-	void *handle = dlopen(file, RTLD_LAZY | RTLD_LOCAL);
+	void *handle = library->open ? library->open(library->file) : NULL;
+	if (!handle)
+		handle = dlopen(library->file, RTLD_LAZY | RTLD_LOCAL);
 	dl_iterate_phdr(drop_pages, &dropped);
 	return handle;
 }
 
 static void load(struct library *library)
 {
-	void *handle = open_library(library->file);
+	void *handle = open_library(library);
 	if (!handle) {
 		error_set(&library->failure, ERR_unsupported, "%s, cannot be loaded: install %s (%s)", library->purpose,
 		          library->package, dlerror());

@@ -20,6 +20,8 @@ struct library {
 	void *functions; /* a struct of `count` function pointers in the order of the names */
 	/* called once to initialise the library: 0 or an error; NULL: not needed */
 	int (*on_loaded)(struct error *err);
+	/* opens `file` in a way that may fail: NULL, and it is opened by name; NULL: by name at once */
+	void *(*open)(const char *file);
 	/* private */
 	pthread_mutex_t mutex;
 	bool is_tried;

@@ -19,6 +19,12 @@ enum {
 	LIMIT_BLANKS = 64 * KIB,             /* leading blanks of a message, held back until text follows */
 	LIMIT_THINK_BLANKS = 64,             /* blanks before a thought in an answer, and after each tag */
 	LIMIT_TAG_LINE = 4 * KIB,            /* a line that may be a tag, white space included; a longer one is text */
+	LIMIT_ELF_SEGMENTS = 32,             /* segments of a shared library whose tables are read */
+	LIMIT_ELF_DYNAMIC = 128,             /* entries of its dynamic section */
+	LIMIT_ELF_TABLES = 1 * MIB,          /* its names, symbols and versions */
+	LIMIT_ELF_VERSIONS = 4 * KIB,        /* the versions that it takes from other libraries */
+	LIMIT_STAND_IN = 64 * KIB,           /* an object that stands in for a library */
+	LIMIT_NSSWITCH = 64 * KIB,           /* /etc/nsswitch.conf */
 	LIMIT_HTTP_HEAD = 64 * KIB,          /* status line and headers together */
 	LIMIT_HTTP_ERROR_BODY = 256 * KIB,   /* the part of an error response that is kept */
 	LIMIT_HTTP_CHUNK_LINE = 1 * KIB,     /* a chunk's size line with extensions */

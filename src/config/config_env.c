@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -24,6 +25,23 @@ const char *config_env_ca_file(void)
 {
 	const char *own = config_env("CODEX_CA_CERTIFICATE");
 	return own ? own : config_env("SSL_CERT_FILE");
+}
+
+static bool is_socks_proxy(const char *variable)
+{
+	struct str name, value = str_of(variable);
+	return str_next_part(&value, '=', &name) && name.len >= 6 &&
+	       str_equal_fold(str_skip(name, name.len - 6), STR("_proxy")) &&
+	       str_equal_fold(str_n(value.ptr, value.len < 5 ? value.len : 5), STR("socks"));
+}
+
+bool config_env_wants_whole_libcurl(void)
+{
+	const char *wanted = config_env("CODEX_LIBCURL");
+	for (char **variable = environ; *variable; variable++)
+		if (is_socks_proxy(*variable))
+			return true;
+	return wanted && strcmp(wanted, "whole") == 0;
 }
 
 static char *named_home(const char *path, struct error *err)

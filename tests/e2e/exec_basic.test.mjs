@@ -214,10 +214,40 @@ test('-C sets where commands run', exec, async (t) => {
 	assert.ok(outputOf(model.requests()[1], 'c1').includes(dir));
 });
 
+// The libraries whose constructors ran, by name.
+async function librariesOf(t, env) {
+	const model = await startModel(t, [say('ok')]);
+	const log = path.join(tempDir(t), 'files');
+	const { code } = await codexExec(t, model, ['hi'], { env: { ...env, LD_DEBUG: 'files', LD_DEBUG_OUTPUT: log } });
+	assert.equal(code, 0);
+	const text = fs.readdirSync(path.dirname(log))
+		.map((name) => fs.readFileSync(path.join(path.dirname(log), name), 'utf8')).join('');
+	return [...text.matchAll(/calling init: (\S+)/g)].map((match) => path.basename(match[1]));
+}
+
+test('libraries of libcurl that no request uses are loaded only if they may be used', exec, async (t) => {
+	const unused = /^(libldap|liblber|librtmp|libssh2|libgssapi_krb5|libpsl)/;
+	const whole = await librariesOf(t, { CODEX_LIBCURL: 'whole' });
+	if (!whole.some((name) => unused.test(name))) {
+		t.skip('libcurl is linked to none of them');
+		return;
+	}
+	const few = await librariesOf(t, {});
+	assert.ok(few.some((name) => name.startsWith('libcurl')));
+	assert.deepEqual(few.filter((name) => unused.test(name)), []);
+	// A SOCKS proxy may ask for Kerberos; requests to this machine do not use the proxy.
+	const proxied = await librariesOf(t, { all_proxy: 'socks5h://127.0.0.1:9', no_proxy: '127.0.0.1' });
+	assert.deepEqual(proxied.filter((name) => unused.test(name)), whole.filter((name) => unused.test(name)));
+	const other = await librariesOf(t, { https_proxy: 'http://127.0.0.1:9', no_proxy: '127.0.0.1' });
+	assert.deepEqual(other.filter((name) => unused.test(name)), []);
+});
+
 test('GnuTLS, which libcurl loads and this program does not use, is not initialized', exec, async (t) => {
 	const model = await startModel(t, [say('ok')]);
 	const log = path.join(tempDir(t), 'bindings');
-	const { code } = await codexExec(t, model, ['hi'], { env: { LD_DEBUG: 'bindings', LD_DEBUG_OUTPUT: log } });
+	const { code } = await codexExec(t, model, ['hi'], {
+		env: { CODEX_LIBCURL: 'whole', LD_DEBUG: 'bindings', LD_DEBUG_OUTPUT: log },
+	});
 	assert.equal(code, 0);
 	const bound = fs.readdirSync(path.dirname(log))
 		.flatMap((name) => fs.readFileSync(path.join(path.dirname(log), name), 'utf8').split('\n'))

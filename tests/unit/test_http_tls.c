@@ -5,6 +5,8 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include "base/stand_in.h"
+
 struct tls_peer {
 	char dir[32];
 	char cert[64], key[64], junk[64];
@@ -163,6 +165,7 @@ static void test_handshake_that_takes_too_long(void **state)
 int main(void)
 {
 	forget_proxies();
+	stand_in_allow(); /* as the program does; OpenSSL is started by the first connection then */
 	const struct CMUnitTest tests[] = {
 		CLIENT_TEST(test_tls),
 		CLIENT_TEST(test_tls_towards_a_peer_without),

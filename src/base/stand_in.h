@@ -1,0 +1,24 @@
+/* stand_in.h — opens libcurl without libraries that it is linked to and never uses in this program.
+ *
+ * On Debian 12 these are five of its thirteen libraries; with theirs, LDAP, RTMP, SSH and Kerberos are half of the time
+ * and of the memory that loading libcurl takes. Before it is loaded, an object with the name of each such library and
+ * the symbols that libcurl takes from it is loaded from memory; the dynamic linker takes it for the library. Everything
+ * else, and every machine on which one step fails, loads the libraries.
+ *
+ * The objects keep their names until the process ends, so only a program may do this, not a library: its user may use
+ * LDAP. Thread: stand_in_allow before other threads exist; stand_in_open any, one at a time. */
+#ifndef BASE_STAND_IN_H
+#define BASE_STAND_IN_H
+
+/* Called by a program that uses none of the libraries of stand_in.def, before it loads libraries. */
+void stand_in_allow(void);
+
+/* As dlopen(file, RTLD_LAZY | RTLD_LOCAL) for the library with this name in the folder of the C library, or NULL if
+ * that is not allowed or not possible; nothing is loaded then. */
+void *stand_in_open(const char *file);
+
+/* Call it when libcurl has been initialised. The start of OpenSSL, which is a part of that and takes 0.7 ms and 2 MB,
+ * is put off until the first TLS connection. */
+void stand_in_ready(void);
+
+#endif
