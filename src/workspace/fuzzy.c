@@ -22,7 +22,7 @@ enum {
 	BONUS_HUMP = 5,  /* for an upper-case letter in camelCase, or a digit after letters */
 	BONUS_RUN = 4,   /* for a letter that continues a run */
 	BONUS_FIRST = 2, /* factor of the bonus for the first letter */
-	BONUS_NAME = 1 << 16,
+	BONUS_NAME = FUZZY_NAME,
 	BONUS_EXACT = 2 << 16,
 	NOWHERE = -1000000,
 	PATH = LIMIT_FUZZY_PATH,
@@ -148,6 +148,8 @@ static void next_row(struct fuzzy *fuzzy, size_t i, size_t begin, size_t at)
 	/* the best predecessor that is not adjacent, with the gap's cost subtracted */
 	int gap = NOWHERE, gap_from = -1;
 	fuzzy->best[at][begin] = NOWHERE;
+	fuzzy->run[at][begin] = 0;
+	fuzzy->run[at][begin] = 0;
 	for (size_t j = begin + 1; j < fuzzy->len; j++) {
 		gap -= GAP_GOES_ON;
 		if (j >= begin + 2 && best[j - 2] - GAP_START > gap) {
@@ -155,6 +157,8 @@ static void next_row(struct fuzzy *fuzzy, size_t i, size_t begin, size_t at)
 			gap_from = (int)j - 2;
 		}
 		fuzzy->best[at][j] = NOWHERE;
+		fuzzy->run[at][j] = 0; /* it is added even to NOWHERE */
+		fuzzy->run[at][j] = 0; /* it is added even to NOWHERE */
 		if (fuzzy->text[j] != fuzzy->query[i])
 			continue;
 		int together = best[j - 1] + run_bonus(fuzzy, run, j), apart = gap + fuzzy->bonus[j];
@@ -271,6 +275,31 @@ uint64_t fuzzy_letters(struct str path)
 bool fuzzy_may_match(const struct fuzzy *fuzzy, uint64_t letters)
 {
 	return fuzzy->word_count && (fuzzy->letters & ~letters) == 0;
+}
+
+size_t fuzzy_first_word(const struct fuzzy *fuzzy)
+{
+	return fuzzy->word_count ? fuzzy->words[0].len : 0;
+}
+
+size_t fuzzy_head(const struct fuzzy *fuzzy, struct str folder)
+{
+	size_t found = 0, len = fuzzy_first_word(fuzzy);
+	if (!fuzzy->is_ascii)
+		return len;
+	for (size_t i = 0; i < folder.len && found < len; i++)
+		found += fold((unsigned char)folder.ptr[i]) == fuzzy->query[found];
+	return found;
+}
+
+size_t fuzzy_tail(const struct fuzzy *fuzzy, struct str name)
+{
+	size_t found = 0, len = fuzzy_first_word(fuzzy);
+	if (!fuzzy->is_ascii)
+		return len;
+	for (size_t i = name.len; i > 0 && found < len; i--)
+		found += fold((unsigned char)name.ptr[i - 1]) == fuzzy->query[len - 1 - found];
+	return found;
 }
 
 uint32_t fuzzy_score(struct fuzzy *fuzzy, struct str path, bool is_folder, uint32_t least)
