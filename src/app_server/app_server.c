@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "app_server/app_server_priv.h"
+#include "app_server/host/client_search.h"
 #include "app_server/rpc/connection.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
@@ -103,6 +104,7 @@ void app_server_destroy(struct app_server *server)
 	mcp_logins_destroy(server->mcp_logins);
 	process_settings_destroy(server->settings);
 	store_index_destroy(server->store);
+	client_search_end_all(server);
 	app_server_finish(server);
 	config_unref(server->config);
 	free(root->installation_id);

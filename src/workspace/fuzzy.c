@@ -149,7 +149,6 @@ static void next_row(struct fuzzy *fuzzy, size_t i, size_t begin, size_t at)
 	int gap = NOWHERE, gap_from = -1;
 	fuzzy->best[at][begin] = NOWHERE;
 	fuzzy->run[at][begin] = 0;
-	fuzzy->run[at][begin] = 0;
 	for (size_t j = begin + 1; j < fuzzy->len; j++) {
 		gap -= GAP_GOES_ON;
 		if (j >= begin + 2 && best[j - 2] - GAP_START > gap) {
@@ -157,7 +156,6 @@ static void next_row(struct fuzzy *fuzzy, size_t i, size_t begin, size_t at)
 			gap_from = (int)j - 2;
 		}
 		fuzzy->best[at][j] = NOWHERE;
-		fuzzy->run[at][j] = 0; /* it is added even to NOWHERE */
 		fuzzy->run[at][j] = 0; /* it is added even to NOWHERE */
 		if (fuzzy->text[j] != fuzzy->query[i])
 			continue;

@@ -92,6 +92,40 @@ test('a session reports matches while the query changes', options, async (t) => 
 	await assert.rejects(ask('Start', { sessionId: '', roots: ['/'] }), refusal('sessionId must not be empty'));
 });
 
+/** The number of times that the process waited, in all its threads. */
+function waits(pid) {
+	return fs.readdirSync(`/proc/${pid}/task`)
+		.map((id) => Number(/^voluntary_ctxt_switches:\s+(\d+)/m.exec(fs.readFileSync(`/proc/${pid}/task/${id}/status`, 'utf8'))[1]))
+		.reduce((sum, count) => sum + count, 0);
+}
+
+test('later files are found by each search, and wake no process until then', options, async (t) => {
+	const { server, paths } = await start(t, 'alpha.txt', 'src/alpine.c');
+	const ask = (method, params) => server.request(`fuzzyFileSearch/session${method}`, { sessionId: 's', ...params });
+	const found = async (query) => {
+		await ask('Update', { query });
+		const { params } = await server.take(({ method, params: it }) => method === 'fuzzyFileSearch/sessionUpdated' && it.query === query, query);
+		await server.next('fuzzyFileSearch/sessionCompleted');
+		return params.files.map((file) => file.path);
+	};
+	await ask('Start', { roots: [server.cwd] });
+	assert.deepEqual(await found('al'), ['alpha.txt', 'src/alpine.c']);
+	put(server.cwd, 'new/alto.c');
+	assert.deepEqual(await found('alto'), ['new/alto.c']);
+	assert.deepEqual(await paths('alto'), ['new/alto.c']);
+	fs.rmSync(path.join(server.cwd, 'new'), { recursive: true });
+	put(server.cwd, 'src/alto.h');
+	assert.deepEqual(await found('alto'), ['src/alto.h']);
+	assert.deepEqual(await paths('alto'), ['src/alto.h']);
+	const isQuiet = (attempt) => {
+		const before = waits(server.child.pid);
+		put(server.cwd, ...Array.from({ length: 20 }, (_, i) => `src/alto-${attempt}-${i}`));
+		return waits(server.child.pid) === before;
+	};
+	assert.ok([0, 1, 2, 3, 4].some(isQuiet));
+	assert.ok((await paths('alto-')).length >= 20);
+});
+
 test('a large tree: a later query ends an earlier one, and a client that goes ends all', options, async (t) => {
 	const { server, search } = await start(t);
 	execFileSync('sh', ['-c', 'for d in $(seq 60); do mkdir d$d && (cd d$d && seq -f "some-file-%g.txt" 500 | xargs touch); done'], { cwd: server.cwd });

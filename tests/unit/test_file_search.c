@@ -2,8 +2,9 @@
 #include "temp.h"
 
 #include "base/limits.h"
+#include "workspace/file_list.h"
+#include "workspace/file_lists.h"
 #include "workspace/file_search.h"
-#include "workspace/file_walk.h"
 #include "workspace/fuzzy.h"
 #include "workspace/ignore_rules.h"
 
@@ -60,27 +61,29 @@ static int compare_lines(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* Returns the next entry that is not ignored; false at the end. */
-static bool next_entry(struct file_walk *walk, struct file_walk_entry *ret)
+/* Walks until the list is whole. */
+static void walk_all(struct file_list *list)
 {
-	enum file_walk_step step;
-	while ((step = file_walk_next(walk, ret)) == FILE_WALK_passed)
+	atomic_bool stop = false;
+	while (!file_list_walk(list, &stop))
 		;
-	return step == FILE_WALK_entry;
 }
 
-/* Returns the entries of a walk: sorted, one per line, folders with a slash. */
-static const char *walked(const char *root)
+/* Returns the entries of a list: sorted, one per line, folders with a slash. */
+static const char *listed(const struct file_list *list)
 {
 	static char text[4096];
 	char *lines[256];
-	size_t count = 0;
-	struct file_walk_entry entry;
-	struct file_walk *walk = file_walk_create(root);
-	while (count < countof(lines) && next_entry(walk, &entry))
-		lines[count++] = xasprintf("%.*s%s\n", STR_ARG(entry.path), entry.is_folder ? "/" : "");
-	assert_int_equal(file_walk_next(walk, &entry), FILE_WALK_end);
-	file_walk_destroy(walk);
+	size_t count = 0, found;
+	for (size_t folder = 0; folder < file_list_folders(list); folder++) {
+		const uint32_t *entries = file_list_entries(list, folder, &found);
+		for (size_t i = 0; i < found && count < countof(lines); i++) {
+			struct str above = file_list_folder(list, folder);
+			struct str name = file_list_name(list, entries[i] >> FILE_ENTRY_BITS);
+			lines[count++] = xasprintf("%.*s%.*s%s\n", STR_ARG(above), STR_ARG(name),
+			                           entries[i] & FILE_ENTRY_folder ? "/" : "");
+		}
+	}
 	qsort(lines, count, sizeof(*lines), compare_lines);
 	text[0] = '\0';
 	for (size_t i = 0; i < count; i++) {
@@ -88,6 +91,15 @@ static const char *walked(const char *root)
 		snprintf(text + len, sizeof(text) - len, "%s", lines[i]);
 		free(lines[i]);
 	}
+	return text;
+}
+
+static const char *walked(const char *root)
+{
+	struct file_list *list = file_list_create(root, false);
+	walk_all(list);
+	const char *text = listed(list);
+	file_list_destroy(list);
 	return text;
 }
 
@@ -137,25 +149,24 @@ static void a_deep_tree_ends(void **state)
 	for (int i = 0; i < LIMIT_WALK_DEPTH + 50; i++)
 		memcpy(path + 1 + 2 * i, "/d", 3);
 	assert_int_equal(dir_make(temp_path(path), 0700, NULL), 0);
-	size_t count = 0;
-	struct file_walk_entry entry;
-	struct file_walk *walk = file_walk_create(temp_path("r"));
-	while (next_entry(walk, &entry))
-		count++;
-	file_walk_destroy(walk);
-	assert_int_equal(count, LIMIT_WALK_DEPTH);
+	struct file_list *list = file_list_create(temp_path("r"), true);
+	walk_all(list);
+	size_t count;
+	assert_int_equal(file_list_folders(list), LIMIT_WALK_DEPTH);
+	file_list_entries(list, LIMIT_WALK_DEPTH - 1, &count);
+	assert_int_equal(count, 1);
+	file_list_destroy(list);
 }
 
 static void a_walk_may_be_dropped(void **state)
 {
 	(void)state;
-	struct file_walk_entry entry;
+	atomic_bool stop = true;
 	put("r/a/b/c", "");
-	struct file_walk *walk = file_walk_create(temp_path("r"));
-	assert_true(next_entry(walk, &entry));
-	assert_true(next_entry(walk, &entry));
-	file_walk_destroy(walk);
-	file_walk_destroy(NULL);
+	struct file_list *list = file_list_create(temp_path("r"), true);
+	assert_false(file_list_walk(list, &stop));
+	file_list_destroy(list);
+	file_list_destroy(NULL);
 }
 
 /* ---- letters ---- */
@@ -289,7 +300,8 @@ static void a_path_that_was_not_among_the_best_is_found_later(void **state)
 	}
 	put("q/abcz/other", "");
 	struct file_search_root roots[] = {{STR("q"), temp_path("q")}};
-	struct file_search *search = file_search_create(roots, countof(roots));
+	struct file_lists *lists = file_lists_create();
+	struct file_search *search = file_search_create(lists, roots, countof(roots));
 	static const char *const typed[] = {"abc", "abcz"};
 	for (size_t i = 0; i < countof(typed); i++) {
 		file_search_set_query(search, str_of(typed[i]));
@@ -299,6 +311,7 @@ static void a_path_that_was_not_among_the_best_is_found_later(void **state)
 	}
 	assert_str(results[1].path, "abcz/other");
 	file_search_destroy(search);
+	file_lists_destroy(lists);
 }
 
 /* ---- the search ---- */
@@ -315,7 +328,8 @@ static void a_search_continues_with_another_query(void **state)
 		put(name, "");
 	}
 	struct file_search_root roots[] = {{STR("named"), temp_path("r")}, {STR("gone"), temp_path("absent")}};
-	struct file_search *search = file_search_create(roots, countof(roots));
+	struct file_lists *lists = file_lists_create();
+	struct file_search *search = file_search_create(lists, roots, countof(roots));
 	file_search_set_query(search, STR("file"));
 	assert_true(file_search_step(search, &stop));
 	assert_true(file_search_results(search, &results, &count));
@@ -337,20 +351,21 @@ static void a_search_continues_with_another_query(void **state)
 		file_search_results(search, &results, &count);
 		assert_int_equal(count, i == 3 || i == 5 ? 1 : i == 2 ? 16 : LIMIT_SEARCH_RESULTS);
 	}
-	file_search_set_query(search, STR("f"));
+	file_search_set_query(search, STR("fi"));
 	atomic_store(&stop, true);
 	assert_false(file_search_step(search, &stop));
-	file_search_set_query(search, STR("f06"));
+	file_search_set_query(search, STR("fi6"));
 	assert_false(file_search_step(search, &stop));
 	atomic_store(&stop, false);
-	file_search_set_query(search, STR("f069"));
+	file_search_set_query(search, STR("fi69"));
 	assert_true(file_search_step(search, &stop));
 	file_search_results(search, &results, &count);
 	assert_int_equal(count, 1);
-	file_search_set_query(search, STR("file"));
+	file_search_set_query(search, STR("le"));
 	atomic_store(&stop, true);
 	assert_false(file_search_step(search, &stop));
 	file_search_destroy(search);
+	file_lists_destroy(lists);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, temp_make, temp_remove)

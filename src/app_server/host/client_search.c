@@ -1,5 +1,4 @@
-/* The worker's half (struct seeker) and the loop's half alternate: while a worker runs a slice, the loop touches only
- * the stop flag, and new queries wait for its end. */
+/* A search is a query of the finder, which the first search makes, and its results as wire records. */
 #include "app_server/host/client_search.h"
 
 #include "app_server/rpc/server.h"
@@ -8,69 +7,21 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "loop/loop.h"
-
-struct seeker {
-	struct client_search *owner; /* NULL after the owner was destroyed */
-	struct file_search *search;
-	atomic_bool stop;
-	bool is_complete;
-};
+#include "workspace/file_finder.h"
 
 struct client_search {
 	struct client_resource resource;
-	struct connection *client;
-	char *id;      /* NULL: the client chose no id */
-	char *query;   /* never NULL */
-	bool is_asked; /* the query has changed since the last slice */
-	bool is_running, is_cut;
-	struct seeker *seeker;
+	char *id;   /* NULL: the client chose no id */
+	char *text; /* the query; NULL: the client has not asked */
+	struct file_query *query;
 	client_search_progress_fn on_progress;
 	void *self;
 };
 
-static void seeker_destroy(struct seeker *seeker)
+static void on_slice(bool is_complete, void *self)
 {
-	file_search_destroy(seeker->search);
-	free(seeker);
-}
-
-static void on_work(void *self)
-{
-	struct seeker *seeker = self;
-	seeker->is_complete = file_search_step(seeker->search, &seeker->stop);
-}
-
-static void on_slice(void *self);
-
-static void run_on(struct client_search *search)
-{
-	struct seeker *seeker = search->seeker;
-	if (search->is_asked)
-		file_search_set_query(seeker->search, str_of(search->query));
-	search->is_asked = false;
-	search->is_running = true;
-	atomic_store(&seeker->stop, false);
-	worker_run(search->client->server->loop, on_work, on_slice, seeker);
-}
-
-static void on_slice(void *self)
-{
-	struct seeker *seeker = self;
-	struct client_search *search = seeker->owner;
-	if (!search) {
-		seeker_destroy(seeker);
-		return;
-	}
-	search->is_running = false;
-	if (search->is_asked && !search->is_cut) {
-		run_on(search);
-		return;
-	}
-	bool is_complete = seeker->is_complete || search->is_cut;
-	search->on_progress(search, is_complete, search->self); /* on_progress may destroy a complete search */
-	if (!is_complete)
-		run_on(search);
+	struct client_search *search = self;
+	search->on_progress(search, is_complete, search->self);
 }
 
 static void on_client_gone(struct client_resource *resource)
@@ -90,14 +41,12 @@ struct client_search *client_search_create(struct connection *client, struct str
 		auto_free char *path = path_join(client->server->cwd, arena_cstr(&arena, roots[i]));
 		places[i] = (struct file_search_root){roots[i], arena_cstr(&arena, str_of(path))};
 	}
-	search->client = client;
+	if (!client->server->finder)
+		client->server->finder = file_finder_create(client->server->loop);
 	search->id = id.ptr ? str_dup(id) : NULL;
-	search->query = xstrdup("");
 	search->on_progress = on_progress;
 	search->self = self;
-	search->seeker = xnew(struct seeker);
-	search->seeker->owner = search;
-	search->seeker->search = file_search_create(places, root_count);
+	search->query = file_query_create(client->server->finder, places, root_count, on_slice, search);
 	connection_add_resource(client, &search->resource, &resource_type);
 	return search;
 }
@@ -107,12 +56,9 @@ void client_search_destroy(struct client_search *search)
 	if (!search)
 		return;
 	list_remove(&search->resource.link);
-	search->seeker->owner = NULL;
-	atomic_store(&search->seeker->stop, true);
-	if (!search->is_running)
-		seeker_destroy(search->seeker);
+	file_query_destroy(search->query);
 	free(search->id);
-	free(search->query);
+	free(search->text);
 	free(search);
 }
 
@@ -139,24 +85,24 @@ struct str client_search_id(const struct client_search *search)
 
 void client_search_ask(struct client_search *search, struct str query)
 {
-	free(search->query);
-	search->query = query.ptr ? str_dup(query) : NULL;
-	search->is_asked = true;
-	if (search->is_running)
-		atomic_store(&search->seeker->stop, true);
-	else
-		run_on(search);
+	free(search->text);
+	search->text = query.ptr ? str_dup(query) : NULL;
+	file_query_ask(search->query, query);
 }
 
 void client_search_cut(struct client_search *search)
 {
-	search->is_cut = true;
-	atomic_store(&search->seeker->stop, true);
+	file_query_cut(search->query);
 }
 
 struct str client_search_query(const struct client_search *search)
 {
-	return str_of(search->query);
+	return str_of(search->text);
+}
+
+void client_search_end_all(struct app_server *server)
+{
+	file_finder_destroy(steal(server->finder));
 }
 
 static struct str indices_json(const struct file_search_result *result, struct arena *arena)
@@ -174,7 +120,7 @@ bool client_search_files(struct client_search *search, struct arena *arena, stru
                          size_t *ret_count)
 {
 	const struct file_search_result *results;
-	bool is_changed = file_search_results(search->seeker->search, &results, ret_count);
+	bool is_changed = file_query_results(search->query, &results, ret_count);
 	struct app_fuzzy_file_search_result *files =
 		arena_array(arena, struct app_fuzzy_file_search_result, *ret_count + 1);
 	for (size_t i = 0; i < *ret_count; i++) {

@@ -1,15 +1,15 @@
-/* client_search.h — a file search of a client, run on a worker in slices.
+/* client_search.h — a file search of a client, as a query of the file_finder that all clients share.
  *
  * Owns: the search. on_progress runs from the loop after each slice; is_complete: the last one for this query. No
- * callback runs after client_search_destroy; the worker stops at the next check of its flag. Loop thread only. */
+ * callback runs after client_search_destroy. Loop thread only. */
 #ifndef APP_SERVER_CLIENT_SEARCH_H
 #define APP_SERVER_CLIENT_SEARCH_H
 
 #include <stdbool.h>
 
 #include "protocol/message/app.h"
-#include "workspace/file_search.h"
 
+struct app_server;
 struct arena;
 struct client_search;
 struct connection;
@@ -33,5 +33,7 @@ struct str client_search_query(const struct client_search *search);
  * call. */
 bool client_search_files(struct client_search *search, struct arena *arena, struct app_fuzzy_file_search_result **ret,
                          size_t *ret_count);
+/* Ends what searches share, after the clients have gone. */
+void client_search_end_all(struct app_server *server);
 
 #endif

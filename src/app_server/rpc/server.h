@@ -17,6 +17,7 @@ struct account_logins;
 struct app_server;
 struct config;
 struct connection;
+struct file_finder;
 struct mcp_logins;
 struct process_settings;
 struct rpc_message;
@@ -60,6 +61,7 @@ struct app_server {
 	struct account_logins *logins; /* NULL until the first login */
 	struct mcp_logins *mcp_logins; /* the same of MCP servers */
 	struct store_index *store;     /* NULL until the first request about stored threads */
+	struct file_finder *finder;    /* NULL until the first file search */
 	/* State of rpc/: */
 	struct rpc_scopes scopes;
 	struct rpc_asks asks;

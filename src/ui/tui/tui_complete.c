@@ -1,10 +1,10 @@
 /* The word at the caret decides which list is open: a command at the start, @file, $skill. */
 #include "base/limits.h"
 #include "base/mem.h"
-#include "ui/tui/tui_files.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_popup.h"
 #include "ui/tui/tui_priv.h"
+#include "workspace/file_finder.h"
 
 /* ---- the lists ---- */
 
@@ -33,14 +33,16 @@ static void fill_skills(struct tui *tui, struct str typed)
 	}
 }
 
-static void on_files(void *self)
+static void on_files(bool is_complete, void *self)
 {
 	struct tui *tui = self;
-	const struct file_search_result *results = NULL;
+	const struct file_search_result *results;
+	size_t count;
+	(void)is_complete;
 	if (tui->popup.kind != POPUP_file)
 		return;
 	tui_popup_open(&tui->popup, POPUP_file, tui->popup.from);
-	size_t count = tui_files_results(tui->files, &results);
+	file_query_results(tui->files, &results, &count);
 	for (size_t i = 0; i < count; i++)
 		tui_popup_add(&tui->popup, results[i].path, results[i].is_folder ? STR("folder") : STR_NONE);
 	tui_frame_change(tui->frame);
@@ -48,8 +50,7 @@ static void on_files(void *self)
 
 static void drop_files(struct tui *tui)
 {
-	tui_files_destroy(tui->files);
-	tui->files = NULL;
+	file_query_destroy(steal(tui->files));
 }
 
 /* ---- opening ---- */
@@ -66,10 +67,13 @@ static void open_files(struct tui *tui, struct str letters, size_t from)
 	if (!was_open && !tui_popup_open(&tui->popup, POPUP_file, from))
 		return;
 	tui->popup.from = from;
+	if (!tui->finder)
+		tui->finder = file_finder_create(tui->loop);
+	struct file_search_root root = {STR(""), tui->cwd};
 	if (!tui->files)
-		tui->files = tui_files_create(tui->loop, tui->cwd, on_files, tui);
+		tui->files = file_query_create(tui->finder, &root, 1, on_files, tui);
 	if (letters.len)
-		tui_files_ask(tui->files, letters);
+		file_query_ask(tui->files, letters);
 	else
 		tui_popup_open(&tui->popup, POPUP_file, from);
 }
@@ -152,6 +156,7 @@ bool tui_complete_key(struct tui *tui, const struct term_key *key)
 void tui_complete_finish(struct tui *tui)
 {
 	drop_files(tui);
+	file_finder_destroy(steal(tui->finder));
 	tui_popup_finish(&tui->popup);
 	tui_set_skills(tui, NULL);
 	vec_finish(&tui->skills);

@@ -94,7 +94,8 @@ struct tui {
 	struct buf shown;        /* a text in it */
 	struct buf warnings;     /* lines */
 	struct tui_popup popup;
-	struct tui_files *files; /* the search of the open list; NULL: none */
+	struct file_finder *finder; /* NULL before the first search for files */
+	struct file_query *files;   /* the search of the open list; NULL: none */
 	VEC(struct tui_skill) skills;
 	struct tui_history *loading; /* earlier prompts; NULL once they are read */
 	struct tui_editor *editor;   /* NULL: none runs */
