@@ -23,7 +23,6 @@ struct attach_point;
 struct codex_sample;
 struct tui_page;
 struct tui_panel;
-struct loop_timer;
 
 /* Input that waits: for the running turn to read it, or for the turn to end. */
 struct tui_waiting {
