@@ -255,8 +255,8 @@ test('a call that may change something needs approval, which can be remembered',
 	assert.equal(server.all('serverRequest/resolved').length, 3);
 	assert.deepEqual(mcpItems(server, 'item/completed').map(({ id, status }) => [id, status]),
 		[['a', 'failed'], ['b', 'failed'], ['c', 'completed'], ['d', 'completed']]);
-	assert.match(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /\[mcp_servers\.s\.tools\.write\]\s*approval_mode = "approve"/);
 	assert.equal((await server.end()).code, 0);
+	assert.match(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /\[mcp_servers\.s\.tools\.write\]\s*approval_mode = "approve"/);
 });
 
 test('an approval for the session is not asked for again in it, and is not stored', appServer, async (t) => {
