@@ -1,5 +1,7 @@
 /* Deferred calls use one idle handle that is active only while calls are pending, so that an idle engine does not wake
- * up. */
+ * up. A check handle runs the calls that were deferred while the loop read: what these defer, such as a write of all
+ * that they have sent, runs on the idle handle before the loop polls again. Without it the loop would poll in between.
+ */
 #include "loop/loop.h"
 
 #include "base/error.h"
@@ -9,6 +11,7 @@
 struct loop {
 	uv_loop_t uv;
 	uv_idle_t idle; /* keeps the loop from sleeping while deferred calls are pending */
+	uv_check_t check;
 	struct list deferred;
 };
 
@@ -18,9 +21,8 @@ struct loop_timer {
 	void *self;
 };
 
-static void on_idle(uv_idle_t *idle)
+static void run_deferred(struct loop *loop)
 {
-	struct loop *loop = container_of(idle, struct loop, idle);
 	struct list batch; /* the calls of the current round; calls that they defer run in the next one */
 	list_init(&batch);
 	while (!list_empty(&loop->deferred)) {
@@ -34,7 +36,17 @@ static void on_idle(uv_idle_t *idle)
 		call->run(call->self);
 	}
 	if (list_empty(&loop->deferred))
-		uv_idle_stop(idle);
+		uv_idle_stop(&loop->idle);
+}
+
+static void on_idle(uv_idle_t *idle)
+{
+	run_deferred(container_of(idle, struct loop, idle));
+}
+
+static void on_check(uv_check_t *check)
+{
+	run_deferred(container_of(check, struct loop, check));
 }
 
 struct loop *loop_create(struct error *err)
@@ -47,6 +59,9 @@ struct loop *loop_create(struct error *err)
 		return NULL;
 	}
 	uv_idle_init(&loop->uv, &loop->idle);
+	uv_check_init(&loop->uv, &loop->check);
+	uv_check_start(&loop->check, on_check);
+	uv_unref((uv_handle_t *)&loop->check);
 	list_init(&loop->deferred);
 	return loop;
 }
@@ -58,6 +73,7 @@ void loop_destroy(struct loop *loop)
 	while (uv_run(&loop->uv, UV_RUN_DEFAULT) != 0) /* not 0: loop_stop was called */
 		continue;
 	uv_close((uv_handle_t *)&loop->idle, NULL);
+	uv_close((uv_handle_t *)&loop->check, NULL);
 	uv_run(&loop->uv, UV_RUN_DEFAULT);
 	uv_loop_close(&loop->uv);
 	free(loop);

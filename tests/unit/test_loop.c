@@ -44,6 +44,61 @@ static void a_call_that_defers_itself_holds_up_nothing(void **state)
 	loop_destroy(loop);
 }
 
+/* The story of a run: 'r' for a read, 'a' for the call that it defers, 'b' for the one that this one defers. */
+struct reading {
+	struct loop_deferred first, second;
+	uv_poll_t poll;
+	int fd;
+	char story[8];
+	size_t count;
+};
+
+static void on_second(void *self)
+{
+	struct reading *reading = self;
+	reading->story[reading->count++] = 'b';
+}
+
+static void on_first(void *self)
+{
+	struct reading *reading = self;
+	reading->story[reading->count++] = 'a';
+	loop_defer(&reading->second);
+}
+
+static void on_readable(uv_poll_t *poll, int status, int events)
+{
+	char byte;
+	struct reading *reading = container_of(poll, struct reading, poll);
+	(void)events;
+	assert_int_equal(status, 0);
+	if (read(reading->fd, &byte, 1) != 1) {
+		uv_close((uv_handle_t *)poll, NULL);
+		return;
+	}
+	reading->story[reading->count++] = 'r';
+	loop_defer(&reading->first);
+}
+
+static void what_a_read_has_deferred_runs_before_the_loop_polls_again(void **state)
+{
+	(void)state;
+	int pipe_fds[2];
+	struct loop *loop = loop_create(NULL);
+	assert_int_equal(pipe(pipe_fds), 0);
+	assert_int_equal(write(pipe_fds[1], "12", 2), 2);
+	close(pipe_fds[1]);
+	struct reading reading = {.fd = pipe_fds[0]};
+	loop_deferred_init(&reading.first, loop, on_first, &reading);
+	loop_deferred_init(&reading.second, loop, on_second, &reading);
+	uv_poll_init(loop_uv(loop), &reading.poll, reading.fd);
+	uv_poll_start(&reading.poll, UV_READABLE, on_readable);
+	loop_run(loop);
+	assert_string_equal(reading.story, "rabrab");
+	loop_destroy(loop);
+	close(pipe_fds[0]);
+}
+
 static void a_call_is_made_once_and_not_at_all_when_it_was_cancelled(void **state)
 {
 	(void)state;
@@ -168,6 +223,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_call_that_defers_itself_holds_up_nothing),
+		cmocka_unit_test(what_a_read_has_deferred_runs_before_the_loop_polls_again),
 		cmocka_unit_test(a_call_is_made_once_and_not_at_all_when_it_was_cancelled),
 		cmocka_unit_test(jobs_of_the_lane_run_in_their_order),
 		cmocka_unit_test(a_job_that_hangs_takes_no_thread_of_the_pool),
