@@ -1,4 +1,5 @@
-/* The program is looked for once per session: a package that is installed meanwhile counts for the next one. */
+/* The program is looked for once per session, when a model gets the tool: a package that is installed meanwhile counts
+ * for the next one. */
 #include "engine/session/session_code.h"
 
 #include <stdlib.h>
@@ -63,15 +64,22 @@ void session_code_open(struct session *session)
 {
 	struct tool_host *host = &session->host;
 	host->code.cells = code_cells_create(host);
+	if (!session->env->config->features.code_mode_host)
+		host->code.refusal = "Scripts are disabled: the feature code_mode_host is off.";
+}
+
+void session_code_need(struct session *session)
+{
+	struct tool_host *host = &session->host;
+	if (session->code_path)
+		return;
 	session->code_program = find_program();
 	session->code_path = xasprintf("PATH=%s", config_env("PATH") ? config_env("PATH") : "/usr/bin:/bin");
 	session->code_engine = env_pair("CODEX_CODE_MODE_ENGINE");
 	host->code.program = session->code_program;
 	host->code.path = session->code_path;
 	host->code.engine = session->code_engine;
-	if (!session->env->config->features.code_mode_host)
-		host->code.refusal = "Scripts are disabled: the feature code_mode_host is off.";
-	else if (!session->code_program)
+	if (!host->code.refusal && !session->code_program)
 		host->code.refusal = "Scripts cannot run: the program " HOST_NAME " is not there. Install the package "
 				     "codex-c-code-mode.";
 }
@@ -90,6 +98,7 @@ void session_warn_code(struct session *session, struct str sub_id, const struct 
 		return;
 	bool is_forced = settings->info.is_known && !settings->info.is_code_only;
 	session->has_warned_code = true;
+	session_code_need(session);
 	if (is_forced)
 		session_warn(session, sub_id,
 		             "The model `%s` is not made for code mode, which features.code_mode%s turns on.",

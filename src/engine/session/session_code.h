@@ -19,8 +19,10 @@ enum code_mode {
 enum code_mode session_code_mode(const struct session *session, const struct settings *settings);
 /* True if the clock and the other tools of the gpt-6 models exist. */
 bool session_has_clock(const struct session *session, const struct settings *settings);
-/* Completes the session's host. */
+/* Completes the session's host, but for the program. */
 void session_code_open(struct session *session);
+/* Finds the program that runs scripts; to be called before the model gets a tool that needs it. */
+void session_code_need(struct session *session);
 void session_code_close(struct session *session);
 /* Called when the history loses calls: what scripts still add to it would refer to them. */
 void session_forget_scripts(struct session *session);

@@ -250,6 +250,8 @@ struct model_prompt conversation_prompt(struct conversation *conversation, const
 	bool is_lite = conversation_is_lite(conversation);
 	struct str tools = conversation_tools(conversation, settings);
 	conversation->session->host.code.is_on = session_code_mode(session, settings) != CODE_MODE_none;
+	if (session->host.code.is_on)
+		session_code_need(conversation->session);
 	conversation->session->host.code.has_clock = session_has_clock(session, settings);
 	conversation->session->host.code.tools = buf_str(&conversation->code_tools);
 	return (struct model_prompt){
