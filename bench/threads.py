@@ -101,8 +101,9 @@ def run(tools, bench, binary, replies, prepare, measured, count, of="cpu"):
 
 
 def start(tools, count):
-    """`count` loaded threads without a turn."""
-    return alone(lambda bench, binary: run(tools, bench, binary, [UNUSED], lambda server: start_threads(server, 1),
+    """`count` loaded threads without a turn, after a first turn: what it loads is not the threads' cost."""
+    return alone(lambda bench, binary: run(tools, bench, binary, [UNUSED],
+                                           lambda server: turns(server, start_threads(server, 1)),
                                            lambda server, _: start_threads(server, count), count))
 
 
