@@ -76,15 +76,30 @@ const char *json_type_name(enum json_type type);
 /* Equal as values: object members in any order, numbers by spelling or by double value. */
 bool json_equal(const struct json *a, const struct json *b);
 
+/* The first string of LIMIT_SHARED_TEXT or more that needs no escaping: a writer leaves it out, so that it can be
+ * written from where it is. */
+struct json_aside {
+	struct str text; /* STR_NONE: nothing was left out */
+	size_t at;       /* where the text belongs in the output */
+};
+
 struct json_writer {
 	/* private */
 	struct buf *out;
-	bool comma; /* the next value needs a comma before it */
+	bool comma;               /* the next value needs a comma before it */
+	struct json_aside *aside; /* NULL: nothing is left out */
 };
 
 static inline struct json_writer json_writer(struct buf *out)
 {
 	return (struct json_writer){.out = out};
+}
+
+/* As json_writer, but leaves a large string out. */
+static inline struct json_writer json_writer_aside(struct buf *out, struct json_aside *aside)
+{
+	*aside = (struct json_aside){0};
+	return (struct json_writer){.out = out, .aside = aside};
 }
 
 void jw_object(struct json_writer *w);               /* { */

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 
 #include "base/json_scan.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 
@@ -134,13 +135,22 @@ void jw_key_str(struct json_writer *w, struct str key)
 	w->comma = false;
 }
 
+static bool is_left_out(const struct json_writer *w, struct str text)
+{
+	return w->aside && !w->aside->text.ptr && text.len >= LIMIT_SHARED_TEXT &&
+	       json_skip_plain(text.ptr, text.ptr + text.len) == text.ptr + text.len;
+}
+
 void jw_str(struct json_writer *w, struct str text)
 {
 	if (!text.ptr) {
 		jw_null(w);
 		return;
 	}
-	quote(w->out, w->comma ? ',' : '\0', text, '\0');
+	bool is_aside = is_left_out(w, text);
+	quote(w->out, w->comma ? ',' : '\0', is_aside ? STR("") : text, '\0');
+	if (is_aside)
+		*w->aside = (struct json_aside){text, w->out->len - 1};
 	w->comma = true;
 }
 

@@ -9,6 +9,7 @@
 enum {
 	LIMIT_JSON_DEPTH = 128,
 	LIMIT_JSON_VALUES = 4 * MIB,         /* values in one JSON document; each is a node in memory */
+	LIMIT_SHARED_TEXT = 256 * KIB,       /* a longer message is not copied from the history to its events */
 	LIMIT_KEPT_MEMORY = 256 * KIB,       /* memory of an emptied buffer that is kept for reuse */
 	LIMIT_LINE = 16 * MIB,               /* one frame of a line protocol */
 	LIMIT_LINE_HEAD = 4 * KIB,           /* the part of a longer frame that is kept, to answer it */

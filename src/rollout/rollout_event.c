@@ -40,10 +40,13 @@ int rollout_event_append(struct rollout_writer *writer, const struct rollout_not
 	if (!has_note)
 		buf_truncate(line, start);
 	size_t brace = line->len;
-	w = json_writer(line);
+	struct json_aside aside;
+	w = json_writer_aside(line, &aside);
 	union_encode(&union_event_msg, event, &w);
 	if (has_note && !line->over)
 		line->data[brace] = ',';
+	if (aside.text.ptr)
+		rollout_writer_insert(writer, &aside);
 	return rollout_writer_end(writer, err);
 }
 

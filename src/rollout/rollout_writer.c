@@ -286,14 +286,7 @@ static int write_batch(struct rollout_writer *writer, struct error *err)
 	return 0;
 }
 
-/* True if the batch was written completely and the payload may follow it without a copy. */
-static bool can_write_directly(struct rollout_writer *writer, struct str payload)
-{
-	return !writer->sink && payload.len > LIMIT_ROLLOUT_DIRECT && payload.len < LIMIT_ROLLOUT_LINE - KIB &&
-	       writer->fd >= 0 && str_find_char(payload, '\n') < 0 && write_batch(writer, NULL) == 0;
-}
-
-/* Writes the payload after the batch, which contains only the beginning of the line. Returns the part of the payload
+/* Writes the payload after the batch, which ends with the beginning of the line. Returns the part of the payload
  * that could not be written; it is kept in the batch like the rest of any short write. */
 static struct str write_payload(struct rollout_writer *writer, struct str payload)
 {
@@ -308,13 +301,29 @@ static struct str write_payload(struct rollout_writer *writer, struct str payloa
 	return payload;
 }
 
+void rollout_writer_insert(struct rollout_writer *writer, const struct json_aside *aside)
+{
+	struct buf *batch = &writer->batch;
+	struct str rest = aside->text;
+	bool is_direct = !writer->sink && writer->fd >= 0 && batch->len + rest.len < LIMIT_ROLLOUT_LINE - KIB;
+	if (batch->over)
+		return; /* rollout_writer_end drops the line */
+	auto_free char *tail = str_dup(str_skip(buf_str(batch), aside->at));
+	buf_truncate(batch, aside->at);
+	if (is_direct)
+		rest = write_payload(writer, rest);
+	ptrdiff_t start = writer->line_start - (ptrdiff_t)(aside->at - batch->len); /* without what was written */
+	writer->line_start = start > 0 ? start : 0;
+	buf_append_str(batch, rest);
+	buf_append_c(batch, tail);
+}
+
 int rollout_writer_append(struct rollout_writer *writer, enum rollout_line_type type, struct str payload,
                           struct error *err)
 {
-	bool is_direct = can_write_directly(writer, payload);
 	struct json_writer w = rollout_writer_begin(writer, type);
-	if (is_direct)
-		buf_append_str(&writer->batch, write_payload(writer, payload));
+	if (payload.len > LIMIT_ROLLOUT_DIRECT && str_find_char(payload, '\n') < 0)
+		rollout_writer_insert(writer, &(struct json_aside){payload, writer->batch.len});
 	else
 		jw_raw(&w, payload);
 	return rollout_writer_end(writer, err);

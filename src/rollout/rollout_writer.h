@@ -42,6 +42,8 @@ must_check int rollout_writer_append(struct rollout_writer *writer, enum rollout
 /* As rollout_writer_append without a copy: write a JSON object with the returned writer, then call
  * rollout_writer_end. */
 struct json_writer rollout_writer_begin(struct rollout_writer *writer, enum rollout_line_type type);
+/* Inserts a text that was left out of the line, if possible without a copy. Call it before rollout_writer_end. */
+void rollout_writer_insert(struct rollout_writer *writer, const struct json_aside *aside);
 must_check int rollout_writer_end(struct rollout_writer *writer, struct error *err);
 
 /* From now on the lines go to the sink, and the file is a cache. Call before the first flush. */

@@ -473,6 +473,45 @@ static void writer_stops_at_the_buffers_maximum(void **state)
 	}
 }
 
+/* Writes {"a":"","b":text,"c":text} and puts what was left out back in its place. */
+static void check_aside(struct str text, bool is_left_out)
+{
+	auto_buf struct buf with, without, joined;
+	struct json_aside aside;
+	struct json_writer writers[2];
+	buf_init(&with, 4 * MIB);
+	buf_init(&without, 4 * MIB);
+	buf_init(&joined, 4 * MIB);
+	writers[0] = json_writer_aside(&with, &aside);
+	writers[1] = json_writer(&without);
+	for (size_t i = 0; i < countof(writers); i++) {
+		jw_object(&writers[i]);
+		jw_member_str(&writers[i], "a", STR(""));
+		jw_member_str(&writers[i], "b", text);
+		jw_member_str(&writers[i], "c", text);
+		jw_object_end(&writers[i]);
+	}
+	assert_int_equal(aside.text.ptr == text.ptr, is_left_out);
+	assert_int_equal(without.len - with.len, is_left_out ? text.len : 0);
+	buf_append(&joined, with.data, aside.at);
+	buf_append_str(&joined, aside.text);
+	buf_append_str(&joined, str_skip(buf_str(&with), aside.at));
+	assert_true(str_eq(buf_str(&joined), buf_str(&without)));
+}
+
+static void a_writer_leaves_one_large_plain_text_out(void **state)
+{
+	(void)state;
+	auto_buf struct buf text;
+	buf_init(&text, MIB);
+	repeat(&text, "x", LIMIT_SHARED_TEXT - 1);
+	check_aside(buf_str(&text), false);
+	buf_append_char(&text, 'x');
+	check_aside(buf_str(&text), true);
+	buf_append_char(&text, '"');
+	check_aside(buf_str(&text), false);
+}
+
 static void doubles_are_short_and_read_back(void **state)
 {
 	(void)state;
@@ -573,6 +612,7 @@ int main(void)
 		cmocka_unit_test(writer_escapes_special_characters),
 		cmocka_unit_test(any_bytes_read_back),
 		cmocka_unit_test(writer_stops_at_the_buffers_maximum),
+		cmocka_unit_test(a_writer_leaves_one_large_plain_text_out),
 		cmocka_unit_test(doubles_are_short_and_read_back),
 		cmocka_unit_test(types_have_names),
 		cmocka_unit_test(indented_text_has_a_member_a_line),

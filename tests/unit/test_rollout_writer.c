@@ -11,6 +11,8 @@
 
 #include "base/limits.h"
 #include "loop/loop.h"
+#include "protocol/record/types.h"
+#include "rollout/rollout_event.h"
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_path.h"
@@ -284,6 +286,60 @@ static void a_large_line_is_whole_whether_the_disk_takes_it_at_once_or_not(void 
 		struct rollout_line line = line_at(&arena, rollout_writer_path(writer), i);
 		assert_int_equal(json_get_str(line.payload, "text").len, 2 * 1000 * 1000);
 	}
+	rollout_writer_destroy(writer);
+}
+
+static void append_message(struct rollout_writer *writer, struct str text)
+{
+	struct ev_agent_message message = {text};
+	struct event_msg event = {.tag = EV_agent_message, .agent_message = &message};
+	struct rollout_note note = {.turn_id = STR("t1")};
+	assert_int_equal(rollout_event_append(writer, &note, &event, NULL), 0);
+}
+
+static void check_message(struct arena *arena, struct rollout_writer *writer, size_t line, struct str text)
+{
+	const struct json *payload = line_at(arena, rollout_writer_path(writer), line).payload;
+	assert_str(json_get_str(payload, "type"), "agent_message");
+	assert_true(str_eq(json_get_str(payload, "message"), text));
+}
+
+/* A large text of an event is not copied into the batch either, even after other lines that wait there. */
+static void a_large_event_is_whole_whether_the_disk_takes_it_at_once_or_not(void **state)
+{
+	(void)state;
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf plain, escaped;
+	struct rlimit old, small;
+	signal(SIGXFSZ, SIG_IGN);
+	buf_init(&plain, 4 * MIB);
+	buf_init(&escaped, 4 * MIB);
+	for (size_t i = 0; i < 100 * 1000; i++)
+		buf_append_c(&plain, "0123456789");
+	buf_append_str(&escaped, buf_str(&plain));
+	buf_append_c(&escaped, "\n\"");
+	struct rollout_writer *writer = create_writer(fsync_policy_none);
+	append_message(writer, buf_str(&plain)); /* there is no file yet */
+	flush(writer);
+	append_message(writer, STR("small"));
+	append_message(writer, buf_str(&plain));
+	assert_true(rollout_writer_pending_bytes(writer) < KIB);
+	append_message(writer, buf_str(&escaped));
+	flush(writer);
+	getrlimit(RLIMIT_FSIZE, &old);
+	small = (struct rlimit){.rlim_cur = 3 * MIB + 512 * KIB, .rlim_max = old.rlim_max};
+	setrlimit(RLIMIT_FSIZE, &small);
+	append_message(writer, buf_str(&plain));
+	append_message(writer, buf_str(&plain));
+	setrlimit(RLIMIT_FSIZE, &old);
+	assert_true(rollout_writer_pending_bytes(writer) > MIB);
+	append_message(writer, STR("last"));
+	flush(writer);
+	struct str texts[] = {buf_str(&plain), STR("small"),    buf_str(&plain), buf_str(&escaped),
+	                      buf_str(&plain), buf_str(&plain), STR("last")};
+	assert_int_equal(count_lines(rollout_writer_path(writer)), 1 + countof(texts));
+	for (size_t i = 0; i < countof(texts); i++)
+		check_message(&arena, writer, i + 1, texts[i]);
 	rollout_writer_destroy(writer);
 }
 
@@ -593,6 +649,7 @@ int main(void)
 		TEMP_TEST(a_full_disk_costs_nothing_but_time),
 		TEMP_TEST(a_file_has_its_name_when_the_first_batch_is_whole),
 		TEMP_TEST(a_large_line_is_whole_whether_the_disk_takes_it_at_once_or_not),
+		TEMP_TEST(a_large_event_is_whole_whether_the_disk_takes_it_at_once_or_not),
 		TEMP_TEST(a_home_that_cannot_be_written_is_an_error_and_keeps_the_batch),
 		TEMP_TEST(half_a_line_is_set_aside_when_a_file_is_opened),
 		TEMP_TEST(a_line_that_lacks_only_its_end_is_kept),
