@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/limits.h"
 #include "base/mem.h"
+#include "base/shared_text.h"
 
-enum { BLOCK_FIRST = 512, BLOCK_CEILING = 256 * 1024, ALIGNMENT = _Alignof(max_align_t) };
+enum { BLOCK_FIRST = 512, BLOCK_CEILING = LIMIT_SHARED_TEXT, ALIGNMENT = _Alignof(max_align_t) };
 
 struct arena_block {
 	struct arena_block *older;
@@ -17,8 +19,21 @@ struct arena_block {
 	_Alignas(max_align_t) char bytes[];
 };
 
+struct arena_hold {
+	struct arena_hold *older;
+	struct shared_text *text;
+};
+
+static void drop_holds(struct arena *arena)
+{
+	for (struct arena_hold *hold = arena->holds; hold; hold = hold->older)
+		shared_text_unref(hold->text);
+	arena->holds = NULL;
+}
+
 void arena_finish(struct arena *arena)
 {
+	drop_holds(arena);
 	struct arena_block *block = arena->blocks;
 	while (block) {
 		struct arena_block *older = block->older;
@@ -35,6 +50,7 @@ void arena_reset(struct arena *arena)
 		arena_finish(arena);
 		return;
 	}
+	drop_holds(arena);
 	struct arena rest = {.blocks = newest->older};
 	arena_finish(&rest);
 	newest->older = NULL;
@@ -75,10 +91,41 @@ void *arena_alloc(struct arena *arena, size_t size)
 	return memset(at, 0, size);
 }
 
+void arena_hold(struct arena *arena, struct shared_text *text)
+{
+	struct arena_hold *hold = arena_new(arena, struct arena_hold);
+	*hold = (struct arena_hold){arena->holds, shared_text_ref(text)};
+	arena->holds = hold;
+}
+
+void arena_hold_all(struct arena *arena, const struct arena *from)
+{
+	for (const struct arena_hold *hold = from->holds; hold; hold = hold->older)
+		arena_hold(arena, hold->text);
+}
+
+bool arena_is_large(const struct arena *arena)
+{
+	bool is_large = arena->holds != NULL;
+	for (const struct arena_block *block = arena->blocks; block; block = block->older)
+		is_large |= block->size > BLOCK_CEILING;
+	return is_large;
+}
+
+static bool is_held(const struct arena *arena, struct str text)
+{
+	for (const struct arena_hold *hold = arena->holds; hold; hold = hold->older) {
+		struct str all = shared_text_str(hold->text);
+		if (text.ptr >= all.ptr && text.len <= all.len && text.ptr <= all.ptr + (all.len - text.len))
+			return true;
+	}
+	return false;
+}
+
 struct str arena_str(struct arena *arena, struct str text)
 {
-	if (!text.ptr)
-		return STR_NONE;
+	if (!text.ptr || is_held(arena, text))
+		return text;
 	char *copy = arena_alloc_raw(arena, text.len + 1);
 	memcpy(copy, text.ptr, text.len);
 	copy[text.len] = '\0';

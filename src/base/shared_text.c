@@ -6,14 +6,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "base/list.h"
 #include "base/mem.h"
 
 struct shared_text {
-	struct list link;
-	size_t refs; /* changed under the lock */
+	struct list link; /* a node of texts, if interned */
+	size_t refs;      /* changed under the lock */
 	size_t len;
-	char bytes[];
+	char *bytes; /* in the memory after the struct, or taken from a buf */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -31,8 +32,7 @@ static struct shared_text *find(struct str bytes)
 static struct shared_text *create(struct str bytes)
 {
 	struct shared_text *text = xmalloc(sizeof(*text) + bytes.len + 1);
-	text->refs = 0;
-	text->len = bytes.len;
+	*text = (struct shared_text){.len = bytes.len, .bytes = (char *)(text + 1)};
 	memcpy(text->bytes, bytes.ptr, bytes.len);
 	text->bytes[bytes.len] = '\0';
 	list_init(&text->link);
@@ -53,6 +53,16 @@ struct shared_text *shared_text_intern(struct str bytes)
 	return text;
 }
 
+struct shared_text *shared_text_take(struct buf *bytes)
+{
+	struct shared_text *text = xnew(struct shared_text);
+	list_init(&text->link);
+	text->refs = 1;
+	text->len = bytes->len;
+	text->bytes = buf_take(bytes);
+	return text;
+}
+
 struct shared_text *shared_text_ref(struct shared_text *text)
 {
 	pthread_mutex_lock(&lock);
@@ -70,8 +80,11 @@ void shared_text_unref(struct shared_text *text)
 	if (is_last)
 		list_remove(&text->link);
 	pthread_mutex_unlock(&lock);
-	if (is_last)
-		free(text);
+	if (!is_last)
+		return;
+	if (text->bytes != (char *)(text + 1))
+		free(text->bytes);
+	free(text);
 }
 
 struct str shared_text_str(const struct shared_text *text)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/list.h"
+#include "base/limits.h"
 #include "base/shared_text.h"
 #include "base/text.h"
 #include "base/uuid.h"
@@ -46,6 +47,59 @@ static void arena_keeps_copies(void **state)
 	assert_null(arena_str(&arena, STR_NONE).ptr);
 	char *zeroed = arena_alloc(&arena, 100000);
 	assert_int_equal(zeroed[99999], 0);
+}
+
+/* Takes a text of `len` bytes. */
+static struct shared_text *large_text(size_t len)
+{
+	struct buf bytes;
+	buf_init(&bytes, len);
+	memset(buf_reserve(&bytes, len), 'x', len);
+	bytes.len = len;
+	struct shared_text *text = shared_text_take(&bytes);
+	assert_int_equal(bytes.len, 0);
+	return text;
+}
+
+static void an_arena_keeps_a_held_text_and_copies_no_part_of_it(void **state)
+{
+	(void)state;
+	struct arena arena = {0}, second = {0};
+	struct shared_text *text = large_text(1000);
+	struct str all = shared_text_str(text), part = str_n(all.ptr + 10, 20);
+	assert_int_equal(all.len, 1000);
+	assert_ptr_not_equal(arena_str(&arena, part).ptr, part.ptr);
+	arena_hold(&arena, text);
+	arena_hold_all(&second, &arena);
+	shared_text_unref(text);
+	arena_finish(&arena);
+	assert_ptr_equal(arena_str(&second, part).ptr, part.ptr);
+	assert_ptr_equal(arena_str(&second, all).ptr, all.ptr);
+	assert_ptr_equal(arena_str(&second, str_n(all.ptr + 999, 1)).ptr, all.ptr + 999);
+	assert_ptr_not_equal(arena_str(&second, STR("other")).ptr, part.ptr);
+	assert_int_equal(part.ptr[19], 'x');
+	arena_reset(&second); /* LeakSanitizer verifies that the text is freed, once */
+	assert_false(arena_is_large(&second));
+	arena_finish(&second);
+}
+
+static void an_arena_with_a_large_text_is_large(void **state)
+{
+	(void)state;
+	struct arena arena = {0};
+	struct shared_text *text = large_text(LIMIT_SHARED_TEXT);
+	for (size_t i = 0; i < 4 * (size_t)LIMIT_SHARED_TEXT; i += 1000)
+		arena_alloc(&arena, 1000);
+	assert_false(arena_is_large(&arena));
+	arena_str(&arena, shared_text_str(text));
+	assert_true(arena_is_large(&arena));
+	arena_alloc(&arena, 1000);
+	assert_true(arena_is_large(&arena));
+	arena_finish(&arena);
+	arena_hold(&arena, text);
+	assert_true(arena_is_large(&arena));
+	arena_finish(&arena);
+	shared_text_unref(text);
 }
 
 static void slices_cut_and_convert(void **state)
@@ -356,6 +410,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buf_refuses_appends_beyond_its_maximum),
 		cmocka_unit_test(arena_keeps_copies),
+		cmocka_unit_test(an_arena_keeps_a_held_text_and_copies_no_part_of_it),
+		cmocka_unit_test(an_arena_with_a_large_text_is_large),
 		cmocka_unit_test(slices_cut_and_convert),
 		cmocka_unit_test(truncation_examples_hold),
 		cmocka_unit_test(truncation_never_splits_a_character),

@@ -3,6 +3,7 @@
 
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/shared_text.h"
 #include "engine/history/context.h"
 
 /* Joins the segments like model_request and asserts one valid JSON list of `count` items. */
@@ -85,6 +86,29 @@ static void a_taken_item_of_any_size_joins_the_list(void **state)
 	context_truncate(&context, 4);
 	check_is_list(&context, 4);
 	context_finish(&context);
+}
+
+static void a_large_item_can_be_kept_after_its_context(void **state)
+{
+	(void)state;
+	struct context context, fork;
+	struct buf item;
+	context_init(&context);
+	context_init(&fork);
+	append_numbered(&context, 0, 1);
+	buf_init(&item, 2 * 1024 * 1024);
+	buf_printf(&item, "{\"taken\":\"%01000000d\"}", 0);
+	context_take(&context, &item);
+	assert_null(context_item_whole(&context, 0));
+	struct shared_text *kept = shared_text_ref(context_item_whole(&context, 1));
+	assert_ptr_equal(shared_text_str(kept).ptr, context_item_text(&context, 1).ptr);
+	context_share(&fork, &context, 2);
+	assert_ptr_equal(context_item_whole(&fork, 1), kept);
+	context_finish(&context);
+	context_finish(&fork);
+	assert_int_equal(shared_text_str(kept).len, 1000012);
+	assert_true(str_has_suffix(shared_text_str(kept), "0\"}"));
+	shared_text_unref(kept);
 }
 
 static void borrowed_segments_do_not_move(void **state)
@@ -239,6 +263,7 @@ int main(void)
 		cmocka_unit_test(any_number_of_items_forms_a_list),
 		cmocka_unit_test(an_item_larger_than_a_block_is_contiguous),
 		cmocka_unit_test(a_taken_item_of_any_size_joins_the_list),
+		cmocka_unit_test(a_large_item_can_be_kept_after_its_context),
 		cmocka_unit_test(borrowed_segments_do_not_move),
 		cmocka_unit_test(segments_may_begin_at_any_item),
 		cmocka_unit_test(truncation_at_every_place_leaves_a_list),

@@ -81,6 +81,16 @@ void connection_send_large(struct connection *connection, struct str head, struc
 		become_slow(connection);
 }
 
+void connection_send_buf(struct connection *connection, struct buf *frame)
+{
+	if (frame->len < LIMIT_SHARED_TEXT) {
+		connection_send_frame(connection, buf_str(frame));
+		return;
+	}
+	buf_truncate(frame, frame->len - 1); /* the newline */
+	connection_send_large(connection, STR(""), frame, STR("\n"));
+}
+
 bool connection_wants(const struct connection *connection, enum app_notification_tag tag)
 {
 	bool is_experimental = app_notifications[tag].flags & EXPERIMENTAL_API;
@@ -99,7 +109,7 @@ void connection_notify(struct connection *connection, enum app_notification_tag 
 	if (!connection_wants(connection, tag))
 		return;
 	if (rpc_write_notification(out, &app_notifications[tag], params, clock_unix_ms()))
-		connection_send_frame(connection, buf_str(out));
+		connection_send_buf(connection, out);
 	buf_reuse(out);
 }
 

@@ -98,6 +98,9 @@ void connection_destroy(struct connection *connection);
 
 /* Queues an encoded frame. If the queue is above its soft limit afterwards, the client is slow until it drains. */
 void connection_send_frame(struct connection *connection, struct str frame);
+/* As connection_send_frame, but takes the memory of a large frame, so that it is not copied; frame may be empty
+ * afterwards. */
+void connection_send_buf(struct connection *connection, struct buf *frame);
 /* As connection_send_frame, for one large frame (transport_send_large). Takes the memory of body. */
 void connection_send_large(struct connection *connection, struct str head, struct buf *body, struct str tail);
 bool connection_wants(const struct connection *connection, enum app_notification_tag tag);

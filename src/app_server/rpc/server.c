@@ -1,7 +1,8 @@
 /* The server owns its connections and passes their messages to the requests (rpc_request.h) and to its own questions
  * (rpc_ask.h).
  *
- * A notification is encoded only when the first client that receives it is found, because most have no recipient. */
+ * A notification is encoded only when the first client that receives it is found, because most have no recipient. The
+ * last one takes the memory of a large one. */
 #include "app_server/rpc/server.h"
 
 #include <stdlib.h>
@@ -106,15 +107,18 @@ struct connection *app_server_add_client(struct app_server *server)
 void app_server_notify_if(struct app_server *server, enum app_notification_tag tag, const void *params,
                           client_filter_fn filter, const void *self)
 {
-	struct connection *it;
+	struct connection *it, *last = NULL;
 	list_for_each(it, &server->connections, link) {
 		if (!connection_wants(it, tag) || (filter && !filter(it, self)))
 			continue;
-		if (!server->out.len &&
-		    !rpc_write_notification(&server->out, &app_notifications[tag], params, clock_unix_ms()))
+		if (last)
+			connection_send_frame(last, buf_str(&server->out));
+		else if (!rpc_write_notification(&server->out, &app_notifications[tag], params, clock_unix_ms()))
 			break;
-		connection_send_frame(it, buf_str(&server->out));
+		last = it;
 	}
+	if (last)
+		connection_send_buf(last, &server->out);
 	buf_reuse(&server->out);
 }
 

@@ -26,7 +26,7 @@ void on_event_item_completed(struct thread *thread, const struct event *event)
 		thread->preview = str_dup(item.user_message->content[0].text->text);
 	thread_item_complete(thread, body->turn_id, &item);
 	if (item.tag == app_thread_item_agent_message && thread->turn) /* after its times were set */
-		thread_turn_keep_message(thread->turn, item.agent_message);
+		thread_turn_keep_message(thread->turn, item.agent_message, &event->arena);
 }
 
 /* ---- reviews ---- */

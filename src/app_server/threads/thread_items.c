@@ -53,7 +53,7 @@ struct thread_item *thread_item_start(struct thread *thread, struct str turn_id,
 	item->id = item_view_id(&item->item);
 	item->turn_id = arena_str(&item->arena, turn_id);
 	item->started_at_ms = clock_unix_ms();
-	buf_init(&item->text, LIMIT_SSE_EVENT);
+	buf_init(&item->text, LIMIT_STREAMED_TEXT);
 	list_append(&thread->items, &item->link);
 	item_view_set_times(&item->item, item->started_at_ms, 0);
 	notify_started(thread, item);

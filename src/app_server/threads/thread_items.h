@@ -20,7 +20,8 @@ struct thread_item {
 	struct app_thread_item item; /* the item as sent */
 	struct str id, turn_id;
 	int64_t started_at_ms;
-	struct buf text;  /* deltas so far; for a command, the bytes of an incomplete character */
+	struct buf text;  /* the first LIMIT_STREAMED_TEXT of its deltas; for a command, the bytes of an incomplete
+	                     character */
 	bool is_declined; /* the user declined it */
 	/* private */
 	struct list link;

@@ -59,9 +59,11 @@ void thread_turn_view(const struct thread_turn *turn, struct app_turn *ret)
 
 /* ---- the contents of turn/completed ---- */
 
-void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message)
+void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message,
+                              const struct arena *from)
 {
 	arena_reset(&turn->last_arena);
+	arena_hold_all(&turn->last_arena, from);
 	turn->last_message = arena_new(&turn->last_arena, struct app_item_agent_message);
 	record_copy(&record_app_item_agent_message, message, &turn->last_arena, turn->last_message);
 }

@@ -19,7 +19,9 @@ void thread_turn_destroy(struct thread_turn *turn);
 /* Fills a record for clients: a turn in progress, without items. */
 void thread_turn_view(const struct thread_turn *turn, struct app_turn *ret);
 
-void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message);
+/* from: the arena that holds the message; a large text is shared with it. */
+void thread_turn_keep_message(struct thread_turn *turn, const struct app_item_agent_message *message,
+                              const struct arena *from);
 void thread_turn_keep_error(struct thread_turn *turn, const struct app_turn_error *error);
 
 /* Makes the request wait; it is answered when the turn ends. */

@@ -39,7 +39,7 @@ static void push(struct codex *codex, enum event_tag tag, const void *body)
 {
 	const struct session *session = codex ? codex->session : NULL;
 	if (session)
-		eq_push(&codex->eq, session->task ? session->task->id : STR(""), tag, body);
+		eq_push(&codex->eq, session->task ? session->task->id : STR(""), tag, body, NULL);
 }
 
 /* Emits an event on the queues of the parent and of the root, whose clients see the whole tree, and records it in the
@@ -122,7 +122,7 @@ void agents_retract(struct codex *child)
 static void on_dropped(const struct ev_request_user_input_expired *event, void *self)
 {
 	struct codex *root = self;
-	eq_push(&root->eq, event->turn_id, EV_request_user_input_expired, event);
+	eq_push(&root->eq, event->turn_id, EV_request_user_input_expired, event, NULL);
 }
 
 /* The events that are in the queue of the child are lost. */
@@ -448,7 +448,7 @@ void agents_take_event(struct codex *child, struct event *event)
 	if (child->on_event)
 		child->on_event(event, child->self);
 	if (asks_root(child) && is_question(event->msg.tag)) /* the request needs an answer */
-		eq_push(&root->eq, event->id, event->msg.tag, event->msg.body);
+		eq_push(&root->eq, event->id, event->msg.tag, event->msg.body, NULL);
 	agent_log_add(&child->env.agent->log, event);
 }
 

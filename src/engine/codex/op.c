@@ -51,7 +51,7 @@ static const struct op_lack {
 void op_refuse(struct codex *codex, const struct submission *submission, const char *info, const char *message)
 {
 	struct ev_error event = {.message = str_of(message), .codex_error_info = str_of(info)};
-	eq_push(&codex->eq, submission->id, EV_error, &event);
+	eq_push(&codex->eq, submission->id, EV_error, &event, NULL);
 }
 
 void op_refuse_request(struct codex *codex, const struct submission *submission, const char *message)

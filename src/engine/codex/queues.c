@@ -82,11 +82,11 @@ void eq_finish(struct event_queue *eq)
 	loop_deferred_finish(&eq->wake);
 }
 
-void eq_push(struct event_queue *eq, struct str id, enum event_tag tag, const void *body)
+void eq_push(struct event_queue *eq, struct str id, enum event_tag tag, const void *body, struct shared_text *held)
 {
 	if (eq->has_last)
 		return;
-	struct event *event = event_create(id, tag, body);
+	struct event *event = event_create_held(id, tag, body, held);
 	list_append(&eq->events, &event->link);
 	eq->count++;
 	loop_defer(&eq->wake);
@@ -94,8 +94,13 @@ void eq_push(struct event_queue *eq, struct str id, enum event_tag tag, const vo
 
 void eq_push_last(struct event_queue *eq, struct str id, enum event_tag tag, const void *body)
 {
-	eq_push(eq, id, tag, body);
+	eq_push(eq, id, tag, body, NULL);
 	eq->has_last = true;
+}
+
+const struct event *eq_first(const struct event_queue *eq)
+{
+	return list_first(&eq->events, const struct event, link);
 }
 
 struct event *eq_pop(struct event_queue *eq)

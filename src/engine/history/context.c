@@ -5,21 +5,22 @@
 #include <stdlib.h>
 
 #include "base/mem.h"
+#include "base/shared_text.h"
 
 enum { FIRST_BLOCK = 4096, LAST_BLOCK = 256 * 1024 };
 
 struct context_block {
 	size_t refs; /* number of contexts that use it; a shared block is never appended to */
 	size_t cap;
-	char *bytes; /* in the memory after the struct, or adopted */
+	char *bytes;               /* in the memory after the struct, or that of whole */
+	struct shared_text *whole; /* the only item of this block, or NULL */
 };
 
 static void unref_block(struct context_block *block)
 {
 	if (--block->refs > 0)
 		return;
-	if (block->bytes != (char *)(block + 1))
-		free(block->bytes);
+	shared_text_unref(block->whole);
 	free(block);
 }
 
@@ -116,7 +117,8 @@ void context_take(struct context *context, struct buf *json)
 	struct context_block *block = xnew(struct context_block);
 	struct context_item item = {.block = (uint32_t)context->blocks.count, .len = (uint32_t)json->len};
 	*block = (struct context_block){.refs = 1, .cap = json->len};
-	block->bytes = buf_take(json);
+	block->whole = shared_text_take(json);
+	block->bytes = (char *)(uintptr_t)shared_text_str(block->whole).ptr;
 	context->bytes += item.len;
 	vec_push(&context->blocks, (struct context_part){block, item.len});
 	vec_push(&context->items, item);
@@ -126,6 +128,11 @@ struct str context_item_text(const struct context *context, size_t index)
 {
 	const struct context_item *item = &context->items.items[index];
 	return str_n(context->blocks.items[item->block].block->bytes + item->at, item->len);
+}
+
+struct shared_text *context_item_whole(const struct context *context, size_t index)
+{
+	return context->blocks.items[context->items.items[index].block].block->whole;
 }
 
 struct str *context_segments(const struct context *context, size_t from, size_t *ret_count)

@@ -15,6 +15,7 @@
 #include "base/vec.h"
 
 struct context_block;
+struct shared_text;
 
 struct context_item {
 	/* read-only */
@@ -67,6 +68,8 @@ void context_append_secret(struct context *context, struct str json, struct str 
 /* As context_append, but empties the buffer and adopts the memory of a large item. */
 void context_take(struct context *context, struct buf *json);
 struct str context_item_text(const struct context *context, size_t index);
+/* Returns the text that consists of this large item, or NULL. Borrowed from the context. */
+struct shared_text *context_item_whole(const struct context *context, size_t index);
 /* Returns the item as it is written to files. */
 struct str context_item_recorded(const struct context *context, size_t index);
 /* Returns the segments of the list from item `from` on, as an array with room for one more segment. The caller owns the

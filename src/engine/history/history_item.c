@@ -203,17 +203,26 @@ static bool is_sent_back(const struct json *item, const struct json *member)
 	return true;
 }
 
-void response_item_write(struct buf *out, const struct json *item)
+static bool is_inside(struct str text, const char *place)
 {
+	return place >= text.ptr && place < text.ptr + text.len;
+}
+
+size_t response_item_write(struct buf *out, const struct json *item, const char *place)
+{
+	size_t found = 0;
 	struct json_writer w = json_writer(out);
 	jw_object(&w);
 	json_for_each(member, item) {
 		if (!is_sent_back(item, member))
 			continue;
 		jw_key_str(&w, member->key);
+		if (is_inside(member->span, place))
+			found = out->len + (size_t)(place - member->span.ptr);
 		jw_value(&w, member);
 	}
 	jw_object_end(&w);
+	return found;
 }
 
 static struct str part_text(const struct json *part)

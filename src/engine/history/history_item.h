@@ -17,8 +17,9 @@ void user_message_write(struct buf *out, const char *cwd, const struct user_inpu
 void text_message_write(struct buf *out, const char *role, struct str text);
 
 /* Appends an item of a response as it is sent back: without its id and without null members, which some providers
- * refuse in a request. */
-void response_item_write(struct buf *out, const struct json *item);
+ * refuse in a request. Returns where in out the copy of the byte at `place` is, which is in the value of a member, or 0
+ * if that member is left out. place may be NULL. */
+size_t response_item_write(struct buf *out, const struct json *item, const char *place);
 
 /* Returns the text of a message's parts, concatenated: borrowed from the message if it has one part, else from
  * `spare`. */

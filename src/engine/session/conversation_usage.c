@@ -22,7 +22,7 @@ void conversation_emit_usage(struct conversation *conversation, struct str sub_i
 	struct ev_token_count event = {.info = conversation->session->has_usage ? &info : NULL,
 	                               .rate_limits = conversation->session->limits};
 	if (conversation->voice) /* not recorded, because a resume takes the last token_count for the history's */
-		session_push(conversation->session, sub_id, EV_token_count, &event);
+		session_push(conversation->session, sub_id, EV_token_count, &event, NULL);
 	else
 		session_emit(conversation->session, sub_id, EV_token_count, &event);
 }

@@ -95,24 +95,42 @@ void session_sync_rollout(struct session *session)
 
 /* ---- events ---- */
 
-void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
+void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body,
+                  struct shared_text *held)
 {
-	session->env->ops->push(session->env->self, sub_id, tag, body);
+	session->env->ops->push(session->env->self, sub_id, tag, body, held);
 }
 
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
 {
 	/* Recorded first: the lines of a large event are written and freed before the event is copied. */
 	session_record_event(session, sub_id, tag, body);
-	session_push(session, sub_id, tag, body);
+	session_push(session, sub_id, tag, body, NULL);
+}
+
+static struct ev_item_completed completed(const struct session *session, struct str turn_id, struct turn_item *item)
+{
+	return (struct ev_item_completed){.thread_id = str_of(session->id), .turn_id = turn_id, .item = item};
+}
+
+void session_record_completed(struct session *session, struct str turn_id, struct turn_item *item)
+{
+	struct ev_item_completed event = completed(session, turn_id, item);
+	session_record_event(session, turn_id, EV_item_completed, &event);
+}
+
+void session_push_completed(struct session *session, struct str turn_id, struct turn_item *item,
+                            struct shared_text *held)
+{
+	struct ev_item_completed event = completed(session, turn_id, item);
+	session_push(session, turn_id, EV_item_completed, &event, held);
 }
 
 void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item)
 {
-	struct str thread_id = str_of(session->id);
-	struct ev_item_started started = {.thread_id = thread_id, .turn_id = turn_id, .item = item};
-	struct ev_item_completed completed = {.thread_id = thread_id, .turn_id = turn_id, .item = item};
-	session_emit(session, turn_id, tag, tag == EV_item_started ? (void *)&started : &completed);
+	struct ev_item_started started = {.thread_id = str_of(session->id), .turn_id = turn_id, .item = item};
+	struct ev_item_completed whole = completed(session, turn_id, item);
+	session_emit(session, turn_id, tag, tag == EV_item_started ? (void *)&started : &whole);
 }
 
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
@@ -266,7 +284,7 @@ static void drop_requests(struct session *session, const struct tool_call *call,
 /* The clients of a root see the requests of its subagents, and not the events by which their turns end. */
 static void on_dropped(const struct ev_request_user_input_expired *event, void *self)
 {
-	session_push(self, event->turn_id, EV_request_user_input_expired, event);
+	session_push(self, event->turn_id, EV_request_user_input_expired, event, NULL);
 }
 
 void session_drop_requests(struct session *session, const struct tool_call *call)

@@ -116,7 +116,7 @@ struct session {
 	bool has_new_history;
 	struct session_window *window; /* the question for the context window of an unknown model; NULL: not asked */
 	bool has_warned_code;          /* … of code mode that the model is not made for, or that cannot work */
-	char *code_program;            /* the host of scripts */
+	char *code_program;            /* the host of scripts; found when it is needed (session_code_need) */
 	char *code_path, *code_engine;
 	struct {
 		struct str *words; /* allocated in the arena */
@@ -129,12 +129,18 @@ struct session {
 	struct settings *lent;   /* those of the host: calls of scripts may outlive the task */
 };
 
-/* Puts an event on the event queue. */
-void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
+/* Puts an event on the event queue, which takes a copy, except of the parts of the held text (NULL: none). */
+void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body,
+                  struct shared_text *held);
 /* Emits an event and records it: session_push, then session_record_event. */
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body);
 /* Emits item_started or item_completed. */
 void session_emit_item(struct session *session, struct str turn_id, enum event_tag tag, struct turn_item *item);
+/* The two halves of the emission of item_completed, for an item with a large text that the history gets in between:
+ * held is the text of the history. */
+void session_record_completed(struct session *session, struct str turn_id, struct turn_item *item);
+void session_push_completed(struct session *session, struct str turn_id, struct turn_item *item,
+                            struct shared_text *held);
 void session_warn(struct session *session, struct str sub_id, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 

@@ -23,7 +23,8 @@ struct unfinished;
 
 struct session_ops {
 	/* Puts an event on the event queue; copies id and body. */
-	void (*push)(void *self, struct str sub_id, enum event_tag tag, const void *body);
+	/* held: a text whose parts in body need no copy, or NULL. */
+	void (*push)(void *self, struct str sub_id, enum event_tag tag, const void *body, struct shared_text *held);
 	/* Returns the session that started this one as a subagent; NULL for a root, and while the parent is
 	 * unloaded. */
 	const struct session *(*parent)(void *self);

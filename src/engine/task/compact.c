@@ -207,7 +207,7 @@ void compact_finish(struct compact *compact)
 	keep_messages(&conversation->context, &fresh);
 	write_summary(&fresh, &compact->summary);
 	conversation_replace(conversation, &fresh, env->id, env->settings, buf_str(&compact->summary));
-	env->has_last_message = false;
+	env->last_message.exists = false;
 	emit_trimmed(compact);
 	conversation_estimate_usage(conversation, env->id, env->settings);
 	emit_item(compact, EV_item_completed);

@@ -145,7 +145,7 @@ static void fail(struct task *task, const char *message, const char *info)
 	session_goal_stop(task->session, is_limit ? goal_status_usage_limited : goal_status_paused);
 	drop_turn(task);
 	end_early(task, false);
-	task->turn_env.has_last_message = false;
+	task->turn_env.last_message.exists = false;
 	task_complete(task);
 }
 
@@ -155,7 +155,7 @@ static void fail(struct task *task, const char *message, const char *info)
 static void stop(struct task *task)
 {
 	end_early(task, false);
-	task->turn_env.has_last_message = false;
+	task->turn_env.last_message.exists = false;
 	task_complete(task);
 }
 
@@ -280,9 +280,13 @@ static struct str without_plan(struct str message, struct arena *arena)
 struct str task_last_message(const struct task *task, struct arena *arena, struct buf *spare)
 {
 	const struct context *context = &task->turn_env.conversation->context;
-	if (!task->turn_env.has_last_message || task->turn_env.last_message >= context->items.count)
+	const struct turn_last_message *last = &task->turn_env.last_message;
+	if (!last->exists || last->index >= context->items.count)
 		return STR_NONE;
-	const struct json *item = json_parse(arena, context_item_text(context, task->turn_env.last_message), NULL);
+	struct str whole = context_item_text(context, last->index);
+	if (last->len)
+		return str_n(whole.ptr + last->at, last->len);
+	const struct json *item = json_parse(arena, whole, NULL);
 	struct str text = response_item_text(spare, item);
 	return task->settings->mode == mode_kind_plan ? without_plan(text, arena) : text;
 }
@@ -296,7 +300,11 @@ void task_complete(struct task *task)
 	buf_init(&spare, LIMIT_SSE_EVENT);
 	struct ev_task_complete event = {.last_agent_message = task_last_message(task, &arena, &spare),
 	                                 .response_id = task->last_response_id};
-	task_emit(task, EV_task_complete, &event);
+	const struct turn_env *env = &task->turn_env;
+	bool is_shared = event.last_agent_message.ptr && env->last_message.len;
+	session_record_event(task->session, task->id, EV_task_complete, &event);
+	session_push(task->session, task->id, EV_task_complete, &event,
+	             is_shared ? context_item_whole(&env->conversation->context, env->last_message.index) : NULL);
 	end(task);
 }
 

@@ -83,7 +83,7 @@ static void keep_words(struct turn *turn, const struct json *json)
 	}
 	review->words_id = str_dup(id);
 	buf_append_str(&review->words, response_item_text(&spare, json));
-	response_item_write(&item, json);
+	response_item_write(&item, json, NULL);
 	conversation_add_buf(turn->env->conversation, &item);
 }
 
@@ -141,8 +141,8 @@ static void emit_report(struct task *task, const struct buf *text)
 	struct session *session = task->session;
 	uuid_v7(uuid);
 	snprintf(id, sizeof(id), "msg_%s", uuid);
-	task->turn_env.last_message = session->conversation.context.items.count;
-	task->turn_env.has_last_message = true;
+	task->turn_env.last_message =
+		(struct turn_last_message){.exists = true, .index = session->conversation.context.items.count};
 	record_message(&session->conversation, "assistant", buf_str(text));
 	emit_message(task, str_of(id), buf_str(text));
 }

@@ -65,6 +65,13 @@ struct inbox_ops {
 /* The plan that a task in plan mode proposes; a task has at most one. */
 enum turn_plan { TURN_PLAN_none, TURN_PLAN_open, TURN_PLAN_done };
 
+/* The model's last message, in the history. */
+struct turn_last_message {
+	bool exists;
+	size_t index;   /* of its item */
+	size_t at, len; /* where its text is in the item, if the text is large and written there as it is; else 0 */
+};
+
 /* The parameters of a turn, and the state that the turns of one task share. */
 struct turn_env {
 	/* Set by the owner: */
@@ -80,8 +87,7 @@ struct turn_env {
 	void *inbox_self;
 	/* Kept by the turns: */
 	struct str turn_state; /* from the first response; STR_NONE before */
-	size_t last_message;   /* index of the model's last message in the history */
-	bool has_last_message;
+	struct turn_last_message last_message;
 	bool is_rerouted; /* model_reroute was emitted */
 	unsigned pauses;  /* responses that asked to be continued */
 	enum turn_plan plan;
@@ -146,6 +152,8 @@ struct turn {
 	struct turn_open_item open;
 	struct turn_open_item kept[TURN_ITEM_web_search]; /* indexed by kind: items that a broken attempt left open */
 	struct turn_patch patch;
+	struct str
+		late; /* the text of a large message that was not emitted yet; STR_NONE between events of the model */
 	char *response_id;
 	VEC(struct tool_call *) tools; /* the calls of the response, in its order */
 	size_t started;                /* number of calls that were started */
@@ -204,7 +212,12 @@ bool turn_cut_shown(struct turn *turn, struct str *text);
 
 void turn_message_added(struct turn *turn, const struct json *json);
 void turn_message_delta(struct turn *turn, struct str id, struct str text);
+/* Emits the finished message. Of a large one, sets `late` and records the event: the caller adds the item to the
+ * history and calls turn_message_late, so that the event shares the history's text. */
 void turn_message_done(struct turn *turn, const struct json *json);
+/* Emits the message of which `late` is the text; no-op if it is not set. at: where the item, which is the last one of
+ * the history, has the text. */
+void turn_message_late(struct turn *turn, size_t at);
 void turn_message_cut_short(struct turn *turn);       /* completes the open message with its text so far */
 void turn_reader_destroy(struct turn_reader *reader); /* NULL is fine */
 /* Completes the task's plan with this text; no-op if it was completed. */

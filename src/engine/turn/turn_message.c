@@ -144,20 +144,70 @@ void turn_message_added(struct turn *turn, const struct json *json)
 
 /* ---- the whole message ---- */
 
+/* The item of a message with its parts. */
+struct whole {
+	struct agent_text part;
+	struct agent_content content;
+	struct agent_message_item message;
+	struct turn_item item;
+};
+
+static void whole_init(struct whole *whole, const struct turn *turn, struct str words)
+{
+	whole->part = (struct agent_text){.text = words};
+	whole->content = (struct agent_content){.tag = agent_content_text, .text = &whole->part};
+	whole->message = (struct agent_message_item){.id = str_of(turn->open.id),
+	                                             .content = &whole->content,
+	                                             .content_count = 1,
+	                                             .phase = str_of(turn->open.phase)};
+	whole->item = (struct turn_item){.tag = turn_item_agent_message, .agent_message = &whole->message};
+}
+
 static void emit_whole(struct turn *turn, struct str words)
 {
+	struct whole whole;
 	struct turn_env *env = turn->env;
-	struct agent_text part = {.text = words};
-	struct agent_content content = {.tag = agent_content_text, .text = &part};
-	struct agent_message_item message = {.id = str_of(turn->open.id),
-	                                     .content = &content,
-	                                     .content_count = 1,
-	                                     .phase = str_of(turn->open.phase)};
-	struct turn_item item = {.tag = turn_item_agent_message, .agent_message = &message};
-	turn_emit_whole_item(turn, &item);
+	whole_init(&whole, turn, words);
+	turn_emit_whole_item(turn, &whole.item);
 	/* the index at which on_item_done will add the message */
-	env->last_message = env->conversation->context.items.count;
-	env->has_last_message = true;
+	env->last_message = (struct turn_last_message){.exists = true, .index = env->conversation->context.items.count};
+}
+
+/* True if the text is large, and a part of the item as the model sent it, which the history copies. */
+static bool is_late(const struct turn *turn, struct str item, struct str words)
+{
+	return turn->open.is_emitted && words.len >= LIMIT_SHARED_TEXT && words.ptr >= item.ptr &&
+	       words.ptr + words.len <= item.ptr + item.len;
+}
+
+static void record_late(struct turn *turn, struct str words)
+{
+	struct whole whole;
+	whole_init(&whole, turn, words);
+	session_record_completed(turn->env->session, turn->env->id, &whole.item);
+	turn->late = words;
+}
+
+void turn_message_late(struct turn *turn, size_t at)
+{
+	struct whole whole;
+	struct turn_env *env = turn->env;
+	const struct context *context = &env->conversation->context;
+	if (!turn->late.ptr)
+		return;
+	size_t index = context->items.count - 1;
+	struct str text = context_item_text(context, index), words = turn->late;
+	struct shared_text *held = context_item_whole(context, index);
+	bool is_shared = held && at && at + words.len <= text.len;
+	env->last_message = (struct turn_last_message){.exists = true, .index = index};
+	if (is_shared) {
+		words.ptr = text.ptr + at;
+		env->last_message.at = at;
+		env->last_message.len = words.len;
+	}
+	whole_init(&whole, turn, words);
+	session_push_completed(env->session, env->id, &whole.item, is_shared ? held : NULL);
+	turn->late = STR_NONE;
 }
 
 /* Emits the finished message, which replaces the streamed text. */
@@ -188,6 +238,8 @@ void turn_message_done(struct turn *turn, const struct json *json)
 	take_phase(turn, json);
 	if (proposes_plans(turn))
 		emit_parts(turn, words);
+	else if (is_late(turn, json->span, words))
+		record_late(turn, words);
 	else
 		emit_whole(turn, words);
 }
@@ -206,12 +258,10 @@ void turn_message_cut_short(struct turn *turn)
 	struct buf item;
 	struct turn_env *env = turn->env;
 	struct str text = buf_str(&turn->open.shown.text);
-	size_t last_message = env->last_message;
-	bool has_last_message = env->has_last_message;
+	struct turn_last_message last_message = env->last_message;
 	emit_whole(turn, text);
 	if (!enters_history(turn)) {
 		env->last_message = last_message;
-		env->has_last_message = has_last_message;
 		return;
 	}
 	buf_init(&item, LIMIT_SSE_EVENT);

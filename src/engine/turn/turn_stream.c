@@ -369,8 +369,9 @@ static void on_item_done(struct turn *turn, const struct json *json)
 	}
 	struct buf item;
 	buf_init(&item, LIMIT_SSE_EVENT);
-	response_item_write(&item, json);
+	size_t at = response_item_write(&item, json, turn->late.ptr);
 	conversation_add_buf(turn->env->conversation, &item);
+	turn_message_late(turn, at);
 	if (turn->open.kind != TURN_ITEM_none && (str_is(type, "message") || str_is(type, "reasoning")))
 		turn_close_item(turn);
 }

@@ -81,14 +81,26 @@ void submission_destroy(struct submission *submission)
 
 struct event *event_create(struct str id, enum event_tag tag, const void *body)
 {
+	return event_create_held(id, tag, body, NULL);
+}
+
+struct event *event_create_held(struct str id, enum event_tag tag, const void *body, struct shared_text *held)
+{
 	struct arena arena = {0};
 	struct event *event = arena_new(&arena, struct event);
 	event->arena = arena;
+	if (held)
+		arena_hold(&event->arena, held);
 	list_init(&event->link);
 	event->id = arena_str(&event->arena, id);
 	struct union_head head = {.tag = (int)tag, .body = (void *)(uintptr_t)body};
 	union_copy(&union_event_msg, &head, &event->arena, &event->msg);
 	return event;
+}
+
+bool event_is_large(const struct event *event)
+{
+	return arena_is_large(&event->arena);
 }
 
 void event_encode(const struct event *event, struct json_writer *w)

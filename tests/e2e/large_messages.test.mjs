@@ -1,0 +1,62 @@
+// A large message of the model is in memory once as the item of the history and once as the frame that a client has not
+// read. Events and the data of the turn refer to the item.
+
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import test from 'node:test';
+import { startAppServer, text } from './lib/app_server.mjs';
+import { makeHome, needs, readLines, reply, rollouts, say, startModel } from './lib/codex.mjs';
+
+const MIB = 1 << 20;
+const SIZE = 16 * MIB;
+const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
+const options = needs('app-server');
+const kinds = [['plain', 'x'], ['escaped', 'line\n']];
+
+const message = (pattern, size) => reply({ repeat: size / 65536, steps: [{ delta: { fill: 65536, with: pattern } }] });
+const expected = (pattern, size) => pattern.repeat(Math.ceil(65536 / pattern.length)).slice(0, 65536).repeat(size / 65536);
+
+async function start(t, replies) {
+	const model = await startModel(t, replies);
+	const home = makeHome(t, model, FREE);
+	const server = await startAppServer(t, model, { home });
+	const { thread } = await server.request('thread/start', {});
+	const turn = async (words) => {
+		await server.request('turn/start', { threadId: thread.id, input: [text(words)] });
+		return (await server.next('turn/completed')).params.turn;
+	};
+	return { model, home, server, turn };
+}
+
+for (const [name, pattern] of kinds) {
+	test(`a large ${name} message reaches the client, the file and the next request whole`, options, async (t) => {
+		const { model, home, server, turn } = await start(t, [message(pattern, MIB / 2), say('Next.')]);
+		const want = expected(pattern, MIB / 2);
+		const { items, itemsView } = await turn('go');
+		assert.equal(itemsView, 'summary');
+		assert.ok(items[0].text === want);
+		const completed = server.messages.find(({ method, params }) =>
+			method === 'item/completed' && params.item.type === 'agentMessage');
+		assert.ok(completed.params.item.text === want);
+		await turn('more');
+		const sent = model.requests().at(-1).body.input.find(({ role }) => role === 'assistant');
+		assert.ok(sent.content[0].text === want);
+		assert.equal((await server.end()).code, 0);
+		const lines = readLines(rollouts(home)[0]);
+		const recorded = lines.filter(({ payload }) =>
+			[payload.message, payload.last_agent_message, payload.item?.content?.[0]?.text, payload.content?.[0]?.text]
+				.some((words) => words === want));
+		assert.ok(recorded.length >= 3, recorded.map(({ type, payload }) => `${type} ${payload.type}`).join());
+	});
+}
+
+test('a large message is in memory twice at most while a client receives it', options, async (t) => {
+	const { server, turn } = await start(t, [say('Hello.'), message('x', SIZE)]);
+	await turn('warm');
+	const proc = (file) => fs.readFileSync(`/proc/${server.child.pid}/${file}`, 'utf8');
+	if (proc('maps').includes('libasan')) return t.skip('a sanitizer keeps freed memory');
+	const peak = () => Number(/VmHWM:\s*(\d+)/.exec(proc('status'))[1]);
+	const before = peak();
+	await turn('go');
+	assert.ok(peak() - before < 2.75 * SIZE / 1024, `grew by ${peak() - before} KiB`);
+});
