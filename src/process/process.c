@@ -2,8 +2,7 @@
  * a background process holds must still be read. process_destroy only detaches the owner; the struct frees itself
  * when the child has been reaped and the last handle has closed.
  *
- * All pipes are read through one buffer of 64 KiB per thread. The callback of a read runs right after the read and
- * passes the bytes on before the next one, so sharing is safe and idle commands cost no memory. */
+ * All pipes of a thread are read through one buffer: the callback of a read passes the bytes on before the next one. */
 #include "process/process.h"
 
 #include <errno.h>
@@ -26,8 +25,7 @@
 #include "process/supervisor.h"
 #include "process/tree_kill.h"
 
-enum { READ_SIZE = 64 * KIB, STREAMS = 2 };
-static _Thread_local char read_buffer[READ_SIZE];
+enum { STREAMS = 2 };
 static _Thread_local size_t lingering_count;
 
 struct stream {
@@ -42,6 +40,7 @@ struct process {
 	void *self;
 	struct reaped_command reaped;
 	struct supervisor_child child;
+	char *buf;                  /* PROCESS_READ_SIZE bytes, for all commands of the thread */
 	struct stream out[STREAMS]; /* indexed by enum exec_stream */
 	struct process_input in;
 	bool has_terminal;
@@ -69,6 +68,7 @@ static void free_if_done(struct process *process)
 	mem_close_slot(&process->nowhere);
 	process_input_finish(&process->in);
 	free(process->error);
+	process_buffer_unref();
 	free(process);
 }
 
@@ -109,9 +109,8 @@ static void stream_open(struct stream *stream, struct process *process, int fd)
 
 static void on_alloc(uv_handle_t *uv, size_t suggested, uv_buf_t *ret_buf)
 {
-	(void)uv;
 	(void)suggested;
-	*ret_buf = uv_buf_init(read_buffer, READ_SIZE);
+	*ret_buf = uv_buf_init(((struct stream *)uv->data)->process->buf, PROCESS_READ_SIZE);
 }
 
 static void stream_read_start(struct stream *stream)
@@ -144,7 +143,7 @@ static void report_output(struct stream *stream, size_t len)
 	struct process *process = stream->process;
 	if (process->is_ended || process->is_dropped)
 		return;
-	process->handler.on_output((enum exec_stream)(stream - process->out), str_n(read_buffer, len), process->self);
+	process->handler.on_output((enum exec_stream)(stream - process->out), str_n(process->buf, len), process->self);
 }
 
 /* Reads what the pipe holds, because data that arrived while the loop was busy belongs to the output. A background
@@ -154,7 +153,7 @@ static void read_rest(struct stream *stream)
 	uv_os_fd_t fd;
 	size_t total = 0;
 	while (stream->is_open && total < LIMIT_EXEC_CAPTURE && uv_fileno((uv_handle_t *)&stream->pipe, &fd) == 0) {
-		ssize_t got = read(fd, read_buffer, READ_SIZE);
+		ssize_t got = read(fd, stream->process->buf, PROCESS_READ_SIZE);
 		if (got < 0 && errno == EINTR)
 			continue;
 		if (got == 0 || (got < 0 && errno == EIO))
@@ -398,6 +397,7 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 		free(process);
 		return NULL;
 	}
+	process->buf = process_buffer_ref();
 	open_streams(process, &fds);
 	return process;
 }

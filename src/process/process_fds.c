@@ -75,3 +75,23 @@ void process_fds_finish(struct process_fds *fds)
 			mem_close_slot(&fds->child[i]);
 	}
 }
+
+/* ---- the buffer for output ---- */
+
+static _Thread_local struct {
+	char *bytes;
+	size_t commands;
+} shared;
+
+char *process_buffer_ref(void)
+{
+	if (shared.commands++ == 0)
+		shared.bytes = xmalloc(PROCESS_READ_SIZE);
+	return shared.bytes;
+}
+
+void process_buffer_unref(void)
+{
+	if (--shared.commands == 0)
+		free(steal(shared.bytes));
+}

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/limits.h"
 
 /* The size of a terminal in character cells. */
 struct pty_size {
@@ -41,5 +42,11 @@ struct process_fds {
 must_check int process_fds_open(struct process_fds *fds, const struct process_fds_spec *spec, struct error *err);
 void process_fds_finish(struct process_fds *fds);
 #define auto_process_fds __attribute__((cleanup(process_fds_finish)))
+
+/* The buffer that the output of all commands of a thread is read through. It exists while there are commands: an array
+ * of the thread itself would be cleared whenever a thread of any kind starts. */
+enum { PROCESS_READ_SIZE = 64 * KIB };
+char *process_buffer_ref(void);
+void process_buffer_unref(void);
 
 #endif
