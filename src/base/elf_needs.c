@@ -29,6 +29,16 @@ static uint64_t table(const struct elf_needs *needs, ElfW(Sxword) tag)
 	return 0;
 }
 
+static void find_tables(struct elf_needs *needs)
+{
+	needs->symbols = table(needs, DT_SYMTAB);
+	needs->names = table(needs, DT_STRTAB);
+	needs->names_size = table(needs, DT_STRSZ);
+	needs->versions = table(needs, DT_VERSYM);
+	needs->needed = table(needs, DT_VERNEED);
+	needs->needed_count = table(needs, DT_VERNEEDNUM);
+}
+
 static bool read_header(struct elf_needs *needs, int fd)
 {
 	const ElfW(Ehdr) *header = &needs->header;
@@ -62,12 +72,12 @@ static size_t read_segments(struct elf_needs *needs, int fd)
 static bool read_tables(struct elf_needs *needs, int fd, size_t segment)
 {
 	uint32_t hashed_from = 0;
-	uint64_t hashes = table(needs, DT_GNU_HASH), names = table(needs, DT_STRTAB);
-	uint64_t end = table(needs, DT_VERNEED) + LIMIT_ELF_VERSIONS;
-	if (!hashes || !names || !read_at(fd, hashes + sizeof(uint32_t), &hashed_from, sizeof(hashed_from)))
+	find_tables(needs);
+	uint64_t hashes = table(needs, DT_GNU_HASH), end = needs->needed + LIMIT_ELF_VERSIONS;
+	if (!hashes || !needs->names || !read_at(fd, hashes + sizeof(uint32_t), &hashed_from, sizeof(hashed_from)))
 		return false;
-	if (names + table(needs, DT_STRSZ) > end)
-		end = names + table(needs, DT_STRSZ);
+	if (needs->names + needs->names_size > end)
+		end = needs->names + needs->names_size;
 	size_t size = end < segment ? end : segment;
 	needs->symbol_count = hashed_from;
 	char *room = size > 0 ? buf_reserve(&needs->bytes, size) : NULL;
@@ -95,7 +105,7 @@ void elf_needs_finish(struct elf_needs *needs)
 
 static struct str name_at(const struct elf_needs *needs, uint64_t offset)
 {
-	uint64_t names = table(needs, DT_STRTAB), size = table(needs, DT_STRSZ);
+	uint64_t names = needs->names, size = needs->names_size;
 	if (names > needs->bytes.len || size > needs->bytes.len - names || offset >= size)
 		return STR_NONE;
 	const char *name = needs->bytes.data + names + offset;
@@ -112,11 +122,11 @@ struct str elf_needs_library(const struct elf_needs *needs, size_t i)
 struct str elf_needs_symbol(const struct elf_needs *needs, size_t i, uint16_t *ret_version)
 {
 	ElfW(Sym) symbol;
-	uint64_t versions = table(needs, DT_VERSYM);
 	*ret_version = 0;
-	if (!take(needs, table(needs, DT_SYMTAB) + i * sizeof(symbol), &symbol, sizeof(symbol)))
+	if (!take(needs, needs->symbols + i * sizeof(symbol), &symbol, sizeof(symbol)))
 		return STR_NONE;
-	if (versions && !take(needs, versions + i * sizeof(*ret_version), ret_version, sizeof(*ret_version)))
+	if (needs->versions &&
+	    !take(needs, needs->versions + i * sizeof(*ret_version), ret_version, sizeof(*ret_version)))
 		return STR_NONE;
 	*ret_version &= 0x7fff; /* the highest bit hides a definition */
 	return name_at(needs, symbol.st_name);
@@ -138,7 +148,7 @@ static bool find_in(const struct elf_needs *needs, uint64_t at, uint16_t index, 
 bool elf_needs_version(const struct elf_needs *needs, uint16_t index, struct elf_version *ret)
 {
 	ElfW(Verneed) library;
-	uint64_t at = table(needs, DT_VERNEED), count = table(needs, DT_VERNEEDNUM);
+	uint64_t at = needs->needed, count = needs->needed_count;
 	for (; count > 0 && take(needs, at, &library, sizeof(library)); count--, at += library.vn_next) {
 		ret->library = name_at(needs, library.vn_file);
 		if (find_in(needs, at + library.vn_aux, index, library.vn_cnt, ret))

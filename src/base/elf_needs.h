@@ -18,6 +18,7 @@ struct elf_needs {
 	size_t dynamic_count;
 	size_t symbol_count; /* symbols that other libraries define, and one that is empty before them */
 	/* private */
+	uint64_t symbols, names, names_size, versions, needed, needed_count; /* where the tables are */
 	struct buf bytes; /* the beginning of the file, up to the end of the last table */
 };
 

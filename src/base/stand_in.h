@@ -10,6 +10,8 @@
 #ifndef BASE_STAND_IN_H
 #define BASE_STAND_IN_H
 
+#include <stdbool.h>
+
 /* Called by a program that uses none of the libraries of stand_in.def, before it loads libraries. */
 void stand_in_allow(void);
 
@@ -17,8 +19,9 @@ void stand_in_allow(void);
  * that is not allowed or not possible; nothing is loaded then. */
 void *stand_in_open(const char *file);
 
-/* Call it when libcurl has been initialised. The start of OpenSSL, which is a part of that and takes 0.7 ms and 2 MB,
- * is put off until the first TLS connection. */
-void stand_in_ready(void);
+/* libcurl starts OpenSSL when it is initialised, which takes 0.7 ms and 2 MB. If it was opened by stand_in_open, this
+ * function does so instead; call it before a TLS connection. False if OpenSSL does not start, as its error says then.
+ */
+bool stand_in_start_tls(void);
 
 #endif

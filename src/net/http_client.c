@@ -145,9 +145,7 @@ static const char *const names[] = {
 
 static int initialise(struct error *err)
 {
-	CURLcode result = library.global_init(CURL_GLOBAL_DEFAULT);
-	stand_in_ready();
-	if (result == CURLE_OK)
+	if (library.global_init(CURL_GLOBAL_DEFAULT) == CURLE_OK)
 		return 0;
 	return error_set(err, ERR_unsupported, "the installed libcurl cannot be initialised: reinstall libcurl4");
 }

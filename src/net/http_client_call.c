@@ -11,6 +11,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/stand_in.h"
 #include "net/http_client_priv.h"
 #include "net/http_head.h"
 
@@ -298,6 +299,7 @@ static void set_tls(struct http_call *call)
 {
 	const struct http_curl *curl = call->client->curl;
 	const char *ca_file = call->client->ca_file;
+	stand_in_start_tls(); /* the connection reports if it could not */
 	curl->easy_setopt(call->easy, CURLOPT_SHARE, call->client->share);
 	if (ca_file || file_exists(HTTP_SYSTEM_CA_FILE)) {
 		curl->easy_setopt(call->easy, CURLOPT_CAINFO, ca_file);
