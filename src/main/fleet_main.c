@@ -20,6 +20,7 @@
 #include "ui/debug/debug_command.h"
 #include "ui/fleet/fleet_call.h"
 #include "ui/import/import_command.h"
+#include "ui/serve/acp_command.h"
 #include "ui/serve/app_server_generate_command.h"
 #include "ui/serve/mock_command.h"
 #include "ui/serve/proto_command.h"
@@ -83,6 +84,7 @@ static const struct {
 	{"worker", worker_main},
 	{"fleet", fleet_main},
 	{"serve", serve_main},
+	{"acp", acp_main},
 	{"mock-model", mock_model_main},
 	{"proto", proto_http_main},
 	{"import", import_main},

@@ -312,7 +312,7 @@ test('each program that is packed is held to its budget and hardening', (t) => {
 	const names = ['codex', 'codex-fleet', 'codex-code-mode-host'];
 	const link = (name, ...flags) => spawnSync('cc', [source, '-s', ...flags, '-o', path.join(dir, name)]);
 	for (const name of names) if (link(name, '-pie', '-Wl,-z,relro,-z,now,-z,noexecstack').error) return t.skip('there is no compiler');
-	fs.appendFileSync(path.join(dir, 'codex-fleet'), Buffer.alloc(1_700_000));
+	fs.appendFileSync(path.join(dir, 'codex-fleet'), Buffer.alloc(1_800_000));
 	link('codex-code-mode-host', '-no-pie', '-Wl,-z,execstack,-z,lazy');
 	const files = ['codex', 'main.c', 'codex-fleet', 'codex-code-mode-host'].map((name) => path.join(dir, name));
 	fs.copyFileSync(files[0], files[1]); // in place of an archive
@@ -321,7 +321,7 @@ test('each program that is packed is held to its budget and hardening', (t) => {
 	const failed = (name) => [...stdout.matchAll(new RegExp(`^not ok \\d+ - ${name} (.*)$`, 'gm'))].map((match) => match[1])
 		.filter((what) => !/glibc|relocations that|notes the|in one place/.test(what));
 	assert.deepEqual(failed('codex'), []);
-	assert.deepEqual(failed('codex-fleet'), ['has at most 1700000 bytes']);
+	assert.deepEqual(failed('codex-fleet'), ['has at most 1800000 bytes']);
 	assert.deepEqual(failed('codex-code-mode-host'), ['is position independent', 'has no executable stack', 'binds at start']);
 });
 

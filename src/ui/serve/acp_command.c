@@ -11,11 +11,13 @@
 #include "acp/acp_server.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/stand_in.h"
 #include "config/config.h"
 #include "config/config_env.h"
 #include "engine/codex/codex.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
+#include "ui/fleet/fleet_options.h"
 
 enum { SIGNALS = 3 };
 
@@ -46,7 +48,7 @@ static const char details[] = "Editors start this program and speak the Agent Cl
 			      "  \"agent_servers\": {\n"
 			      "    \"Codex\": {\"type\": \"custom\", \"command\": \"codex\", \"args\": [\"acp\"]}}\n"
 			      "\n"
-			      "docs/acp.md has the settings of other editors, and all methods.\n";
+			      "docs/acp.md has the settings of other editors, and all methods.\n" FLEET_DETAILS;
 
 const struct cli_command acp_command = {
 	.name = "codex acp",
@@ -143,6 +145,8 @@ int acp_main(int argc, char **argv)
 	struct error err;
 	int status = cli_read(&acp_command, argc, argv, &run, &words);
 	if (status < 0) {
+		if (!config_env_wants_whole_libcurl())
+			stand_in_allow();
 		status = start(&run, &err);
 		if (status != 0)
 			fprintf(stderr, "codex acp: %s\n", err.text);
