@@ -81,6 +81,7 @@ struct app_server *app_server_create(const struct app_server_options *options)
 	};
 	app_server_init(server, &setup);
 	server->config = config_ref(options->config);
+	server->is_strict = options->is_strict;
 	server->is_attachable = options->is_attachable;
 	server->settings = process_settings_create(server);
 	server->threads = threads_create();

@@ -27,6 +27,7 @@ struct app_server_options {
 	const char *cwd;             /* absolute; relative folders of clients are resolved against it */
 	const struct str *overrides; /* key=value texts of -c options on the command line, copied */
 	size_t override_count;
+	bool is_strict;     /* unknown keys are errors of thread/start, too */
 	bool is_attachable; /* terminals can attach to threads: the server outlives its clients */
 	/* Called on the loop after a client has disconnected; left is the number of remaining clients. May destroy
 	 * the server. */

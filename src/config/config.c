@@ -5,7 +5,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/buf.h"
@@ -40,7 +39,7 @@ struct loaded {
 	const struct config_required *required; /* NULL: no requirements.toml */
 	const char *home;
 	const char *profile;
-	bool ignores_user, ignores_rules, bypasses_hook_trust;
+	bool ignores_user, ignores_rules, bypasses_hook_trust, needs_no_key;
 	VEC(const char *) inert; /* keys without effect, in the arena */
 	size_t own_folders;      /* number of layers.folders that belong to the system and the user; they come first */
 	struct agent_roles roles;
@@ -264,6 +263,7 @@ struct config *config_load(const struct config_source *source, struct error *err
 	l->ignores_user = source->ignore_user_config;
 	l->ignores_rules = source->ignore_rules;
 	l->bypasses_hook_trust = source->bypass_hook_trust;
+	l->needs_no_key = source->needs_no_key;
 	config_layers_init(&l->layers, &l->arena);
 	if (load(l, source, err) == 0)
 		return &l->config;
@@ -414,6 +414,11 @@ bool config_ignores_rules(const struct config *config)
 	return loaded_of(config)->ignores_rules;
 }
 
+bool config_needs_no_key(const struct config *config)
+{
+	return loaded_of(config)->needs_no_key;
+}
+
 bool config_bypasses_hook_trust(const struct config *config)
 {
 	return loaded_of(config)->bypasses_hook_trust;
@@ -473,26 +478,20 @@ struct config_binder config_binder(const struct config *config, struct arena *ar
 
 /* ---- changes of the files ---- */
 
-static void add_file(uint64_t *stamp, const char *dir, const char *name)
-{
-	auto_free char *path = path_join(dir, name);
-	config_layer_stamp(stamp, path);
-}
-
 uint64_t config_stamp(const char *home, const char *cwd)
 {
 	uint64_t stamp = 0;
 	auto_free char *dir = xstrdup(cwd);
-	add_file(&stamp, "/etc/codex", "config.toml");
-	add_file(&stamp, "/etc/codex", "managed_config.toml");
-	add_file(&stamp, "/etc/codex", "requirements.toml");
-	add_file(&stamp, home, "config.toml");
-	add_file(&stamp, home, "plugins");
-	add_file(&stamp, home, "agents");
+	config_layer_stamp_in(&stamp, "/etc/codex", "config.toml");
+	config_layer_stamp_in(&stamp, "/etc/codex", "managed_config.toml");
+	config_layer_stamp_in(&stamp, "/etc/codex", "requirements.toml");
+	config_layer_stamp_in(&stamp, home, "config.toml");
+	config_layer_stamp_in(&stamp, home, "plugins");
+	config_layer_stamp_in(&stamp, home, "agents");
 	for (char *end = dir + strlen(dir); end; end = strrchr(dir, '/')) {
 		*end = '\0';
-		add_file(&stamp, dir[0] ? dir : "/", ".codex/config.toml");
-		add_file(&stamp, dir[0] ? dir : "/", ".codex/agents");
+		config_layer_stamp_in(&stamp, dir[0] ? dir : "/", ".codex/config.toml");
+		config_layer_stamp_in(&stamp, dir[0] ? dir : "/", ".codex/agents");
 	}
 	return stamp;
 }

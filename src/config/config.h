@@ -49,6 +49,7 @@ struct config_source {
 	bool ignore_user_config;
 	bool ignore_project;    /* true: project files are ignored */
 	bool bypass_hook_trust; /* hooks run without stored trust */
+	bool needs_no_key;      /* no request will be sent: a provider without a key is no error */
 	bool ignore_rules;      /* rules files other than the system's are ignored */
 };
 
@@ -82,6 +83,7 @@ bool config_trusts_folder(const struct config *config, const char *folder);
 const char *config_project_root(const struct config *config, enum trust_level *ret_level);
 bool config_ignores_rules(const struct config *config);
 bool config_bypasses_hook_trust(const struct config *config);
+bool config_needs_no_key(const struct config *config);
 const char *config_profile(const struct config *config); /* the profile in use, or NULL */
 /* Returns the administrator's requirements, or NULL without requirements.toml. */
 const struct config_required *config_required(const struct config *config);

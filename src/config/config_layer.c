@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 void config_layers_init(struct config_layers *layers, struct arena *arena)
@@ -57,6 +58,12 @@ void config_layer_stamp(uint64_t *stamp, const char *path)
 		facts.changed_ns = (uint64_t)info.st_ctim.tv_nsec;
 	}
 	*stamp = str_hash(str_n((const char *)&facts, sizeof(facts)));
+}
+
+void config_layer_stamp_in(uint64_t *stamp, const char *dir, const char *name)
+{
+	auto_free char *path = path_join(dir, name);
+	config_layer_stamp(stamp, path);
 }
 
 void config_layer_note(struct config_layers *layers, const char *path)

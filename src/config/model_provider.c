@@ -218,7 +218,8 @@ static bool find_account(struct provider_resolve *r)
 {
 	bool has_own_key =
 		r->to->auth_command || r->entry.env_key || r->entry.experimental_bearer_token || names_authorization(r);
-	if (has_own_key || !(r->to->is_openai || r->entry.requires_openai_auth) || config_env("CODEX_API_KEY"))
+	if (has_own_key || config_needs_no_key(r->config) || !(r->to->is_openai || r->entry.requires_openai_auth) ||
+	    config_env("CODEX_API_KEY"))
 		return true;
 	struct auth_place place = auth_place_of(r->config);
 	struct error failure;
@@ -254,7 +255,7 @@ static bool set_openai_key(struct provider_resolve *r)
 
 static bool find_key(struct provider_resolve *r)
 {
-	if (r->to->auth_command)
+	if (r->to->auth_command || config_needs_no_key(r->config))
 		return true;
 	if (r->entry.env_key)
 		return set_env_key(r);

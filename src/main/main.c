@@ -45,12 +45,9 @@ static int end_process(int status)
 /* Runs a command. argv[at] is its word; options before it belong to the command and are moved after it. */
 static int run_word(int argc, char **argv, int at)
 {
-	char *text = argv[at];
-	const struct cli_word *word = cli_find_word(&codex_command, text);
+	const struct cli_word *word = cli_move_word(&codex_command, argv, at);
 	if (!word)
-		return command_refuse(text);
-	memmove(&argv[2], &argv[1], sizeof(*argv) * (size_t)(at - 1));
-	argv[1] = text;
+		return command_refuse(argv[at]);
 	prepare_process();
 	return end_process(word->run(argc - 1, argv + 1));
 }

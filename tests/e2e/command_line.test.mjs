@@ -143,6 +143,53 @@ test('lists of what this version lacks are empty', needs('app-server'), async (t
 	assert.deepEqual((await server.request('mcpServerStatus/list', {})).data, []);
 });
 
+test('every command takes -c, --enable and --disable, before and after its words', options, async (t) => {
+	const home = makeHome(t, null), dir = tempDir(t, 'out');
+	const commands = ['login status', 'logout', 'mcp list', 'mcp get x', 'sandbox true', 'features list', 'archive x', 'unarchive x', 'delete x',
+		'queue --thread x --message y', 'debug models', 'completion bash', 'execpolicy check --rules x ls', 'plugin list', 'update', 'help exec',
+		'apply x', 'app-server daemon status', 'app-server proxy', `app-server generate-ts --out ${dir}/a`,
+		`app-server generate-json-schema --out ${dir}/b`, 'app-server --listen off'];
+	for (const command of commands.map((words) => words.split(' '))) {
+		for (const more of [['-c', 'model="x"'], ['--enable', 'goals'], ['--disable=goals']])
+			for (const args of [[...more, ...command], command[0] === 'sandbox' || command[0] === 'execpolicy' ? command : [...command, ...more]])
+				assert.notEqual((await runCodex(t, args, { home })).code, 2, args.join(' '));
+		if (command[0] === 'apply') continue;
+		const { code, stderr } = await runCodex(t, ['--enable', 'goal', ...command], { home });
+		assert.equal(code, 1, command.join(' '));
+		assert.match(stderr, /Unknown feature flag: goal; a similar one is `goals`\n$/);
+	}
+	assert.equal((await runCodex(t, ['sandbox', 'echo', '--enable', 'x'], { home })).stdout, '--enable x\n', 'of the command');
+	const where = makeHome(t, null, 'cli_auth_credentials_store = "ephemeral"\n');
+	fs.writeFileSync(path.join(where, 'auth.json'), '{"auth_mode":"apikey","OPENAI_API_KEY":"sk-test-1234567890abcd"}', { mode: 0o600 });
+	assert.equal((await runCodex(t, ['login', 'status'], { home: where })).code, 1);
+	assert.equal((await runCodex(t, ['login', 'status', '-c', 'cli_auth_credentials_store="file"'], { home: where })).code, 0);
+	await runCodex(t, ['logout', '-c', 'cli_auth_credentials_store="file"'], { home: where });
+	assert.equal(fs.existsSync(path.join(where, 'auth.json')), false);
+});
+
+test('app-server takes the options of editors, and --strict-config holds for its threads', needs('app-server'), async (t) => {
+	const home = makeHome(t, null);
+	const server = await startAppServer(t, null, { home, args: ['--analytics-default-enabled', '--strict-config', '--enable', 'goals'] });
+	await assert.rejects(server.request('thread/start', { config: { modell: 'x' } }), { message: /unknown configuration field `modell`/ });
+	assert.ok((await server.request('thread/start', {})).thread.id);
+	assert.equal((await server.request('config/read', {})).config.features.goals, true);
+	await server.end();
+	fs.appendFileSync(path.join(home, 'config.toml'), '[tui]\n[whatever]\n');
+	const { code, stderr } = await runCodex(t, ['app-server', '--strict-config'], { home });
+	assert.deepEqual([code, /config\.toml:\d+: unknown configuration field `whatever`/.test(stderr)], [1, true], stderr);
+});
+
+test('debug prompt-input needs no key', options, async (t) => {
+	for (const config of ['model_provider = "openai"\n',
+		'model_provider = "x"\n[model_providers.x]\nname = "x"\nbase_url = "http://127.0.0.1:9"\nenv_key = "NO_SUCH"\n']) {
+		const home = tempDir(t, 'home');
+		fs.writeFileSync(path.join(home, 'config.toml'), config);
+		const { code, stdout, stderr } = await runCodex(t, ['debug', 'prompt-input', 'hello'], { home });
+		assert.equal(code, 0, stderr);
+		assert.equal(JSON.parse(stdout).at(-1).content[0].text, 'hello');
+	}
+});
+
 test('debug prompt-input prints what the first request would contain, and asks no model', options, async (t) => {
 	const model = await startModel(t, [say('unused')]);
 	const home = makeHome(t, model, '[mcp_servers.x]\ncommand = "/nonexistent"');

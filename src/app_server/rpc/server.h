@@ -50,6 +50,7 @@ struct app_server {
 	char *cwd;             /* absolute; relative paths of clients are resolved against it */
 	struct str *overrides; /* key=value texts of -c options, owned */
 	size_t override_count;
+	bool is_strict;     /* unknown keys of a thread's configuration are errors */
 	bool is_attachable; /* terminals can attach to threads */
 	const struct server_events *events;
 	const struct server_requests *requests;

@@ -181,6 +181,7 @@ static struct config *load(struct thread_configs *configs, const struct app_serv
 		.override_count = options->list.count,
 		.defaults = server->settings->switches.items,
 		.default_count = server->settings->switches.count,
+		.is_strict = server->is_strict,
 	};
 	buf_init(&key, LIMIT_LINE);
 	write_key(&key, server, cwd, options);

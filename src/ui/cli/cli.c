@@ -4,6 +4,7 @@
 #include "ui/cli/cli.h"
 
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/text.h"
+#include "config/feature.h"
 
 /* ---- suggestions ---- */
 
@@ -88,12 +90,23 @@ struct str cli_nearest(struct str wrong, const char *(*name_at)(size_t index))
 	return suggest.best;
 }
 
+int cli_check_feature(const char *name, struct error *err)
+{
+	if (feature_is_known(str_of(name)))
+		return 0;
+	struct str nearest = cli_nearest(str_of(name), feature_name_at);
+	if (!nearest.ptr)
+		return error_set(err, ERR_config, "Unknown feature flag: %s (`codex features list` shows all)", name);
+	return error_set(err, ERR_config, "Unknown feature flag: %s; a similar one is `%.*s`", name, STR_ARG(nearest));
+}
+
 struct reader {
 	const struct cli_command *command;
 	char **argv;
 	int argc;
 	int at;
 	void *options; /* NULL: values are checked and discarded */
+	bool looks;    /* only for the first positional */
 	struct cli_result *result;
 	struct error *err;
 };
@@ -174,13 +187,31 @@ static int wrong_value(const struct reader *reader, const struct cli_option *opt
 
 /* ---- options ---- */
 
-static const struct cli_option *find_name(const struct cli_command *command, struct str name)
+/* The options that every command takes, as in codex 0.169. Most tables have them for their help. */
+static const struct cli_option general[] = {
+	{.name = "config", .letter = 'c', .kind = CLI_LIST, .value = "key=value"},
+	{.name = "enable", .kind = CLI_LIST, .value = "FEATURE"},
+	{.name = "disable", .kind = CLI_LIST, .value = "FEATURE"},
+};
+
+static bool is_general(const struct cli_option *option)
 {
-	for (size_t i = 0; i < command->option_count; i++) {
-		if (str_is(name, command->options[i].name))
-			return &command->options[i];
+	return option >= general && option < general + countof(general);
+}
+
+static const struct cli_option *find_in(const struct cli_option *rows, size_t count, struct str name)
+{
+	for (size_t i = 0; i < count; i++) {
+		if (str_is(name, rows[i].name))
+			return &rows[i];
 	}
 	return NULL;
+}
+
+static const struct cli_option *find_name(const struct cli_command *command, struct str name)
+{
+	const struct cli_option *own = find_in(command->options, command->option_count, name);
+	return own ? own : find_in(general, countof(general), name);
 }
 
 static const struct cli_option *find_letter(const struct cli_command *command, char letter)
@@ -189,7 +220,7 @@ static const struct cli_option *find_letter(const struct cli_command *command, c
 		if (command->options[i].letter == letter)
 			return &command->options[i];
 	}
-	return NULL;
+	return letter == general[0].letter ? &general[0] : NULL;
 }
 
 static bool is_choice(const struct cli_option *option, const char *value)
@@ -202,8 +233,27 @@ static bool is_choice(const struct cli_option *option, const char *value)
 	return !option->choices;
 }
 
+static int store_general(struct reader *reader, const struct cli_option *option, const char *value)
+{
+	bool is_feature = option != &general[0];
+	if (is_feature && cli_check_feature(value, reader->err) != 0)
+		return -ERR_config;
+	if (reader->looks)
+		return 0;
+	char *text = !is_feature ? xstrdup(value)
+	                         : xasprintf("features.%s=%s", value, option == &general[1] ? "true" : "false");
+	vec_push(&reader->result->overrides, text);
+	const struct cli_option *config =
+		find_in(reader->command->options, reader->command->option_count, STR("config"));
+	if (config && config->kind == CLI_LIST && reader->options)
+		vec_push((struct cli_list *)(void *)((char *)reader->options + config->offset), text);
+	return 0;
+}
+
 static int store(struct reader *reader, const struct cli_option *option, const char *value)
 {
+	if (is_general(option))
+		return store_general(reader, option, value);
 	if (!is_choice(option, value))
 		return wrong_value(reader, option, value);
 	if (!reader->options)
@@ -374,7 +424,7 @@ static bool is_plea(const struct reader *reader, const char *text)
 static int parse(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result,
                  struct error *err)
 {
-	struct reader reader = {command, argv, argc, 1, options, result, err};
+	struct reader reader = {command, argv, argc, 1, options, false, result, err};
 	bool is_literal = false;
 	int status = 0;
 	*result = (struct cli_result){0};
@@ -395,7 +445,7 @@ static int parse(const struct cli_command *command, int argc, char **argv, void 
 int cli_find_positional(const struct cli_command *command, int argc, char **argv, int *ret_at,
                         struct cli_result *result, struct error *err)
 {
-	struct reader reader = {command, argv, argc, 1, NULL, result, err};
+	struct reader reader = {command, argv, argc, 1, NULL, true, result, err};
 	int status = 0;
 	*result = (struct cli_result){0};
 	while (status == 0 && reader.at < argc && is_dashed(argv[reader.at]) && strcmp(argv[reader.at], "--") != 0) {
@@ -404,6 +454,17 @@ int cli_find_positional(const struct cli_command *command, int argc, char **argv
 	}
 	*ret_at = reader.at;
 	return result->wants_help || result->wants_version ? 0 : status;
+}
+
+const struct cli_word *cli_move_word(const struct cli_command *command, char **argv, int at)
+{
+	char *text = argv[at];
+	const struct cli_word *word = text ? cli_find_word(command, text) : NULL;
+	if (!word)
+		return NULL;
+	memmove(&argv[2], &argv[1], sizeof(*argv) * (size_t)(at - 1));
+	argv[1] = text;
+	return word;
 }
 
 int cli_read(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result)
@@ -429,12 +490,7 @@ void cli_finish(const struct cli_command *command, void *options, struct cli_res
 		vec_finish((struct cli_list *)slot);
 	}
 	vec_finish(&result->positionals);
-}
-
-bool cli_wants_help(int argc, char **argv)
-{
-	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
-		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
-			return true;
-	return false;
+	vec_for_each(text, &result->overrides)
+		free(*text);
+	vec_finish(&result->overrides);
 }

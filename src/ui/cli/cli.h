@@ -71,9 +71,15 @@ struct cli_command {
 struct cli_result {
 	const struct cli_word *word; /* the first positional if it is a word and does not follow "--" */
 	struct cli_list positionals;
+	/* "key=value" texts of -c, --enable and --disable, which every command takes, if its table lacks them; owned.
+	 * Those of the last two are also added to a row `config`. */
+	VEC(char *) overrides;
 	bool wants_help;
 	bool wants_version;
 };
+
+/* 0 if the feature is known, else ERR_config and a message that suggests the nearest name. */
+must_check int cli_check_feature(const char *name, struct error *err);
 
 /* Parses argv[1..] and handles --help, --version and errors. Options and positionals may be mixed; "--" ends the
  * options. Returns -1 to continue, else the exit status.
@@ -85,6 +91,10 @@ void cli_finish(const struct cli_command *command, void *options, struct cli_res
 /* Finds the first positional without storing any option. *ret_at is its index, or argc. */
 must_check int cli_find_positional(const struct cli_command *command, int argc, char **argv, int *ret_at,
                                    struct cli_result *result, struct error *err);
+
+/* If argv[at], which may be its end, is a word of the command: moves it before the options, which belong to it, and
+ * returns it. Else returns NULL. */
+const struct cli_word *cli_move_word(const struct cli_command *command, char **argv, int at);
 
 /* Returns the name that is nearest to a mistyped one; STR_NONE if none is similar. name_at returns NULL at the end. */
 struct str cli_nearest(struct str wrong, const char *(*name_at)(size_t index));
@@ -101,7 +111,7 @@ void cli_print_help(const struct cli_command *command, int fd);
 /* Prints the version, such as "codex-cli-exec 1.2.3" for "codex exec". */
 void cli_print_version(const struct cli_command *command);
 /* Prints an error of the command line on stderr, with the usage unless only a value is wrong (ERR_invalid); returns
- * the exit status (2). */
+ * the exit status: 2, or 1 for ERR_config, an unknown feature. */
 int cli_print_error(const struct cli_command *command, const struct error *err);
 
 #endif

@@ -1,6 +1,7 @@
 /* Help is formatted for 80 columns on all terminals, because a fixed width is readable and can be tested. If a name is
  * too long for its column, its text starts on the next line. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -136,9 +137,21 @@ void cli_print_version(const struct cli_command *command)
 
 int cli_print_error(const struct cli_command *command, const struct error *err)
 {
+	if (err->code == ERR_config) {
+		fprintf(stderr, "Error: %s\n", err->text);
+		return 1;
+	}
 	fprintf(stderr, "error: %s\n\n", err->text);
 	if (err->code == ERR_usage)
 		fprintf(stderr, "%s\n\n", command->usage);
 	fputs("For more information, try '--help'.\n", stderr);
 	return error_exit_status(ERR_usage);
+}
+
+bool cli_wants_help(int argc, char **argv)
+{
+	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
+		if (strcmp(argv[i], "--help") == 0 || strcmp(argv[i], "-h") == 0)
+			return true;
+	return false;
 }

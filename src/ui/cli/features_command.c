@@ -58,16 +58,6 @@ const struct cli_command features_command = {
 	.most_positionals = 1,
 };
 
-int features_check(const char *name, struct error *err)
-{
-	if (feature_is_known(str_of(name)))
-		return 0;
-	struct str nearest = cli_nearest(str_of(name), feature_name_at);
-	if (!nearest.ptr)
-		return error_set(err, ERR_config, "Unknown feature flag: %s (`codex features list` shows all)", name);
-	return error_set(err, ERR_config, "Unknown feature flag: %s; a similar one is `%.*s`", name, STR_ARG(nearest));
-}
-
 static int fail(const struct error *err)
 {
 	fprintf(stderr, "Error: %s\n", err->text);
@@ -79,7 +69,7 @@ static int fail(const struct error *err)
 static int add_switches(char ***texts, const struct cli_list *names, const char *value, struct error *err)
 {
 	for (size_t i = 0; i < names->count; i++) {
-		if (features_check(names->items[i], err) != 0)
+		if (cli_check_feature(names->items[i], err) != 0)
 			return -(int)err->code;
 		*(*texts)++ = xasprintf("features.%s=%s", names->items[i], value);
 	}
@@ -153,7 +143,7 @@ static int change(const char *name, bool is_on)
 	struct error err;
 	struct change change = {name, is_on};
 	auto_free char *home = config_env_home(&err);
-	if (!home || features_check(name, &err) != 0 || config_file_change(home, write_change, &change, &err) != 0)
+	if (!home || cli_check_feature(name, &err) != 0 || config_file_change(home, write_change, &change, &err) != 0)
 		return fail(&err);
 	printf("%s feature `%s` in config.toml.\n", is_on ? "Enabled" : "Disabled", name);
 	return 0;

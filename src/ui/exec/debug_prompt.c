@@ -100,6 +100,7 @@ static int load(struct preview *preview, struct error *err)
 	preview->cwd = realpath(want, NULL);
 	if (!preview->cwd)
 		return error_sys(err, errno, "cannot work in %s", want);
+	preview->options.needs_no_key = true;
 	if (exec_config_load(&preview->options, preview->cwd, &config, err) != 0)
 		return -(int)err->code;
 	preview->config = config_with_servers(config, STR("{}"), err);

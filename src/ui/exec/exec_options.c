@@ -300,7 +300,7 @@ struct overrides {
 static int add_features(struct overrides *overrides, const struct cli_list *names, const char *value, struct error *err)
 {
 	for (size_t i = 0; i < names->count; i++) {
-		if (features_check(names->items[i], err) != 0)
+		if (cli_check_feature(names->items[i], err) != 0)
 			return -(int)err->code;
 		char *text = xasprintf("features.%s=%s", names->items[i], value);
 		vec_push(&overrides->owned, text);
@@ -330,6 +330,7 @@ static struct config *load(const struct exec_options *options, const char *cwd, 
 		.flags = flags,
 		.flag_count = count,
 		.is_strict = options->strict_config,
+		.needs_no_key = options->needs_no_key,
 		.ignore_user_config = options->ignore_user_config,
 		.ignore_rules = options->ignore_rules,
 		.bypass_hook_trust = options->bypass_hook_trust,

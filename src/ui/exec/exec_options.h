@@ -17,7 +17,7 @@ struct exec_options {
 	const char *model, *local_provider, *profile, *sandbox, *cwd, *output_schema, *color, *last_message_file,
 		*thread_source, *program, *asked_approval, *permissions; /* permissions: of `codex sandbox` */
 	bool oss, full_auto, approve_for_me, bypass, skip_git_check, ephemeral, ignore_user_config, strict_config,
-		trust, ignore_rules, bypass_hook_trust, json, last, all, plan, worktree, search;
+		trust, ignore_rules, bypass_hook_trust, needs_no_key, json, last, all, plan, worktree, search;
 	struct {
 		bool uncommitted;
 		const char *base, *commit, *title;

@@ -94,8 +94,6 @@ int mcp_main(int argc, char **argv)
 	}
 	if (!word || result.wants_help || result.wants_version)
 		return refuse(argc, argv);
-	char *text = argv[at];
-	memmove(&argv[2], &argv[1], sizeof(*argv) * (size_t)(at - 1));
-	argv[1] = text;
+	cli_move_word(&mcp_command, argv, at);
 	return word->run(argc - 1, argv + 1);
 }

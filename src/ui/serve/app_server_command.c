@@ -231,6 +231,7 @@ static int serve(struct app_server_run *run, struct services *services, struct e
 		.cwd = run->cwd,
 		.overrides = run->overrides.items,
 		.override_count = run->overrides.count,
+		.is_strict = run->options.strict,
 		.is_attachable = run->place != APP_SERVER_STDIO,
 		.on_client_end = on_client_end,
 		.self = run,
@@ -287,8 +288,13 @@ static int load(struct app_server_run *run, struct error *err)
 		.cwd = run->cwd,
 		.overrides = run->overrides.items,
 		.override_count = run->overrides.count,
+		.is_strict = run->options.strict,
 	};
 	run->config = config_load(&source, &run->config_error);
+	if (!run->config && run->options.strict) {
+		*err = run->config_error;
+		return -(int)err->code;
+	}
 	return run->config ? 0 : load_defaults(run, source, err);
 }
 
@@ -335,13 +341,8 @@ static int run_word(int argc, char **argv)
 	int at;
 	if (cli_find_positional(&app_server_command, argc, argv, &at, &words, NULL) != 0 || at >= argc)
 		return -1;
-	const struct cli_word *word = cli_find_word(&app_server_command, argv[at]);
-	if (!word)
-		return -1;
-	char *name = argv[at];
-	memmove(&argv[2], &argv[1], sizeof(*argv) * (size_t)(at - 1));
-	argv[1] = name;
-	return word->run(argc - 1, argv + 1);
+	const struct cli_word *word = cli_move_word(&app_server_command, argv, at);
+	return word ? word->run(argc - 1, argv + 1) : -1;
 }
 
 int app_server_main(int argc, char **argv)

@@ -19,6 +19,7 @@
 
 const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT] = {
 	ROW(overrides, "config", 'c', CLI_LIST, "key=value", NULL, "Set a configuration value (TOML); repeatable"),
+	ROW(strict, "strict-config", 0, CLI_FLAG, NULL, NULL, "Fail if the configuration has an unknown key"),
 	ROW(listen, "listen", 0, CLI_TEXT, "URL", NULL,
             "Address to listen on: stdio:// (default), unix://, unix://PATH, ws://IP:PORT, fd:// (from systemd), off"),
 	ROW(stdio, "stdio", 0, CLI_FLAG, NULL, NULL, "The same as --listen stdio://"),
@@ -34,6 +35,8 @@ const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT] = {
             "Allowed clock skew of signed tokens (30)"),
 	ROW(hosts, "ws-allow-host", 0, CLI_LIST, "NAME", NULL,
             "Also accept NAME in the Host header of requests; repeatable"),
+	ROW(analytics, "analytics-default-enabled", 0, CLI_FLAG, NULL, NULL,
+            NULL), /* without effect: nothing is reported */
 	ROW(ready_fd, "ready-fd", 0, CLI_TEXT, "FD", NULL, NULL),
 };
 

@@ -13,13 +13,13 @@
 struct app_server_options_read {
 	struct cli_list overrides;
 	const char *listen; /* NULL: serve standard input and output */
-	bool stdio;
+	bool stdio, strict, analytics;
 	struct bearer_options bearer;
 	struct cli_list hosts;
 	const char *ready_fd; /* descriptor by which the starting process is notified that the server accepts clients */
 };
 
-enum { APP_SERVER_OPTION_COUNT = 12 };
+enum { APP_SERVER_OPTION_COUNT = 14 };
 extern const struct cli_option app_server_option_rows[APP_SERVER_OPTION_COUNT];
 
 enum app_server_place {

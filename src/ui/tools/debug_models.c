@@ -179,7 +179,9 @@ int debug_main(int argc, char **argv)
 {
 	struct cli_result result;
 	struct error err;
-	const struct cli_word *word = argc > 1 ? cli_find_word(&debug_command, argv[1]) : NULL;
+	int at;
+	bool is_fine = cli_find_positional(&debug_command, argc, argv, &at, &result, &err) == 0;
+	const struct cli_word *word = is_fine ? cli_move_word(&debug_command, argv, at) : NULL;
 	if (word)
 		return word->run(argc - 1, argv + 1);
 	int status = cli_read(&debug_command, argc, argv, NULL, &result);

@@ -192,7 +192,9 @@ int execpolicy_main(int argc, char **argv)
 {
 	struct cli_result words;
 	struct error err;
-	if (argc > 1 && strcmp(argv[1], "check") == 0)
+	int at;
+	bool is_fine = cli_find_positional(&execpolicy_command, argc, argv, &at, &words, &err) == 0;
+	if (is_fine && cli_move_word(&execpolicy_command, argv, at))
 		return check_main(argc - 1, argv + 1);
 	int status = cli_read(&execpolicy_command, argc, argv, NULL, &words);
 	if (status < 0) {

@@ -239,13 +239,19 @@ static int run(const struct login_command_options *options, const struct cli_wor
 	return sign_in(options, config, why);
 }
 
-static struct config *load_config(struct error *err)
+static struct config *load_config(const struct cli_result *result, struct error *err)
 {
-	struct config_source source = {.ignore_project = true};
-	return config_load(&source, err);
+	VEC(struct str) overrides = {0};
+	vec_for_each(text, &result->overrides)
+		vec_push(&overrides, str_of(*text));
+	struct config_source source = {
+		.ignore_project = true, .overrides = overrides.items, .override_count = overrides.count};
+	struct config *config = config_load(&source, err);
+	vec_finish(&overrides);
+	return config;
 }
 
-static int login(const struct login_command_options *options, const struct cli_word *word)
+static int login(const struct login_command_options *options, const struct cli_result *result)
 {
 	struct error err, why;
 	if (options->api_key) {
@@ -258,8 +264,8 @@ static int login(const struct login_command_options *options, const struct cli_w
 	auto_free char *home = config_env_home(&err);
 	if (!home)
 		return fail(&err);
-	struct config *config = load_config(&why);
-	int status = run(options, word, home, config, &why);
+	struct config *config = load_config(result, &why);
+	int status = run(options, result->word, home, config, &why);
 	config_unref(config);
 	return status;
 }
@@ -270,18 +276,18 @@ int login_main(int argc, char **argv)
 	struct cli_result result;
 	int status = cli_read(&login_command, argc, argv, &options, &result);
 	if (status < 0)
-		status = login(&options, result.word);
+		status = login(&options, &result);
 	cli_finish(&login_command, &options, &result);
 	return status;
 }
 
-static int logout(void)
+static int logout(const struct cli_result *result)
 {
 	struct error err;
 	auto_free char *home = config_env_home(&err);
 	if (!home)
 		return fail(&err);
-	struct config *config = load_config(NULL);
+	struct config *config = load_config(result, NULL);
 	int status = login_session_logout(home, config);
 	config_unref(config);
 	return status;
@@ -292,7 +298,7 @@ int logout_main(int argc, char **argv)
 	struct cli_result result;
 	int status = cli_read(&logout_command, argc, argv, NULL, &result);
 	if (status < 0)
-		status = logout();
+		status = logout(&result);
 	cli_finish(&logout_command, NULL, &result);
 	return status;
 }
