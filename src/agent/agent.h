@@ -64,11 +64,12 @@ struct agent_launch {
 	enum subagent_origin origin;
 	struct str prompt; /* blank: the agent waits for a prompt */
 	struct str label;
-	struct str role;    /* a role of the configuration; STR_NONE: none */
-	struct str model;   /* STR_NONE: its parent's */
-	struct str effort;  /* STR_NONE: its parent's */
-	bool has_own_label; /* a role does not give it another one */
-	bool has_own_model; /* the model comes from the configuration, so it may be unknown */
+	struct str role;     /* a role of the configuration; STR_NONE: none */
+	struct str model;    /* STR_NONE: its parent's */
+	struct str effort;   /* STR_NONE: its parent's */
+	bool has_own_label;  /* a role does not give it another one */
+	bool has_own_model;  /* the model comes from the configuration, so it may be unknown */
+	bool has_own_effort; /* likewise: any word, which is sent as it is */
 	bool has_sandbox;
 	enum sandbox_mode sandbox;
 	/* With a history: the call that requested the fork. In the child's copy, that call has an output of its own. */

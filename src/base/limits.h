@@ -283,7 +283,7 @@ enum {
 	LIMIT_AGENT_ROLE_TEXT = 8 * KIB, /* the description of a role */
 	LIMIT_AGENT_ROLE_FILE = 64 * KIB,
 	LIMIT_AGENT_ROLES_TEXT = 32 * KIB, /* what the model reads of all roles */
-	LIMIT_AGENT_FILES = 1024,          /* entries of a folder with roles */
+	LIMIT_AGENT_FILES = 1024,          /* entries of a folder with roles, hidden ones excepted */
 	LIMIT_AGENT_NICKNAME = 64,
 	LIMIT_IMPORT_STATE = 16 * MIB,      /* ~/.claude.json, which has the history of all projects */
 	LIMIT_IMPORT_FILE = 1 * MIB,        /* another file of another agent */

@@ -103,6 +103,15 @@ static bool is_exposed(const struct reader *r, const char *path)
 	       (temporary && temporary[0] == '/' && path_is_inside(real, temporary));
 }
 
+/* Merging all layers costs as much as they have, so it is done once. */
+static const struct config_allowed *allowed_of(struct reader *r)
+{
+	if (!r->has_allowed)
+		config_allowed_init(&r->allowed, r->from->layers, r->from->place->trust);
+	r->has_allowed = true;
+	return &r->allowed;
+}
+
 static struct toml *read_settings(struct reader *r, const char *path, bool is_projects, struct error *err)
 {
 	const struct agent_role_source *from = r->from;
@@ -115,10 +124,7 @@ static struct toml *read_settings(struct reader *r, const char *path, bool is_pr
 	struct toml *root = toml_parse(arena, arena_str(arena, buf_str(&text)), arena_cstr(arena, str_of(path)), err);
 	if (!root || !is_projects)
 		return root;
-	if (!r->has_allowed)
-		config_allowed_init(&r->allowed, from->layers, from->place->trust);
-	r->has_allowed = true;
-	config_project_limit(from->layers, &r->allowed,
+	config_project_limit(from->layers, allowed_of(r),
 	                     &(struct config_project_file){from->place->root, from->home, buf_str(&text)}, root);
 	return root;
 }
@@ -181,21 +187,6 @@ static void drop_others(struct reader *r, struct toml *settings)
 	}
 }
 
-/* The model reads no effort that is sent for it as another one: it must be a word that the catalogue has. */
-static int check_effort(struct str effort, struct error *err)
-{
-	int ignored;
-	auto_buf struct buf words;
-	buf_init(&words, ERROR_TEXT_MAX / 2);
-	if (!effort.len || enum_parse(&enum_reasoning_effort, effort, &ignored))
-		return 0;
-	for (size_t i = 0; i < enum_reasoning_effort.count; i++)
-		if (enum_word_wire(&enum_reasoning_effort, i)[0])
-			buf_printf(&words, "%s%s", words.len ? ", " : "", enum_word_wire(&enum_reasoning_effort, i));
-	return error_set(err, ERR_config, "`model_reasoning_effort` is `%.*s`; the efforts of a role are %.*s",
-	                 STR_ARG(effort), STR_ARG(buf_str(&words)));
-}
-
 /* Counts what the model reads of a role. */
 static int count_text(struct reader *r, const struct agent_role *role, struct error *err)
 {
@@ -228,15 +219,14 @@ static int add(struct reader *r, struct str name, const struct config_agent_role
 		name,     keys->description,          keys->nickname_candidates,
 		settings, text_of(settings, "model"), text_of(settings, "model_reasoning_effort")};
 	drop_others(r, settings);
-	if (config_bind(&r->unknown, &config_keys, settings, "", scratch, err) != 0 ||
-	    check_effort(role.effort, err) != 0 || count_text(r, &role, err) != 0)
+	if (config_bind(&r->unknown, &config_keys, settings, "", scratch, err) != 0 || count_text(r, &role, err) != 0)
 		return -(int)err->code;
 	for (const struct toml *it = settings->child, *next; it; it = next) {
 		next = it->next;
 		if (!has_row(&config_keys, it->key)) /* reported as unknown */
 			toml_remove(settings, it->key);
 	}
-	config_narrow_role(r->from->layers, r->from->layers, r->from->place->trust, settings);
+	config_narrow_role(r->from->layers, allowed_of(r), settings);
 	vec_push(r->roles, role);
 	return 0;
 }
@@ -315,21 +305,25 @@ static bool is_role_file(const char *name)
 static void list_names(const struct reader *r, const char *agents, struct names *names)
 {
 	size_t entries = 0;
+	config_layer_note(r->from->layers, agents);
 	DIR *dir = opendir(agents);
-	for (struct dirent *it; dir && (it = readdir(dir)) && entries <= LIMIT_AGENT_FILES; entries++)
+	for (struct dirent *it; dir && (it = readdir(dir)) && entries <= LIMIT_AGENT_FILES;) {
+		entries += it->d_name[0] != '.';
 		if (is_role_file(it->d_name))
 			vec_push(names, xstrdup(it->d_name));
+	}
 	if (dir)
 		closedir(dir);
-	if (entries > LIMIT_AGENT_FILES)
-		config_layer_warn(r->from->layers,
-		                  "%s has more than %d entries, so no role is read from it; remove what is no role",
-		                  agents, LIMIT_AGENT_FILES);
-	else if (names->count)
-		qsort(names->items, names->count, sizeof(names->items[0]), by_name);
-	for (size_t i = 0; entries > LIMIT_AGENT_FILES && i < names->count; i++)
-		free(names->items[i]);
-	names->count = entries > LIMIT_AGENT_FILES ? 0 : names->count;
+	if (entries <= LIMIT_AGENT_FILES) {
+		if (names->count)
+			qsort(names->items, names->count, sizeof(names->items[0]), by_name);
+		return;
+	}
+	config_layer_warn(r->from->layers,
+	                  "%s has more than %d entries, so no role is read from it; remove what is no role", agents,
+	                  LIMIT_AGENT_FILES);
+	while (names->count > 0)
+		free(names->items[--names->count]);
 }
 
 static void read_folder(struct reader *r, const char *folder, bool is_projects)

@@ -321,8 +321,10 @@ static int add_role(struct loaded *l, const struct config *from, const struct ag
 	vec_for_each(it, &layers->folders)
 		vec_push(&l->layers.folders, *it);
 	struct toml *settings = toml_new(&l->arena, TOML_table, "", 1);
+	struct config_allowed allowed;
+	config_allowed_init(&allowed, &l->layers, l->place.trust);
 	toml_merge(&l->arena, settings, role->settings);
-	config_narrow_role(&l->layers, layers, l->place.trust, settings);
+	config_narrow_role(&l->layers, &allowed, settings);
 	config_layer_push(&l->layers, CONFIG_LAYER_role, settings);
 	if (bind(l, false, err) != 0)
 		return error_wrap(err, "agent role `%.*s`", STR_ARG(role->name));
@@ -482,16 +484,16 @@ uint64_t config_stamp(const char *home, const char *cwd)
 {
 	uint64_t stamp = 0;
 	auto_free char *dir = xstrdup(cwd);
-	config_layer_stamp_in(&stamp, "/etc/codex", "config.toml");
-	config_layer_stamp_in(&stamp, "/etc/codex", "managed_config.toml");
-	config_layer_stamp_in(&stamp, "/etc/codex", "requirements.toml");
-	config_layer_stamp_in(&stamp, home, "config.toml");
-	config_layer_stamp_in(&stamp, home, "plugins");
-	config_layer_stamp_in(&stamp, home, "agents");
+	config_layer_stamp(&stamp, "/etc/codex", "config.toml");
+	config_layer_stamp(&stamp, "/etc/codex", "managed_config.toml");
+	config_layer_stamp(&stamp, "/etc/codex", "requirements.toml");
+	config_layer_stamp(&stamp, home, "config.toml");
+	config_layer_stamp(&stamp, home, "plugins");
+	config_layer_stamp(&stamp, home, "agents");
 	for (char *end = dir + strlen(dir); end; end = strrchr(dir, '/')) {
 		*end = '\0';
-		config_layer_stamp_in(&stamp, dir[0] ? dir : "/", ".codex/config.toml");
-		config_layer_stamp_in(&stamp, dir[0] ? dir : "/", ".codex/agents");
+		config_layer_stamp(&stamp, dir[0] ? dir : "/", ".codex/config.toml");
+		config_layer_stamp(&stamp, dir[0] ? dir : "/", ".codex/agents");
 	}
 	return stamp;
 }

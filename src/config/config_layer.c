@@ -42,7 +42,7 @@ void config_layer_push(struct config_layers *layers, enum config_layer_kind kind
 }
 
 /* Inode, size and both times together reveal every way in which editors and programs write files. */
-void config_layer_stamp(uint64_t *stamp, const char *path)
+static void add_stamp(uint64_t *stamp, const char *path)
 {
 	struct stat info;
 	struct {
@@ -60,23 +60,23 @@ void config_layer_stamp(uint64_t *stamp, const char *path)
 	*stamp = str_hash(str_n((const char *)&facts, sizeof(facts)));
 }
 
-void config_layer_stamp_in(uint64_t *stamp, const char *dir, const char *name)
+void config_layer_stamp(uint64_t *stamp, const char *dir, const char *name)
 {
 	auto_free char *path = path_join(dir, name);
-	config_layer_stamp(stamp, path);
+	add_stamp(stamp, path);
 }
 
 void config_layer_note(struct config_layers *layers, const char *path)
 {
 	vec_push(&layers->files, arena_cstr(layers->arena, str_of(path)));
-	config_layer_stamp(&layers->stamp, path);
+	add_stamp(&layers->stamp, path);
 }
 
 bool config_layers_changed(const struct config_layers *layers)
 {
 	uint64_t stamp = 0;
 	vec_for_each(path, &layers->files)
-		config_layer_stamp(&stamp, *path);
+		add_stamp(&stamp, *path);
 	return stamp != layers->stamp;
 }
 

@@ -53,8 +53,7 @@ must_check int config_layer_read(struct config_layers *layers, enum config_layer
 must_check int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text,
                                  const char *path, struct toml **ret_root, struct error *err);
 /* Adds device, inode, size and times of a file to the stamp, also of one that does not exist. */
-void config_layer_stamp(uint64_t *stamp, const char *path);
-void config_layer_stamp_in(uint64_t *stamp, const char *dir, const char *name);
+void config_layer_stamp(uint64_t *stamp, const char *dir, const char *name);
 /* To be called before a file is read that config_layer_read does not read. */
 void config_layer_note(struct config_layers *layers, const char *path);
 /* True if a file has changed since it was read. */

@@ -192,9 +192,9 @@ static bool search_widens(const struct config_allowed *allowed, const struct tom
 static bool search_tool_widens(const struct config_allowed *allowed, const struct toml *user, const struct toml *value)
 {
 	bool is_table = toml_is(value, TOML_table);
-	if (is_table && toml_is(user, TOML_table) && toml_get(user, "allowed_domains") &&
-	    toml_get(value, "allowed_domains"))
-		return true;
+	bool has_domains = toml_is(user, TOML_table) && toml_get(user, "allowed_domains");
+	if (has_domains && (!is_table || value->is_whole || toml_get(value, "allowed_domains")))
+		return true; /* a value that is no table would replace that of the user, and its domains */
 	return switch_is_on(value, false) && allowed->search != web_search_mode_live;
 }
 
@@ -334,12 +334,20 @@ void config_narrow(struct config_layers *layers, const struct config_allowed *al
 		apply(layers, allowed, &rows[i], root, reason);
 }
 
-void config_narrow_role(struct config_layers *layers, const struct config_layers *above, enum trust_level trust,
-                        struct toml *root)
+/* True if a setting selects the search, not the default, which depends on the provider and the model. */
+static bool selects_search(const struct toml *user)
 {
-	struct config_allowed allowed;
-	config_allowed_init(&allowed, above, trust);
+	const struct toml *features = toml_get(user, "features");
+	return toml_get(user, "web_search") || toml_get(toml_get(user, "tools"), "web_search") ||
+	       toml_get(features, "web_search_request") || toml_get(features, "web_search_cached");
+}
+
+void config_narrow_role(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root)
+{
+	struct config_allowed above = *allowed;
+	if (!selects_search(allowed->user))
+		above.search = web_search_mode_live;
 	for (size_t i = 0; i < countof(rows); i++)
 		if (rows[i].widens != mode_widens) /* the sandbox in use may be another one than the configured one */
-			apply(layers, &allowed, &rows[i], root, "a role may not allow more than its parent has");
+			apply(layers, &above, &rows[i], root, "a role may not allow more than its parent has");
 }

@@ -31,9 +31,8 @@ void config_allowed_init(struct config_allowed *allowed, const struct config_lay
 void config_narrow(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root,
                    const char *remedy);
 
-/* Removes from root, the settings of a subagent's role, what widens the settings of its parent, whose layers are given;
- * sandbox_mode excepted, which is compared with the sandbox in use. */
-void config_narrow_role(struct config_layers *layers, const struct config_layers *above, enum trust_level trust,
-                        struct toml *root);
+/* Removes from root, the settings of a subagent's role, what widens the settings of its parent. Not compared are
+ * sandbox_mode and a search by default: the engine compares them with those in use. */
+void config_narrow_role(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root);
 
 #endif

@@ -202,16 +202,37 @@ policy = "Allow all."
 	assert.ok(!JSON.stringify(asks(model)[0].body.tools).includes('list_mcp_resources'));
 });
 
-test('an unknown provider or effort is found when the configuration is read', exec, async (t) => {
-	const model = await startModel(t, [say('ok')]);
+test('an unknown provider is found when the configuration is read; an effort is any word', exec, async (t) => {
+	const model = await script(t, [spawn({ agent_type: 'b' })]);
 	const dir = home(t, model, '', { 'agents/a.toml': 'description = "x"\nmodel_provider = "nope"\n',
-		'agents/b.toml': 'description = "x"\nmodel_reasoning_effort = "hard"\n',
-		'agents/c.toml': 'description = "x"\nmodel_provider = "mock"\nmodel_reasoning_effort = "xhigh"\n' });
+		'agents/b.toml': 'description = "x"\nmodel_reasoning_effort = "hard"\n', 'agents/c.toml': 'description = "x"\nmodel_provider = "mock"\n' });
 	const run = await codexExec(t, model, ['ROOT'], { home: dir });
 	assert.equal(run.code, 0, run.stderr);
 	assert.match(run.stderr, /the agent role `a` is ignored: .*a\.toml:2: model provider `nope` not found; add \[model_providers\.nope\]/);
-	assert.match(run.stderr, /the agent role `b` is ignored: `model_reasoning_effort` is `hard`; the efforts of a role are .*low, medium, high/);
-	assert.match(agentTypes(model).description, /\nRoles:\nc: \{\nx\n- Its reasoning effort is always `xhigh`\.\n\}\ndefault/);
+	assert.match(agentTypes(model).description, /\nRoles:\nb: \{\nx\n- Its reasoning effort is always `hard`\.\n\}\nc: \{\nx\n\}\ndefault/);
+	assert.deepEqual([root(model).body.reasoning.effort, asks(model)[0].body.reasoning.effort], ['medium', 'hard']);
+});
+
+test('a subagent searches no more widely than its parent, by its role, its model or a replaced table', exec, async (t) => {
+	const searchOf = (request) => request.body.tools.find(({ type }) => type === 'web_search');
+	const ask = async (config, role) => {
+		const model = await script(t, [spawn({ agent_type: 'r' })]);
+		const dir = home(t, model, config, { 'agents/r.toml': `description = "x"\n${role}` });
+		const run = await codexExec(t, model, ['-s', 'read-only', 'ROOT'], { home: dir });
+		assert.equal(run.code, 0, run.stderr);
+		return { run, own: searchOf(root(model)), child: searchOf(asks(model)[0]) };
+	};
+	const unknown = await ask('profile = "p"\n[profiles.p]\nmodel = "nobody"\n', 'model = "gpt-5.5"\n');
+	assert.deepEqual([unknown.own, unknown.child], [undefined, undefined]);
+	const capped = await ask('', 'web_search = "live"\n');
+	assert.deepEqual([capped.own.external_web_access, capped.child.external_web_access], [false, false]);
+	assert.doesNotMatch((await ask('', 'web_search = "cached"\n')).run.stderr, /ignored/);
+	for (const value of ['false', 'true']) {
+		const domains = 'web_search = "live"\n[tools.web_search]\nallowed_domains = ["a.example"]\n';
+		const { run, child } = await ask(domains, `[tools]\nweb_search = ${value}\n`);
+		assert.match(run.stderr, /`tools\.web_search` is ignored: a role may not allow more/);
+		assert.deepEqual(child.filters, { allowed_domains: ['a.example'] });
+	}
 });
 
 test('unknown keys of a role are warnings, and errors with --strict-config', exec, async (t) => {
@@ -267,8 +288,12 @@ test('search, tools and skills of a role narrow those of its parent, at each dep
 
 test('a folder with too many entries, and descriptions that are too long together, are bounded', exec, async (t) => {
 	const model = await startModel(t, [say('ok')]);
-	const many = Object.fromEntries(Array.from({ length: 1025 }, (_, i) => [`agents/n${i}.txt`, '']));
-	const crowd = await codexExec(t, model, ['ROOT'], { home: home(t, model, '', { ...many, 'agents/a.toml': 'description = "x"\n' }) });
+	const many = Object.fromEntries(Array.from({ length: 1023 }, (_, i) => [`agents/n${i}.txt`, '']));
+	const most = { ...many, 'agents/a.toml': 'description = "x"\n', 'agents/.hidden': '' };
+	const full = await startModel(t, [say('ok')]);
+	await codexExec(t, full, ['ROOT'], { home: home(t, full, '', most) });
+	assert.match(agentTypes(full).description, /\na: \{/);
+	const crowd = await codexExec(t, model, ['ROOT'], { home: home(t, model, '', { ...most, 'agents/more': '' }) });
 	assert.equal(crowd.code, 0, crowd.stderr);
 	assert.match(crowd.stderr, /agents has more than 1024 entries, so no role is read from it/);
 	assert.equal(agentTypes(model), undefined);
@@ -302,6 +327,8 @@ test('a thread that starts after a role was edited in place has the new role', s
 	assert.match(await seen(), /always `gpt-5\.2`/);
 	fs.writeFileSync(path.join(dir, 'p.config.toml'), 'model = "gpt-5.5"\n');
 	assert.match(await seen(), /^gpt-5\.5 /);
+	fs.writeFileSync(path.join(dir, 'agents/new.toml'), 'description = "Ccc"\n');
+	assert.match(await seen(), /new: \{\nCcc\n/);
 	assert.equal((await app.end()).code, 0);
 });
 

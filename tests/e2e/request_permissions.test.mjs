@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { codexBin, codexExec, needs, outputOf, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { codexBin, codexExec, forever, needs, outputOf, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { startProto, userInput } from './lib/proto.mjs';
 
 const probe = spawnSync(codexBin, ['sandbox', 'true'], { env: { PATH: process.env.PATH, HOME: '/nowhere' }, encoding: 'utf8' });
@@ -173,5 +173,20 @@ test('request_permissions_response answers the event request_permissions', optio
 	answer('q', { permissions: {} });
 	await proto.next('task_complete');
 	assert.deepEqual(JSON.parse(outputOf(model.requests().at(-1), 'q')), { permissions: {}, scope: 'turn' });
+	assert.equal((await proto.end()).code, 0);
+});
+
+test('request_permissions_response answers a subagent, too', options, async (t) => {
+	const dir = tempDir(t, 'granted'), child = { contains: 'need it', lacks: 'ROOT' };
+	const model = await startModel(t, [{ when: child, ...ask(write(dir), 'k1') }, { when: child, ...touch(path.join(dir, 'a')) },
+		{ when: child, ...say('made') }, reply({ call: 'subagent_spawn', arguments: { prompt: 'need it' } }),
+		reply({ call: 'subagent_await', arguments: {} }), forever(say('end'))]);
+	const proto = startProto(t, model, { config: `${ON}subagent_tools = true\n`, args: ['--wire-profile', 'doc'] });
+	proto.submit('1', userInput('ROOT'));
+	assert.equal((await proto.next('request_permissions')).msg.call_id, 'k1');
+	proto.submit('a', { type: 'request_permissions_response', id: 'k1', response: { permissions: { file_system: { write: [dir] } } } });
+	await proto.next('task_complete');
+	assert.ok(fs.existsSync(path.join(dir, 'a')));
+	assert.ok(!proto.events().some(({ msg }) => msg.type === 'warning' && /No request for permissions/.test(msg.message)));
 	assert.equal((await proto.end()).code, 0);
 });

@@ -459,17 +459,19 @@ static struct session *asks_through_root(const struct agent *agent)
 	return child && asks_root(child) ? child->session : NULL;
 }
 
-size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct str id)
+const struct tool_call *agents_find_pending(struct codex *root, enum pending_kind kind, struct str id, size_t *ret)
 {
 	struct agent *agent;
-	size_t count = 0;
+	const struct tool_call *call = NULL, *found;
+	*ret = 0;
 	if (!root->agents)
-		return 0;
+		return NULL;
 	list_for_each(agent, &root->agents->agents, link) {
-		struct session *session = asks_through_root(agent);
-		count += session && pending_find(&session->requests, kind, id);
+		const struct session *session = asks_through_root(agent);
+		if (session && (found = pending_find(&session->requests, kind, id)) && (*ret)++ == 0)
+			call = found;
 	}
-	return count;
+	return call;
 }
 
 void agents_write_asker(const struct codex *codex, struct str task, struct buf *out)

@@ -60,8 +60,9 @@ void agents_on_interrupt(struct codex *codex);
 
 /* ---- requests that subagents ask through their root's events ---- */
 
-/* Returns the number of subagents that have such a request pending. */
-size_t agents_count_pending(struct codex *root, enum pending_kind kind, struct str id);
+/* Returns the call of the first subagent that has such a request pending, or NULL, and the number of these subagents.
+ */
+const struct tool_call *agents_find_pending(struct codex *root, enum pending_kind kind, struct str id, size_t *ret);
 /* Appends the name of the subagent that runs this Task. */
 void agents_write_asker(const struct codex *codex, struct str task, struct buf *out);
 /* Answers the first such request; false if none is pending. */

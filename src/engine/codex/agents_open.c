@@ -17,6 +17,7 @@
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/session/session_mcp.h"
+#include "engine/session/session_tools.h"
 #include "engine/session/conversation.h"
 #include "model/model_catalog.h"
 #include "protocol/record/types.h"
@@ -101,7 +102,8 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent, const
 	return child;
 }
 
-/* Orders sandboxes from the narrowest; within a mode, the one without network access is narrower. */
+/* Orders sandboxes from the narrowest; within a mode, the one without network access is narrower. Of a sandbox outside
+ * of codex only the network is known. */
 static int rank_of(const struct sandbox *sandbox)
 {
 	switch (sandbox->tag) {
@@ -109,8 +111,10 @@ static int rank_of(const struct sandbox *sandbox)
 		return 0;
 	case sandbox_workspace_write:
 		return sandbox->workspace_write->network_access ? 2 : 1;
+	case sandbox_external_sandbox:
+		return sandbox->external_sandbox->network_access == network_access_enabled ? 4 : 3;
 	default:
-		return 3;
+		return 5;
 	}
 }
 
@@ -154,8 +158,9 @@ static void choose_effort(struct op_configure_session *op, const struct settings
 {
 	int effort = (int)own->effort;
 	struct model_info info = model_catalog_get(op->model);
-	if (launch->effort.len) /* an absent effort is not the value "none" */
-		enum_parse(&enum_reasoning_effort, launch->effort, &effort);
+	bool is_known = launch->effort.len && enum_parse(&enum_reasoning_effort, launch->effort, &effort);
+	if (launch->has_own_effort && !is_known)
+		return; /* the subagent's configuration has the word */
 	op->model_reasoning_effort = (enum reasoning_effort)effort;
 	if (op->model_reasoning_effort == reasoning_effort_xhigh &&
 	    !model_info_has_effort(&info, op->model_reasoning_effort))
@@ -299,8 +304,10 @@ static struct agent_launch with_defaults(const struct config *config, const stru
 		full.model = str_of(config->model);
 		full.has_own_model = true;
 	}
-	if (role && role->effort.len)
+	if (role && role->effort.len) {
 		full.effort = str_of(config->model_reasoning_effort);
+		full.has_own_effort = true;
+	}
 	if (!full.model.len && !full.shares_history)
 		full.model = str_of(config->agents.default_subagent_model);
 	if (!full.effort.len && !full.shares_history)
@@ -319,6 +326,12 @@ static void narrow_by_role(struct agent_launch *launch, const struct agent_role 
 		return;
 	launch->has_sandbox = true;
 	launch->sandbox = config->sandbox_mode;
+}
+
+/* A subagent searches no more widely than its parent, even if its provider and model offer more. */
+static void limit_search(struct codex *child, const struct codex *above)
+{
+	child->session->widest_search = session_search(above->session);
 }
 
 void agents_name(struct agent *agent, const struct agent_launch *launch)
@@ -350,6 +363,7 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 		drop(agent, child);
 		return -(int)err->code;
 	}
+	limit_search(child, parent);
 	agent->model = xstrdup(child->session->settings->model);
 	agent->effort = settings_shown_effort(child->session->settings);
 	agents_announce(child);
@@ -403,7 +417,7 @@ static int take_settings(struct session *session, const struct settings *above, 
 	const struct settings *recorded = session->conversation.announced;
 	const struct sandbox *own = recorded ? recorded->sandbox : &narrowest;
 	const struct settings *from = recorded ? recorded : above;
-	struct sandbox both = rank_of(own) >= rank_of(above->sandbox) ? *above->sandbox : *own;
+	struct sandbox both = rank_of(own) > rank_of(above->sandbox) ? *above->sandbox : *own;
 	struct workspace_write room;
 	if (own->tag == sandbox_workspace_write && above->sandbox->tag == sandbox_workspace_write) {
 		intersect(own->workspace_write, above,
@@ -461,6 +475,7 @@ void agents_on_configured(struct codex *codex)
 	if (!agent || !agent->parent) {
 		agents_settle_restored(codex);
 	} else if (take_settings(codex->session, owner_of(agent)->session->settings, &err) == 0) {
+		limit_search(codex, owner_of(agent));
 		agents_announce(codex);
 		loop_defer(&codex->hear);
 	} else {

@@ -185,7 +185,9 @@ static enum answer_outcome answer(struct codex *codex, enum event_tag asks, stru
 {
 	struct session *session = codex->session;
 	enum pending_kind kind = pending_kind_of(asks);
-	if ((pending_find(&session->requests, kind, id) != NULL) + agents_count_pending(codex, kind, id) > 1) {
+	size_t below;
+	agents_find_pending(codex, kind, id, &below);
+	if ((pending_find(&session->requests, kind, id) != NULL) + below > 1) {
 		session_warn(session, STR(""),
 		             "Requests of several agents are pending under `%.*s`; the answer was ignored. Answer with "
 		             "the id of the event that asked.",

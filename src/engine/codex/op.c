@@ -197,12 +197,16 @@ void on_op_resolve_elicitation(struct codex *codex, const struct submission *sub
 		             STR_ARG(op->request_id));
 }
 
-/* Returns true if the question under this id is one of request_permissions. The elicitation of an MCP server or of
- * another tool may have the same id; this Op must not accept it. */
-static bool asks_for_permissions(const struct codex *codex, struct str id)
+/* Returns true if the question under this id is one of request_permissions, or if several agents ask under it, for
+ * which the answer is refused. The elicitation of an MCP server or of another tool may have the same id; this Op must
+ * not accept it. */
+static bool asks_for_permissions(struct codex *codex, struct str id)
 {
-	const struct tool_call *call = pending_find(&codex->session->requests, PENDING_elicitation, id);
-	return call && call->type == tool_get(TOOL_request_permissions);
+	const struct tool_call *own = pending_find(&codex->session->requests, PENDING_elicitation, id);
+	size_t count;
+	const struct tool_call *below = agents_find_pending(codex, PENDING_elicitation, id, &count);
+	const struct tool_call *call = own ? own : below;
+	return (own != NULL) + count > 1 || (call && call->type == tool_get(TOOL_request_permissions));
 }
 
 /* The engine asks by an elicitation; this Op accepts it with what is granted. */

@@ -120,7 +120,14 @@ static enum web_search_mode search_mode(const struct conversation *conversation,
 	bool serves_openai = provider->is_openai ||
 	                     (provider->wire == wire_api_responses && !provider->is_local && settings->info.is_known);
 	struct web_search search = search_of(session);
-	return web_search_mode_of(&search, serves_openai, settings->sandbox_policy.mode);
+	enum web_search_mode mode = web_search_mode_of(&search, serves_openai, settings->sandbox_policy.mode);
+	enum web_search_mode most = session->widest_search;
+	return most != web_search_mode_unset && mode > most ? most : mode;
+}
+
+enum web_search_mode session_search(const struct session *session)
+{
+	return search_mode(&session->conversation, session->settings);
 }
 
 /* True for the name of a built-in tool: a client's tool with this name would be ambiguous. */
