@@ -63,6 +63,30 @@ int rollout_line_parse(struct arena *arena, struct str text, struct rollout_line
 	return 0;
 }
 
+/* Cuts "ordinal":N, off, which a line may lack. */
+static bool cut_ordinal(struct str *rest, struct rollout_line *line)
+{
+	struct str number;
+	if (!str_cut_prefix(rest, "\"ordinal\":"))
+		return true;
+	line->has_ordinal = true;
+	return str_next_part(rest, ',', &number) && str_to_u64(number, &line->ordinal);
+}
+
+bool rollout_line_peek_event(struct str text, struct rollout_line *ret, struct str *ret_event)
+{
+	struct str rest = text, time;
+	struct rollout_line line = {.type = LINE_event_msg};
+	if (!str_cut_prefix(&rest, "{\"timestamp\":\"") || !str_has_suffix(text, "}}") ||
+	    !str_next_part(&rest, '"', &time) || !str_cut_prefix(&rest, ",") || !cut_ordinal(&rest, &line) ||
+	    !str_cut_prefix(&rest, "\"type\":\"event_msg\",\"payload\":{\"type\":\"") ||
+	    !str_next_part(&rest, '"', ret_event))
+		return false;
+	clock_parse_rfc3339(time, &line.at_ms);
+	*ret = line;
+	return true;
+}
+
 /* ---- turn_context ---- */
 
 void rollout_turn_encode(const struct rollout_turn *turn, struct json_writer *w)

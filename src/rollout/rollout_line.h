@@ -37,6 +37,10 @@ const char *rollout_line_name(enum rollout_line_type type);
  * LINE_unknown. Items of early 2025, which have no envelope, get the type that they correspond to. */
 must_check int rollout_line_parse(struct arena *arena, struct str text, struct rollout_line *ret, struct error *err);
 
+/* Reads the line of an event in the form that this program and codex 0.169 write, up to the event's type; the payload
+ * stays unread. False: the line is another one, or has another form. */
+bool rollout_line_peek_event(struct str text, struct rollout_line *ret, struct str *ret_event);
+
 /* The payload of a turn_context line: the settings of the turn that follows it. Names are kept as text, since a file
  * may contain a policy of a later version. */
 struct rollout_turn {

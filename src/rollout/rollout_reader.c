@@ -194,6 +194,16 @@ static const struct {
 	{"thread_settings_applied", on_settings}, {"thread_goal_updated", on_goal},
 };
 
+static bool has_effect(struct str event)
+{
+	for (size_t i = 0; i < countof(event_rows); i++) {
+		if (str_is(event, event_rows[i].wire))
+			return true;
+	}
+	return str_is(event, "thread_rolled_back") || str_is(event, "subagent_lifecycle") ||
+	       str_is(event, "agent_inbox");
+}
+
 static void on_event_msg(struct rollout_reader *reader, const struct json *payload)
 {
 	struct str type = json_get_str(payload, "type");
@@ -233,11 +243,28 @@ static bool is_next(struct rollout_reader *reader, const struct rollout_line *li
 	return is_good;
 }
 
+/* Takes an event that the history does not need without parsing it: these are most of the bytes of a file. */
+static bool skip_event(struct rollout_reader *reader, struct str text)
+{
+	struct rollout_line line;
+	struct str event;
+	if (reader->wants != ROLLOUT_HISTORY || text.len > LIMIT_ROLLOUT_LINE ||
+	    !rollout_line_peek_event(text, &line, &event) || has_effect(event))
+		return false;
+	reader->is_disordered = !is_next(reader, &line);
+	if (reader->is_disordered)
+		return true;
+	reader->ends_turn = false;
+	reader->line_at_ms = line.at_ms;
+	add_record(reader, LINE_event_msg, ROLLOUT_PART, STR(""));
+	return true;
+}
+
 static void read_line(struct rollout_reader *reader, struct str text, bool is_ended)
 {
 	struct rollout_line line;
 	arena_reset(&reader->line);
-	if (str_trim(text).len == 0)
+	if (str_trim(text).len == 0 || (is_ended && skip_event(reader, text)))
 		return;
 	if (text.len > LIMIT_ROLLOUT_LINE) {
 		reader->damage.long_lines++;

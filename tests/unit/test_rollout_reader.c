@@ -407,6 +407,46 @@ static void only_requested_data_is_kept(void **state)
 	rollout_reader_destroy(reader);
 }
 
+/* Its damage is not noticed, because nothing of it is needed. A cut line is, and so is an event with an effect. */
+static void the_history_is_read_without_parsing_events_that_have_no_effect(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	turn("U1", "A1");
+	line("event_msg", "{\"type\":\"agent_message\",\"message\":\"\\x\"}");
+	turn("U2", "A2");
+	line("event_msg", "{\"type\":\"thread_rolled_back\",\"num_turns\":1}");
+	turn("U3", "A3");
+	buf_append_c(&file,
+	             "{\"timestamp\":\"2026-11-20T10:00:00.123Z\",\"ordinal\":9,\"type\":\"event_msg\",\"payload\":"
+	             "{\"type\":\"agent_message\",\"mess");
+	const char *path = temp_put(DAY OLD_NAME, buf_str(&file));
+	for (int i = 0; i < 2; i++) {
+		struct rollout_reader *reader =
+			rollout_reader_create_for(path, i ? ROLLOUT_ALL : ROLLOUT_HISTORY, &err);
+		assert_words(reader, "U1 A1 U3 A3");
+		assert_int_equal(reader->damage.bad_lines, i);
+		assert_true(reader->damage.is_torn);
+		rollout_reader_destroy(reader);
+	}
+}
+
+static void the_numbers_of_unparsed_events_count(void **state)
+{
+	(void)state;
+	struct error err = {0};
+	numbered(1, "one");
+	buf_append_c(&file,
+	             "{\"timestamp\":\"2026-11-20T10:00:00.123Z\",\"ordinal\":5,\"type\":\"event_msg\",\"payload\":"
+	             "{\"type\":\"agent_message\"}}\n");
+	numbered(2, "two");
+	const char *path = temp_put(DAY OLD_NAME, buf_str(&file));
+	struct rollout_reader *reader = rollout_reader_create_for(path, ROLLOUT_HISTORY, &err);
+	assert_words(reader, "one two");
+	assert_true(reader->damage.is_disordered);
+	rollout_reader_destroy(reader);
+}
+
 static void call(const char *type, const char *id)
 {
 	auto_free char *payload = xasprintf("{\"type\":\"%s\",\"call_id\":\"%s\"}", type, id);
@@ -629,6 +669,8 @@ int main(void)
 		FILE_TEST(only_damaged_lines_are_skipped),
 		FILE_TEST(numbered_lines_are_sorted_without_duplicates),
 		FILE_TEST(only_requested_data_is_kept),
+		FILE_TEST(the_history_is_read_without_parsing_events_that_have_no_effect),
+		FILE_TEST(the_numbers_of_unparsed_events_count),
 		FILE_TEST(calls_and_outputs_that_stand_alone_are_left_out),
 		FILE_TEST(a_last_line_without_newline_counts),
 		FILE_TEST(an_invalid_session_is_refused_with_a_reason),

@@ -93,6 +93,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent, const
 		.mutes_output = true,
 		.begins_once_allowed = parent->env.begins_once_allowed,
 		.is_interactive = parent->env.is_interactive,
+		.reads_record = parent->env.reads_record,
 		.is_unattended = parent->env.is_unattended,
 		.steers = true,
 	};

@@ -222,6 +222,7 @@ static struct session_env env_of(struct codex *codex, const struct codex_options
 		.mutes_output = options->mutes_output,
 		.begins_once_allowed = options->begins_once_allowed,
 		.is_interactive = options->is_interactive,
+		.reads_record = options->reads_record,
 		.is_unattended = options->is_unattended,
 		.serves_tools = options->serves_tools,
 		.is_cleared = options->is_cleared,

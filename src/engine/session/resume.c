@@ -139,7 +139,7 @@ struct resume_load *session_resume_plan(const struct session_env *env, struct st
 {
 	struct resume_load *load = resume_load_create(path);
 	load->opens = !env->ephemeral;
-	load->shows_events = env->is_interactive;
+	load->shows_events = env->is_interactive && !env->reads_record;
 	load->fsync = env->config->fsync;
 	return load;
 }

@@ -53,6 +53,8 @@ static bool is_about_agents(enum rollout_line_type type, struct str payload)
 {
 	if (type != LINE_response_item)
 		return rollout_is_about_agents(type, payload);
+	if (str_has_prefix(payload, "{\"type\":\"message\"")) /* most items are messages */
+		return false;
 	return str_find(payload, STR("\"subagent_watchdog\"")) >= 0 || str_find(payload, STR("interval_s")) >= 0;
 }
 

@@ -66,6 +66,7 @@ struct session_env {
 	bool mutes_output;                   /* emit no exec_command_output_delta */
 	bool begins_once_allowed;            /* emit exec_command_begin after the approval */
 	bool is_interactive;                 /* a user can answer requests */
+	bool reads_record;                   /* session_configured has no initial_messages */
 	bool is_unattended;                  /* no user can answer, and the model is informed of it */
 	bool serves_tools;                   /* the client carries out calls of its dynamic tools */
 	bool is_cleared;                     /* the session follows another that the user has cleared */

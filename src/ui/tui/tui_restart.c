@@ -70,6 +70,7 @@ void tui_restart_open(struct tui *tui)
 		.begins_once_allowed = true,
 		.is_cleared = tui->is_cleared,
 		.is_interactive = true,
+		.reads_record = true,
 		.steers = true,
 		.runs_unasked = true,
 		.on_event = tui_on_engine_event,
