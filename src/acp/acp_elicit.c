@@ -119,13 +119,18 @@ static void on_elicited(struct acp_ask *ask, const void *result, struct str erro
 	answer(ask->owner, str_of(ask->self), &body);
 }
 
+static struct str call_of(struct str id)
+{
+	ptrdiff_t colon = str_rfind_char(id, ':');
+	return colon > 0 ? str_n(id.ptr, (size_t)colon) : id;
+}
+
 static void elicit(struct acp_session *session, const struct ev_elicitation_request *event, struct str id)
 {
 	bool is_url = str_is(event->mode, "url");
 	const struct acp_client *client = &session->server->client;
 	struct op_resolve_elicitation cancel = {.decision = elicitation_action_cancel};
-	ptrdiff_t colon = str_rfind_char(id, ':');
-	struct str call_id = colon > 0 ? str_n(id.ptr, (size_t)colon) : id;
+	struct str call_id = call_of(id);
 	struct acp_elicitation_params params = {
 		.session_id = str_of(session->id),
 		.tool_call_id = call_id,
@@ -155,4 +160,14 @@ void on_acp_event_elicitation_request(struct acp_session *session, const struct 
 		ask_permission(session, body, id, meta);
 	else
 		elicit(session, body, id);
+}
+
+/* Also of requests that are no elicitations. The id of one is JSON. */
+void on_acp_event_request_user_input_expired(struct acp_session *session, const struct event *event)
+{
+	auto_arena struct arena arena = {0};
+	struct str id = event->msg.request_user_input_expired->call_id;
+	if (str_has_prefix(id, "\"") && json_to_str(json_parse(&arena, id, NULL), &id))
+		id = call_of(id);
+	acp_asks_withdraw(&session->server->wire, session, id, event->id);
 }

@@ -38,8 +38,11 @@ _Static_assert((int)ROWS == (int)EV_count, "acp_event.def has a row for every ev
 void acp_event(struct acp_session *session, const struct event *event)
 {
 	event_fn handler = handlers[event->msg.tag];
-	if (handler && !acp_reading_keep(session, event))
-		handler(session, event);
+	if (!handler || acp_reading_keep(session, event))
+		return;
+	session->server->wire.task = event->id;
+	handler(session, event);
+	session->server->wire.task = STR_NONE;
 }
 
 /* ---- tasks ---- */
@@ -104,12 +107,12 @@ static void end_tools(struct acp_session *session)
 	}
 }
 
-static void end_task(struct acp_session *session, bool is_aborted)
+static void end_task(struct acp_session *session, struct str task, bool is_aborted)
 {
 	struct acp_prompt *it;
 	bool goes_on = !is_aborted && !session->failure && acp_session_has_goal(session);
 	end_tools(session);
-	acp_asks_withdraw(&session->server->wire, session, STR_NONE);
+	acp_asks_withdraw(&session->server->wire, session, STR_NONE, task);
 	forget_streamed(session);
 	session->is_running = session->is_interrupted = false;
 	if (session->title)
@@ -127,14 +130,12 @@ static void end_task(struct acp_session *session, bool is_aborted)
 
 void on_acp_event_task_complete(struct acp_session *session, const struct event *event)
 {
-	(void)event;
-	end_task(session, false);
+	end_task(session, event->id, false);
 }
 
 void on_acp_event_turn_aborted(struct acp_session *session, const struct event *event)
 {
-	(void)event;
-	end_task(session, true);
+	end_task(session, event->id, true);
 }
 
 /* An error before the task has started rejects the submission. */

@@ -397,8 +397,3 @@ void on_acp_event_request_user_input(struct acp_session *session, const struct e
 	const struct json *asked = json_parse(&arena, event_json(body, &arena), NULL);
 	next_question(session, body->call_id, asked, NULL, STR_NONE);
 }
-
-void on_acp_event_request_user_input_expired(struct acp_session *session, const struct event *event)
-{
-	acp_asks_withdraw(&session->server->wire, session, event->msg.request_user_input_expired->call_id);
-}

@@ -280,7 +280,7 @@ void on_acp_event_mcp_tool_call_end(struct acp_session *session, const struct ev
 	else
 		item_view_mcp_error(&mcp, body->result->err->reason, &arena);
 	acp_tool_of_item(&item, str_of(session->cwd), &arena, &call);
-	acp_asks_withdraw(&session->server->wire, session, body->call_id);
+	acp_asks_withdraw(&session->server->wire, session, body->call_id, event->id);
 	acp_tool_end(session, &call);
 }
 
@@ -299,7 +299,7 @@ void on_acp_event_dynamic_tool_call_response(struct acp_session *session, const 
 		.title = body->tool,
 		.status = body->success ? acp_tool_status_completed : acp_tool_status_failed,
 	};
-	acp_asks_withdraw(&session->server->wire, session, body->call_id);
+	acp_asks_withdraw(&session->server->wire, session, body->call_id, event->id);
 	acp_tool_end(session, &call);
 }
 

@@ -81,7 +81,7 @@ void acp_session_destroy(struct acp_session *session)
 {
 	struct acp_prompt *prompt;
 	codex_close(steal(session->codex));
-	acp_asks_withdraw(&session->server->wire, session, STR_NONE);
+	acp_asks_withdraw(&session->server->wire, session, STR_NONE, STR_NONE);
 	list_for_each(prompt, &session->prompts, link)
 		acp_prompt_end(session, prompt, acp_stop_reason_cancelled);
 	if (session->opening)

@@ -141,6 +141,7 @@ static void ask_destroy(struct acp_ask *ask)
 {
 	list_remove(&ask->link);
 	free(ask->key);
+	free(ask->task);
 	free(ask->self);
 	free(ask);
 }
@@ -152,6 +153,7 @@ struct acp_ask *acp_ask_send(struct acp_wire *wire, enum acp_ask_tag tag, const 
 	ask->tag = tag;
 	ask->owner = owner;
 	ask->key = str_dup(key);
+	ask->task = wire->task.len ? str_dup(wire->task) : NULL;
 	ask->wire = wire;
 	ask->id = ++wire->last_ask;
 	ask->on_answer = on_answer;
@@ -161,11 +163,12 @@ struct acp_ask *acp_ask_send(struct acp_wire *wire, enum acp_ask_tag tag, const 
 	return ask;
 }
 
-void acp_asks_withdraw(struct acp_wire *wire, const void *owner, struct str key)
+void acp_asks_withdraw(struct acp_wire *wire, const void *owner, struct str key, struct str task)
 {
 	struct acp_ask *it;
 	list_for_each(it, &wire->asks, link) {
-		if (it->owner != owner || (key.ptr && !str_is(key, it->key)))
+		if (it->owner != owner || (key.ptr && !str_is(key, it->key)) ||
+		    (task.ptr && it->task && !str_is(task, it->task)))
 			continue;
 		acp_write_withdrawal(&wire->out, it->id);
 		send_out(wire);
@@ -189,8 +192,11 @@ static struct acp_ask *ask_find(struct acp_wire *wire, struct str text)
 
 static void ask_end(struct acp_ask *ask, const void *result, struct str error)
 {
+	struct acp_wire *wire = ask->wire;
 	list_remove(&ask->link);
+	wire->task = str_of(ask->task); /* also of the next question */
 	ask->on_answer(ask, result, error);
+	wire->task = STR_NONE;
 	ask_destroy(ask);
 }
 

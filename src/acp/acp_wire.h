@@ -36,6 +36,7 @@ struct acp_wire {
 	struct list requests; /* struct acp_request without an answer, oldest first */
 	bool is_initialized;  /* set by the owner: other methods than initialize are accepted */
 	bool is_slow;
+	struct str task; /* set by the owner while it handles an event: new questions belong to this Task */
 	/* private */
 	const struct acp_wire_owner *owner;
 	void *self;
@@ -97,6 +98,7 @@ struct acp_ask {
 	enum acp_ask_tag tag;
 	void *owner; /* whom the question belongs to */
 	char *key;   /* a call id */
+	char *task;  /* of the call, or NULL: agents may use the same ids */
 	void *self;  /* for the function that asked; freed with the question unless NULL */
 	/* private */
 	struct list link;
@@ -107,8 +109,8 @@ struct acp_ask {
 
 struct acp_ask *acp_ask_send(struct acp_wire *wire, enum acp_ask_tag tag, const void *params, void *owner,
                              struct str key, acp_answer_fn on_answer);
-/* Withdraws the questions of an owner, those with this key or, if it is STR_NONE, all; the client is notified with
- * $/cancel_request. */
-void acp_asks_withdraw(struct acp_wire *wire, const void *owner, struct str key);
+/* Withdraws the questions of an owner that have this key and Task, of which STR_NONE stands for any; the client is
+ * notified with $/cancel_request. */
+void acp_asks_withdraw(struct acp_wire *wire, const void *owner, struct str key, struct str task);
 
 #endif

@@ -328,3 +328,34 @@ test('two sessions run at once without mixing', options, async (t) => {
 	assert.equal(acp.text(two), 'two two');
 	await acp.end();
 });
+
+test('a subagent and the root ask under one call id: what the subagent asks is withdrawn alone', options, async (t) => {
+	const asks = (name) => ({ ...escalated(`touch ${name}`).reply[0], call_id: 'same' });
+	const cwd = tempDir(t, 'cwd'), open = {};
+	const model = await startModel(t, [
+		// agent 1 starts agent 2, which asks, and cancels it once the root has asked, too
+		{ when: { contains: 'make it', lacks: ['look after it', 'rootword'] }, reply: [asks('of-child')] },
+		{ when: { contains: 'look after it', lacks: ['function_call_output', 'rootword'] },
+			reply: [{ call: 'subagent_spawn', arguments: { prompt: 'make it' } }] },
+		{ when: { contains: 'look after it', lacks: 'rootword' },
+			reply: [{ gate: 'root' }, { call: 'subagent_cancel', arguments: { agent_id: 2 } }] },
+		{ when: { contains: 'look after it', lacks: 'rootword' }, reply: [{ message: 'It is off.' }], times: 'forever' },
+		reply({ call: 'subagent_spawn', arguments: { prompt: 'look after it' } }),
+		reply({ gate: 'child' }, asks('of-root')), say('Done.')]);
+	const permission = (params) => new Promise((resolve) => {
+		const name = JSON.stringify(params).includes('of-child') ? 'child' : 'root';
+		open[name] = resolve;
+		model.openGate(name);
+	});
+	const acp = await startAcp(t, model, { cwd, config: 'features.subagent_tools = true\nagents.max_depth = 2\n', permission });
+	const { sessionId } = await acp.newSession();
+	const prompt = acp.prompt(sessionId, 'rootword');
+	const asked = (name) => acp.messages.find(({ method, params }) => method === 'session/request_permission' && JSON.stringify(params).includes(name));
+	await acp.until(() => asked('of-root') && acp.messages.some(({ method }) => method === '$/cancel_request'));
+	const cancelledIds = acp.messages.filter(({ method }) => method === '$/cancel_request').map(({ params }) => params.requestId);
+	assert.deepEqual(cancelledIds, [asked('of-child').id]);
+	open.root(selected('allow_once'));
+	assert.equal((await prompt).stopReason, 'end_turn');
+	assert.deepEqual(fs.readdirSync(cwd), ['of-root']);
+	await acp.end();
+});

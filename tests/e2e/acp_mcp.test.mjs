@@ -400,3 +400,18 @@ test('a question is withdrawn when its call ends', options, async (t) => {
 	assert.ok(acp.messages.some(({ method, params }) => method === '$/cancel_request' && params.requestId === id));
 	await acp.end();
 });
+
+test('the question of a subagent\'s MCP call is withdrawn when the subagent is cancelled', options, async (t) => {
+	const child = { ...use('look'), when: { contains: 'make it', lacks: ['You are agent 0', 'rootword'] } };
+	const model = await startModel(t, [child, reply({ call: 'subagent_spawn', arguments: { prompt: 'make it' } }),
+		reply({ gate: 'asked' }, { call: 'subagent_cancel', arguments: { agent_id: 1 } }), say('Done.')]);
+	const acp = await startAcp(t, model, { config: 'features.subagent_tools = true\n', capabilities: { elicitation: { form: {} } },
+		handlers: { 'elicitation/create': () => new Promise(() => {}) } });
+	const { sessionId } = await acp.newSession({ mcpServers: [asking({ message: 'Which?', requestedSchema: schema })] });
+	const prompt = acp.prompt(sessionId, 'rootword');
+	const { id } = await acp.until(({ method }) => method === 'elicitation/create');
+	await model.openGate('asked');
+	await acp.until(({ method, params }) => method === '$/cancel_request' && params.requestId === id);
+	assert.equal((await prompt).stopReason, 'end_turn');
+	await acp.end();
+});

@@ -630,20 +630,23 @@ test('an approval of one agent starts no command of another by the same call id'
 });
 
 // Clients of the root see no event of the turn that has asked.
+const asks = [call('exec_command', { cmd: 'touch one' }, 'c1'), call('exec_command', { cmd: 'touch two' }, 'c2')];
+const gate = { gate: 'asked' };
 for (const [how, replies, stop] of [
-	['interrupted', [{ reply: [call('subagent_await')] }], (it) => it.submit('stop', { type: 'interrupt' })],
-	['closed', [{ reply: [{ gate: 'asked' }, call('subagent_cancel', { agent_id: 1 })] }, { reply: [message('ok')] }],
-		(it, model) => model.openGate('asked')],
+	['interrupted', [{ reply: [spawn('make it')] }, { reply: [call('subagent_await')] }], (it) => it.submit('stop', { type: 'interrupt' })],
+	['cancelled', [{ reply: [spawn('make it')] }, { reply: [gate, call('subagent_cancel', { agent_id: 1 })] }, { reply: [message('ok')] }]],
+	['closed', [{ reply: [call('spawn_agent', { message: 'make it' })] },
+		{ take: { agent: { from: 'input.-1.output', after: '"agent_id":"' } }, reply: [gate, call('close_agent', { target: '{agent}' })] },
+		{ reply: [message('ok')] }]],
 ]) {
 	test(`the requests of a subagent that is ${how} are withdrawn`, proto, async (t) => {
-		const model = await startModel(t, [
-			when({ contains: 'make it', lacks: 'You are agent 0' }, call('exec_command', { cmd: 'touch one' }, 'c1'),
-				call('exec_command', { cmd: 'touch two' }, 'c2')),
-			{ reply: [spawn('make it')] }, ...replies]);
-		const it = startProto(t, model, { config: on.replace('"never"', '"untrusted"') });
-		it.submit('t1', userInput('go'));
+		const config = 'approval_policy = "untrusted"\nsandbox_mode = "danger-full-access"\n' +
+			(how === 'closed' ? 'features.multi_agent = true\n' : 'features.subagent_tools = true\n');
+		const model = await startModel(t, [when({ contains: 'make it', lacks: ['You are agent 0', 'rootword'] }, ...asks), ...replies]);
+		const it = startProto(t, model, { config });
+		it.submit('t1', userInput('rootword'));
 		const asked = [await it.next('exec_approval_request'), await it.next('exec_approval_request')];
-		await stop(it, model);
+		await (stop ? stop(it) : model.openGate('asked'));
 		const ended = [await it.next('request_user_input_expired'), await it.next('request_user_input_expired')];
 		assert.deepEqual(ended.map(({ id, msg }) => [id, msg.call_id, msg.turn_id]).sort(),
 			asked.map(({ id, msg }) => [id, msg.call_id, id]).sort());

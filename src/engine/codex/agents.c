@@ -27,6 +27,12 @@ static bool asks_root(const struct codex *child)
 	return !child->on_event || root_of(child)->asks_for_children;
 }
 
+static bool is_question(enum event_tag tag)
+{
+	return tag == EV_exec_approval_request || tag == EV_apply_patch_approval_request ||
+	       tag == EV_request_user_input || tag == EV_request_user_input_expired || tag == EV_elicitation_request;
+}
+
 /* ---- events about agents ---- */
 
 static void record(struct codex *codex, enum event_tag tag, const void *body)
@@ -125,9 +131,15 @@ static void on_dropped(const struct ev_request_user_input_expired *event, void *
 	eq_push(&root->eq, event->turn_id, EV_request_user_input_expired, event, NULL);
 }
 
-/* The events that are in the queue of the child are lost. */
+/* The other events that are in the queue of the child are lost. */
 static void withdraw_requests(struct codex *child)
 {
+	struct event *event;
+	while (asks_root(child) && (event = eq_pop(&child->eq))) {
+		if (is_question(event->msg.tag))
+			eq_push(&root_of(child)->eq, event->id, event->msg.tag, event->msg.body, NULL);
+		event_destroy(event);
+	}
 	if (child->session && asks_root(child))
 		pending_drop(&child->session->requests, NULL, on_dropped, root_of(child));
 }
@@ -422,12 +434,6 @@ static void follow(struct codex *child, const struct event *event)
 	}
 }
 
-static bool is_question(enum event_tag tag)
-{
-	return tag == EV_exec_approval_request || tag == EV_apply_patch_approval_request ||
-	       tag == EV_request_user_input || tag == EV_request_user_input_expired || tag == EV_elicitation_request;
-}
-
 /* Called when an agent becomes inactive: agents that wait for the limit can start now. */
 static void wake_waiting(struct codex *root)
 {
@@ -472,18 +478,6 @@ const struct tool_call *agents_find_pending(struct codex *root, enum pending_kin
 			call = found;
 	}
 	return call;
-}
-
-void agents_write_asker(const struct codex *codex, struct str task, struct buf *out)
-{
-	const struct agent *agent;
-	if (!codex->agents)
-		return;
-	list_for_each(agent, &codex->agents->agents, link) {
-		const struct codex *child = agent->parent ? agent->session : NULL;
-		if (child && child->session && child->session->task && str_eq(child->session->task->id, task))
-			agent_write_name(agent, out);
-	}
 }
 
 bool agents_answer(struct codex *root, enum pending_kind kind, struct str id, const void *answer)

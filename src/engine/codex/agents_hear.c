@@ -207,3 +207,17 @@ const struct inbox_ops agents_inbox = {
 	.read_early = read_early,
 	.record_taken = agents_record_taken,
 };
+
+/* ---- names ---- */
+
+void agents_write_asker(const struct codex *codex, struct str task, struct buf *out)
+{
+	const struct agent *agent;
+	if (!codex->agents)
+		return;
+	list_for_each(agent, &codex->agents->agents, link) {
+		const struct codex *child = agent->parent ? agent->session : NULL;
+		if (child && child->session && child->session->task && str_eq(child->session->task->id, task))
+			agent_write_name(agent, out);
+	}
+}
