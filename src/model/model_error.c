@@ -15,8 +15,9 @@
 #include "model/model_error_priv.h"
 #include "net/http_head.h"
 
-/* Number of bytes that are quoted of a response's body: after its status and URL, and alone. */
-enum { QUOTE_MAX = 1000, QUOTED_BODY_MAX = MODEL_ERROR_TEXT_MAX - MODEL_ERROR_ADVICE_MAX - 3 };
+/* Number of bytes that are quoted of a response's body: after its status and URL, and alone. ADVICE_400: the longest
+ * advice that follows a body, with the request's URL. */
+enum { QUOTE_MAX = 1000, ADVICE_400 = 460, QUOTED_BODY_MAX = MODEL_ERROR_TEXT_MAX - ADVICE_400 };
 
 enum info_form { PLAIN, STATUS };
 enum retry_form { FINAL, RETRY };
@@ -220,9 +221,11 @@ static void set_refused(struct model_error *error, const struct model_answer *an
 		model_error_set(error, kind, STR_NONE);
 		model_error_set_detail(error, body_message(json, answer));
 	} else if (answer->status == 400) {
-		bool is_long = answer->body.len > QUOTED_BODY_MAX; /* it would be cut, and be no JSON then */
+		struct str body = str_trim(answer->body);
+		struct model_answer lenient = *answer;
+		lenient.is_other_api |= body.len > QUOTED_BODY_MAX; /* it would be cut, and be no JSON then */
 		model_error_set(error, MODEL_ERROR_invalid_request,
-		                answer->is_other_api || is_long ? body_message(json, answer) : str_trim(answer->body));
+		                lenient.is_other_api ? body_message(json, &lenient) : body);
 	} else {
 		set_unexpected_status(error, answer, json);
 	}

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "protocol/message/approval.h"
 #include "protocol/message/item_legacy.h"
 #include "protocol/message/message.h"
 #include "protocol/record/enum.h"
@@ -273,7 +274,7 @@ static bool release_patch(struct wire *wire, const struct ev_patch_end *end)
 	if (!wire->style->holds_patch)
 		return true;
 	wire->style->holds_patch = false;
-	if (!end->success && str_is(end->standard_error, "patch rejected by user"))
+	if (!end->success && str_is(end->standard_error, PATCH_DECLINED))
 		return false;
 	write_msg(wire, EV_patch_apply_begin, &begin);
 	return true;

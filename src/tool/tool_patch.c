@@ -72,8 +72,6 @@ static void patch_view_finish(struct patch_view *view)
 	arena_finish(&view->arena);
 }
 
-#define REJECTED_BY_USER "patch rejected by user"
-
 struct patch_run {
 	struct tool_call *call; /* NULL after the call was cancelled */
 	char *text;
@@ -310,8 +308,8 @@ static void on_answer(struct tool_call *call, const void *answer)
 	if (decision->tag == review_decision_abort)
 		call->host->interrupt(call->host);
 	if (decision->tag == review_decision_abort || decision->tag == review_decision_denied) {
-		emit_end(run, false, STR(""), STR(REJECTED_BY_USER));
-		finish(run, false, STR(REJECTED_BY_USER));
+		emit_end(run, false, STR(""), STR(PATCH_DECLINED));
+		finish(run, false, STR(PATCH_DECLINED));
 	} else {
 		commit(run);
 	}

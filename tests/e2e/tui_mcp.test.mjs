@@ -128,3 +128,24 @@ for (const [name, key, wanted] of [['y runs it', 'y', /\{"say":"hi"\}/],
 		await leave(term);
 	});
 }
+
+test('a form that is asked for during the call of a subagent names it, here and in an attached terminal', options, async (t) => {
+	const script = { tools: [TOOL], answers: { ask: { ask: FORM } } };
+	const child = (contains, ...steps) => ({ when: { contains, lacks: 'rootword' }, reply: steps });
+	const model = await startModel(t, [child('function_call_output', { message: 'Asked.' }),
+		{ ...itemCall('ask'), when: { contains: 'ask them', lacks: 'rootword' } },
+		reply({ call: 'spawn_agent', arguments: { message: 'ask them' } }), reply({ gate: 'a' }, { message: 'Finished.' })]);
+	const term = await startReady(t, model, ['rootword'], { config: `features.multi_agent = true\n${configOf(script)}` });
+	const named = /^\S+ asks: Field 1\/5 \(5 unanswered\) · s$/m;
+	await term.until(named);
+	const guest = await startReady(t, model, ['attach'], { home: term.home, cwd: term.cwd });
+	await guest.until(named);
+	await answer(guest, '\x1b');
+	for (const each of [term, guest]) await each.untilGone(named);
+	await model.openGate('a');
+	await term.until(/• Finished\./);
+	guest.close();
+	await guest.done;
+	await idle(term);
+	await leave(term);
+});

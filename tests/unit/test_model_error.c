@@ -314,22 +314,36 @@ static void reset_times_are_local(void **state)
 	assert_usage_limit(INT64_MAX, 0, "try again");
 }
 
-/* One that is shorter than the text is quoted whole, as codex 0.169 does. */
+/* One that fits beside the advice is quoted whole, as codex 0.169 does. */
 static void the_message_of_a_long_body_is_quoted_alone(void **state)
 {
-	auto_buf struct buf body;
-	struct model_error error;
+	static const struct {
+		const char *head;
+		size_t len;
+		bool is_whole;
+	} cases[] = {
+		{"{\"error\":{\"message\":\"bad thing\"},\"more\":\"", 200, true},
+		{"{\"error\":{\"message\":\"bad thing\"},\"more\":\"", 1588, true},
+		{"{\"error\":{\"message\":\"bad thing\"},\"more\":\"", 1589, false},
+		{"{\"detail\":\"bad thing\",\"more\":\"", 3000, false},
+		{"{\"message\":\"bad thing\",\"more\":\"", 3000, false},
+	};
 	(void)state;
-	for (size_t fill = 100; fill <= 10000; fill *= 100) {
+	for (size_t i = 0; i < countof(cases); i++) {
+		auto_buf struct buf body, out;
+		struct model_error error;
 		buf_init(&body, 16 * KIB);
-		buf_append_c(&body, "{\"error\":{\"message\":\"bad thing\"},\"more\":\"");
-		for (size_t i = 0; i < fill; i++)
+		buf_init(&out, 16 * KIB);
+		buf_append_c(&body, cases[i].head);
+		while (body.len < cases[i].len - 2)
 			buf_append_char(&body, 'x');
 		buf_append_c(&body, "\"}");
 		struct model_answer answer = {.status = 400, .url = STR(URL), .body = buf_str(&body)};
 		model_error_from_answer(&error, &answer);
-		assert_string_equal(error.text, fill == 100 ? buf_str(&body).ptr : "bad thing");
-		buf_finish(&body);
+		assert_string_equal(error.text, cases[i].is_whole ? buf_str(&body).ptr : "bad thing");
+		model_error_advise(&error, &(struct model_place){.url = STR(URL), .provider = STR("a provider")});
+		model_error_write(&error, &out);
+		assert_true(str_has_prefix(buf_str(&out), error.text)); /* nothing is cut for the advice */
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "protocol/message/message.h"
 #include "term/term_paint.h"
+#include "ui/tui/tui_activity.h"
 #include "ui/tui/tui_cells.h"
 
 enum { ROUNDS = 3000, DEPTH_MAX = 6 };
@@ -219,10 +220,48 @@ static void every_event_in_any_order_is_shown_safely(void **state)
 	term_paint_destroy(paint);
 }
 
+/* A subagent asks, and a server reports, while the model does not answer. */
+static void an_attempt_stands_until_the_model_answers(void **state)
+{
+	static const struct ev_task_complete complete;
+	static const struct ev_task_started started;
+	struct tui_activity activity;
+	struct ev_stream_error broken = {.message = STR("Reconnecting... 1/5"), .additional_details = STR("busy")};
+	struct ev_warning warning = {.message = STR("slow")};
+	struct ev_exec_approval asked = {.call_id = STR("c")};
+	struct ev_content_delta delta = {.delta = STR("Hello")};
+	const struct {
+		enum event_tag tag;
+		const void *body;
+		bool is_shown;
+		const char *heading;
+	} steps[] = {
+		{EV_stream_error, &broken, true, "Reconnecting... 1/5"},
+		{EV_warning, &warning, true, "Reconnecting... 1/5"},
+		{EV_exec_approval_request, &asked, true, "Reconnecting... 1/5"},
+		{EV_stream_error, &broken, false, "Reconnecting... 1/5"},
+		{EV_agent_message_content_delta, &delta, true, ""},
+		{EV_stream_error, &broken, false, "Reconnecting... 1/5"},
+		{EV_task_complete, &complete, true, ""},
+		{EV_task_started, &started, true, ""},
+		{EV_stream_error, &broken, true, "Reconnecting... 1/5"},
+	};
+	(void)state;
+	tui_activity_init(&activity);
+	for (size_t i = 0; i < countof(steps); i++) {
+		struct event *event = event_create(STR("t"), steps[i].tag, steps[i].body);
+		assert_int_equal(tui_activity_event(&activity, event), steps[i].is_shown);
+		assert_true(str_is(tui_activity_heading(&activity), steps[i].heading));
+		event_destroy(event);
+	}
+	tui_activity_finish(&activity);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_event_in_any_order_is_shown_safely),
+		cmocka_unit_test(an_attempt_stands_until_the_model_answers),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,6 +10,9 @@
 
 struct arena;
 
+/* The error of a patch that the user has declined, in patch_apply_end. */
+#define PATCH_DECLINED "patch rejected by user"
+
 /* The kinds of approval requests that a granular policy distinguishes. */
 enum approval_question {
 	QUESTION_sandbox,     /* commands outside the sandbox, destructive commands, patches outside the workspace */

@@ -1,5 +1,5 @@
-/* An attempt is shown as a thought, until any other event arrives: then the model answers again, or the turn is over.
- */
+/* An attempt is shown as a thought until the model answers again, or the turn is over. Other events, such as requests
+ * of subagents, arrive meanwhile. */
 #include "ui/tui/tui_activity.h"
 
 #include <string.h>
@@ -75,14 +75,34 @@ static bool is_end_of_thought(const struct event_msg *msg)
 	       (msg->tag == EV_item_completed && msg->item_completed->item->tag == turn_item_reasoning);
 }
 
+static bool is_end_of_attempt(enum event_tag tag)
+{
+	switch (tag) {
+	case EV_task_started:
+	case EV_task_complete:
+	case EV_turn_aborted:
+	case EV_token_count:
+	case EV_item_started:
+	case EV_item_completed:
+	case EV_agent_message_content_delta:
+	case EV_plan_delta:
+	case EV_reasoning_content_delta:
+	case EV_reasoning_raw_content_delta:
+		return true;
+	default:
+		return false;
+	}
+}
+
 bool tui_activity_event(struct tui_activity *activity, const struct event *event)
 {
 	const struct event_msg *msg = &event->msg;
 	if (msg->tag == EV_stream_error)
 		return begin_attempt(activity, msg->stream_error);
-	if (activity->is_retrying)
+	if (activity->is_retrying && is_end_of_attempt(msg->tag)) {
 		buf_clear(&activity->thinking);
-	activity->is_retrying = false;
+		activity->is_retrying = false;
+	}
 	if (msg->tag == EV_task_started)
 		free(steal(activity->cause));
 	else if (msg->tag == EV_reasoning_content_delta)

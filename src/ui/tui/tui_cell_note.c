@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "protocol/message/approval.h"
 #include "protocol/message/message.h"
 #include "ui/tui/tui_stream.h"
 
@@ -174,7 +175,7 @@ static void on_plan_update(struct tui_page *page, const struct event *event)
 static void on_patch_end(struct tui_page *page, const struct event *event)
 {
 	const struct ev_patch_end *ended = event->msg.patch_apply_end;
-	if (str_is(ended->standard_error, "patch rejected by user")) {
+	if (str_is(ended->standard_error, PATCH_DECLINED)) {
 		tui_page_cell(page, &tui_error_look, STR("The edits were declined"));
 		return;
 	}

@@ -299,6 +299,7 @@ static void ask_form(struct tui *tui, const struct event *event)
 	const struct json *schema = json_parse_copy(arena, asked->requested_schema, NULL);
 	struct event *about = event_create(event->id, EV_elicitation_request, asked);
 	struct tui_form *form = tui_form_create(&use, asked->id, about, arena, tui);
+	form->asker = tui->asker.len ? str_dup(tui->asker) : NULL;
 	json_for_each(it, json_get(schema, "properties"))
 		add_property(form, it, schema);
 	tui_ask_add(tui->ask, &form->panel);

@@ -46,6 +46,7 @@ static void destroy(struct tui_panel *panel)
 		page_destroy(*page);
 	vec_finish(&form->pages);
 	event_destroy(form->about);
+	free(form->asker);
 	if (form->arena)
 		arena_finish(form->arena);
 	free(form->arena);
@@ -319,10 +320,12 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 {
 	struct tui_form *form = of(panel);
 	const struct form_page *page = current(form);
-	char count[128], hint[HINT_MAX];
+	char hint[HINT_MAX];
+	auto_free char *count =
+		xasprintf("%s%s%s %zu/%zu (%zu unanswered)%s%.40s", form->asker ? form->asker : "",
+	                  form->asker ? " asks: " : "", form->use->noun, form->at + 1, form->pages.count,
+	                  unanswered(form), *page->heading ? " · " : "", page->heading);
 	write_hint(form, hint);
-	snprintf(count, sizeof(count), "%s %zu/%zu (%zu unanswered)%s%.40s", form->use->noun, form->at + 1,
-	         form->pages.count, unanswered(form), *page->heading ? " · " : "", page->heading);
 	sheet_line(sheet, TERM_dim, count);
 	size_t below = form->in_notes + (form->problem ? 1 : 0), rows = sheet_hint_rows(sheet, hint);
 	below += below + rows <= sheet->most / 2 ? rows : 0;

@@ -60,6 +60,7 @@ struct tui_form {
 	const struct form_use *use;
 	VEC(struct form_page *) pages;
 	struct event *about; /* the request */
+	char *asker;         /* the subagent that asks, or NULL; set by the owner */
 	/* private */
 	struct arena *arena;
 	size_t at;

@@ -102,6 +102,7 @@ void tui_request_questions(struct tui *tui, const struct event *event)
 	}
 	struct event *about = event_create(event->id, EV_request_user_input, asked);
 	struct tui_form *form = tui_form_create(&use, asked->call_id, about, NULL, tui);
+	form->asker = tui->asker.len ? str_dup(tui->asker) : NULL;
 	for (size_t i = 0; i < asked->questions_count; i++)
 		add_question(form, &asked->questions[i]);
 	tui_ask_add(tui->ask, &form->panel);
