@@ -87,7 +87,7 @@ static void show_program(struct doctor *doctor, const char *name, const char *ch
 static void check_programs(struct doctor *doctor)
 {
 	show_program(doctor, "codex-fleet", config_env("CODEX_LIBEXEC"),
-	             "codex serve, worker, fleet, mock-model and others need it: install codex-c-fleet");
+	             "codex acp, serve, worker, import and others need it: install codex-c-fleet");
 	show_program(doctor, "codex-code-mode-host", config_env("CODEX_LIBEXEC"),
 	             "scripts of the newest models need it: install codex-c-code-mode");
 	doctor_report(doctor, DOCTOR_ok, NULL, "the programs that codex executes");
