@@ -2,16 +2,16 @@
  * maximum, so a message of n bytes costs O(log n) mallocs. */
 #include "base/arena.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/shared_text.h"
 
-enum { BLOCK_FIRST = 512, BLOCK_CEILING = LIMIT_SHARED_TEXT, ALIGNMENT = _Alignof(max_align_t) };
+enum { BLOCK_FIRST = 512, BLOCK_CEILING = 256 * 1024, ALIGNMENT = _Alignof(max_align_t) };
 
 struct arena_block {
 	struct arena_block *older;
@@ -102,14 +102,6 @@ void arena_hold_all(struct arena *arena, const struct arena *from)
 {
 	for (const struct arena_hold *hold = from->holds; hold; hold = hold->older)
 		arena_hold(arena, hold->text);
-}
-
-bool arena_is_large(const struct arena *arena)
-{
-	bool is_large = arena->holds != NULL;
-	for (const struct arena_block *block = arena->blocks; block; block = block->older)
-		is_large |= block->size > BLOCK_CEILING;
-	return is_large;
 }
 
 static bool is_held(const struct arena *arena, struct str text)

@@ -7,7 +7,6 @@
 #define BASE_ARENA_H
 
 #include <stdarg.h>
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/str.h"
@@ -43,9 +42,6 @@ const char *arena_printf(struct arena *arena, const char *format, ...)
 void arena_hold(struct arena *arena, struct shared_text *text);
 /* Holds all texts that another arena holds. */
 void arena_hold_all(struct arena *arena, const struct arena *from);
-
-/* True if the arena holds a text, or has an allocation of LIMIT_SHARED_TEXT or more. */
-bool arena_is_large(const struct arena *arena);
 
 #define arena_new(arena, type) ((type *)arena_alloc(arena, sizeof(type)))
 #define arena_array(arena, type, count) ((type *)arena_alloc(arena, sizeof(type) * (count)))

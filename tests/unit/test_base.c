@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/list.h"
-#include "base/limits.h"
 #include "base/shared_text.h"
 #include "base/text.h"
 #include "base/uuid.h"
@@ -79,27 +78,7 @@ static void an_arena_keeps_a_held_text_and_copies_no_part_of_it(void **state)
 	assert_ptr_not_equal(arena_str(&second, STR("other")).ptr, part.ptr);
 	assert_int_equal(part.ptr[19], 'x');
 	arena_reset(&second); /* LeakSanitizer verifies that the text is freed, once */
-	assert_false(arena_is_large(&second));
 	arena_finish(&second);
-}
-
-static void an_arena_with_a_large_text_is_large(void **state)
-{
-	(void)state;
-	struct arena arena = {0};
-	struct shared_text *text = large_text(LIMIT_SHARED_TEXT);
-	for (size_t i = 0; i < 4 * (size_t)LIMIT_SHARED_TEXT; i += 1000)
-		arena_alloc(&arena, 1000);
-	assert_false(arena_is_large(&arena));
-	arena_str(&arena, shared_text_str(text));
-	assert_true(arena_is_large(&arena));
-	arena_alloc(&arena, 1000);
-	assert_true(arena_is_large(&arena));
-	arena_finish(&arena);
-	arena_hold(&arena, text);
-	assert_true(arena_is_large(&arena));
-	arena_finish(&arena);
-	shared_text_unref(text);
 }
 
 static void slices_cut_and_convert(void **state)
@@ -411,7 +390,6 @@ int main(void)
 		cmocka_unit_test(buf_refuses_appends_beyond_its_maximum),
 		cmocka_unit_test(arena_keeps_copies),
 		cmocka_unit_test(an_arena_keeps_a_held_text_and_copies_no_part_of_it),
-		cmocka_unit_test(an_arena_with_a_large_text_is_large),
 		cmocka_unit_test(slices_cut_and_convert),
 		cmocka_unit_test(truncation_examples_hold),
 		cmocka_unit_test(truncation_never_splits_a_character),

@@ -6,6 +6,7 @@
 #include "app_server/threads/thread_turn.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "protocol/message/review_text.h"
 
 void on_event_item_started(struct thread *thread, const struct event *event)
@@ -60,14 +61,25 @@ void on_event_exited_review_mode(struct thread *thread, const struct event *even
 
 /* ---- deltas ---- */
 
+/* Keeps a delta for an item that is not completed by the engine: as much of it as fits, and then no more. */
+static void keep_delta(struct thread_item *item, struct str delta)
+{
+	if (!item || item->text.over)
+		return;
+	bool is_cut = delta.len > LIMIT_STREAMED_TEXT - item->text.len;
+	if (is_cut)
+		delta.len = text_floor_boundary(delta, LIMIT_STREAMED_TEXT - item->text.len);
+	buf_append_str(&item->text, delta);
+	item->text.over = is_cut;
+}
+
 void on_event_agent_message_content_delta(struct thread *thread, const struct event *event)
 {
 	const struct ev_content_delta *body = event->msg.agent_message_content_delta;
 	struct thread_item *item = thread_item_find(thread, body->item_id);
 	struct app_agent_message_delta_notification delta = {str_of(thread->id), body->turn_id, body->item_id,
 	                                                     body->delta};
-	if (item)
-		buf_append_str(&item->text, body->delta);
+	keep_delta(item, body->delta);
 	thread_notify(thread, NOTIFY_item_agent_message_delta, &delta);
 }
 
@@ -76,8 +88,7 @@ void on_event_plan_delta(struct thread *thread, const struct event *event)
 	const struct ev_content_delta *body = event->msg.plan_delta;
 	struct thread_item *item = thread_item_find(thread, body->item_id);
 	struct app_plan_delta_notification delta = {str_of(thread->id), body->turn_id, body->item_id, body->delta};
-	if (item)
-		buf_append_str(&item->text, body->delta);
+	keep_delta(item, body->delta);
 	thread_notify(thread, NOTIFY_item_plan_delta, &delta);
 }
 

@@ -76,24 +76,14 @@ static void deliver(struct codex *codex, struct event *event)
 	event_destroy(event);
 }
 
-/* A large event waits while the Codex is held, so that a client that reads slowly has at most one of them in its queue,
- * as an encoded frame. The end of a session does not wait for its client. */
-static bool is_waiting(const struct codex *codex)
-{
-	const struct event *next = codex->holds && !codex->is_shut_down ? eq_first(&codex->eq) : NULL;
-	return next && event_is_large(next);
-}
-
 static void on_events(void *self)
 {
 	struct codex *codex = self;
 	struct event *event;
 	if (codex->settling || !rollout_stall_pass(&codex->stall, codex->session))
 		return;
-	for (size_t left = codex->eq.count; left && !is_waiting(codex) && (event = eq_pop(&codex->eq)); left--)
+	for (size_t left = codex->eq.count; left && (event = eq_pop(&codex->eq)); left--)
 		deliver(codex, event);
-	if (is_waiting(codex))
-		return;
 	if (codex->eq.count)
 		loop_defer(&codex->eq.wake);
 	else if (codex->session)
@@ -405,8 +395,6 @@ void codex_release(struct codex *codex)
 {
 	if (codex->holds && --codex->holds == 0 && codex->session)
 		codex_release_session(codex);
-	if (!codex->holds && codex->eq.count)
-		loop_defer(&codex->eq.wake);
 	agents_hold(codex, false);
 }
 

@@ -134,8 +134,7 @@ bool codex_end_command(struct codex *codex, int64_t process_id);
 /* Backpressure, for a front end whose client reads slower than events are emitted. Between hold and release the model's
  * stream and the output of commands are paused, and no call is started. Submissions are still carried out (approvals,
  * interrupt, shutdown), and events in progress are still emitted: one burst of the stream, and the answers to
- * submissions. An event with a large text (event_is_large), and what follows it, waits for the release, or for the
- * shutdown. A front end must therefore also stop reading submissions of a client that never reads. Time limits do
+ * submissions. A front end must therefore also stop reading submissions of a client that never reads. Time limits do
  * not run out because of a hold. No event is lost.
  *
  * Holds nest, one for each subscriber: hold when transport_send returns false, release in on_drain and when that client

@@ -98,11 +98,6 @@ void eq_push_last(struct event_queue *eq, struct str id, enum event_tag tag, con
 	eq->has_last = true;
 }
 
-const struct event *eq_first(const struct event_queue *eq)
-{
-	return list_first(&eq->events, const struct event, link);
-}
-
 struct event *eq_pop(struct event_queue *eq)
 {
 	struct event *event = list_first(&eq->events, struct event, link);

@@ -55,8 +55,6 @@ void eq_finish(struct event_queue *eq);
 void eq_push(struct event_queue *eq, struct str id, enum event_tag tag, const void *body, struct shared_text *held);
 /* As eq_push, for the last event: later pushes are discarded. */
 void eq_push_last(struct event_queue *eq, struct str id, enum event_tag tag, const void *body);
-/* Returns the oldest event, which stays in the queue; NULL if the queue is empty. */
-const struct event *eq_first(const struct event_queue *eq);
 /* Returns the oldest event, to be freed by the caller; NULL if the queue is empty. */
 struct event *eq_pop(struct event_queue *eq);
 

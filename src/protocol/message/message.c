@@ -98,11 +98,6 @@ struct event *event_create_held(struct str id, enum event_tag tag, const void *b
 	return event;
 }
 
-bool event_is_large(const struct event *event)
-{
-	return arena_is_large(&event->arena);
-}
-
 void event_encode(const struct event *event, struct json_writer *w)
 {
 	jw_object(w);

@@ -42,8 +42,6 @@ struct event {
 struct event *event_create(struct str id, enum event_tag tag, const void *body);
 /* As event_create, but holds a text (NULL: none): its parts in body are not copied. */
 struct event *event_create_held(struct str id, enum event_tag tag, const void *body, struct shared_text *held);
-/* True if the event has a text of LIMIT_SHARED_TEXT or more. */
-bool event_is_large(const struct event *event);
 /* Writes {"id":…,"msg":{"type":…,…}}. */
 void event_encode(const struct event *event, struct json_writer *w);
 /* Decodes what event_encode writes. NULL and err if the text is not an event; ERR_unsupported if this version does not
