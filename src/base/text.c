@@ -50,13 +50,14 @@ size_t text_utf8_len(struct str s)
 /* Returns the length of the ASCII run at the start of s, rounded down to whole blocks. */
 static size_t ascii_blocks(struct str s)
 {
+	typedef uint64_t lane __attribute__((vector_size(16), aligned(1), may_alias));
 	size_t at = 0;
-	uint64_t block[4];
-	while (at + sizeof(block) <= s.len) {
-		memcpy(block, s.ptr + at, sizeof(block));
-		if ((block[0] | block[1] | block[2] | block[3]) & 0x8080808080808080u)
+	enum { LANES = 4, BLOCK = LANES * sizeof(lane) };
+	for (; at + BLOCK <= s.len; at += BLOCK) {
+		const lane *block = (const lane *)(s.ptr + at);
+		lane all = block[0] | block[1] | block[2] | block[3];
+		if ((all[0] | all[1]) & 0x8080808080808080u)
 			break;
-		at += sizeof(block);
 	}
 	return at;
 }
