@@ -11,12 +11,16 @@
 #include "transport/transport_connect.h"
 #include "transport/transport_stdio.h"
 
+#define ALIEN                                                                                                       \
+	"this server does not speak the event protocol of `codex proto`. `codex --daemon` begins a session in the " \
+	"app-server of this machine, and `codex attach` opens one that runs there"
+
 struct attach_link {
 	const struct attach_link_events *events;
 	void *self;
 	struct transport *transport;
 	struct buf line;
-	bool awaits_greeting, has_ended;
+	bool awaits_greeting, has_ended, has_event;
 };
 
 static void end(struct attach_link *link, const struct error *err)
@@ -55,6 +59,9 @@ static void on_frame(struct str frame, void *self)
 		return;
 	}
 	struct event *event = event_decode(frame, &err);
+	if (!event && err.code != ERR_unsupported && !link->has_event) /* an app-server, for example */
+		error_set(&err, ERR_transport, ALIEN);
+	link->has_event |= event != NULL;
 	if (event && attach_request_id(event).ptr)
 		link->events->on_event(event, attach_seq(frame), attach_from(frame, &arena), link->self);
 	else if (event)

@@ -249,6 +249,17 @@ test('--remote shows a session of codex proto, in the folder of the server', opt
 	assert.match(nowhere.lines().join('\n').replaceAll('\n', ''), /cannot connect to unix:/);
 });
 
+test('--remote to an app-server ends with an error that names the alternatives', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const home = makeHome(t, model), address = `unix://${path.join(home, 'app.sock')}`;
+	const server = launch(t, codexBin, ['app-server', '--listen', address], { cwd: tempDir(t, 'server'), env: cleanEnv(home) });
+	server.child.stdin.end();
+	while (!fs.existsSync(path.join(home, 'app.sock'))) await new Promise((wake) => setTimeout(wake, 20));
+	const term = await startTerminal(t, model, ['--remote', address, 'go'], { columns: 200 });
+	assert.deepEqual(await term.done, { status: 1, restored: true });
+	assert.match(term.lines().join('\n'), /does not speak the event protocol of `codex proto`\. `codex --daemon` begins [^]*`codex attach` opens/);
+});
+
 const canMount = spawnSync('unshare', ['-Urm', 'sh', '-c', 'mount -t overlay overlay -o lowerdir=/usr:/etc /etc']).status === 0;
 
 const mounting = { ...options, skip: options.skip || (!canMount && 'overlay mounts in a user name space are forbidden here') };

@@ -183,6 +183,7 @@ static void on_guest_event(const struct event *event, uint64_t seq, struct str f
 static void on_end(const struct error *err, void *self)
 {
 	struct tui *tui = self;
+	tui->has_failed |= err && !tui->is_configured;
 	if (!tui->guest_end)
 		tui->guest_end = err ? xasprintf("The connection was lost: %s", err->text) : xstrdup(ended);
 	loop_stop(tui->loop);
