@@ -98,8 +98,11 @@ int config_layer_read(struct config_layers *layers, enum config_layer_kind kind,
 {
 	auto_buf struct buf text;
 	struct error failure = {0};
+	struct stat info;
 	buf_init(&text, LIMIT_CONFIG_FILE);
 	config_layer_note(layers, path);
+	if (stat(path, &info) == 0 && S_ISFIFO(info.st_mode)) /* reading would wait for a writer */
+		return error_set(err, ERR_config, "%s is not a regular file", path);
 	if (file_read(path, &text, &failure) != 0) {
 		if (failure.code == ERR_not_found)
 			return 0;

@@ -215,3 +215,15 @@ test('settings without effect are named once', options, async (t) => {
 	assert.equal(await notes(), null);
 	assert.match((await notes('-c', 'analytics={}'))[0], /version: `analytics`\./);
 });
+
+test('a configuration that is a pipe, a folder or too large is an error that names it', options, async (t) => {
+	const make = { pipe: (file) => execFileSync('mkfifo', [file]), folder: (file) => fs.mkdirSync(file),
+		large: (file) => fs.writeFileSync(file, '#'.repeat(4 * 1024 * 1024 + 1)) };
+	for (const [name, word] of [['pipe', 'is not a regular file'], ['folder', 'Is a directory'], ['large', 'is larger than 4194304 bytes']]) {
+		const home = tempDir(t, 'home'), file = path.join(home, 'config.toml');
+		make[name](file);
+		const { code, stderr } = await runCodex(t, ['exec', '--skip-git-repo-check', 'hi'], { home });
+		assert.equal(code, 1, name);
+		assert.ok(stderr.includes(file) && stderr.includes(word), stderr);
+	}
+});
