@@ -127,13 +127,14 @@ static void on_change(int number, enum folder_change change, void *self)
 
 static bool is_usable(struct file_list *list, bool is_paused)
 {
-	if (!file_walk_is_current(list->walk))
+	if (list->is_lost || !file_walk_is_current(list->walk))
 		return false;
 	if (!list->watch)
 		return !is_paused;
 	bool is_whole = folder_watch_read(list->watch, on_change, list);
+	bool is_stuck = list->dirty.count && file_list_is_full(list); /* there is no room to read a folder again */
 	bool is_littered = list->first_names && list->table.names.count > 2 * list->first_names + GARBAGE;
-	return is_whole && !list->is_lost && !is_littered;
+	return is_whole && !list->is_lost && !is_stuck && !is_littered;
 }
 
 void file_list_refresh(struct file_list *list)

@@ -1,6 +1,7 @@
 /* Two threads take folders from one queue, which is the array of folders itself: reading a folder is system calls, and
  * only adding its names needs the lock. A thread adds what it has read in pieces, so that its memory is bounded. */
-#include <string.h>
+#include <errno.h>
+#include <stdlib.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -130,8 +131,9 @@ static void read_folder(struct walker *walker)
 {
 	static const struct file_walk_events events = {on_open, on_entry};
 	struct file_list *list = walker->list;
-	bool is_cut = !file_walk_read(walker->reader, &walker->folder, &events, walker->stop, walker) &&
-	              atomic_load(walker->stop);
+	bool is_whole = file_walk_read(walker->reader, &walker->folder, &events, walker->stop, walker);
+	int sys = errno;
+	bool is_cut = !is_whole && atomic_load(walker->stop);
 	add_pieces(walker);
 	pthread_mutex_lock(&list->lock);
 	struct file_folder *folder = &list->folders.items[walker->number];
@@ -141,6 +143,10 @@ static void read_folder(struct walker *walker)
 		vec_push(&list->dirty, walker->number);
 	} else if (is_cut) {
 		list->is_lost = true;
+	} else if (!is_whole) {
+		list->is_lost |= sys == EMFILE || sys == ENFILE || sys == ENOMEM;
+		if (walker->number == 0) /* no folder reports when the root becomes readable */
+			atomic_store(&list->is_unwatchable, true);
 	}
 	pthread_mutex_unlock(&list->lock);
 	free(steal(walker->old));

@@ -88,15 +88,15 @@ struct file_list *file_lists_take(struct file_lists *lists, const char *root)
 
 void file_lists_drop(struct file_lists *lists, struct file_list *list)
 {
-	for (size_t i = 0; i < lists->holdings.count; i++) {
-		struct holding held = lists->holdings.items[i];
-		if (held.list != list)
-			continue;
-		remove_at(lists, i);
-		if (--held.users || (i < LIMIT_SEARCH_LISTS && file_list_bytes(list) <= LIMIT_SEARCH_KEPT))
-			vec_push(&lists->holdings, held);
-		else
-			file_list_destroy(list);
-		break;
-	}
+	size_t i = 0;
+	while (lists->holdings.items[i].list != list)
+		i++;
+	struct holding held = lists->holdings.items[i];
+	remove_at(lists, i);
+	if (--held.users || file_list_bytes(list) <= LIMIT_SEARCH_KEPT)
+		vec_push(&lists->holdings, held);
+	else
+		file_list_destroy(list);
+	if (file_lists_kept(lists) > LIMIT_SEARCH_LISTS)
+		drop_oldest(lists);
 }

@@ -15,7 +15,8 @@ void file_lists_destroy(struct file_lists *lists); /* NULL is fine; after all se
 
 /* Returns the list of a root (an absolute path), to be returned with file_lists_drop. */
 struct file_list *file_lists_take(struct file_lists *lists, const char *root);
-/* Keeps the list if it is among the LIMIT_SEARCH_LISTS used last and not larger than LIMIT_SEARCH_KEPT. */
+/* The list is one that was taken. It is kept if it is among the last LIMIT_SEARCH_LISTS, and not larger than
+ * LIMIT_SEARCH_KEPT. */
 void file_lists_drop(struct file_lists *lists, struct file_list *list);
 /* Frees the lists that no search holds. */
 void file_lists_clear(struct file_lists *lists);

@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 
@@ -188,6 +189,25 @@ static void permissions_that_appear_are_noticed(void **state)
 	file_list_destroy(list);
 }
 
+/* No descriptor is left for the folder: it is not taken for one that cannot be read. */
+static void a_lack_of_descriptors_passes(void **state)
+{
+	(void)state;
+	struct rlimit before, few;
+	put("r/a/x");
+	struct file_list *list = file_list_create(temp_path("r"), true);
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &before), 0);
+	few = before;
+	int next = dup(0);
+	close(next);
+	few.rlim_cur = (rlim_t)next + 3; /* for the watch, the mount table and the root */
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &few), 0);
+	assert_string_equal(used(list), "");
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &before), 0);
+	assert_string_equal(used(list), "a a/x ");
+	file_list_destroy(list);
+}
+
 static int kernel_number(const char *name)
 {
 	char text[16] = "";
@@ -350,6 +370,14 @@ static void searches_share_lists_and_some_are_kept(void **state)
 		file_lists_drop(lists, file_lists_take(lists, root));
 	}
 	assert_int_equal(file_lists_kept(lists), LIMIT_SEARCH_LISTS);
+	struct file_list *many[3 * LIMIT_SEARCH_LISTS];
+	for (size_t i = 0; i < countof(many); i++) {
+		snprintf(root, sizeof(root), "/m%zu", i);
+		many[i] = file_lists_take(lists, root);
+	}
+	for (size_t i = 0; i < countof(many); i++)
+		file_lists_drop(lists, many[i]);
+	assert_int_equal(file_lists_kept(lists), LIMIT_SEARCH_LISTS);
 	file_lists_clear(lists);
 	assert_int_equal(file_lists_kept(lists), 0);
 	file_lists_destroy(lists);
@@ -406,6 +434,7 @@ int main(void)
 		TEST(rules_outside_of_the_root_are_compared),
 		TEST(a_root_that_goes_away_is_empty_until_another_one_comes),
 		TEST(permissions_that_appear_are_noticed),
+		TEST(a_lack_of_descriptors_passes),
 		TEST(an_overflow_of_the_kernels_queue_is_noticed),
 		TEST(a_mount_is_noticed),
 		TEST(too_many_vanished_folders_are_walked_away),
