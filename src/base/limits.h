@@ -292,6 +292,7 @@ enum {
 	LIMIT_IMPORT_TREE = 16 * MIB,       /* the files of one skill */
 	LIMIT_IMPORT_DEPTH = 8,             /* levels of its folders */
 	LIMIT_IMPORT_ITEMS = 256,           /* folders or items in one request for an import */
+	LIMIT_IMPORT_HISTORY = 100,         /* finished imports that are kept */
 	LIMIT_IMPORT_TEXT = 4 * MIB,        /* such a request, and its result */
 	LIMIT_AGENTS_KEPT = 64,             /* ended subagents that can continue without being reopened */
 	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,    /* items that a call adds after its output, for example one image in

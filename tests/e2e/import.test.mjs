@@ -305,9 +305,39 @@ test('other kinds, folders that are no projects, and too many items are refused'
 	await refused(Array(257).fill(item('CONFIG')), /more than 256 items/);
 	await refused([item('CONFIG')], /Cursor is not supported/, { migrationSource: 'cursor' });
 	await assert.rejects(server.request('externalAgentConfig/detect', { cwds: Array(257).fill('/') }), /more than 256 folders/);
-	await assert.rejects(server.request('externalAgentConfig/import/readHistories', {}), /history of imports/);
 	assert.deepEqual(brief(await detect()), ['AGENTS_MD false']);
 	assert.equal((await server.end()).code, 0);
+});
+
+test('imports are recorded, the newest first, and clients can record their own', options, async (t) => {
+	const { codex, server } = await begin(t, { '.claude/CLAUDE.md': 'x' });
+	const file = path.join(codex, 'import_history.jsonl');
+	const histories = async (...params) => (await server.request('externalAgentConfig/import/readHistories', ...params)).data;
+	const record = (providerId, itemTypeResults) => server.request('externalAgentConfig/import/recordHistory', { providerId, itemTypeResults });
+	assert.deepEqual(await histories(), []);
+	const item = { itemType: 'AGENTS_MD', description: '' };
+	const { importId } = await server.request('externalAgentConfig/import', { migrationItems: [item], providerId: 'prov' });
+	await server.next('externalAgentConfig/import/completed');
+	const own = await record('other', [{ itemType: 'CONFIG', successes: [{ itemType: 'CONFIG', source: 's', title: 't' }],
+		failures: [{ itemType: 'CONFIG', failureStage: 'f', message: 'm' }] }]);
+	const [second, first, ...rest] = await histories({});
+	assert.deepEqual([rest, first.importId, first.providerId, first.failures], [[], importId, 'prov', []]);
+	assert.equal(first.successes[0].target, path.join(codex, 'AGENTS.md'));
+	assert.ok(second.completedAtMs >= first.completedAtMs && first.completedAtMs > 1e12);
+	assert.deepEqual(second, { importId: own.importId, providerId: 'other', completedAtMs: second.completedAtMs,
+		successes: [{ itemType: 'CONFIG', cwd: null, source: 's', target: null, title: 't' }],
+		failures: [{ itemType: 'CONFIG', errorType: null, subErrorType: null, failureStage: 'f', message: 'm', cwd: null, source: null }] });
+	assert.equal(mode(file), '600');
+	fs.writeFileSync(file, `{"torn\n7\n${`${JSON.stringify(first)}\n`.repeat(150)}`);
+	assert.equal((await histories({})).length, 150);
+	await record('last', []);
+	assert.deepEqual([(await histories({})).length, read(file).split('\n').length, (await histories({}))[0].providerId], [98, 101, 'last']);
+	await server.request('externalAgentConfig/import', { migrationItems: [] });
+	assert.equal((await histories({})).length, 98, 'nothing was imported');
+	fs.writeFileSync(file, Buffer.alloc(5 << 20));
+	await assert.rejects(histories({}), /import_history.jsonl is larger than/);
+	const left = await server.request('externalAgentConfig/import', { migrationItems: [{ ...item, itemType: 'CONFIG' }] });
+	assert.equal((await server.next('externalAgentConfig/import/completed')).params.importId, left.importId);
 });
 
 test('codex import shows what there is, and imports it with --apply', options, async (t) => {

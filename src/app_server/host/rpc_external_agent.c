@@ -1,7 +1,6 @@
 /* Detection and import are done by `codex import`, which is in codex-fleet: this program starts itself with that
  * command. An import that has begun ends with its client; each of its files is complete or absent. */
 #include <stddef.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #include "app_server/rpc/rpc_request.h"
@@ -22,7 +21,8 @@ struct agent_job {
 	struct rpc_request *request;
 	struct process *process;
 	struct buf out, complaint;
-	char import_id[UUID_TEXT_SIZE]; /* empty: a detection */
+	const char *list; /* of the response, NULL: it has an id */
+	char import_id[UUID_TEXT_SIZE];
 };
 
 static void job_destroy(struct agent_job *job)
@@ -70,26 +70,40 @@ static void on_end(const struct process_result *result, void *self)
 	struct agent_job *job = self;
 	struct app_server *server = job->request->server;
 	struct app_external_agent_config_import_response imported = {str_of(job->import_id)};
-	struct app_external_agent_config_detect_response detected = {0};
+	const union {
+		struct app_external_agent_config_detect_response detected;
+		struct app_external_agent_config_import_histories_read_response histories;
+	} empty = {0};
 	struct str complaint = str_trim(buf_str(&job->complaint));
-	bool is_import = job->import_id[0];
 	if (result->error) {
 		rpc_fail_with(job->request, result->error);
-	} else if (result->exit_code != 0 || job->out.over || (is_import && !job->out.len)) {
+	} else if (result->exit_code != 0 || job->out.over) {
 		rpc_fail(job->request, APP_INVALID_REQUEST, "%.*s",
 		         STR_ARG(complaint.len ? complaint : STR("codex import was ended")));
-	} else if (is_import) {
+	} else if (job->list) {
+		rpc_reply_with_items(job->request, &empty, job->list, &job->out);
+	} else {
 		config_view_reload(server);
 		rpc_reply(job->request, &imported);
 		notify_lines(server, buf_str(&job->out));
-	} else {
-		rpc_reply_with_items(job->request, &detected, "result.items", &job->out);
 	}
 	job_destroy(job);
 }
 
 /* The parameters are encoded again, as they were understood. */
-static enum rpc_verdict start(struct rpc_request *request, const char *import_id)
+static void write_request(const struct rpc_request *request, const char *import_id, struct buf *out)
+{
+	struct json_writer w = json_writer(out);
+	jw_object(&w);
+	jw_member_str(&w, "method", request->method->wire);
+	jw_member_cstr(&w, "importId", import_id);
+	jw_key(&w, "params");
+	record_encode(request->method->params, request->params, &w);
+	jw_object_end(&w);
+}
+
+/* list: the list of the response, or NULL if it is the id of an import. */
+static enum rpc_verdict start(struct rpc_request *request, const char *list)
 {
 	static const struct process_handler handler = {.on_output = on_output, .on_end = on_end};
 	const char *const argv[] = {host_program(), "import", "--rpc", NULL};
@@ -104,14 +118,9 @@ static enum rpc_verdict start(struct rpc_request *request, const char *import_id
 	buf_init(&job->out, LIMIT_IMPORT_TEXT);
 	buf_init(&job->complaint, COMPLAINT_MAX);
 	buf_init(&text, LIMIT_IMPORT_TEXT);
-	struct json_writer w = json_writer(&text);
-	jw_object(&w);
-	if (import_id)
-		jw_member_cstr(&w, "importId", import_id);
-	jw_key(&w, "params");
-	record_encode(request->method->params, request->params, &w);
-	jw_object_end(&w);
-	snprintf(job->import_id, sizeof(job->import_id), "%s", import_id ? import_id : "");
+	uuid_v7(job->import_id);
+	write_request(request, job->import_id, &text);
+	job->list = list;
 	job->request = request;
 	int status = text.over ? error_set(&err, ERR_limit, "the request is larger than %d MiB",
 	                                   (int)(LIMIT_IMPORT_TEXT / MIB))
@@ -130,7 +139,7 @@ enum rpc_verdict on_rpc_external_agent_config_detect(struct rpc_request *request
 {
 	if (params->cwds_count > LIMIT_IMPORT_ITEMS)
 		return rpc_fail(request, APP_INVALID_REQUEST, "cwds: more than %d folders", LIMIT_IMPORT_ITEMS);
-	return start(request, NULL);
+	return start(request, "result.items");
 }
 
 /* ---- import ---- */
@@ -164,7 +173,6 @@ static bool has_list(const struct app_external_agent_config_migration_item *item
 enum rpc_verdict on_rpc_external_agent_config_import(struct rpc_request *request,
                                                      const struct app_external_agent_config_import_params *params)
 {
-	char id[UUID_TEXT_SIZE];
 	if (params->migration_items_count > LIMIT_IMPORT_ITEMS)
 		return rpc_fail(request, APP_INVALID_REQUEST, "migrationItems: more than %d items", LIMIT_IMPORT_ITEMS);
 	for (size_t i = 0; i < params->migration_items_count; i++) {
@@ -174,6 +182,21 @@ enum rpc_verdict on_rpc_external_agent_config_import(struct rpc_request *request
 		if (item->details && !has_list(item))
 			item->details = NULL;
 	}
-	uuid_v7(id);
-	return start(request, id);
+	return start(request, NULL);
+}
+
+/* ---- history ---- */
+
+enum rpc_verdict on_rpc_external_agent_config_import_record_history(
+	struct rpc_request *request, const struct app_external_agent_config_import_history_record_params *params)
+{
+	(void)params;
+	return start(request, NULL);
+}
+
+enum rpc_verdict on_rpc_external_agent_config_import_read_histories(struct rpc_request *request,
+                                                                    const struct app_nothing *params)
+{
+	(void)params;
+	return start(request, "result.data");
 }

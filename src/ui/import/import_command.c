@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "import/import.h"
+#include "import/import_history.h"
 #include "ui/cli/terminal.h"
 #include "ui/fleet/fleet_options.h"
 
@@ -165,6 +166,73 @@ static void detect_all(struct import *import, const struct json *params, struct 
 			import_detect(import, arena_cstr(&import->arena, it->text), out);
 }
 
+/* The other source that codex 0.169 knows; all further names mean the default. */
+static bool is_other_source(const struct json *params)
+{
+	return str_is(json_get_str(params, "migrationSource"), "cursor");
+}
+
+static int on_detect(struct import *import, const struct json *request, struct buf *out, struct error *err)
+{
+	const struct json *params = json_get(request, "params");
+	(void)err;
+	if (!is_other_source(params))
+		detect_all(import, params, out);
+	return 0;
+}
+
+static int on_read(struct import *import, const struct json *request, struct buf *out, struct error *err)
+{
+	(void)request;
+	return import_history_read(import->codex, out, err);
+}
+
+static int on_record(struct import *import, const struct json *request, struct buf *out, struct error *err)
+{
+	const struct json *params = json_get(request, "params");
+	const struct import_entry entry = {json_get_str(request, "importId"), json_get_str(params, "providerId"),
+	                                   json_get(params, "itemTypeResults")};
+	(void)out;
+	return import_history_add(import->codex, &entry, err);
+}
+
+/* The files are imported even if the history cannot be written, so that is no failure of the import. */
+static void record(struct import *import, struct str id, const struct json *params, struct str last)
+{
+	struct error err;
+	const struct json *completed = json_parse(&import->arena, last, &err);
+	const struct import_entry entry = {id, json_get_str(params, "providerId"),
+	                                   json_get(completed, "itemTypeResults")};
+	if (!completed || import_history_add(import->codex, &entry, &err) != 0)
+		fail(&err);
+}
+
+static int on_import(struct import *import, const struct json *request, struct buf *out, struct error *err)
+{
+	const struct json *params = json_get(request, "params"), *items = json_get(params, "migrationItems");
+	struct str id = json_get_str(request, "importId");
+	if (is_other_source(params))
+		return error_set(err, ERR_unsupported, "Cursor is not supported, only Claude Code");
+	if (!items || !items->count)
+		return 0; /* as codex 0.169, without a notification */
+	import_all(import, id, items, out);
+	struct str last = str_trim_end(buf_str(out));
+	ptrdiff_t before = str_rfind_char(last, '\n');
+	if (!out->over)
+		record(import, id, params, str_skip(last, (size_t)(before + 1)));
+	return 0;
+}
+
+static const struct {
+	const char *method;
+	int (*run)(struct import *import, const struct json *request, struct buf *out, struct error *err);
+} methods[] = {
+	{"externalAgentConfig/detect", on_detect},
+	{"externalAgentConfig/import", on_import},
+	{"externalAgentConfig/import/recordHistory", on_record},
+	{"externalAgentConfig/import/readHistories", on_read},
+};
+
 static int serve(struct import *import, struct error *err)
 {
 	auto_buf struct buf text, out;
@@ -175,17 +243,12 @@ static int serve(struct import *import, struct error *err)
 	const struct json *request = json_parse(&import->arena, buf_str(&text), err);
 	if (!request)
 		return -(int)err->code;
-	const struct json *params = json_get(request, "params"), *items = json_get(params, "migrationItems");
-	struct str id = json_get_str(request, "importId");
-	/* The other source that codex 0.169 knows; all further names mean the default. */
-	bool is_other = str_is(json_get_str(params, "migrationSource"), "cursor");
-	if (is_other && id.len)
-		return error_set(err, ERR_unsupported, "Cursor is not supported, only Claude Code");
-	if (id.len && json_is(items, JSON_array))
-		import_all(import, id, items, &out);
-	else if (!is_other)
-		detect_all(import, params, &out);
-	return print(&out, err);
+	for (size_t i = 0; i < countof(methods); i++) {
+		if (!str_is(json_get_str(request, "method"), methods[i].method))
+			continue;
+		return methods[i].run(import, request, &out, err) == 0 ? print(&out, err) : -(int)err->code;
+	}
+	return error_set(err, ERR_invalid, "the request has no known method");
 }
 
 /* ---- both ---- */
