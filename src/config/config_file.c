@@ -47,12 +47,12 @@ static int change_text(const char *home, const char *path, struct str before, co
 {
 	struct toml_edit edit;
 	struct stat info;
-	mode_t mode = stat(path, &info) == 0 ? info.st_mode & 0777 : NEW_FILE_MODE;
 	int status = toml_edit_init(&edit, before, path, err);
 	if (status == 0)
 		status = change(&edit, self, err);
 	if (status == 0 && !str_eq(buf_str(&edit.text), before)) {
 		status = check(home, buf_str(&edit.text), err);
+		mode_t mode = stat(path, &info) == 0 ? info.st_mode & 0777 : NEW_FILE_MODE;
 		if (status == 0)
 			status = file_write_atomic(path, buf_str(&edit.text), mode, true, err);
 	}

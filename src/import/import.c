@@ -13,42 +13,16 @@
 #include "config/toml/toml.h"
 #include "import/import_scope.h"
 
-int import_init(struct import *import, struct error *err)
-{
-	const char *home = config_env("HOME");
-	struct import_tree tree = {.fd = -1, .follows_links = true};
-	*import = (struct import){0};
-	if (!home || home[0] != '/')
-		return error_set(err, ERR_config, "HOME is not set");
-	import->home = home;
-	import->codex = config_env_home(err);
-	if (!import->codex || import_tree_open(&tree, home, err) != 0)
-		return -(int)err->code;
-	import->state = import_source_read(&tree, ".claude.json", LIMIT_IMPORT_STATE, &import->arena);
-	import_tree_close(&tree);
-	return 0;
-}
-
-void import_finish(struct import *import)
-{
-	free(import->codex);
-	arena_finish(&import->arena);
-}
-
 /* ---- the places ---- */
 
 /* Returns the nearest folder at or above cwd that is a repository, but not the home, else cwd; NULL and err if it does
- * not exist, or is the home. */
+ * not exist. */
 static const char *project_root(struct arena *arena, const char *cwd, const char *home, struct error *err)
 {
 	auto_free char *real_home = realpath(home, NULL);
 	auto_free char *real = cwd[0] == '/' ? realpath(cwd, NULL) : NULL;
 	if (!real || !dir_exists(real)) {
 		best_effort(error_set(err, ERR_not_found, "%s is no folder; its path must be absolute", cwd));
-		return NULL;
-	}
-	if (real_home && strcmp(real, real_home) == 0) {
-		best_effort(error_set(err, ERR_invalid, "%s is your home, which is no project", cwd));
 		return NULL;
 	}
 	for (struct str at = str_of(real); at.len > 1; at = path_dir(arena_cstr(arena, at))) {
@@ -81,20 +55,41 @@ static const struct toml *read_config(struct import_scope *scope, const struct i
 	return toml_parse(scope->arena, text, path, &ignored);
 }
 
+/* The three trees of a project are one descriptor, so that they stay one folder when its path changes. */
+static int open_project(struct import_scope *scope, const char *home, struct error *err)
+{
+	if (import_tree_open(&scope->theirs, scope->cwd, true, err) != 0 ||
+	    import_tree_share(&scope->shared, &scope->theirs, err) != 0 ||
+	    import_tree_share(&scope->ours, &scope->theirs, err) != 0)
+		return -(int)err->code;
+	if (import_tree_is(&scope->theirs, ".", home))
+		return error_set(err, ERR_invalid, "%s is your home, which is no project", scope->cwd);
+	if (import_tree_is(&scope->theirs, ".codex", scope->codex))
+		return error_set(err, ERR_invalid, "%s/.codex is your CODEX_HOME, so the folder is no project",
+		                 scope->cwd);
+	scope->config = read_config(scope, &scope->ours, ".codex/config.toml");
+	return 0;
+}
+
+static int open_user(struct import_scope *scope, const char *home, struct error *err)
+{
+	scope->theirs.follows_links = true;
+	scope->config = scope->user_config;
+	return import_tree_open(&scope->theirs, home, false, err) != 0 ||
+	                       import_tree_share(&scope->shared, &scope->theirs, err) != 0 ||
+	                       import_tree_open(&scope->ours, scope->codex, false, err) != 0
+	               ? -(int)err->code
+	               : 0;
+}
+
 static int open_trees(struct import_scope *scope, const char *home, struct error *err)
 {
 	struct import_tree own = {.fd = -1, .follows_links = true};
-	const char *root = scope->cwd ? scope->cwd : home;
-	scope->theirs.follows_links = !scope->cwd;
-	if (dir_make(scope->codex, 0700, err) != 0 || import_tree_open(&own, scope->codex, err) != 0)
+	if (dir_make(scope->codex, 0700, err) != 0 || import_tree_open(&own, scope->codex, false, err) != 0)
 		return -(int)err->code;
 	scope->user_config = read_config(scope, &own, "config.toml");
 	import_tree_close(&own);
-	if (import_tree_open(&scope->theirs, root, err) != 0 || import_tree_open(&scope->shared, root, err) != 0 ||
-	    import_tree_open(&scope->ours, scope->cwd ? root : scope->codex, err) != 0)
-		return -(int)err->code;
-	scope->config = scope->cwd ? read_config(scope, &scope->ours, ".codex/config.toml") : scope->user_config;
-	return 0;
+	return scope->cwd ? open_project(scope, home, err) : open_user(scope, home, err);
 }
 
 static void scope_close(struct import_scope *scope)
@@ -102,6 +97,8 @@ static void scope_close(struct import_scope *scope)
 	import_tree_close(&scope->theirs);
 	import_tree_close(&scope->ours);
 	import_tree_close(&scope->shared);
+	arena_finish(scope->arena);
+	free(scope->arena);
 }
 
 /* scope_close is needed in any case. A folder cwd stands for its project. */
@@ -109,7 +106,7 @@ static int scope_open(struct import_scope *scope, struct import *import, const c
 {
 	static const char *const files[] = {".claude/settings.json", ".claude/settings.local.json", ".mcp.json"};
 	*scope = (struct import_scope){
-		.arena = &import->arena,
+		.arena = xnew(struct arena),
 		.codex = import->codex,
 		.all = &import->state,
 		.theirs.fd = -1,
@@ -121,12 +118,72 @@ static int scope_open(struct import_scope *scope, struct import *import, const c
 	scope->state = state_of(import, scope->cwd);
 	if (open_trees(scope, import->home, err) != 0)
 		return -(int)err->code;
+	scope->hooks =
+		import_source_read(&scope->ours, import_ours(scope, "hooks.json"), LIMIT_CONFIG_FILE, scope->arena);
 	for (size_t i = 0; i < (scope->cwd ? countof(files) : IMPORT_servers); i++)
 		scope->sources[i] = import_source_read(&scope->theirs, files[i], LIMIT_IMPORT_FILE, scope->arena);
 	return 0;
 }
 
+/* ---- the whole ---- */
+
+int import_init(struct import *import, struct error *err)
+{
+	const char *home = config_env("HOME");
+	struct import_tree tree = {.fd = -1, .follows_links = true};
+	*import = (struct import){0};
+	if (!home || home[0] != '/')
+		return error_set(err, ERR_config, "HOME is not set");
+	import->home = home;
+	import->codex = config_env_home(err);
+	if (!import->codex || import_tree_open(&tree, home, false, err) != 0)
+		return -(int)err->code;
+	import->state = import_source_read(&tree, ".claude.json", LIMIT_IMPORT_STATE, &import->arena);
+	import_tree_close(&tree);
+	return 0;
+}
+
+static void drop_scope(struct import *import)
+{
+	if (import->last)
+		scope_close(import->last);
+	free(import->last);
+	free(import->last_cwd);
+	import->last = NULL;
+	import->last_cwd = NULL;
+}
+
+void import_finish(struct import *import)
+{
+	drop_scope(import);
+	vec_finish(&import->seen);
+	free(import->codex);
+	arena_finish(&import->arena);
+}
+
+/* Returns the places, which belong to the import; NULL and err if they cannot be opened. */
+static const struct import_scope *get_scope(struct import *import, const char *cwd, struct error *err)
+{
+	if (import->last && strcmp(import->last_cwd, cwd ? cwd : "") == 0)
+		return import->last;
+	drop_scope(import);
+	import->last = xnew(struct import_scope);
+	import->last_cwd = xstrdup(cwd ? cwd : "");
+	if (scope_open(import->last, import, cwd, err) == 0)
+		return import->last;
+	drop_scope(import);
+	return NULL;
+}
+
 /* ---- detection ---- */
+
+static bool is_among(const struct import_names *names, struct str name)
+{
+	for (size_t i = 0; i < names->count; i++)
+		if (str_eq(names->items[i], name))
+			return true;
+	return false;
+}
 
 static void write_details(struct json_writer *w, const struct import_kind *kind, const struct import_names *names)
 {
@@ -136,6 +193,8 @@ static void write_details(struct json_writer *w, const struct import_kind *kind,
 		return;
 	}
 	jw_object(w);
+	jw_member_raw(w, "plugins", STR("[]"));
+	jw_member_raw(w, "sessions", STR("[]"));
 	for (size_t i = 0; i < IMPORT_KINDS; i++) {
 		if (!import_kinds[i].details)
 			continue;
@@ -181,16 +240,20 @@ static void detect_kind(const struct import_scope *scope, const struct import_ki
 	vec_finish(&names);
 }
 
-void import_detect(struct import *import, const char *cwd, struct buf *out)
+int import_detect(struct import *import, const char *cwd, struct buf *out, struct error *err)
 {
-	struct import_scope scope;
-	struct error ignored;
 	struct json_writer w = json_writer(out);
+	const struct import_scope *scope = get_scope(import, cwd, err);
+	if (!scope)
+		return -(int)err->code;
+	struct str place = arena_str(&import->arena, str_of(scope->cwd ? scope->cwd : ""));
+	if (is_among(&import->seen, place))
+		return 0;
+	vec_push(&import->seen, place);
 	w.comma = out->len > 0;
-	if (scope_open(&scope, import, cwd, &ignored) == 0)
-		for (size_t i = 0; i < IMPORT_KINDS; i++)
-			detect_kind(&scope, &import_kinds[i], &w);
-	scope_close(&scope);
+	for (size_t i = 0; i < IMPORT_KINDS; i++)
+		detect_kind(scope, &import_kinds[i], &w);
+	return 0;
 }
 
 /* ---- import ---- */
@@ -268,14 +331,6 @@ static void carry(const struct carrying *carrying, struct str name)
 	buf_finish(&note);
 }
 
-static bool is_among(const struct import_names *names, struct str name)
-{
-	for (size_t i = 0; i < names->count; i++)
-		if (str_eq(names->items[i], name))
-			return true;
-	return false;
-}
-
 /* No details, or none of this kind, name all parts; an empty list names none. */
 static void carry_all(const struct carrying *carrying, const struct json *details)
 {
@@ -314,12 +369,11 @@ static const struct import_kind *find_kind(struct str type)
 void import_item(struct import *import, const struct json *item, struct import_result *ret)
 {
 	struct error err;
-	struct import_scope scope;
 	struct str cwd = json_get_str(item, "cwd");
 	*ret = (struct import_result){.item_type = json_get_str(item, "itemType")};
 	buf_init(&ret->successes, LIMIT_IMPORT_TEXT);
 	buf_init(&ret->failures, LIMIT_IMPORT_TEXT);
-	struct carrying carrying = {&scope, find_kind(ret->item_type), ret, cwd};
+	struct carrying carrying = {NULL, find_kind(ret->item_type), ret, cwd};
 	if (str_has_nul(cwd)) {
 		add_failure(&carrying, STR_NONE, "detect", "cwd contains NUL");
 		return;
@@ -330,11 +384,11 @@ void import_item(struct import *import, const struct json *item, struct import_r
 			"sessions, plugins and memories of other agents are not imported (plugins: codex plugin add)");
 		return;
 	}
-	if (scope_open(&scope, import, cwd.len ? arena_cstr(&import->arena, cwd) : NULL, &err) == 0)
+	carrying.scope = get_scope(import, cwd.len ? arena_cstr(&import->arena, cwd) : NULL, &err);
+	if (carrying.scope)
 		carry_all(&carrying, json_get(item, "details"));
 	else
 		add_failure(&carrying, STR_NONE, "detect", err.text);
-	scope_close(&scope);
 	if (ret->successes.over || ret->failures.over) {
 		buf_clear(&ret->successes);
 		buf_clear(&ret->failures);

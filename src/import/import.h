@@ -1,9 +1,9 @@
 /* import.h — takes over what Claude Code has on this machine: settings, instructions, skills, prompts, hooks, MCP
  * servers and subagents, of the user and of projects. In codex-fleet only.
  *
- * The user's own things stay as they are: they are not found, and reported as skipped if an import names them. His own
- * settings about a project go to $CODEX_HOME, never into the project. Hooks need trust as any others.
- * Values are JSON as the app-server's protocol has it (externalAgentConfig/…). All functions block. */
+ * The user's own things stay as they are: they are not offered, and reported as skipped if an import names them. The
+ * user's settings about a project go to $CODEX_HOME, never into the project. Hooks need trust as any others. Values are
+ * JSON as the app-server's protocol has it (externalAgentConfig/…). All functions block. */
 #ifndef IMPORT_IMPORT_H
 #define IMPORT_IMPORT_H
 
@@ -13,11 +13,16 @@
 #include "base/json.h"
 #include "import/import_tree.h"
 
+struct import_scope;
+
 struct import {
 	struct arena arena;
 	const char *home;           /* of the user */
 	char *codex;                /* CODEX_HOME */
 	struct import_source state; /* ~/.claude.json */
+	struct import_names seen;   /* the projects that were detected */
+	struct import_scope *last;  /* the places of the last item: those of a project follow each other */
+	char *last_cwd;
 };
 
 /* Reads the environment and ~/.claude.json. import_finish is needed in any case. */
@@ -25,8 +30,9 @@ must_check int import_init(struct import *import, struct error *err);
 void import_finish(struct import *import);
 
 /* Appends the items that can be imported, separated by commas: of the user (cwd NULL), or of the project that has this
- * folder. A source that cannot be read is an item whose description says why. */
-void import_detect(struct import *import, const char *cwd, struct buf *out);
+ * folder, unless it was detected before. A source that cannot be read is an item whose description says why.
+ * ERR_invalid: the folder is no project; other errors: it cannot be opened. */
+must_check int import_detect(struct import *import, const char *cwd, struct buf *out, struct error *err);
 
 /* The outcome of items of one type: lists of objects, separated by commas. */
 struct import_result {

@@ -19,10 +19,19 @@ static bool is_event(struct str name)
 	return false;
 }
 
+/* The local file counts before the other. */
+static bool are_off(const struct import_scope *scope)
+{
+	const struct json *local = json_get(scope->sources[IMPORT_local].json, "disableAllHooks");
+	const struct json *shared = json_get(scope->sources[IMPORT_settings].json, "disableAllHooks");
+	const struct json *value = json_is(local, JSON_bool) ? local : shared;
+	return json_is(value, JSON_bool) && value->boolean;
+}
+
 /* The local file of a project is the user's own, which stays out of it. */
 static const struct json *groups_of(const struct import_scope *scope, int source, struct str event)
 {
-	if (source == IMPORT_local && scope->cwd)
+	if ((source == IMPORT_local && scope->cwd) || are_off(scope))
 		return NULL;
 	json_for_each(it, json_get(scope->sources[source].json, "hooks"))
 		if (str_eq(it->key, event))
@@ -50,11 +59,6 @@ int import_hooks_find(const struct import_scope *scope, struct import_names *nam
 	return status;
 }
 
-static struct import_source read_own(const struct import_scope *scope)
-{
-	return import_source_read(&scope->ours, import_ours(scope, "hooks.json"), LIMIT_CONFIG_FILE, scope->arena);
-}
-
 static const struct json *own_event(const struct json *root, struct str event)
 {
 	json_for_each(it, json_get(root, "hooks"))
@@ -65,7 +69,7 @@ static const struct json *own_event(const struct json *root, struct str event)
 
 bool import_hooks_have(const struct import_scope *scope, struct str name)
 {
-	const struct json *own = own_event(read_own(scope).json, name);
+	const struct json *own = own_event(scope->hooks.json, name);
 	return own && own->count;
 }
 
@@ -87,8 +91,13 @@ static void write_hook(struct json_writer *w, const struct json *hook)
 	jw_object_end(w);
 }
 
+/* A member that this program does not know, such as a condition, would be lost. */
 static bool is_command(const struct json *hook)
 {
+	json_for_each(it, json_is(hook, JSON_object) ? hook : NULL)
+		if (!str_is(it->key, "type") && !str_is(it->key, "command") && !str_is(it->key, "timeout") &&
+		    !str_is(it->key, "statusMessage"))
+			return false;
 	return str_is(json_get_str(hook, "type"), "command") && json_get_str(hook, "command").len;
 }
 
@@ -144,10 +153,11 @@ static int add_event(const struct import_scope *scope, struct str event, struct 
 {
 	struct str ignored;
 	size_t left = 0;
+	auto_arena struct arena arena = {0};
 	auto_buf struct buf text, shown;
 	const char *path = import_ours(scope, "hooks.json");
 	struct import_file file = {import_ours_folder(scope, ""), "hooks.json", import_mode(scope), false};
-	struct import_source old = read_own(scope);
+	struct import_source old = import_source_read(&scope->ours, path, LIMIT_CONFIG_FILE, &arena);
 	buf_init(&text, LIMIT_IMPORT_TEXT);
 	buf_init(&shown, LIMIT_IMPORT_TEXT);
 	if (!old.json && old.err.code != ERR_not_found)
@@ -156,15 +166,14 @@ static int add_event(const struct import_scope *scope, struct str event, struct 
 	if ((hooks && hooks->type != JSON_object) || (own && own->count))
 		return error_set(err, ERR_exists, "hooks.json has hooks for this event already");
 	if (!write_file(scope, old.json, event, &left, &text))
-		return error_set(err, ERR_unsupported, "hooks other than commands are not supported");
+		return error_set(err, ERR_unsupported, "only plain commands without conditions are supported");
 	file.replaces = old.json;
-	if (old.json &&
-	    import_tree_read(&scope->ours, path, LIMIT_CONFIG_FILE, scope->arena, &ignored, &file.mode, err) != 0)
+	if (old.json && import_tree_read(&scope->ours, path, LIMIT_CONFIG_FILE, &arena, &ignored, &file.mode, err) != 0)
 		return -(int)err->code;
 	json_indent(&shown, buf_str(&text));
 	buf_append_char(&shown, '\n');
 	if (left)
-		buf_printf(note, "%zu hooks that are no commands are left out. ", left);
+		buf_printf(note, "%zu hooks that are no plain commands are left out. ", left);
 	return import_tree_write(&scope->ours, &file, buf_str(&shown), err);
 }
 

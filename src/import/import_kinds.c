@@ -135,6 +135,12 @@ static const char *hooks_target(const struct import_scope *scope)
 	return below(scope, &scope->ours, import_ours(scope, "hooks.json"));
 }
 
+static int read_text(const struct import_scope *scope, const char *path, struct arena *arena, struct str *ret,
+                     struct error *err)
+{
+	return import_tree_read(&scope->theirs, path, LIMIT_IMPORT_FILE, arena, ret, NULL, err);
+}
+
 /* ---- skills ---- */
 
 static int find_skills(const struct import_scope *scope, struct import_names *names, struct error *err)
@@ -157,6 +163,10 @@ static int carry_skill(const struct import_scope *scope, struct str name, struct
 {
 	unsigned left = 0;
 	const struct import_file target = {SKILLS, arena_cstr(scope->arena, name), import_mode(scope), false};
+	struct str ignored;
+	auto_arena struct arena arena = {0};
+	if (read_text(scope, join(scope, ".claude/skills/", name, "/SKILL.md"), &arena, &ignored, err) != 0)
+		return -(int)err->code;
 	if (import_tree_copy(&scope->theirs, ".claude/skills", &scope->shared, &target, &left, err) != 0)
 		return -(int)err->code;
 	if (left)
@@ -191,11 +201,6 @@ static bool have_command(const struct import_scope *scope, struct str name)
 	                  : import_tree_has(&scope->ours, join(scope, "prompts/", name, ".md"));
 }
 
-static int read_text(const struct import_scope *scope, const char *path, struct str *ret, struct error *err)
-{
-	return import_tree_read(&scope->theirs, path, LIMIT_IMPORT_FILE, scope->arena, ret, NULL, err);
-}
-
 static void add_pair(struct buf *out, const char *key, const char *between, struct str value)
 {
 	buf_printf(out, "%s%s", key, between);
@@ -204,23 +209,24 @@ static void add_pair(struct buf *out, const char *key, const char *between, stru
 }
 
 /* Splits a file at its front matter, which it may lack. */
-static struct str read_front(const struct import_scope *scope, struct str text, const char *key, struct str *ret_body)
+static struct str read_front(struct arena *arena, struct str text, const char *key, struct str *ret_body)
 {
 	struct str yaml;
 	struct error ignored;
 	*ret_body = text;
 	const struct json *front =
-		yaml_split_front_matter(text, &yaml, ret_body) ? yaml_read(scope->arena, yaml, &ignored) : NULL;
-	return front ? yaml_get_line(front, key, scope->arena) : STR_NONE;
+		yaml_split_front_matter(text, &yaml, ret_body) ? yaml_read(arena, yaml, &ignored) : NULL;
+	return front ? yaml_get_line(front, key, arena) : STR_NONE;
 }
 
 static int carry_command(const struct import_scope *scope, struct str name, struct buf *note, struct error *err)
 {
 	struct str text, body, shown = name;
+	auto_arena struct arena arena = {0};
 	auto_buf struct buf out = {0};
 	(void)note;
 	str_cut_prefix(&shown, scope->cwd ? COMMAND_SKILL : "");
-	if (read_text(scope, join(scope, ".claude/commands/", shown, ".md"), &text, err) != 0)
+	if (read_text(scope, join(scope, ".claude/commands/", shown, ".md"), &arena, &text, err) != 0)
 		return -(int)err->code;
 	if (!scope->cwd)
 		return import_tree_write(
@@ -228,7 +234,7 @@ static int carry_command(const struct import_scope *scope, struct str name, stru
 			&(struct import_file){"prompts", join(scope, "", name, ".md"), import_mode(scope), false}, text,
 			err);
 	buf_init(&out, 2 * LIMIT_IMPORT_FILE);
-	struct str description = read_front(scope, text, "description", &body);
+	struct str description = read_front(&arena, text, "description", &body);
 	buf_append_c(&out, "---\n");
 	add_pair(&out, "name", ": ", name);
 	add_pair(&out, "description", ": ",
@@ -259,28 +265,34 @@ static int find_subagents(const struct import_scope *scope, struct import_names 
 
 static bool have_subagent(const struct import_scope *scope, struct str name)
 {
-	return import_tree_has(&scope->ours, join(scope, import_ours(scope, "agents/"), name, ".toml"));
+	return toml_find(toml_get(scope->user_config, "agents"), name) ||
+	       toml_find(toml_get(scope->config, "agents"), name) ||
+	       import_tree_has(&scope->ours, join(scope, import_ours(scope, "agents/"), name, ".toml"));
 }
 
 /* Their tools and models have other names, so a role takes over the instructions only. */
 static int carry_subagent(const struct import_scope *scope, struct str name, struct buf *note, struct error *err)
 {
 	struct str text, body;
+	auto_arena struct arena arena = {0};
 	auto_buf struct buf out = {0};
 	(void)note;
-	if (read_text(scope, join(scope, ".claude/agents/", name, ".md"), &text, err) != 0)
+	if (read_text(scope, join(scope, ".claude/agents/", name, ".md"), &arena, &text, err) != 0)
 		return -(int)err->code;
-	struct str description = read_front(scope, text, "description", &body);
+	struct str description = read_front(&arena, text, "description", &body);
 	if (!description.len)
 		return error_set(err, ERR_invalid, "it has no description in its front matter");
-	if (text.len > LIMIT_AGENT_ROLE_FILE / 2)
-		return error_set(err, ERR_limit, "it is larger than a role can be: %d bytes",
-		                 LIMIT_AGENT_ROLE_FILE / 2);
-	buf_init(&out, 8 * LIMIT_AGENT_ROLE_FILE);
+	if (description.len > LIMIT_AGENT_ROLE_TEXT)
+		return error_set(err, ERR_limit, "its description is larger than %d bytes", LIMIT_AGENT_ROLE_TEXT);
+	if (str_find_char(name, '.') >= 0)
+		return error_set(err, ERR_invalid, "the name of a role has no points");
+	buf_init(&out, LIMIT_AGENT_ROLE_FILE);
 	add_pair(&out, "name", " = ", name);
 	add_pair(&out, "description", " = ", description);
 	add_pair(&out, "developer_instructions", " = ", str_trim(body));
-	if (!toml_parse(scope->arena, arena_str(scope->arena, buf_str(&out)), "it", err))
+	if (out.over)
+		return error_set(err, ERR_limit, "it is larger than a role can be: %d bytes", LIMIT_AGENT_ROLE_FILE);
+	if (!toml_parse(&arena, buf_str(&out), "it", err))
 		return -(int)err->code;
 	const struct import_file file = {import_ours_folder(scope, "agents"), join(scope, "", name, ".toml"),
 	                                 import_mode(scope), false};
@@ -307,8 +319,9 @@ static const char *instructions_path(const struct import_scope *scope)
 static int find_instructions(const struct import_scope *scope, struct import_names *names, struct error *err)
 {
 	struct str text;
+	auto_arena struct arena arena = {0};
 	struct error failure;
-	if (read_text(scope, instructions_path(scope), &text, &failure) != 0)
+	if (read_text(scope, instructions_path(scope), &arena, &text, &failure) != 0)
 		return failure.code == ERR_not_found ? 0 : error_set(err, failure.code, "%s", failure.text);
 	if (str_trim(text).len)
 		vec_push(names, STR("instructions"));
@@ -324,10 +337,11 @@ static bool have_instructions(const struct import_scope *scope, struct str name)
 static int carry_instructions(const struct import_scope *scope, struct str name, struct buf *note, struct error *err)
 {
 	struct str text;
+	auto_arena struct arena arena = {0};
 	const struct import_file file = {".", "AGENTS.md", import_mode(scope), false};
 	(void)name;
 	(void)note;
-	return read_text(scope, instructions_path(scope), &text, err) != 0
+	return read_text(scope, instructions_path(scope), &arena, &text, err) != 0
 	               ? -(int)err->code
 	               : import_tree_write(&scope->ours, &file, text, err);
 }

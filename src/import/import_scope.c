@@ -67,17 +67,33 @@ static void secure(const char *home)
 		chmod(path, st.st_mode & 0700);
 }
 
+struct user_change {
+	const char *home;
+	config_file_change_fn change;
+	void *self;
+};
+
+static int change_user(struct toml_edit *edit, void *self, struct error *err)
+{
+	const struct user_change *change = self;
+	if (change->change(edit, change->self, err) != 0)
+		return -(int)err->code;
+	secure(change->home);
+	return 0;
+}
+
 /* The same steps as config_file_change for a folder that may be full of links. */
 static int change_project(const struct import_scope *scope, config_file_change_fn change, void *self, struct error *err)
 {
 	struct toml_edit edit;
+	auto_arena struct arena arena = {0};
 	struct str before = STR("");
 	struct import_file file = {.folder = ".codex", .name = "config.toml", .mode = 0666, .replaces = true};
 	auto_close int lock = import_lock(scope, err);
 	if (lock < 0)
 		return -(int)err->code;
 	struct error failure;
-	if (import_tree_read(&scope->ours, ".codex/config.toml", LIMIT_CONFIG_FILE, scope->arena, &before, &file.mode,
+	if (import_tree_read(&scope->ours, ".codex/config.toml", LIMIT_CONFIG_FILE, &arena, &before, &file.mode,
 	                     &failure) != 0) {
 		if (failure.code != ERR_not_found)
 			return error_set(err, failure.code, "%s", failure.text);
@@ -97,6 +113,6 @@ int import_change_config(const struct import_scope *scope, bool is_user, config_
 {
 	if (scope->cwd && !is_user)
 		return change_project(scope, change, self, err);
-	secure(scope->codex);
-	return config_file_change(scope->codex, change, self, err);
+	struct user_change of_user = {scope->codex, change, self};
+	return config_file_change(scope->codex, change_user, &of_user, err);
 }

@@ -16,7 +16,7 @@ enum import_file_name {
 };
 
 struct import_scope {
-	struct arena *arena;
+	struct arena *arena;             /* its own */
 	const char *codex;               /* CODEX_HOME */
 	const struct import_source *all; /* ~/.claude.json */
 	const char *cwd;                 /* the root of the project; NULL: the user's own things */
@@ -24,7 +24,8 @@ struct import_scope {
 	struct import_tree ours;         /* CODEX_HOME, or the project */
 	struct import_tree shared;       /* the home or the project, without links: has .agents */
 	struct import_source sources[IMPORT_sources];
-	const struct json *state; /* what ~/.claude.json has about the user, or about the project */
+	struct import_source hooks; /* our hooks.json */
+	const struct json *state;   /* what ~/.claude.json has about the user, or about the project */
 	const struct toml *config,
 		*user_config; /* config.toml of this scope, and of the user; NULL: it does not exist */
 };

@@ -85,10 +85,12 @@ int import_servers_find(const struct import_scope *scope, struct import_names *n
 	return status;
 }
 
+/* A server of the user's counts in projects as well. */
 bool import_servers_have(const struct import_scope *scope, struct str name)
 {
 	bool is_user = !scope->cwd || member(private_servers(scope), name);
-	return toml_find(toml_get(is_user ? scope->user_config : scope->config, "mcp_servers"), name);
+	return toml_find(toml_get(scope->user_config, "mcp_servers"), name) ||
+	       (!is_user && toml_find(toml_get(scope->config, "mcp_servers"), name));
 }
 
 /* ---- translation ---- */
@@ -164,7 +166,8 @@ static int write_args(struct server *server, struct error *err)
 static bool is_inherited(const struct server *server, const struct json *it)
 {
 	struct str name;
-	return (is_variable(it->text, "", &name) && str_eq(name, it->key)) || stays_out(server, it->key);
+	return has_variable(it->text) ? is_variable(it->text, "", &name) && str_eq(name, it->key)
+	                              : stays_out(server, it->key);
 }
 
 static size_t count_env(const struct server *server, bool is_inheriting)

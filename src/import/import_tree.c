@@ -16,14 +16,32 @@
 
 #include "base/buf.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
-int import_tree_open(struct import_tree *tree, const char *path, struct error *err)
+int import_tree_open(struct import_tree *tree, const char *path, bool is_real, struct error *err)
 {
+	struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC};
+	if (is_real)
+		how.resolve = RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS;
 	tree->path = path;
-	tree->fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	tree->fd = is_real ? (int)syscall(SYS_openat2, AT_FDCWD, path, &how, sizeof(how)) : open(path, (int)how.flags);
 	return tree->fd < 0 ? error_sys(err, errno, "cannot open %s", path) : 0;
+}
+
+int import_tree_share(struct import_tree *tree, const struct import_tree *other, struct error *err)
+{
+	tree->path = other->path;
+	tree->fd = fcntl(other->fd, F_DUPFD_CLOEXEC, 0);
+	return tree->fd < 0 ? error_sys(err, errno, "cannot open %s", other->path) : 0;
+}
+
+bool import_tree_is(const struct import_tree *tree, const char *path, const char *other)
+{
+	struct stat a, b;
+	return fstatat(tree->fd, path, &a, AT_SYMLINK_NOFOLLOW) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
 }
 
 void import_tree_close(struct import_tree *tree)
@@ -173,7 +191,9 @@ int import_tree_folder(const struct import_tree *tree, const char *path, mode_t 
 /* Opens the folder of the file, and makes a name beside it. */
 static int begin(const struct import_tree *tree, const struct import_file *file, char **ret_name, struct error *err)
 {
-	*ret_name = xasprintf(".%s.import-%d", file->name, (int)getpid());
+	uint64_t unique;
+	host_random(&unique, sizeof(unique));
+	*ret_name = xasprintf(".%s.import-%016llx", file->name, (unsigned long long)unique);
 	return import_tree_folder(tree, file->folder, file->mode & 077 ? 0777 : 0700, err);
 }
 
@@ -213,6 +233,7 @@ struct copying {
 	size_t files, bytes;
 	unsigned left, depth;
 	mode_t mask; /* of the target's modes */
+	bool follows_links;
 };
 
 static int copy_folder(struct copying *copying, int from, int to, struct error *err);
@@ -229,15 +250,18 @@ static int copy_bytes(struct copying *copying, int from, int to, struct error *e
 	return sent < 0 ? error_sys(err, errno, "cannot copy") : 0;
 }
 
-/* Opens a file or a folder that is no link and nothing special; -1 and errno 0 for those. A device is not opened. */
-static int open_entry(int from, const char *name, struct stat *ret)
+/* Opens a file or a folder that is nothing special; -1 and errno 0 for others. A device is not opened. Of links, only
+ * those to files are followed, and only among the user's own files. */
+static int open_entry(const struct copying *copying, int from, const char *name, struct stat *ret)
 {
 	if (fstatat(from, name, ret, AT_SYMLINK_NOFOLLOW) != 0)
 		return -1;
+	bool is_followed = S_ISLNK(ret->st_mode) && copying->follows_links && fstatat(from, name, ret, 0) == 0 &&
+	                   S_ISREG(ret->st_mode);
 	mode_t kind = ret->st_mode & S_IFMT;
 	auto_close int fd = -1;
-	if (kind == S_IFDIR || kind == S_IFREG)
-		fd = openat(from, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	if ((kind == S_IFDIR || kind == S_IFREG))
+		fd = openat(from, name, O_RDONLY | (is_followed ? 0 : O_NOFOLLOW) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
 	else
 		errno = 0;
 	if (fd >= 0 && (fstat(fd, ret) != 0 || (ret->st_mode & S_IFMT) != kind)) {
@@ -250,7 +274,7 @@ static int open_entry(int from, const char *name, struct stat *ret)
 static int copy_entry(struct copying *copying, int from, int to, const char *name, struct error *err)
 {
 	struct stat st;
-	auto_close int source = open_entry(from, name, &st);
+	auto_close int source = open_entry(copying, from, name, &st);
 	if (source < 0 && !errno)
 		return copying->left++, 0;
 	bool is_folder = source >= 0 && S_ISDIR(st.st_mode);
@@ -308,7 +332,7 @@ static void remove_folder(int parent, const char *name)
 int import_tree_copy(const struct import_tree *from, const char *from_folder, const struct import_tree *to,
                      const struct import_file *target, unsigned *ret_left, struct error *err)
 {
-	struct copying copying = {.mask = target->mode & 077 ? 0777 : 0700};
+	struct copying copying = {.mask = target->mode & 077 ? 0777 : 0700, .follows_links = from->follows_links};
 	auto_free char *temporary = NULL;
 	auto_free char *path = xasprintf("%s/%s", from_folder, target->name);
 	auto_close int source = import_tree_folder(from, path, 0, err);

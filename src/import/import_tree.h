@@ -1,8 +1,8 @@
 /* import_tree.h — the files below one folder, for an import.
  *
- * The files of a project are untrusted, and another process may change them meanwhile: such a tree is read and written
- * without following links, in one step of the kernel (openat2). Only the user's own files are read through links.
- * Paths are relative to the tree; names are single ones. Errors name the file. All functions block. */
+ * The files of a project are untrusted, and another process may change them meanwhile: such a tree is opened once, and
+ * read and written below its descriptor without following links (openat2). Only the user's own files are read through
+ * links. Paths are relative to the tree; names are single ones. Errors name the file. All functions block. */
 #ifndef IMPORT_IMPORT_TREE_H
 #define IMPORT_IMPORT_TREE_H
 
@@ -26,8 +26,12 @@ struct import_names {
 	size_t count, cap;
 };
 
-/* Borrows path. */
-must_check int import_tree_open(struct import_tree *tree, const char *path, struct error *err);
+/* Opens the folder at path, which it borrows. is_real: a path that has become a link meanwhile is refused. */
+must_check int import_tree_open(struct import_tree *tree, const char *path, bool is_real, struct error *err);
+/* Opens the same folder again, also if there is another one at its path by now. */
+must_check int import_tree_share(struct import_tree *tree, const struct import_tree *other, struct error *err);
+/* True if the path below the tree, without following links, is the folder at the other path. */
+bool import_tree_is(const struct import_tree *tree, const char *path, const char *other);
 void import_tree_close(struct import_tree *tree);
 
 /* An object that was read from a JSON file. */

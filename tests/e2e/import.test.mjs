@@ -197,9 +197,10 @@ test('variables are translated or reported, and a server that is off stays off',
 test('hooks that are no commands are reported, and a hook that names the project gets its variable', options, async (t) => {
 	const { repo, codex, detect, carry, failuresOf } = await begin(t, { '.claude/settings.json': { hooks: {
 		Stop: [{ hooks: [{ type: 'prompt', prompt: 'x' }] }],
-		PreToolUse: [{ matcher: 'A', hooks: [{ type: 'prompt', prompt: 'x' }, command('"$CLAUDE_PROJECT_DIR"/x.sh > out')] }] } } });
-	assert.deepEqual(failuresOf(await carry(...await detect())), ['import Stop: hooks other than commands are not supported',
-		'partial PreToolUse: 1 hooks that are no commands are left out.']);
+		PreToolUse: [{ matcher: 'A', hooks: [{ type: 'prompt', prompt: 'x' }, { ...command('no'), if: 'Bash(git *)' },
+			command('"$CLAUDE_PROJECT_DIR"/x.sh > out')] }] } } });
+	assert.deepEqual(failuresOf(await carry(...await detect())), ['import Stop: only plain commands without conditions are supported',
+		'partial PreToolUse: 2 hooks that are no plain commands are left out.']);
 	const [{ matcher, hooks: [hook] }] = JSON.parse(read(codex, 'hooks.json')).hooks.PreToolUse;
 	assert.equal(matcher, 'A');
 	put(repo, { 'x.sh': '#!/bin/sh\necho $CLAUDE_PROJECT_DIR\n', 'sub/y': '' });
@@ -207,6 +208,59 @@ test('hooks that are no commands are reported, and a hook that names the project
 	spawnSync('git', ['init', '-q', repo]);
 	spawnSync('sh', ['-c', hook.command], { cwd: path.join(repo, 'sub') });
 	assert.equal(read(repo, 'sub/out').trim(), repo);
+});
+
+test('hooks that the user has switched off are not offered', options, async (t) => {
+	const { user, detect } = await begin(t, { '.claude/settings.json': { disableAllHooks: true, hooks: HOOKS } });
+	assert.deepEqual(brief(await detect()), []);
+	put(user, { '.claude/settings.local.json': { disableAllHooks: false } });
+	assert.deepEqual(brief(await detect()), ['HOOKS false PreToolUse']);
+});
+
+test('the user’s CODEX_HOME in a folder does not make it a project', options, async (t) => {
+	const repo = tempDir(t, 'repo'), user = tempDir(t, 'user'), home = path.join(repo, '.codex');
+	fs.renameSync(makeHome(t, null), home);
+	put(repo, { '.mcp.json': { mcpServers: { rep: { command: 'r' } } }, '.claude/settings.json': { hooks: HOOKS } });
+	const before = read(home, 'config.toml');
+	const { stdout } = await runCodex(t, ['import', '--apply'], { home, cwd: repo, env: { HOME: user } });
+	assert.equal(stdout, 'There is nothing to import from Claude Code.\n');
+	assert.equal(read(home, 'config.toml'), before);
+	assert.ok(!fs.existsSync(path.join(home, 'hooks.json')));
+});
+
+test('each project is detected once, with all lists of details, and in bounded memory', options, async (t) => {
+	const { repo, user, codex, detect } = await begin(t, {}, { '.git/HEAD': '', 'sub/x': '', '.mcp.json': { mcpServers: { rep: { command: 'r' } } } });
+	const items = await detect({ cwds: [path.join(repo, 'sub'), repo, repo] });
+	assert.deepEqual(brief(items), ['MCP_SERVER_CONFIG true rep']);
+	assert.deepEqual(Object.keys(items[0].details).sort(), ['commands', 'hooks', 'mcpServers', 'plugins', 'sessions', 'skills', 'subagents']);
+	const many = Array(24).fill().map((_, i) => path.join(user, `p${i}`));
+	for (const folder of many)
+		put(folder, { '.claude/settings.json': `{"a":[${'[],'.repeat(1 << 18)}[]]}`, 'CLAUDE.md': 'x' });
+	const request = { method: 'externalAgentConfig/detect', importId: 'x', params: { cwds: many } };
+	const { stdout, status } = spawnSync('sh', ['-c', 'ulimit -v 400000; exec "$0" import --rpc', codexBin],
+		{ input: JSON.stringify(request), encoding: 'utf8', env: { ...process.env, HOME: user, CODEX_HOME: codex } });
+	if (process.env.ASAN_OPTIONS === undefined) assert.deepEqual([status, JSON.parse(`[${stdout}]`).length], [0, 24]);
+});
+
+test('what cannot work is refused: links in place of a skill’s text, odd roles, names that the user has', options, async (t) => {
+	const { user, repo, codex, detect, carry, failuresOf } = await begin(t, { 'dot.md': 'linked', '.claude/skills/ln/y': '',
+		'.claude/agents/a.b.md': '---\ndescription: d\n---\nx', '.claude/agents/long.md': `---\ndescription: d\n---\n${'\u0001'.repeat(30000)}`,
+		'.claude/agents/rev.md': '---\ndescription: d\n---\nx' },
+	{ '.claude/skills/s/y': '', '.mcp.json': { mcpServers: { mine: { command: 'theirs' }, other: { command: 'c', env: { MY_SECRET: '${OTHER}' } } } } },
+	'[mcp_servers.mine]\nurl = "https://x"\n[agents.rev]\ndescription = "mine"\n');
+	fs.symlinkSync(path.join(user, 'dot.md'), path.join(user, '.claude/skills/ln/SKILL.md'));
+	fs.symlinkSync(path.join(user, 'dot.md'), path.join(repo, '.claude/skills/s/SKILL.md'));
+	const items = await detect();
+	assert.deepEqual(brief(items), ['SKILLS false ln', 'SUBAGENTS false a.b long', 'MCP_SERVER_CONFIG true other', 'SKILLS true s']);
+	const failures = failuresOf(await carry(...items));
+	assert.match(failures[0], /^import s: .*SKILL.md is reached by a symbolic link/);
+	assert.match(failures[1], /^import a.b: the name of a role has no points/);
+	assert.match(failures[2], /^import long: it is larger than a role can be: 65536 bytes/);
+	assert.match(failures[3], /^import other: its MY_SECRET contains a variable/);
+	assert.equal(failures.length, 4);
+	assert.equal(read(user, '.agents/skills/ln/SKILL.md'), 'linked');
+	assert.ok(fs.lstatSync(path.join(user, '.agents/skills/ln/SKILL.md')).isFile());
+	assert.ok(!fs.existsSync(path.join(repo, '.agents')) && !fs.existsSync(path.join(codex, 'agents')));
 });
 
 test('the files of a project are neither read nor written through links', options, async (t) => {

@@ -20,6 +20,7 @@
 #include "app_server/threads/thread_turn.h"
 #include "app_server/threads/threads.h"
 #include "base/error.h"
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
@@ -64,7 +65,10 @@ int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct err
 
 int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err)
 {
-	(void)ret_pid, (void)err;
+	(void)ret_pid;
+	/* `codex import` of the app-server itself */
+	if (strcmp(plan->paths[0], host_program()) == 0 && plan->argv[1] && strcmp(plan->argv[1], "import") == 0)
+		return error_set(err, ERR_unsupported, "no import here");
 	fprintf(stderr, "a request runs %s\n", plan->paths[0]);
 	abort();
 }

@@ -35,7 +35,11 @@ static void job_destroy(struct agent_job *job)
 
 static void on_cancel(struct rpc_request *request)
 {
-	job_destroy(request->self);
+	struct agent_job *job = request->self;
+	bool is_import = !job->list;
+	job_destroy(job);
+	if (is_import)
+		config_view_reload(request->server);
 }
 
 static void on_output(enum exec_stream stream, struct str bytes, void *self)
@@ -75,6 +79,8 @@ static void on_end(const struct process_result *result, void *self)
 		struct app_external_agent_config_import_histories_read_response histories;
 	} empty = {0};
 	struct str complaint = str_trim(buf_str(&job->complaint));
+	if (!job->list)
+		config_view_reload(server); /* also after a failure: a part may be done */
 	if (result->error) {
 		rpc_fail_with(job->request, result->error);
 	} else if (result->exit_code != 0 || job->out.over) {
@@ -83,7 +89,6 @@ static void on_end(const struct process_result *result, void *self)
 	} else if (job->list) {
 		rpc_reply_with_items(job->request, &empty, job->list, &job->out);
 	} else {
-		config_view_reload(server);
 		rpc_reply(job->request, &imported);
 		notify_lines(server, buf_str(&job->out));
 	}

@@ -26,7 +26,8 @@ static int fail(const struct error *err)
 static int print(const struct buf *out, struct error *err)
 {
 	if (out->over)
-		return error_set(err, ERR_limit, "the result is larger than %d MiB", (int)(LIMIT_IMPORT_TEXT / MIB));
+		return error_set(err, ERR_limit, "the report is larger than %d MiB; what it is about was done",
+		                 (int)(LIMIT_IMPORT_TEXT / MIB));
 	return fd_write_all(STDOUT_FILENO, out->data, out->len, err);
 }
 
@@ -73,8 +74,10 @@ static int show(struct import *import, const struct import_options *options, str
 	buf_init(&out, 4 * LIMIT_IMPORT_TEXT);
 	if (!cwd)
 		return error_set(err, ERR_not_found, "%s does not exist", options->folder ? options->folder : ".");
-	import_detect(import, NULL, &found);
-	import_detect(import, cwd, &found);
+	if (import_detect(import, NULL, &found, err) != 0)
+		return -(int)err->code;
+	if (import_detect(import, cwd, &found, err) != 0 && err->code != ERR_invalid)
+		return -(int)err->code; /* the home is no project, and not an error either */
 	buf_printf(&list, "[%.*s]", STR_ARG(buf_str(&found)));
 	const struct json *items = json_parse_copy(&import->arena, buf_str(&list), err);
 	if (!items)
@@ -157,13 +160,16 @@ static void import_all(struct import *import, struct str id, const struct json *
 	append_results(id, text.data, text.len, out);
 }
 
-static void detect_all(struct import *import, const struct json *params, struct buf *out)
+/* A folder that is no project has nothing. */
+static int detect_all(struct import *import, const struct json *params, struct buf *out, struct error *err)
 {
-	if (json_get_bool(params, "includeHome", false))
-		import_detect(import, NULL, out);
+	struct error ignored;
+	if (json_get_bool(params, "includeHome", false) && import_detect(import, NULL, out, err) != 0)
+		return -(int)err->code;
 	json_for_each(it, json_get(params, "cwds"))
 		if (json_is(it, JSON_string) && !str_has_nul(it->text))
-			import_detect(import, arena_cstr(&import->arena, it->text), out);
+			best_effort(import_detect(import, arena_cstr(&import->arena, it->text), out, &ignored));
+	return 0;
 }
 
 /* The other source that codex 0.169 knows; all further names mean the default. */
@@ -175,10 +181,7 @@ static bool is_other_source(const struct json *params)
 static int on_detect(struct import *import, const struct json *request, struct buf *out, struct error *err)
 {
 	const struct json *params = json_get(request, "params");
-	(void)err;
-	if (!is_other_source(params))
-		detect_all(import, params, out);
-	return 0;
+	return is_other_source(params) ? 0 : detect_all(import, params, out, err);
 }
 
 static int on_read(struct import *import, const struct json *request, struct buf *out, struct error *err)
