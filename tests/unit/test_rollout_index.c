@@ -406,7 +406,8 @@ static void fill_in_the_background(void)
 {
 	struct loop *loop = loop_create(NULL);
 	struct store_index *store = store_index_create(loop, temp_root);
-	store_index_fill(store, NULL, 0, false);
+	const char *missed = temp_path(path_of(0));
+	store_index_fill(store, &missed, 1, false);
 	loop_run(loop); /* returns when the fill has ended */
 	assert_null(store->running);
 	store_index_destroy(store);
@@ -449,6 +450,37 @@ static void files_are_looked_at_again_only_when_folders_have_changed(void **stat
 	assert_harmless();
 }
 
+static void a_fill_that_has_not_begun_leaves_no_trace(void **state)
+{
+	(void)state;
+	put_sessions();
+	struct loop *loop = loop_create(NULL);
+	struct store_index *store = store_index_create(loop, temp_root);
+	const char *missed = temp_path(path_of(0));
+	store_index_fill(store, &missed, 1, false);
+	assert_true(store->is_delayed);
+	store_index_destroy(store); /* as of a program whose client leaves with the answer */
+	loop_run(loop);
+	loop_destroy(loop);
+	assert_false(file_exists(temp_path(ROLLOUT_INDEX_NAME)));
+}
+
+static void a_request_that_missed_no_file_wants_no_fill(void **state)
+{
+	(void)state;
+	put_sessions();
+	struct loop *loop = loop_create(NULL);
+	struct store_index *store = store_index_create(loop, temp_root);
+	store_index_fill(store, NULL, 0, false);
+	assert_null(store->running);
+	store_index_fill(store, NULL, 0, true); /* the first search wants all words */
+	assert_non_null(store->running);
+	loop_run(loop);
+	store_index_destroy(store);
+	loop_destroy(loop);
+	assert_int_equal(rows(), FILES);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +496,8 @@ int main(void)
 	                                        temp_remove),
 		cmocka_unit_test_setup_teardown(a_complete_index_is_complete_until_the_folders_change, temp_make,
 	                                        temp_remove),
+		cmocka_unit_test_setup_teardown(a_fill_that_has_not_begun_leaves_no_trace, temp_make, temp_remove),
+		cmocka_unit_test_setup_teardown(a_request_that_missed_no_file_wants_no_fill, temp_make, temp_remove),
 		cmocka_unit_test_setup_teardown(files_are_looked_at_again_only_when_folders_have_changed, temp_make,
 	                                        temp_remove),
 	};

@@ -1,8 +1,10 @@
 /* A fill is a series of short jobs on the pool, each a transaction of SLICE_MS, so that neither the pool's threads
- * nor other processes wait long. The first fill of a process looks at all files, unless an earlier one did and the
- * folders have not changed since; later ones look at files that a request has read. A file that was just written will
- * change again: it is left for a later fill and read meanwhile. Words are indexed after the first search only, because
- * that requires reading whole files. */
+ * nor other processes wait long. It begins a moment after the request that wants it: the answer, and a client that
+ * exits with it or asks for more at once, do not share the processor with it. A request that found all its files in the
+ * index wants none. The first fill of a process looks at all files, unless an earlier one did and the folders have not
+ * changed since; later ones look at files that a request has read. A file that was just written will change again: it
+ * is left for a later fill and read meanwhile. Words are indexed after the first search only, because that requires
+ * reading whole files. */
 #include "app_server/store/store_index.h"
 
 #include <stdatomic.h>
@@ -20,7 +22,7 @@
 #include "rollout/rollout_index.h"
 #include "rollout/rollout_listing.h"
 
-enum { SLICE_MS = 40, RESTED_MS = 10 * 1000 };
+enum { SLICE_MS = 40, RESTED_MS = 10 * 1000, DELAY_MS = 250 };
 
 struct index_fill {
 	struct store_index *owner; /* NULL after the owner was destroyed */
@@ -151,6 +153,13 @@ static void on_done(void *self)
 		store_index_fill(owner, NULL, 0, true);
 }
 
+static void on_delay_over(void *self)
+{
+	struct store_index *store = self;
+	store->is_delayed = false;
+	worker_run(store->loop, on_work, on_done, store->running);
+}
+
 static struct index_fill *fill_create(struct rollout_listings *listings, struct rollout_index *index)
 {
 	struct index_fill *fill = xnew(struct index_fill);
@@ -168,7 +177,7 @@ void store_index_fill(struct store_index *store, const char *const *paths, size_
 		return;
 	}
 	store->wants_words = false;
-	if (!is_full && !count)
+	if (!count && !(is_full && with_words))
 		return;
 	struct index_fill *fill = fill_create(store->listings, store->index);
 	fill->owner = store;
@@ -180,13 +189,15 @@ void store_index_fill(struct store_index *store, const char *const *paths, size_
 	store->has_filled = true;
 	store->has_filled_words |= with_words;
 	store->running = fill;
-	worker_run(store->loop, on_work, on_done, fill);
+	store->is_delayed = true;
+	loop_timer_start(store->delay, DELAY_MS);
 }
 
 struct store_index *store_index_create(struct loop *loop, const char *home)
 {
 	struct store_index *store = xnew(struct store_index);
 	store->loop = loop;
+	store->delay = loop_timer_create(loop, on_delay_over, store);
 	store->listings = rollout_listings_create(home);
 	store->index = rollout_index_create(home);
 	list_init(&store->backlinks);
@@ -197,7 +208,10 @@ void store_index_destroy(struct store_index *store)
 {
 	if (!store)
 		return;
-	if (store->running) {
+	loop_timer_destroy(store->delay);
+	if (store->is_delayed) {
+		fill_destroy(store->running);
+	} else if (store->running) {
 		atomic_store(&store->running->stop, true);
 		store->running->owner = NULL;
 	}

@@ -31,10 +31,12 @@ struct store_index {
 	/* private */
 	struct loop *loop;
 	struct list backlinks;      /* struct store_backlink of running jobs */
-	struct index_fill *running; /* the running fill, or NULL */
-	bool has_filled;            /* this process has examined all files */
-	bool has_filled_words;      /* this process has indexed the words of all files */
-	bool wants_words;           /* words are requested for the time after the running fill */
+	struct index_fill *running; /* the fill that runs or waits for its start, or NULL */
+	struct loop_timer *delay;
+	bool is_delayed;       /* the fill waits */
+	bool has_filled;       /* this process has examined all files */
+	bool has_filled_words; /* this process has indexed the words of all files */
+	bool wants_words;      /* words are requested for the time after the running fill */
 };
 
 struct store_index *store_index_create(struct loop *loop, const char *home);
