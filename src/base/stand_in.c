@@ -6,6 +6,7 @@
 #include "base/stand_in.h"
 
 #include <dlfcn.h>
+#include <errno.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -282,11 +283,20 @@ struct loaded {
 	size_t count;
 };
 
+/* The kernel logs a memory file that may be executed, and may be set to refuse it. Before Linux 6.3 all may. */
+static int open_memory(void)
+{
+	static const char name[] = "codex-stand-in";
+	const unsigned not_executable = 8; /* MFD_NOEXEC_SEAL, which older headers lack */
+	int fd = memfd_create(name, MFD_CLOEXEC | not_executable);
+	return fd < 0 && errno == EINVAL ? memfd_create(name, MFD_CLOEXEC) : fd;
+}
+
 static bool load_image(struct loaded *loaded, struct str image)
 {
 	char path[32];
 	struct error ignored;
-	int fd = memfd_create("codex-stand-in", MFD_CLOEXEC);
+	int fd = open_memory();
 	if (fd < 0)
 		return false;
 	loaded->files[loaded->count] = fd;
