@@ -41,21 +41,29 @@ static bool is_one_of(const char *list, struct str word)
 	return strstr(list, text);
 }
 
-static bool is_condition(struct str word)
+/* Skips the bytes at the beginning that are, or are not, in the set, and returns them. */
+static struct str skip_while(struct str *text, const char *set, bool is_in)
 {
-	return str_has_prefix(word, "[") || str_has_suffix(word, "]");
+	size_t len = 0;
+	while (len < text->len && (text->ptr[len] && strchr(set, text->ptr[len])) == is_in)
+		len++;
+	struct str skipped = str_n(text->ptr, len);
+	*text = str_skip(*text, len);
+	return skipped;
 }
 
+/* Words end where the C library ends them: it does not need the colon, nor blanks around a condition. */
 static bool is_plain_line(struct str line)
 {
-	struct str base, word;
-	str_next_part(&line, ':', &base);
-	if (!is_one_of(bases, str_trim(base)))
-		return true;
-	while (str_next_part(&line, ' ', &word)) {
-		word = str_trim(word);
-		if (word.len > 0 && !is_condition(word) && !is_one_of(plain, word))
+	skip_while(&line, " \t", true);
+	struct str base = skip_while(&line, " \t:", false);
+	skip_while(&line, " \t:", true);
+	while (is_one_of(bases, base) && line.len > 0) {
+		if (line.ptr[0] == '[')
+			skip_while(&line, "]", false);
+		else if (!is_one_of(plain, skip_while(&line, " \t[", false)))
 			return false;
+		skip_while(&line, " \t\r]", true);
 	}
 	return true;
 }

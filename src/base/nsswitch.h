@@ -9,7 +9,8 @@
 #define NSSWITCH_FILE "/etc/nsswitch.conf"
 
 /* True if the file does not exist, or names only modules that are known to be linked to none of the libraries of
- * stand_in.def. */
+ * stand_in.def. The C library reads the file again when it changes: a module that is added while a program runs with
+ * stand-ins may not load in it before its next start. */
 bool nsswitch_is_plain(const char *path);
 
 #endif

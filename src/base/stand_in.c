@@ -22,11 +22,11 @@
 #include "base/mem.h"
 #include "base/nsswitch.h"
 
-static bool is_allowed;
+static const char *nsswitch_file; /* NULL: not allowed */
 
-void stand_in_allow(void)
+void stand_in_allow(const char *nsswitch)
 {
-	is_allowed = true;
+	nsswitch_file = nsswitch;
 }
 
 #ifdef __GLIBC__
@@ -171,11 +171,11 @@ static void consider_symbol(struct object *object, const struct elf_needs *needs
 	struct str name = elf_needs_symbol(needs, i, &index);
 	size_t len = strlen(row->symbols);
 	bool is_tls = str_is(name, tls_start), is_versioned = index >= 2;
-	if (!is_tls && (name.len < len || strncasecmp(name.ptr, row->symbols, len) != 0))
-		return;
 	if (is_versioned && !elf_needs_version(needs, index, &version))
 		return;
-	if (!is_tls && !str_eq(version.library, library))
+	bool is_own = is_versioned ? str_eq(version.library, library)
+	                           : name.len >= len && strncasecmp(name.ptr, row->symbols, len) == 0;
+	if (!is_own && !is_tls)
 		return;
 	if (is_versioned)
 		add_version(object, index, &version);
@@ -331,23 +331,23 @@ static bool load_stand_ins(struct loaded *loaded, const struct elf_needs *needs)
 	return is_complete && loaded->count > 0;
 }
 
-/* Loads OpenSSL if libcurl uses it. Before libcurl, because the linker then looks up its 5,000 symbols in itself, not
- * in a dozen libraries that were opened with it; this saves 0.2 ms. */
-static void *load_tls(const struct elf_needs *needs)
+/* Loads OpenSSL if libcurl uses it; false if that fails. Before libcurl, because the linker then looks up its 5,000
+ * symbols in itself, not in a dozen libraries that were opened with it; this saves 0.2 ms. */
+static bool load_tls(const struct elf_needs *needs, void **ret_handle)
 {
+	*ret_handle = NULL;
 	for (size_t i = 1; i < needs->symbol_count; i++) {
 		uint16_t index;
 		struct elf_version version;
 		if (!str_is(elf_needs_symbol(needs, i, &index), tls_start))
 			continue;
-		if (!elf_needs_version(needs, index, &version))
-			return NULL;
-		void *handle = dlopen(version.library.ptr, RTLD_LAZY | RTLD_LOCAL);
-		void *start = handle ? dlsym(handle, tls_start) : NULL;
+		if (elf_needs_version(needs, index, &version))
+			*ret_handle = dlopen(version.library.ptr, RTLD_LAZY | RTLD_LOCAL);
+		void *start = *ret_handle ? dlsym(*ret_handle, tls_start) : NULL;
 		memcpy(&tls.start, &start, sizeof(start));
-		return handle;
+		return start;
 	}
-	return NULL;
+	return true;
 }
 
 /* The linker may find another libcurl than the one beside the C library. If that one takes more symbols from a library
@@ -355,8 +355,11 @@ static void *load_tls(const struct elf_needs *needs)
 static void *load_without(const struct elf_needs *needs, const char *file)
 {
 	struct loaded loaded = {.count = 0};
-	void *openssl = load_tls(needs);
-	void *handle = load_stand_ins(&loaded, needs) ? dlopen(file, RTLD_NOW | RTLD_LOCAL) : NULL;
+	void *openssl, *handle = NULL;
+	if (load_tls(needs, &openssl) && load_stand_ins(&loaded, needs))
+		handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+	if (!handle)
+		tls.start = NULL; /* the real one is called */
 	if (!handle && openssl)
 		dlclose(openssl);
 	for (size_t i = 0; i < loaded.count; i++) {
@@ -381,7 +384,7 @@ void *stand_in_open(const char *file)
 {
 	struct str folder = STR_NONE;
 	struct elf_needs needs;
-	if (!is_allowed || !nsswitch_is_plain(NSSWITCH_FILE) || !dl_iterate_phdr(find_libc, &folder))
+	if (!nsswitch_file || !nsswitch_is_plain(nsswitch_file) || !dl_iterate_phdr(find_libc, &folder))
 		return NULL;
 	auto_free char *path = xasprintf("%.*s/%s", STR_ARG(folder), file);
 	void *handle = elf_needs_read(&needs, path) ? load_without(&needs, file) : NULL;

@@ -11,6 +11,7 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/nsswitch.h"
 #include "base/stand_in.h"
 #include "config/auth_store.h"
 #include "config/config_env.h"
@@ -27,7 +28,7 @@ static void prepare_process(void)
 	host_configure_memory();
 	log_configure(config_env("CODEX_LOG"));
 	if (!config_env_wants_whole_libcurl())
-		stand_in_allow();
+		stand_in_allow(NSSWITCH_FILE);
 	signal(SIGPIPE, SIG_IGN); /* a closed pipe becomes an error of write */
 	signal(SIGXFSZ, SIG_IGN); /* and so does an exceeded file size limit */
 }

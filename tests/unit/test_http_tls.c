@@ -5,6 +5,7 @@
 #include <spawn.h>
 #include <sys/wait.h>
 
+#include "base/nsswitch.h"
 #include "base/stand_in.h"
 
 struct tls_peer {
@@ -165,7 +166,7 @@ static void test_handshake_that_takes_too_long(void **state)
 int main(void)
 {
 	forget_proxies();
-	stand_in_allow(); /* as the program does; OpenSSL is started by the first connection then */
+	stand_in_allow(NSSWITCH_FILE); /* as the program does; OpenSSL is started by the first connection then */
 	const struct CMUnitTest tests[] = {
 		CLIENT_TEST(test_tls),
 		CLIENT_TEST(test_tls_towards_a_peer_without),

@@ -11,6 +11,7 @@
 #include "acp/acp_server.h"
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/nsswitch.h"
 #include "base/stand_in.h"
 #include "config/config.h"
 #include "config/config_env.h"
@@ -146,7 +147,7 @@ int acp_main(int argc, char **argv)
 	int status = cli_read(&acp_command, argc, argv, &run, &words);
 	if (status < 0) {
 		if (!config_env_wants_whole_libcurl())
-			stand_in_allow();
+			stand_in_allow(NSSWITCH_FILE);
 		status = start(&run, &err);
 		if (status != 0)
 			fprintf(stderr, "codex acp: %s\n", err.text);
