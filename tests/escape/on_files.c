@@ -103,20 +103,19 @@ static bool hard_link_out(void)
 
 static bool write_through_link(void)
 {
-	symlink(in_outside("file"), in_workspace("link"));
-	return can_write(in_workspace("link"), 0);
+	return symlink(in_outside("file"), in_workspace("link")) == 0 && can_write(in_workspace("link"), 0);
 }
 
 static bool create_through_link(void)
 {
-	symlink(in_outside("dangled"), in_workspace("dangling"));
-	return can_write(in_workspace("dangling"), O_CREAT);
+	return symlink(in_outside("dangled"), in_workspace("dangling")) == 0 &&
+	       can_write(in_workspace("dangling"), O_CREAT);
 }
 
 static bool create_through_folder_link(void)
 {
-	symlink(target.outside, in_workspace("folder-link"));
-	return can_write(in_workspace("folder-link/through"), O_CREAT);
+	return symlink(target.outside, in_workspace("folder-link")) == 0 &&
+	       can_write(in_workspace("folder-link/through"), O_CREAT);
 }
 
 static bool create_by_dots(void)
@@ -197,7 +196,8 @@ static bool race_of_links(void)
 	snprintf(target_file, sizeof(target_file), "%s", in_outside("raced"));
 	snprintf(racing, sizeof(racing), "%s", in_workspace("race/raced"));
 	mkdir(in_workspace("race"), 0700);
-	symlink(target.outside, in_workspace("race2"));
+	if (symlink(target.outside, in_workspace("race2")) != 0 && errno != EEXIST)
+		return false;
 	pthread_create(&thread, NULL, flip, NULL);
 	for (int i = 0; i < RACES && stat(target_file, &st) != 0; i++)
 		close(open(racing, O_CREAT | O_WRONLY, 0600));
@@ -213,7 +213,8 @@ static bool race_of_renames(void)
 	snprintf(source, sizeof(source), "%s", in_workspace("racer"));
 	snprintf(racing, sizeof(racing), "%s", in_workspace("race/renamed-raced"));
 	mkdir(in_workspace("race"), 0700);
-	symlink(target.outside, in_workspace("race2"));
+	if (symlink(target.outside, in_workspace("race2")) != 0 && errno != EEXIST)
+		return false;
 	pthread_create(&thread, NULL, flip, NULL);
 	for (int i = 0; i < RACES && stat(target_file, &st) != 0; i++) {
 		close(open(source, O_CREAT | O_WRONLY, 0600));

@@ -43,13 +43,13 @@ static bool write_by_hard_link(void)
 
 static bool write_by_link(void)
 {
-	symlink(".git", in_workspace("git"));
-	return can_write(in_workspace("git/linked"), O_CREAT);
+	return symlink(".git", in_workspace("git")) == 0 && can_write(in_workspace("git/linked"), O_CREAT);
 }
 
 static bool write_by_proc(void)
 {
-	chdir(target.workspace);
+	if (chdir(target.workspace) != 0)
+		return false;
 	return can_write("/proc/self/cwd/.git/by-proc", O_CREAT);
 }
 
@@ -145,7 +145,8 @@ static bool race_of_links(void)
 	snprintf(target_file, sizeof(target_file), "%s", in_workspace(".git/raced"));
 	snprintf(racing, sizeof(racing), "%s", in_workspace("git-race/raced"));
 	mkdir(in_workspace("git-race"), 0700);
-	symlink(".git", in_workspace("git-race2"));
+	if (symlink(".git", in_workspace("git-race2")) != 0)
+		return false;
 	pthread_create(&thread, NULL, flip, NULL);
 	for (int i = 0; i < RACES && stat(target_file, &st) != 0; i++)
 		close(open(racing, O_CREAT | O_WRONLY, 0600));
