@@ -48,8 +48,9 @@ void term_row_add(struct term_row *row, enum term_style style, struct str text)
 	while (text.len) {
 		struct term_cluster cluster = term_cluster_next(text);
 		if (row->columns + cluster.width > row->width) {
-			cut(row);
-			return;
+			if (!str_is_blank(text)) /* blanks at the end are not missed */
+				cut(row);
+			break;
 		}
 		if (row->columns + cluster.width == row->width) {
 			row->last = row->text.len;
@@ -61,7 +62,7 @@ void term_row_add(struct term_row *row, enum term_style style, struct str text)
 			buf_printf(&row->text, "\x1b[%zuG", row->columns + 1);
 		text = str_skip(text, cluster.bytes.len);
 	}
-	if (*sgr && row->text.len)
+	if (*sgr && row->text.len && !row->is_cut)
 		buf_append_c(&row->text, "\x1b[0m");
 }
 
