@@ -23,6 +23,7 @@ test('questions: an option, a note, and the answers that the model gets', option
 		say('Thanks.')]);
 	const term = await startReady(t, model, ['go'], { config: ASKS });
 	await term.until(/Question 1\/2 \(2 unanswered\) · Choice\nWhich language\?\n› 1\. C \(Recommended\) +small\n {2}2\. Rust +safe\n {2}3\. None of/);
+	await term.until(/^ {2}enter to submit answer · tab to add notes · ←\/→ questions · esc to interrupt$/m);
 	await answer(term, '\x1b[B', '\r');
 	await term.until(/Question 2\/2 \(1 unanswered\)[^]*Which size\?[^]*enter to submit all/);
 	await answer(term, '\x1b[B', '\x1b[B', '\t', 'about 3 MB');

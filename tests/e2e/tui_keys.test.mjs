@@ -26,7 +26,7 @@ const EDITS = [
 	['Ctrl-U', '\x15', '|'], ['Ctrl-K', '\x01\x06\x0b', 'o|'], ['Ctrl-Y', '\x17\x01\x19', 'three|one two '],
 	['kills that follow each other', '\x17\x1b\x7f\x01\x19', 'two three|one '], ['Alt-D twice', '\x01\x1bd\x1bd\x05\x19', ' threeone two|'],
 	['Ctrl-J', '\x0asecond', 'one two three\n  second|'], ['Shift-Enter', '\x1b[13;2usecond', 'one two three\n  second|'],
-	['Alt-Enter', '\x1b\rsecond', 'one two three\n  second|'],
+	['Alt-Enter', '\x1b\rsecond', 'one two three\n  second|'], ['Ctrl-M', '\x1b[109;5usecond', 'one two three\n  second|'],
 	['Ctrl-P', '\x0asecond\x10', 'one tw|o three\n  second'], ['Ctrl-N', '\x0asecond\x10\x0e', 'one two three\n  second|'],
 	['Up', '\x0asecond\x1b[A', 'one tw|o three\n  second'], ['Down', '\x0asecond\x1b[A\x1b[B', 'one two three\n  second|'],
 ];

@@ -312,8 +312,8 @@ static void write_hint(const struct tui_form *form, char hint[HINT_MAX])
 	         page->kind == FORM_many ? " · space to select"
 	         : page->has_notes       ? " · tab to add notes"
 	                                 : "",
-	         form->pages.count > 1 ? " · ←/→ other questions" : "",
-	         form->use->can_decline ? " · ctrl-d to decline" : "", form->use->escapes);
+	         form->pages.count > 1 ? " · ←/→ questions" : "", form->use->can_decline ? " · ctrl-d to decline" : "",
+	         form->use->escapes);
 }
 
 static void draw(struct tui_panel *panel, struct tui_sheet *sheet)

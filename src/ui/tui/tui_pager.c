@@ -29,6 +29,7 @@ struct tui_pager {
 	struct buf find;      /* the text that is looked for */
 	bool is_asking;       /* the user is typing it */
 	ptrdiff_t found;      /* the row that contains it, or NOT_FOUND */
+	char closing;         /* a character that closes, besides q; or 0 */
 };
 
 static void on_row(const struct term_row *row, void *self)
@@ -58,6 +59,11 @@ struct tui_pager *tui_pager_create(const char *title, bool has_color, bool is_at
 	pager->found = NOT_FOUND;
 	buf_init(&pager->find, FIND_MAX);
 	return pager;
+}
+
+void tui_pager_close_on(struct tui_pager *pager, char c)
+{
+	pager->closing = c;
 }
 
 void tui_pager_destroy(struct tui_pager *pager)
@@ -191,7 +197,7 @@ static bool on_character(struct tui_pager *pager, const struct term_key *key)
 		move(pager, c == 'f' ? page : -page);
 	else if (key->mods)
 		return true;
-	else if (c == 'q')
+	else if (c == 'q' || (c && c == pager->closing))
 		return false;
 	else if (c == 'j' || c == 'k')
 		move(pager, c == 'j' ? 1 : -1);

@@ -22,6 +22,8 @@ typedef void (*tui_pager_fill_fn)(struct tui_page *page, void *self);
 struct tui_pager *tui_pager_create(const char *title, bool has_color, bool is_at_end, tui_pager_fill_fn fill,
                                    void *self);
 void tui_pager_destroy(struct tui_pager *pager); /* NULL is fine */
+/* A character that closes the pager as q does; 0: none. */
+void tui_pager_close_on(struct tui_pager *pager, char c);
 void tui_pager_resize(struct tui_pager *pager, size_t rows, size_t columns);
 /* Returns false when the key closes the pager. */
 bool tui_pager_key(struct tui_pager *pager, const struct term_key *key);

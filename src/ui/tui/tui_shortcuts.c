@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_pager.h"
 #include "ui/tui/tui_priv.h"
 #include "ui/tui/tui_sheet.h"
 
@@ -77,6 +78,7 @@ static void open_page(struct tui *tui)
 	for (size_t i = 0; i < countof(card); i++)
 		buf_printf(&text, "%s: %s\n", card[i].keys, card[i].effect);
 	tui_text_open(tui, "S H O R T C U T S", buf_str(&text));
+	tui_pager_close_on(tui->pager, '?');
 }
 
 void tui_shortcuts_open(struct tui *tui)
