@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
 
-import { needs, reply, say, startModel, textsOf } from './lib/codex.mjs';
+import { makeHome, needs, reply, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 import { until } from './lib/nest.mjs';
 import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
@@ -45,6 +45,19 @@ test('a subagent is watched live: what it did, what streams, and the way back', 
 	term.type('\x1b');
 	await term.untilGone(/Watching \S+ \(alt/);
 	assert.equal(term.lines().filter((line) => line === '› count pears').length, 1);
+	await leave(term);
+});
+
+test('a resumed session shows that a subagent began, and its prompt', options, async (t) => {
+	const model = await startModel(t, [child('count pears', { message: 'Seven.' }), spawns, say('Asked.')]);
+	const home = makeHome(t, model, config), cwd = tempDir(t, 'cwd');
+	const first = await startReady(t, model, [], { home, cwd });
+	await enter(first, 'rootword');
+	await first.until(/^• Asked\.$/m);
+	await idle(first);
+	await leave(first);
+	const term = await startReady(t, model, ['resume', '--last'], { home, cwd });
+	await term.until(/^• Spawned [0-9a-f-]{36} \(\S+\)\n {2}└ count pears\n\n• Asked\.$/m);
 	await leave(term);
 });
 

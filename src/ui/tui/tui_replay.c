@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "protocol/message/app.h"
+#include "protocol/message/message.h"
 #include "protocol/record/types.h"
 #include "rollout/rollout_reader.h"
 #include "ui/tui/tui_cell_exec.h"
@@ -156,6 +157,26 @@ static void write_reasoning(struct tui_page *page, const struct app_item_reasoni
 		write_markdown(page, &look, reasoning->summary[i]);
 }
 
+/* Writes the cell of the event that ended the call. The record has ids of subagents and no names. */
+static void write_collab(struct tui_page *page, const struct app_item_collab_agent_tool_call *call)
+{
+	struct str id = call->receiver_thread_ids_count ? call->receiver_thread_ids[0] : STR("");
+	struct ev_collab_spawn_end spawned = {.new_thread_id = id, .prompt = call->prompt, .model = call->model};
+	struct ev_collab_interaction_end sent = {.receiver_thread_id = id, .prompt = call->prompt};
+	struct ev_collab_waiting_end waited = {.statuses_count = call->agents_states_count};
+	struct ev_collab_close_end closed = {.receiver_thread_id = id};
+	struct ev_collab_resume_end resumed = {.receiver_thread_id = id};
+	const struct event_msg ends[] = {
+		{.tag = EV_collab_agent_spawn_end, .collab_agent_spawn_end = &spawned},
+		{.tag = EV_collab_agent_interaction_end, .collab_agent_interaction_end = &sent},
+		{.tag = EV_collab_resume_end, .collab_resume_end = &resumed},
+		{.tag = EV_collab_waiting_end, .collab_waiting_end = &waited},
+		{.tag = EV_collab_close_end, .collab_close_end = &closed},
+	}; /* in the order of enum app_collab_agent_tool */
+	if (call->status != app_collab_agent_tool_call_status_in_progress && (size_t)call->tool < countof(ends))
+		tui_cell_note(page, &(struct event){.msg = ends[call->tool]});
+}
+
 static void write_other(struct tui_page *page, const struct app_thread_item *item)
 {
 	switch (item->tag) {
@@ -180,6 +201,9 @@ static void write_other(struct tui_page *page, const struct app_thread_item *ite
 		break;
 	case app_thread_item_mcp_tool_call:
 		write_text(page, "Called ", item->mcp_tool_call->tool);
+		break;
+	case app_thread_item_collab_agent_tool_call:
+		write_collab(page, item->collab_agent_tool_call);
 		break;
 	case app_thread_item_context_compaction:
 		tui_page_cell(page, &tui_note_look, STR("Context compacted"));
