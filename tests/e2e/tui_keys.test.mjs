@@ -119,3 +119,15 @@ test('Ctrl-L clears the screen alone: the draft and the conversation stay', opti
 	await enter(term, '/exit');
 	assert.equal((await term.done).status, 0);
 });
+
+test('the end counts cached input and reasoning in brackets', options, async (t) => {
+	const usage = { input_tokens: 12000, cached_tokens: 9000, output_tokens: 1800, reasoning_tokens: 100 };
+	const model = await startModel(t, [reply({ message: 'counted' }, { usage })]);
+	const term = await startReady(t, model, [], { columns: 100 });
+	await enter(term, 'count');
+	await term.until(/^• counted$/m);
+	await term.untilGone(/esc to interrupt/);
+	await leave(term);
+	const line = term.lines().find((row) => row.startsWith('Token usage'));
+	assert.match(line, / input=3,000 \(\+ 9,000 cached\) output=1,800 \(reasoning 100\)$/);
+});

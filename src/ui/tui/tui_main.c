@@ -330,9 +330,15 @@ static void print_usage(const struct token_usage *usage)
 {
 	print_count("Token usage: total=", usage->total_tokens);
 	print_count(" input=", usage->input_tokens - usage->cached_input_tokens);
-	if (usage->cached_input_tokens)
-		print_count(" (+ cached) ", usage->cached_input_tokens);
+	if (usage->cached_input_tokens) {
+		print_count(" (+ ", usage->cached_input_tokens);
+		printf(" cached)");
+	}
 	print_count(" output=", usage->output_tokens);
+	if (usage->reasoning_output_tokens) {
+		print_count(" (reasoning ", usage->reasoning_output_tokens);
+		putchar(')');
+	}
 	putchar('\n');
 }
 
