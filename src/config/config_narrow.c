@@ -74,9 +74,10 @@ static bool is_word(const struct toml *value, const char *word)
 
 /* Returns the search mode that the user's layers select. web_search overrides tools.web_search; the default is
  * cached pages for OpenAI and no search for other providers. */
-static enum web_search_mode find_search(const struct toml *user)
+static enum web_search_mode find_search(const struct toml *user, bool *ret_selected)
 {
 	enum web_search_mode mode;
+	*ret_selected = true;
 	const struct toml *tool = toml_get(toml_get(user, "tools"), "web_search");
 	const struct toml *provider = toml_get(user, "model_provider");
 	if (parse_search(toml_get(user, "web_search"), &mode) && mode != web_search_mode_unset)
@@ -88,16 +89,20 @@ static enum web_search_mode find_search(const struct toml *user)
 		return web_search_mode_cached;
 	if (tool && (!toml_is(tool, TOML_table) || toml_get(tool, "enabled")))
 		return switch_is_on(tool, false) ? web_search_mode_live : web_search_mode_disabled;
+	*ret_selected = false;
 	return !provider || is_word(provider, "openai") ? web_search_mode_cached : web_search_mode_disabled;
 }
 
 void config_allowed_init(struct config_allowed *allowed, const struct config_layers *layers, enum trust_level trust)
 {
 	const struct toml *user = config_layer_merge(layers), *policy = toml_get(user, "approval_policy");
+	bool selects_search;
+	enum web_search_mode search = find_search(user, &selects_search);
 	*allowed = (struct config_allowed){
 		.user = user,
 		.mode = trust == trust_level_unset ? sandbox_mode_read_only : sandbox_mode_workspace_write,
-		.search = find_search(user),
+		.search = search,
+		.selects_search = selects_search,
 		.asks_about_every_command = policy ? is_word(policy, "untrusted") : trust == trust_level_untrusted,
 	};
 	parse_mode(toml_get(user, "sandbox_mode"), &allowed->mode);
@@ -193,7 +198,7 @@ static bool search_tool_widens(const struct config_allowed *allowed, const struc
 {
 	bool is_table = toml_is(value, TOML_table);
 	bool has_domains = toml_is(user, TOML_table) && toml_get(user, "allowed_domains");
-	if (has_domains && (!is_table || value->is_whole || toml_get(value, "allowed_domains")))
+	if (has_domains && (!is_table || toml_get(value, "allowed_domains")))
 		return true; /* a value that is no table would replace that of the user, and its domains */
 	return switch_is_on(value, false) && allowed->search != web_search_mode_live;
 }
@@ -325,27 +330,42 @@ static void apply(struct config_layers *layers, const struct config_allowed *all
 	}
 }
 
+/* A switch of the search becomes a member of its table: it would replace the user's table and its domains. Turning the
+ * search off holds above the user's web_search. */
+static void settle_search(struct config_layers *layers, struct toml *root)
+{
+	struct toml *tools = toml_get(root, "tools"), *value = toml_get(tools, "web_search");
+	bool is_off = value && (toml_is(value, TOML_bool) || toml_get(value, "enabled")) && !switch_is_on(value, false);
+	if (is_off && !toml_get(root, "web_search")) {
+		struct toml *mode = toml_new(layers->arena, TOML_string, value->source, value->line);
+		mode->text = STR("disabled");
+		toml_add(layers->arena, root, STR("web_search"), mode);
+	}
+	if (!toml_is(value, TOML_bool))
+		return;
+	struct toml *table = toml_new(layers->arena, TOML_table, value->source, value->line);
+	struct toml *enabled = toml_new(layers->arena, TOML_bool, value->source, value->line);
+	enabled->boolean = value->boolean;
+	toml_remove(tools, STR("web_search"));
+	toml_add(layers->arena, table, STR("enabled"), enabled);
+	toml_add(layers->arena, tools, STR("web_search"), table);
+}
+
 void config_narrow(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root,
                    const char *remedy)
 {
 	char reason[ERROR_TEXT_MAX];
 	snprintf(reason, sizeof(reason), "a project may not allow more than your own settings do; %s", remedy);
+	settle_search(layers, root);
 	for (size_t i = 0; i < countof(rows); i++)
 		apply(layers, allowed, &rows[i], root, reason);
-}
-
-/* True if a setting selects the search, not the default, which depends on the provider and the model. */
-static bool selects_search(const struct toml *user)
-{
-	const struct toml *features = toml_get(user, "features");
-	return toml_get(user, "web_search") || toml_get(toml_get(user, "tools"), "web_search") ||
-	       toml_get(features, "web_search_request") || toml_get(features, "web_search_cached");
 }
 
 void config_narrow_role(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root)
 {
 	struct config_allowed above = *allowed;
-	if (!selects_search(allowed->user))
+	settle_search(layers, root);
+	if (!allowed->selects_search)
 		above.search = web_search_mode_live;
 	for (size_t i = 0; i < countof(rows); i++)
 		if (rows[i].widens != mode_widens) /* the sandbox in use may be another one than the configured one */

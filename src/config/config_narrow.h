@@ -23,6 +23,7 @@ struct config_allowed {
 	const struct toml *user;       /* the user's layers, merged */
 	enum sandbox_mode mode;        /* the user's setting, or the default for the folder's trust level */
 	enum web_search_mode search;   /* the user's setting, or its default */
+	bool selects_search;           /* false: the default, which also depends on the model */
 	bool asks_about_every_command; /* true if approval_policy is "untrusted" */
 };
 void config_allowed_init(struct config_allowed *allowed, const struct config_layers *layers, enum trust_level trust);

@@ -227,12 +227,14 @@ test('a subagent searches no more widely than its parent, by its role, its model
 	const capped = await ask('', 'web_search = "live"\n');
 	assert.deepEqual([capped.own.external_web_access, capped.child.external_web_access], [false, false]);
 	assert.doesNotMatch((await ask('', 'web_search = "cached"\n')).run.stderr, /ignored/);
-	for (const value of ['false', 'true']) {
-		const domains = 'web_search = "live"\n[tools.web_search]\nallowed_domains = ["a.example"]\n';
-		const { run, child } = await ask(domains, `[tools]\nweb_search = ${value}\n`);
-		assert.match(run.stderr, /`tools\.web_search` is ignored: a role may not allow more/);
-		assert.deepEqual(child.filters, { allowed_domains: ['a.example'] });
+	const domains = '[tools.web_search]\nenabled = true\nallowed_domains = ["a.example"]\n';
+	for (const more of ['', 'web_search = "live"\n']) {
+		const off = await ask(more + domains, '[tools]\nweb_search = false\n');
+		assert.deepEqual([off.child, off.own.filters], [undefined, { allowed_domains: ['a.example'] }]);
+		assert.doesNotMatch(off.run.stderr, /ignored/);
+		assert.deepEqual((await ask(more + domains, '[tools]\nweb_search = true\n')).child.filters, { allowed_domains: ['a.example'] });
 	}
+	assert.match((await ask(domains, '[tools.web_search]\nallowed_domains = ["b.example"]\n')).run.stderr, /`tools\.web_search` is ignored/);
 });
 
 test('unknown keys of a role are warnings, and errors with --strict-config', exec, async (t) => {

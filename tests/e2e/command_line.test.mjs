@@ -167,6 +167,34 @@ test('every command takes -c, --enable and --disable, before and after its words
 	assert.equal(fs.existsSync(path.join(where, 'auth.json')), false);
 });
 
+test('a -c that does not load ends login and logout before anything is read, stored or removed', options, async (t) => {
+	const home = makeHome(t, null, 'forced_login_method = "chatgpt"\n'), file = path.join(home, 'auth.json');
+	const key = '{"auth_mode":"apikey","OPENAI_API_KEY":"sk-test-1234567890abcd"}';
+	for (const wrong of ['foo', 'cli_auth_credentials_store=keyrin', 'forced_login_method=5']) {
+		const stored = await runCodex(t, ['login', '--with-api-key', '-c', wrong], { home, input: 'sk-new\n' });
+		assert.deepEqual([stored.code, fs.existsSync(file)], [1, false], wrong);
+		fs.writeFileSync(file, key, { mode: 0o600 });
+		for (const args of [['login', 'status'], ['logout']]) {
+			const { code, stderr } = await runCodex(t, [...args, '-c', wrong], { home });
+			assert.equal(code, 1, args.join(' '));
+			assert.match(stderr, /^Error loading configuration: /);
+			assert.equal(fs.readFileSync(file, 'utf8'), key);
+		}
+		fs.rmSync(file);
+	}
+});
+
+test('--disable wins over --enable, and both over -c, in any order', needs('app-server'), async (t) => {
+	for (const [args, is] of [[['--disable', 'goals', '--enable', 'goals'], false], [['--disable', 'goals', '-c', 'features.goals=true'], false],
+		[['--enable', 'goals', '-c', 'features.goals=false'], true]]) {
+		const server = await startAppServer(t, null, { home: makeHome(t, null), args });
+		assert.equal((await server.request('config/read', {})).config.features.goals, is, args.join(' '));
+		await server.end();
+	}
+	const { code } = await runCodex(t, ['app-server', 'generate-ts', '--out', tempDir(t, 'ts'), '--enable', 'goal'], { home: makeHome(t, null) });
+	assert.equal(code, 1);
+});
+
 test('app-server takes the options of editors, and --strict-config holds for its threads', needs('app-server'), async (t) => {
 	const home = makeHome(t, null);
 	const server = await startAppServer(t, null, { home, args: ['--analytics-default-enabled', '--strict-config', '--enable', 'goals'] });

@@ -300,6 +300,32 @@ test('a resumed subagent keeps the folders and the network that its parent has, 
 		after.sandbox_policy.exclude_slash_tmp, after.cwd], ['workspace-write', [both], false, true, cwd]);
 });
 
+test('the network of a resumed subagent is that which both sandboxes permit, of any kind', proto, async (t) => {
+	const workspace = (network_access) => ({ type: 'workspace-write', network_access });
+	const outside = (network_access) => ({ type: 'external-sandbox', network_access });
+	for (const [before, after, want] of [[workspace(true), outside('restricted'), workspace(false)], [outside('restricted'), workspace(true), workspace(false)],
+		[outside('restricted'), { type: 'danger-full-access' }, outside('restricted')], [{ type: 'danger-full-access' }, outside('enabled'), outside('enabled')]]) {
+		const model = await startModel(t, [child('pears', message('Counted.')), { reply: [spawn('pears', {}, 's1')] }, { reply: [call('subagent_await')] },
+			{ reply: [message('ok')] }, { reply: [call('subagent_send_message', { agent_id: 1, prompt: 'again' }, 'm')] },
+			{ reply: [call('subagent_await', { agent_id: 1 })] }, ok]);
+		const first = startProto(t, model, { config: on });
+		first.submit('0', { type: 'override_turn_context', sandbox_policy: before });
+		first.submit('1', userInput('go'));
+		const { session_id: thread } = (await first.next('session_configured')).msg;
+		await first.next('task_complete');
+		await first.end();
+		const second = startProto(t, model, { home: first.home, cwd: first.cwd, args: ['--resume', thread] });
+		await second.next('session_configured');
+		second.submit('0', { type: 'override_turn_context', sandbox_policy: after });
+		second.submit('1', userInput('go on'));
+		await second.next('task_complete');
+		assert.equal((await second.end()).code, 0);
+		const file = rollouts(first.home).find((name) => name.includes(output(model, 's1').session_id));
+		const { type, network_access: network } = readLines(file).filter((it) => it.type === 'turn_context').at(-1).payload.sandbox_policy;
+		assert.deepEqual({ type, ...('network_access' in want && { network_access: network }) }, want);
+	}
+});
+
 test('requests of subagents are marked for the provider', proto, async (t) => {
 	const { model, codex } = await run(t, [
 		child('who am I', message('Nobody.')),

@@ -530,6 +530,7 @@ static void a_project_may_not_widen_what_the_model_may_do(void **state)
 		{"", "tools.web_search = true", "tools.web_search"},
 		{"", "tools.web_search = { enabled = true }", "tools.web_search"},
 		{"", "tools.web_search = false", NULL},
+		{"tools.web_search = { enabled = true, allowed_domains = [\"a\"] }", "tools.web_search = false", NULL},
 		{"web_search = \"live\"", "tools.web_search = true", NULL},
 		{"collaboration_mode = \"plan\"", "collaboration_mode = \"default\"", "collaboration_mode"},
 		{"", "collaboration_mode = \"plan\"", NULL},

@@ -17,7 +17,6 @@
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/session/session_mcp.h"
-#include "engine/session/session_tools.h"
 #include "engine/session/conversation.h"
 #include "model/model_catalog.h"
 #include "protocol/record/types.h"
@@ -295,8 +294,7 @@ static void drop(struct agent *agent, struct codex *child)
 }
 
 /* The settings of the role, as in the subagent's configuration, take precedence over the call's, and those over the
- * defaults. A copy of the conversation
- * stays with the model that wrote it. */
+ * defaults. A copy of the conversation stays with the model that wrote it. */
 static struct agent_launch with_defaults(const struct config *config, const struct agent_role *role,
                                          const struct agent_launch *launch)
 {
@@ -329,12 +327,6 @@ static void narrow_by_role(struct agent_launch *launch, const struct agent_role 
 	launch->sandbox = config->sandbox_mode;
 }
 
-/* A subagent searches no more widely than its parent, even if its provider and model offer more. */
-static void limit_search(struct codex *child, const struct codex *above)
-{
-	child->session->widest_search = session_search(above->session);
-}
-
 void agents_name(struct agent *agent, const struct agent_launch *launch)
 {
 	const struct codex *parent = agent->parent->session;
@@ -364,7 +356,6 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 		drop(agent, child);
 		return -(int)err->code;
 	}
-	limit_search(child, parent);
 	agent->model = xstrdup(child->session->settings->model);
 	agent->effort = settings_shown_effort(child->session->settings);
 	agents_announce(child);
@@ -375,6 +366,12 @@ int agents_open(struct agent *agent, const struct agent_launch *launch, void *se
 	agents_retract(child);
 	drop(agent, child);
 	return -(int)err->code;
+}
+
+static bool has_network(const struct sandbox *sandbox)
+{
+	int rank = rank_of(sandbox);
+	return rank == 2 || rank > 3;
 }
 
 /* True for a folder in which the sandbox permits writing. */
@@ -408,9 +405,9 @@ static void intersect(const struct workspace_write *own, const struct settings *
 }
 
 /* Returns the recorded settings of a reopened subagent, with the parent's approval policy and reviewer. Reopening must
- * not widen a sandbox: of two that permit writing in folders, the folders and the network that both permit remain; of
- * others, the narrower one. The folder is writable, so it is the parent's, unless the parent may write in it. Without a
- * record (it never worked) the sandbox is read-only. */
+ * not widen a sandbox: of two that permit writing in folders, the folders that both permit remain; of others, the
+ * narrower one. The network remains if both permit it. The folder is writable, so it is the parent's, unless the parent
+ * may write in it. Without a record (it never worked) the sandbox is read-only. */
 static int take_settings(struct session *session, const struct settings *above, struct error *err)
 {
 	static const struct sandbox narrowest = {.tag = sandbox_read_only};
@@ -420,10 +417,18 @@ static int take_settings(struct session *session, const struct settings *above, 
 	const struct settings *from = recorded ? recorded : above;
 	struct sandbox both = rank_of(own) > rank_of(above->sandbox) ? *above->sandbox : *own;
 	struct workspace_write room;
-	if (own->tag == sandbox_workspace_write && above->sandbox->tag == sandbox_workspace_write) {
+	struct external_sandbox outside = {network_access_restricted};
+	if (own->tag == sandbox_workspace_write && above->sandbox->tag == sandbox_workspace_write)
 		intersect(own->workspace_write, above,
 		          arena_array(&arena, struct str, own->workspace_write->writable_roots_count + 1), &room);
-		both = (struct sandbox){.tag = sandbox_workspace_write, .workspace_write = &room};
+	else if (both.tag == sandbox_workspace_write)
+		room = *both.workspace_write;
+	bool has_both = has_network(own) && has_network(above->sandbox);
+	if (both.tag == sandbox_workspace_write) {
+		room.network_access = has_both;
+		both.workspace_write = &room;
+	} else if (both.tag == sandbox_external_sandbox && !has_both) {
+		both.external_sandbox = &outside;
 	}
 	bool is_writing = both.tag != sandbox_read_only;
 	struct settings_change change = {
@@ -476,7 +481,6 @@ void agents_on_configured(struct codex *codex)
 	if (!agent || !agent->parent) {
 		agents_settle_restored(codex);
 	} else if (take_settings(codex->session, owner_of(agent)->session->settings, &err) == 0) {
-		limit_search(codex, owner_of(agent));
 		agents_announce(codex);
 		loop_defer(&codex->hear);
 	} else {

@@ -98,7 +98,6 @@ struct session {
 	struct exec_sessions *exec;
 	struct list shells;                    /* running commands of the user: struct session_shell */
 	struct buf unheard;                    /* items that wait for the next turn: JSON, one per line */
-	enum web_search_mode widest_search;    /* of the parent of a subagent; unset: no limit */
 	struct session_grants *grants;         /* NULL: the user has granted nothing */
 	struct env command_env;                /* built for each command */
 	struct loop_deferred interrupt;        /* pending if the answer to a request was "abort" */

@@ -111,6 +111,8 @@ static struct web_search search_of(const struct session *session)
 	return (struct web_search){config, config_find(config, "tools.web_search"), config_required(config)};
 }
 
+/* A subagent searches no more widely than its parent does, even if its provider and model offer more; not at all while
+ * its parent is not loaded. */
 static enum web_search_mode search_mode(const struct conversation *conversation, const struct settings *settings)
 {
 	const struct session *session = conversation->session;
@@ -121,13 +123,13 @@ static enum web_search_mode search_mode(const struct conversation *conversation,
 	                     (provider->wire == wire_api_responses && !provider->is_local && settings->info.is_known);
 	struct web_search search = search_of(session);
 	enum web_search_mode mode = web_search_mode_of(&search, serves_openai, settings->sandbox_policy.mode);
-	enum web_search_mode most = session->widest_search;
-	return most != web_search_mode_unset && mode > most ? most : mode;
-}
-
-enum web_search_mode session_search(const struct session *session)
-{
-	return search_mode(&session->conversation, session->settings);
+	const struct session_env *env = session->env;
+	if (!env->agent || !env->agent->parent)
+		return mode;
+	const struct session *parent = env->ops->parent(env->self);
+	enum web_search_mode most =
+		parent ? search_mode(&parent->conversation, parent->settings) : web_search_mode_disabled;
+	return mode > most ? most : mode;
 }
 
 /* True for the name of a built-in tool: a client's tool with this name would be ambiguous. */

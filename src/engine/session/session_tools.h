@@ -6,7 +6,6 @@
 #include <stdbool.h>
 
 #include "base/str.h"
-#include "protocol/record/enum.h"
 
 struct conversation;
 struct session;
@@ -15,8 +14,6 @@ struct tool_type;
 
 /* Returns the tools offered to the model of the settings, as a JSON array; borrowed until the model changes. */
 struct str conversation_tools(struct conversation *conversation, const struct settings *settings);
-/* Returns the search that the model of the next task is offered. */
-enum web_search_mode session_search(const struct session *session);
 /* True if the configuration removes this tool, so that a call of it is a call of an unknown tool. */
 bool session_lacks_tool(const struct session *session, const struct tool_type *type);
 /* True if the model gets the tools that name agents by thread id. */

@@ -16,70 +16,7 @@
 #include "base/str.h"
 #include "base/text.h"
 #include "config/feature.h"
-
-/* ---- suggestions ---- */
-
-/* Words are compared by the optimal string alignment distance, in which a swap of neighbours counts as one error; up
- * to a third of a word may be wrong. A prefix of a word has distance one. */
-enum { WORD_MAX = 48, PREFIX_MIN = 2, SLIPS_PER_WORD = 3 };
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
-static bool is_swap(struct str a, struct str b, size_t i, size_t j)
-{
-	return i > 1 && j > 1 && a.ptr[i - 1] == b.ptr[j - 2] && a.ptr[i - 2] == b.ptr[j - 1];
-}
-
-/* Row i holds the distances of a's first i bytes to all prefixes of b; three rows are kept. */
-static size_t distance(struct str a, struct str b)
-{
-	size_t rows[3][WORD_MAX + 1];
-	for (size_t i = 0; i <= a.len; i++) {
-		size_t *row = rows[i % 3], *above = rows[(i + 2) % 3], *top = rows[(i + 1) % 3];
-		row[0] = i;
-		for (size_t j = 1; j <= b.len; j++) {
-			if (i == 0) {
-				row[j] = j;
-				continue;
-			}
-			size_t change = above[j - 1] + (a.ptr[i - 1] != b.ptr[j - 1]);
-			row[j] = least(change, least(above[j], row[j - 1]) + 1);
-			if (is_swap(a, b, i, j))
-				row[j] = least(row[j], top[j - 2] + 1);
-		}
-	}
-	return rows[a.len % 3][b.len];
-}
-
-static bool is_start(struct str start, struct str word)
-{
-	return start.len >= PREFIX_MIN && start.len < word.len && memcmp(start.ptr, word.ptr, start.len) == 0;
-}
-
-/* Finds the word that is nearest to a mistyped one, or that it is a prefix of. */
-struct suggest {
-	struct str wrong;
-	struct str best; /* STR_NONE while no similar word was offered */
-	size_t cost;
-};
-
-/* Of equally near words, the first one wins. word must outlive the suggest. */
-static void suggest_offer(struct suggest *suggest, struct str word)
-{
-	struct str wrong = suggest->wrong;
-	if (!wrong.len || wrong.len > WORD_MAX || word.len > WORD_MAX)
-		return;
-	size_t cost = is_start(wrong, word) ? 1 : distance(wrong, word);
-	size_t longer = wrong.len > word.len ? wrong.len : word.len;
-	bool is_near = is_start(wrong, word) || cost * SLIPS_PER_WORD <= longer;
-	if (!is_near || (suggest->best.ptr && cost >= suggest->cost))
-		return;
-	suggest->best = word;
-	suggest->cost = cost;
-}
+#include "ui/cli/suggest.h"
 
 struct str cli_nearest(struct str wrong, const char *(*name_at)(size_t index))
 {
@@ -105,8 +42,9 @@ struct reader {
 	char **argv;
 	int argc;
 	int at;
-	void *options; /* NULL: values are checked and discarded */
-	bool looks;    /* only for the first positional */
+	void *options;               /* NULL: values are checked and discarded */
+	bool looks;                  /* only for the first positional */
+	struct cli_list switched[2]; /* the names after --enable and --disable */
 	struct cli_result *result;
 	struct error *err;
 };
@@ -240,14 +178,27 @@ static int store_general(struct reader *reader, const struct cli_option *option,
 		return -ERR_config;
 	if (reader->looks)
 		return 0;
-	char *text = !is_feature ? xstrdup(value)
-	                         : xasprintf("features.%s=%s", value, option == &general[1] ? "true" : "false");
-	vec_push(&reader->result->overrides, text);
-	const struct cli_option *config =
-		find_in(reader->command->options, reader->command->option_count, STR("config"));
-	if (config && config->kind == CLI_LIST && reader->options)
-		vec_push((struct cli_list *)(void *)((char *)reader->options + config->offset), text);
+	if (is_feature)
+		vec_push(&reader->switched[option - &general[1]], value);
+	else
+		vec_push(&reader->result->overrides, xstrdup(value));
 	return 0;
+}
+
+/* As in codex 0.169, --enable takes precedence over -c, and --disable over both, in any order. */
+static void store_switches(struct reader *reader)
+{
+	const struct cli_command *command = reader->command;
+	const struct cli_option *config = find_in(command->options, command->option_count, STR("config"));
+	for (size_t i = 0; i < countof(reader->switched); i++) {
+		for (size_t k = 0; k < reader->switched[i].count; k++) {
+			char *text = xasprintf("features.%s=%s", reader->switched[i].items[k], i ? "false" : "true");
+			vec_push(&reader->result->overrides, text);
+			if (config && config->kind == CLI_LIST && reader->options)
+				vec_push((struct cli_list *)(void *)((char *)reader->options + config->offset), text);
+		}
+		vec_finish(&reader->switched[i]);
+	}
 }
 
 static int store(struct reader *reader, const struct cli_option *option, const char *value)
@@ -424,7 +375,7 @@ static bool is_plea(const struct reader *reader, const char *text)
 static int parse(const struct cli_command *command, int argc, char **argv, void *options, struct cli_result *result,
                  struct error *err)
 {
-	struct reader reader = {command, argv, argc, 1, options, false, result, err};
+	struct reader reader = {command, argv, argc, 1, options, false, {{0}}, result, err};
 	bool is_literal = false;
 	int status = 0;
 	*result = (struct cli_result){0};
@@ -439,13 +390,14 @@ static int parse(const struct cli_command *command, int argc, char **argv, void 
 		else
 			status = read_option(&reader, text);
 	}
+	store_switches(&reader);
 	return result->wants_help || result->wants_version ? 0 : status;
 }
 
 int cli_find_positional(const struct cli_command *command, int argc, char **argv, int *ret_at,
                         struct cli_result *result, struct error *err)
 {
-	struct reader reader = {command, argv, argc, 1, NULL, true, result, err};
+	struct reader reader = {command, argv, argc, 1, NULL, true, {{0}}, result, err};
 	int status = 0;
 	*result = (struct cli_result){0};
 	while (status == 0 && reader.at < argc && is_dashed(argv[reader.at]) && strcmp(argv[reader.at], "--") != 0) {

@@ -2,7 +2,8 @@
  *
  * A command's options are rows of struct cli_option with the offset of their value in the options struct; its words are
  * the subcommands and fixed arguments that may follow its name. All tables are constant.
- * Values are borrowed from argv. Errors are worded as in codex 0.169; the exit status is 2. */
+ * Values are borrowed from argv, but for texts of --enable and --disable, which end with cli_finish. Errors are worded
+ * as in codex 0.169; the exit status is 2. */
 #ifndef UI_CLI_H
 #define UI_CLI_H
 

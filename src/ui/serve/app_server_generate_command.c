@@ -17,8 +17,6 @@
 #include "ui/fleet/fleet_options.h"
 
 struct generate_options {
-	struct cli_list overrides; /* accepted without effect, like enable and disable */
-	struct cli_list enable, disable;
 	const char *out;
 	const char *prettier; /* accepted without effect: the output is formatted for reading anyway */
 	bool experimental;
@@ -39,26 +37,14 @@ struct generation {
 		.name = "experimental", .kind = CLI_FLAG, .offset = offsetof(struct generate_options, experimental), \
 		.doc = "Include types that need the capability experimentalApi"                                      \
 	}
-#define ROW_TAKEN(name_, letter_, field)                                             \
-	{                                                                            \
-		.name = name_, .letter = letter_, .kind = CLI_LIST,                  \
-		.offset = offsetof(struct generate_options, field), .value = "VALUE" \
-	}
-
 static const struct cli_option schema_rows[] = {
 	ROW_OUT,
 	ROW_EXPERIMENTAL,
-	ROW_TAKEN("config", 'c', overrides),
-	ROW_TAKEN("enable", 0, enable),
-	ROW_TAKEN("disable", 0, disable),
 };
 
 static const struct cli_option ts_rows[] = {
 	ROW_OUT,
 	ROW_EXPERIMENTAL,
-	ROW_TAKEN("config", 'c', overrides),
-	ROW_TAKEN("enable", 0, enable),
-	ROW_TAKEN("disable", 0, disable),
 	{.name = "prettier",
          .letter = 'p',
          .kind = CLI_TEXT,

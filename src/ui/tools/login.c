@@ -251,6 +251,14 @@ static struct config *load_config(const struct cli_result *result, struct error 
 	return config;
 }
 
+/* A broken file must not prevent a login, but an option that does not load would switch off the rules about logins and
+ * name another store. */
+static int fail_override(const struct error *err)
+{
+	fprintf(stderr, "Error loading configuration: %s\n", err->text);
+	return EXIT_FAILED;
+}
+
 static int login(const struct login_command_options *options, const struct cli_result *result)
 {
 	struct error err, why;
@@ -265,6 +273,8 @@ static int login(const struct login_command_options *options, const struct cli_r
 	if (!home)
 		return fail(&err);
 	struct config *config = load_config(result, &why);
+	if (!config && result->overrides.count)
+		return fail_override(&why);
 	int status = run(options, result->word, home, config, &why);
 	config_unref(config);
 	return status;
@@ -287,7 +297,9 @@ static int logout(const struct cli_result *result)
 	auto_free char *home = config_env_home(&err);
 	if (!home)
 		return fail(&err);
-	struct config *config = load_config(result, NULL);
+	struct config *config = load_config(result, &err);
+	if (!config && result->overrides.count)
+		return fail_override(&err);
 	int status = login_session_logout(home, config);
 	config_unref(config);
 	return status;
