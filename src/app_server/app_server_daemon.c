@@ -62,14 +62,19 @@ static void ask_version(struct app_server_daemon *daemon, int fd)
 		http_head_finish(&head);
 }
 
-/* Connects to the socket and finds the pid of the listener; -1 if no server is running. */
-static int find(struct app_server_daemon *daemon)
+/* Connects to the socket and finds the pid of the listener; -1 if no server is running, and ERR_timeout if one is that
+ * accepts no connection. */
+static int find(struct app_server_daemon *daemon, struct error *err)
 {
 	daemon->pid = 0;
 	daemon->version[0] = '\0';
-	int fd = unix_socket_connect(daemon->socket, LIMIT_DAEMON_ANSWER_MS, NULL);
+	int fd = unix_socket_connect(daemon->socket, LIMIT_DAEMON_ANSWER_MS, err);
 	if (fd >= 0)
 		host_peer_pid(fd, &daemon->pid);
+	else if (err->code == ERR_timeout)
+		error_set(err, ERR_timeout,
+		          "the server at %s accepts no connection; if it hangs, end the process in %s/%s/daemon.pid",
+		          daemon->socket, daemon->home, folder_name);
 	return fd;
 }
 
@@ -78,9 +83,9 @@ char *app_server_daemon_socket(const char *home)
 	return path_join(home, "app-server-control/app-server-control.sock");
 }
 
-bool app_server_daemon_find(struct app_server_daemon *daemon)
+bool app_server_daemon_find(struct app_server_daemon *daemon, struct error *err)
 {
-	auto_close int fd = find(daemon);
+	auto_close int fd = find(daemon, err);
 	if (fd >= 0)
 		ask_version(daemon, fd);
 	return fd >= 0;
@@ -202,12 +207,15 @@ int app_server_daemon_start(struct app_server_daemon *daemon, bool *ret_ran, str
 	auto_close int held = lock(daemon, err);
 	if (held < 0)
 		return -(int)err->code;
-	*ret_ran = app_server_daemon_find(daemon);
+	*ret_ran = app_server_daemon_find(daemon, err);
 	if (*ret_ran)
 		return 0;
+	if (err->code == ERR_timeout)
+		return -ERR_timeout;
 	if (launch(daemon, err) != 0)
 		return -(int)err->code;
-	app_server_daemon_find(daemon);
+	struct error ignored;
+	best_effort(app_server_daemon_find(daemon, &ignored)); /* for the pid */
 	write_pid(daemon);
 	return 0;
 }
@@ -257,8 +265,12 @@ int app_server_daemon_stop(struct app_server_daemon *daemon, bool *ret_ran, stru
 	auto_close int held = lock(daemon, err);
 	if (held < 0)
 		return -(int)err->code;
-	auto_close int fd = find(daemon);
+	auto_close int fd = find(daemon, &failure);
 	*ret_ran = fd >= 0;
+	if (!*ret_ran && failure.code == ERR_timeout) {
+		*err = failure;
+		return -ERR_timeout;
+	}
 	if (*ret_ran && stop_at(daemon, fd, &failure) != 0) {
 		*err = failure;
 		return -(int)err->code;

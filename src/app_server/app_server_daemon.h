@@ -26,8 +26,8 @@ struct app_server_daemon {
 
 /* Returns the path of the socket below a CODEX_HOME, owned by the caller. */
 char *app_server_daemon_socket(const char *home);
-/* Finds the running server; false if no server is running. */
-bool app_server_daemon_find(struct app_server_daemon *daemon);
+/* Finds the running server; false if no server is running, or with ERR_timeout if it accepts no connection. */
+must_check bool app_server_daemon_find(struct app_server_daemon *daemon, struct error *err);
 /* Starts a server unless one runs, and waits until it accepts clients. */
 must_check int app_server_daemon_start(struct app_server_daemon *daemon, bool *ret_ran, struct error *err);
 /* Terminates the server and waits for its end; kills it after LIMIT_DAEMON_STOP_MS. Its pid stays in daemon. */

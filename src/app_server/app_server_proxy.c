@@ -409,7 +409,7 @@ static int connect_to(const char *address, struct error *err)
 	auto_free char *tcp = xasprintf("tcp://%.*s", STR_ARG(rest));
 	ptrdiff_t colon = str_rfind_char(rest, ':');
 	uint64_t port;
-	if (colon <= 0 || !str_to_u64(str_skip(rest, (size_t)colon + 1), &port))
+	if (colon <= 0 || !str_to_u64(str_skip(rest, (size_t)colon + 1), &port) || !port || port > UINT16_MAX)
 		return error_set(err, ERR_usage, "%s: use ws://HOST:PORT, without a path", address);
 	int fd = transport_connect(tcp, err);
 	if (fd < 0)

@@ -11,6 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/file.h"
 #include "base/host.h"
@@ -105,15 +106,25 @@ int unix_socket_listen(const char *path, int backlog, struct error *err)
 	return listens ? steal_fd(&fd) : -1;
 }
 
+static int dial_for(int fd, const struct unix_address *address, uint64_t wait_ms)
+{
+	const struct timeval limit = {.tv_sec = (time_t)(wait_ms / 1000),
+	                              .tv_usec = (suseconds_t)(wait_ms % 1000) * 1000};
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	return dial(fd, address);
+}
+
 /* Waits in connect for a place in the listener's queue; a non-blocking one would fail at once. The limit of the
- * socket's sends counts for it. */
+ * socket's sends counts for it. A signal, also one that stops and continues the process, ends the call. */
 static int dial_waiting(int fd, const struct unix_address *address, unsigned wait_ms)
 {
-	const struct timeval limit = {.tv_sec = wait_ms / 1000, .tv_usec = (wait_ms % 1000) * 1000}, none = {0};
-	int flags = fcntl(fd, F_GETFL);
-	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
+	const struct timeval none = {0};
+	int flags = fcntl(fd, F_GETFL), status;
+	uint64_t now = clock_now_ms(), end = now + wait_ms;
 	fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
-	int status = dial(fd, address), failure = errno;
+	while ((status = dial_for(fd, address, end - now)) != 0 && errno == EINTR && (now = clock_now_ms()) < end)
+		;
+	int failure = errno == EINTR ? EAGAIN : errno;
 	fcntl(fd, F_SETFL, flags);
 	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &none, sizeof(none));
 	errno = failure;

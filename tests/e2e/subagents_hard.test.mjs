@@ -303,10 +303,13 @@ test('a resumed subagent keeps the folders and the network that its parent has, 
 test('the network of a resumed subagent is that which both sandboxes permit, of any kind', proto, async (t) => {
 	const workspace = (network_access) => ({ type: 'workspace-write', network_access });
 	const outside = (network_access) => ({ type: 'external-sandbox', network_access });
-	for (const [before, after, want] of [[workspace(true), outside('restricted'), workspace(false)], [outside('restricted'), workspace(true), workspace(false)],
-		[outside('restricted'), { type: 'danger-full-access' }, outside('restricted')], [{ type: 'danger-full-access' }, outside('enabled'), outside('enabled')]]) {
-		const model = await startModel(t, [child('pears', message('Counted.')), { reply: [spawn('pears', {}, 's1')] }, { reply: [call('subagent_await')] },
-			{ reply: [message('ok')] }, { reply: [call('subagent_send_message', { agent_id: 1, prompt: 'again' }, 'm')] },
+	const full = { type: 'danger-full-access' };
+	for (const [before, after, want] of [[workspace(true), outside('restricted'), workspace(false)],
+		[outside('restricted'), workspace(true), workspace(false)], [outside('restricted'), full, outside('restricted')],
+		[full, outside('enabled'), outside('enabled')]]) {
+		const model = await startModel(t, [child('pears', message('Counted.')), { reply: [spawn('pears', {}, 's1')] },
+			{ reply: [call('subagent_await')] }, { reply: [message('ok')] },
+			{ reply: [call('subagent_send_message', { agent_id: 1, prompt: 'again' }, 'm')] },
 			{ reply: [call('subagent_await', { agent_id: 1 })] }, ok]);
 		const first = startProto(t, model, { config: on });
 		first.submit('0', { type: 'override_turn_context', sandbox_policy: before });

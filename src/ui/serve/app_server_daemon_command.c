@@ -100,15 +100,19 @@ static int run_restart(struct app_server_daemon *daemon, struct error *err)
 
 static int run_status(struct app_server_daemon *daemon, struct error *err)
 {
-	bool runs = app_server_daemon_find(daemon);
-	(void)err;
+	bool runs = app_server_daemon_find(daemon, err);
+	if (!runs && err->code == ERR_timeout)
+		return -ERR_timeout;
 	print(daemon, runs ? "running" : "notRunning");
 	return runs ? 0 : 1;
 }
 
 static int run_version(struct app_server_daemon *daemon, struct error *err)
 {
-	if (!app_server_daemon_find(daemon))
+	bool runs = app_server_daemon_find(daemon, err);
+	if (!runs && err->code == ERR_timeout)
+		return -ERR_timeout;
+	if (!runs)
 		return error_set(err, ERR_connect,
 		                 "no server listens at %s; start one with: codex app-server daemon start",
 		                 daemon->socket);
