@@ -121,10 +121,15 @@ static int load_user(struct loaded *l, const struct config_source *source, struc
 	return config_layer_read(&l->layers, CONFIG_LAYER_user, path, NULL, err);
 }
 
+static const char *admin_folder(const struct config_source *source)
+{
+	return source->admin_folder ? source->admin_folder : "/etc/codex";
+}
+
 /* Reads the administrator's files, which take precedence over everything that users set. */
 static int load_admin(struct loaded *l, const struct config_source *source, struct error *err)
 {
-	const char *folder = source->admin_folder ? source->admin_folder : "/etc/codex";
+	const char *folder = admin_folder(source);
 	auto_free char *managed = path_join(folder, "managed_config.toml");
 	auto_free char *requirements = path_join(folder, "requirements.toml");
 	int status = config_layer_read(&l->layers, CONFIG_LAYER_managed, managed, NULL, err);
@@ -235,6 +240,8 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 static int load(struct loaded *l, const struct config_source *source, struct error *err)
 {
 	int status = find_home(l, source, err);
+	if (status == 0 && source->is_watched)
+		config_layer_watch(&l->layers, admin_folder(source), l->home, source->cwd);
 	if (status == 0)
 		status = load_options(l, source, err);
 	if (status == 0)
@@ -476,24 +483,4 @@ struct config_binder config_binder(const struct config *config, struct arena *ar
 		.cwd = loaded_of(config)->place.cwd,
 		.is_quiet = true,
 	};
-}
-
-/* ---- changes of the files ---- */
-
-uint64_t config_stamp(const char *home, const char *cwd)
-{
-	uint64_t stamp = 0;
-	auto_free char *dir = xstrdup(cwd);
-	config_layer_stamp(&stamp, "/etc/codex", "config.toml");
-	config_layer_stamp(&stamp, "/etc/codex", "managed_config.toml");
-	config_layer_stamp(&stamp, "/etc/codex", "requirements.toml");
-	config_layer_stamp(&stamp, home, "config.toml");
-	config_layer_stamp(&stamp, home, "plugins");
-	config_layer_stamp(&stamp, home, "agents");
-	for (char *end = dir + strlen(dir); end; end = strrchr(dir, '/')) {
-		*end = '\0';
-		config_layer_stamp(&stamp, dir[0] ? dir : "/", ".codex/config.toml");
-		config_layer_stamp(&stamp, dir[0] ? dir : "/", ".codex/agents");
-	}
-	return stamp;
 }

@@ -50,6 +50,7 @@ struct config_source {
 	bool ignore_project;    /* true: project files are ignored */
 	bool bypass_hook_trust; /* hooks run without stored trust */
 	bool needs_no_key;      /* no request will be sent: a provider without a key is no error */
+	bool is_watched;        /* config_files_changed will be called; needs cwd */
 	bool ignore_rules;      /* rules files other than the system's are ignored */
 };
 
@@ -104,10 +105,8 @@ const struct toml *config_find(const struct config *config, const char *path);
 /* Returns a binder for one table of a NAMED key, which was checked on loading. Bound data is allocated in arena. */
 struct config_binder config_binder(const struct config *config, struct arena *arena);
 
-/* Returns a number that changes when a file that config_load would read for cwd is added, removed or modified; files
- * that settings name excepted. Calls stat on a few files and opens none. Any thread. */
-uint64_t config_stamp(const char *home, const char *cwd);
-/* True if a file that was read, or looked for, has changed since then; also one that a setting names. */
+/* True if a file that was read, or looked for, has changed since then; also one that a setting names. With is_watched
+ * also if config_load would read a file now that it did not look for. Calls stat on a few files and opens none. */
 bool config_files_changed(const struct config *config);
 
 #endif

@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/buf.h"
 #include "base/error.h"
@@ -42,13 +43,14 @@ void config_layer_push(struct config_layers *layers, enum config_layer_kind kind
 }
 
 /* Inode, size and both times together reveal every way in which editors and programs write files. */
-static void add_stamp(uint64_t *stamp, const char *path)
+static bool add_stamp(uint64_t *stamp, const char *path)
 {
 	struct stat info;
+	bool exists = stat(path, &info) == 0;
 	struct {
 		uint64_t before, device, inode, size, seconds, nanoseconds, changed, changed_ns;
 	} facts = {.before = *stamp};
-	if (stat(path, &info) == 0) {
+	if (exists) {
 		facts.device = (uint64_t)info.st_dev;
 		facts.inode = (uint64_t)info.st_ino;
 		facts.size = (uint64_t)info.st_size;
@@ -58,18 +60,55 @@ static void add_stamp(uint64_t *stamp, const char *path)
 		facts.changed_ns = (uint64_t)info.st_ctim.tv_nsec;
 	}
 	*stamp = str_hash(str_n((const char *)&facts, sizeof(facts)));
+	return exists;
 }
 
-void config_layer_stamp(uint64_t *stamp, const char *dir, const char *name)
+/* True if a change of the file is noticed already: it, or its folder that does not exist, was noted. */
+static bool is_noted(const struct config_layers *layers, const char *path)
 {
-	auto_free char *path = path_join(dir, name);
-	add_stamp(stamp, path);
+	struct str folder = path_dir(path);
+	vec_for_each(it, &layers->files)
+		if (str_is(str_of(path), *it) || (str_is(folder, *it) && access(*it, F_OK) != 0))
+			return true;
+	return false;
 }
 
 void config_layer_note(struct config_layers *layers, const char *path)
 {
+	if (is_noted(layers, path))
+		return;
 	vec_push(&layers->files, arena_cstr(layers->arena, str_of(path)));
 	add_stamp(&layers->stamp, path);
+}
+
+/* Most folders do not exist, which costs one system call for all of their files. */
+static void watch_folder(struct config_layers *layers, const char *folder, const char *const *names)
+{
+	uint64_t stamp = layers->stamp;
+	if (!add_stamp(&stamp, folder)) {
+		vec_push(&layers->files, arena_cstr(layers->arena, str_of(folder)));
+		layers->stamp = stamp;
+		return;
+	}
+	for (; *names; names++) {
+		auto_free char *path = path_join(folder, *names);
+		config_layer_note(layers, path);
+	}
+}
+
+void config_layer_watch(struct config_layers *layers, const char *system, const char *home, const char *cwd)
+{
+	static const char *const system_names[] = {"config.toml", "managed_config.toml", "requirements.toml", NULL};
+	static const char *const user_names[] = {"config.toml", "plugins", "agents", NULL};
+	static const char *const project_names[] = {"config.toml", "agents", NULL};
+	auto_free char *dir = xstrdup(cwd);
+	watch_folder(layers, system, system_names);
+	watch_folder(layers, home, user_names);
+	for (char *end = dir + strlen(dir); end; end = strrchr(dir, '/')) {
+		*end = '\0';
+		auto_free char *folder = path_join(dir[0] ? dir : "/", ".codex");
+		watch_folder(layers, folder, project_names);
+	}
 }
 
 bool config_layers_changed(const struct config_layers *layers)

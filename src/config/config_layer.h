@@ -38,7 +38,7 @@ struct config_layers {
 	VEC(const char *)
 	folders; /* folders whose config.toml is used if it exists; other files in them are read too */
 	VEC(const char *) warnings;
-	VEC(const char *) files; /* that were read, or looked for */
+	VEC(const char *) files; /* that were read, or looked for; a folder in place of its files if it did not exist */
 	uint64_t stamp;          /* of these files, each before it was read */
 };
 
@@ -52,8 +52,8 @@ must_check int config_layer_read(struct config_layers *layers, enum config_layer
 /* As config_layer_read, for a text that is not in a file yet. path: the file's name in messages. */
 must_check int config_layer_text(struct config_layers *layers, enum config_layer_kind kind, struct str text,
                                  const char *path, struct toml **ret_root, struct error *err);
-/* Adds device, inode, size and times of a file to the stamp, also of one that does not exist. */
-void config_layer_stamp(uint64_t *stamp, const char *dir, const char *name);
+/* Notes the files on which the configuration of cwd may depend, also those that do not exist. To be called first. */
+void config_layer_watch(struct config_layers *layers, const char *system, const char *home, const char *cwd);
 /* To be called before a file is read that config_layer_read does not read. */
 void config_layer_note(struct config_layers *layers, const char *path);
 /* True if a file has changed since it was read. */

@@ -796,21 +796,50 @@ static void home_comes_from_the_environment(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
+/* Returns a config whose files are watched, in place of the earlier one. */
+static struct config *watch_again(const struct place *p, struct config *before)
+{
+	auto_free char *admin = path_join(p->root, "admin");
+	struct config_source source = source_of(p);
+	source.admin_folder = admin;
+	source.is_watched = true;
+	config_unref(before);
+	struct config *config = load(&source);
+	assert_false(config_files_changed(config));
+	return config;
+}
+
 /* Two changes of equal length within one second: only the nanoseconds differ. */
-static void a_stamp_sees_every_change_of_a_file(void **state)
+static void every_change_of_a_file_is_seen(void **state)
 {
 	const struct place *p = *state;
 	write_file(p->home, "config.toml", "model = \"a\"\n");
 	auto_free char *path = path_join(p->home, "config.toml");
 	const struct timespec first[] = {{1000, 1}, {1000, 1}}, second[] = {{1000, 1}, {1000, 2}};
 	assert_int_equal(utimensat(AT_FDCWD, path, first, 0), 0);
-	uint64_t before = config_stamp(p->home, p->sub);
-	assert_int_equal(config_stamp(p->home, p->sub), before);
+	struct config *config = watch_again(p, NULL);
 	assert_int_equal(utimensat(AT_FDCWD, path, second, 0), 0);
-	uint64_t after = config_stamp(p->home, p->sub);
-	assert_int_not_equal(after, before);
-	write_file(p->repo, ".codex/config.toml", "");
-	assert_int_not_equal(config_stamp(p->home, p->sub), after); /* a new file in a parent folder counts, too */
+	assert_true(config_files_changed(config));
+	config_unref(config);
+}
+
+/* Each file, where its folder does not exist and where it does. */
+static void every_new_file_is_seen(void **state)
+{
+	static const char *const names[] = {
+		"home/plugins/a",          "home/agents/a.toml",        "home/config.toml",
+		"admin/requirements.toml", "admin/managed_config.toml", "repo/.codex/config.toml",
+		"repo/.codex/agents/a",    "repo/a/b/.codex/agents/a",  "repo/a/b/.codex/config.toml",
+	};
+	const struct place *p = *state;
+	struct config *config = watch_again(p, NULL);
+	for (size_t i = 0; i < countof(names); i++) {
+		write_file(p->root, names[i], "");
+		if (!config_files_changed(config))
+			fail_msg("%s was not seen", names[i]);
+		config = watch_again(p, config);
+	}
+	config_unref(config);
 }
 
 int main(void)
@@ -844,7 +873,8 @@ int main(void)
 		TEST(the_user_file_can_be_left_out),
 		TEST(an_unreadable_file_is_an_error),
 		TEST(a_config_is_shared),
-		TEST(a_stamp_sees_every_change_of_a_file),
+		TEST(every_change_of_a_file_is_seen),
+		TEST(every_new_file_is_seen),
 		TEST(home_comes_from_the_environment),
 	};
 	setenv("HOME", "/home/tester", 1);

@@ -20,7 +20,6 @@ struct kept_config {
 	struct list link;
 	char *key; /* made of the folder and the options */
 	size_t key_len;
-	uint64_t stamp; /* stamp of the files */
 	struct config *config;
 };
 
@@ -157,7 +156,7 @@ static struct kept_config *find(struct thread_configs *configs, struct str key)
 	return NULL;
 }
 
-static void keep(struct thread_configs *configs, struct str key, uint64_t stamp, struct config *config)
+static void keep(struct thread_configs *configs, struct str key, struct config *config)
 {
 	struct kept_config *kept = find(configs, key);
 	if (kept)
@@ -165,8 +164,7 @@ static void keep(struct thread_configs *configs, struct str key, uint64_t stamp,
 	if (configs->count >= LIMIT_THREAD_CONFIGS)
 		kept_destroy(configs, list_first(&configs->kept, struct kept_config, link));
 	kept = xnew(struct kept_config);
-	*kept = (struct kept_config){
-		.key = str_dup(key), .key_len = key.len, .stamp = stamp, .config = config_ref(config)};
+	*kept = (struct kept_config){.key = str_dup(key), .key_len = key.len, .config = config_ref(config)};
 	list_append(&configs->kept, &kept->link);
 	configs->count++;
 }
@@ -182,15 +180,15 @@ static struct config *load(struct thread_configs *configs, const struct app_serv
 		.defaults = server->settings->switches.items,
 		.default_count = server->settings->switches.count,
 		.is_strict = server->is_strict,
+		.is_watched = true,
 	};
 	buf_init(&key, LIMIT_LINE);
 	write_key(&key, server, cwd, options);
-	uint64_t stamp = config_stamp(config_home(server->config), cwd);
 	struct kept_config *kept = find(configs, buf_str(&key));
-	bool is_same = kept && kept->stamp == stamp && !config_files_changed(kept->config);
+	bool is_same = kept && !config_files_changed(kept->config);
 	struct config *config = is_same ? config_ref(kept->config) : config_load(&source, err);
 	if (config && !(kept && kept->config == config))
-		keep(configs, buf_str(&key), stamp, config);
+		keep(configs, buf_str(&key), config);
 	buf_finish(&key);
 	return config;
 }
