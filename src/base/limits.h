@@ -105,7 +105,7 @@ enum {
 	LIMIT_CLIENT_ENTRIES = 200 * 1000,   /* entries of a folder listed for a client */
 	LIMIT_CLIENT_SEARCHES = 32,          /* search sessions of one client */
 	LIMIT_SEARCH_ROOTS = 64,
-	LIMIT_SEARCH_FILES = 1000 * 1000, /* files of one search; further ones are omitted */
+	LIMIT_SEARCH_FILES = 1000 * 1000, /* files of a list, one per root of a search; further ones are omitted */
 	LIMIT_SEARCH_BYTES = 96 * MIB,    /* paths of these files together */
 	LIMIT_SEARCH_RESULTS = 50,
 	LIMIT_SEARCH_SLICE = 20 * 1000,    /* files walked and matched between two results */
@@ -123,7 +123,7 @@ enum {
 	LIMIT_IGNORE_FILE = 1 * MIB,
 	LIMIT_IGNORE_RULES = 10 * 1000,      /* rules in one ignore file */
 	LIMIT_GLOB_STEPS = 10 * 1000,        /* steps to match one pattern against one path */
-	LIMIT_WALK_STEPS = 10 * 1000 * 1000, /* steps for all patterns of a walk, plus */
+	LIMIT_WALK_STEPS = 10 * 1000 * 1000, /* steps for all patterns of a thread of a walk, plus */
 	LIMIT_WALK_ENTRY_STEPS = 1000,       /* these for each entry */
 	LIMIT_CLIENT_WATCHES = 1024,         /* paths that one client watches */
 	LIMIT_WATCH_PATHS = 1024,  /* changed paths in one notification; beyond, only the folder is reported */

@@ -9,10 +9,7 @@
 #include "base/mem.h"
 #include "workspace/file_list_priv.h"
 
-enum {
-	GARBAGE = 1000,  /* folders that have vanished, and names that may be unused, before the list is made again */
-	CHILDREN = 1000, /* folders in a folder that is read again */
-};
+enum { GARBAGE = 1000 /* folders that have vanished, and names that may be unused, before the list is made again */ };
 
 struct file_list *file_list_create(const char *root, bool may_watch)
 {
@@ -72,46 +69,60 @@ void file_list_add_folder(struct file_list *list, uint32_t parent, struct str na
 
 /* ---- changes ---- */
 
-static size_t count_children(const struct file_folder *folder)
-{
-	size_t count = 0;
-	for (size_t i = 0; i < folder->entries.count; i++)
-		count += (folder->entries.items[i] & FILE_ENTRY_entered) != 0;
-	return count;
-}
-
 static void read_again(struct file_list *list, uint32_t number)
 {
 	struct file_folder *folder = &list->folders.items[number];
 	if (folder->is_dirty || folder->is_gone)
 		return;
 	folder->is_dirty = true;
-	list->is_lost |= count_children(folder) > CHILDREN;
 	vec_push(&list->dirty, number);
 }
 
-/* The folder above forgets this one, so that another one of the same name is a new one. */
-static void drop_folder(struct file_list *list, uint32_t number)
+static void forget_child(struct file_list *list, uint32_t parent, struct str name)
 {
-	struct file_folder *folder = &list->folders.items[number];
-	if (folder->parent == FILE_LIST_NO_FOLDER || ++list->gone > GARBAGE) {
-		list->is_lost = true;
-		return;
-	}
-	struct file_folder *above = &list->folders.items[folder->parent];
-	struct str name = str_skip(file_list_folder(list, number), above->len);
-	name.len--;
+	struct file_folder *above = &list->folders.items[parent];
 	for (size_t i = 0; i < above->entries.count; i++) {
 		uint32_t *entry = &above->entries.items[i];
 		if (*entry & FILE_ENTRY_entered && str_eq(file_list_name(list, *entry >> FILE_ENTRY_BITS), name))
 			*entry &= ~(uint32_t)FILE_ENTRY_entered;
 	}
+}
+
+static struct str name_of(const struct file_list *list, const struct file_folder *folder)
+{
+	struct str path = str_n(list->table.texts.data + folder->at, folder->len);
+	path = str_skip(path, list->folders.items[folder->parent].len);
+	return str_n(path.ptr, path.len - 1);
+}
+
+/* A folder was removed, so it is empty. The one above forgets it, so that another one of its name is a new one. */
+static void drop_folder(struct file_list *list, uint32_t number)
+{
+	struct file_folder *folder = &list->folders.items[number];
+	if (folder->is_gone)
+		return;
+	if (folder->parent == FILE_LIST_NO_FOLDER) {
+		list->is_lost = true;
+		return;
+	}
+	forget_child(list, folder->parent, name_of(list, folder));
 	list->entries -= folder->entries.count;
 	vec_finish(&folder->entries);
 	folder->is_gone = true;
 }
 
-static void on_change(int number, enum folder_change change, void *self)
+/* Drops the folder of that name, which a process may still hold. */
+static void drop_child(struct file_list *list, uint32_t parent, struct str name)
+{
+	list->is_lost |= ++list->gone > GARBAGE;
+	for (uint32_t i = parent + 1; i < list->folders.count && !list->is_lost; i++) {
+		const struct file_folder *folder = &list->folders.items[i];
+		if (!folder->is_gone && folder->parent == parent && str_eq(name_of(list, folder), name))
+			drop_folder(list, i);
+	}
+}
+
+static void on_change(int number, enum folder_change change, const char *name, void *self)
 {
 	struct file_list *list = self;
 	bool is_known = number > 0 && (size_t)number < list->watched.count;
@@ -119,10 +130,12 @@ static void on_change(int number, enum folder_change change, void *self)
 	list->generation++;
 	if (folder == FILE_LIST_NO_FOLDER)
 		list->is_lost = true;
-	else if (change == FOLDER_vanished)
-		drop_folder(list, folder);
-	else
+	else if (change == FOLDER_removed)
+		drop_child(list, folder, str_of(name));
+	else if (change == FOLDER_names)
 		read_again(list, folder);
+	else
+		drop_folder(list, folder);
 }
 
 static bool is_usable(struct file_list *list, bool is_paused)
@@ -139,7 +152,7 @@ static bool is_usable(struct file_list *list, bool is_paused)
 
 void file_list_refresh(struct file_list *list)
 {
-	bool is_paused = clock_now_ms() - list->used_ms > LIMIT_SEARCH_PAUSE_MS;
+	bool is_paused = clock_now_ms() - list->walked_ms > LIMIT_SEARCH_PAUSE_MS;
 	if (!list->walk || is_usable(list, is_paused))
 		return;
 	clear(list);

@@ -2,7 +2,8 @@
  *
  * A name that occurs in many folders is stored once. Numbers of names and folders stay the same while `epoch` does. A
  * list that is watched reads the changed folders again, and is walked again after changes that are hard to follow; any
- * other list is walked again when it was not used for LIMIT_SEARCH_PAUSE_MS. Kinds of links are those of the last walk.
+ * other list is walked again when its last walk was LIMIT_SEARCH_PAUSE_MS ago. Kinds of links are those of the last
+ * walk. After a lack of descriptors or memory the next use walks again.
  *
  * Owns: at most LIMIT_SEARCH_FILES entries, with their paths in LIMIT_SEARCH_BYTES; no descriptor of a folder between
  * two calls. One thread at a time. Blocks: for a worker. No function fails. */

@@ -14,8 +14,8 @@ struct file_folder {
 	uint32_t at; /* of its path, in the table's texts */
 	uint16_t len, depth;
 	uint32_t parent;
-	bool is_dirty; /* in `dirty` */
-	bool is_gone;
+	bool is_dirty;                    /* in `dirty` */
+	bool is_gone;                     /* it was removed; its path may be another one's */
 	const struct folder_rules *rules; /* inherited until the folder was read, its own after that */
 	VEC(uint32_t) entries;
 };
@@ -25,7 +25,7 @@ enum { FILE_LIST_NO_FOLDER = UINT32_MAX };
 struct file_list {
 	char *root;
 	bool may_watch;
-	uint64_t epoch, generation, used_ms;
+	uint64_t epoch, generation, walked_ms;
 	struct file_walk *walk;     /* NULL before the first use */
 	struct folder_watch *watch; /* NULL: changes are not noticed */
 	struct name_table table;

@@ -30,23 +30,32 @@ struct walker {
 		uint32_t len, bits;
 	} pieces[PIECE];
 	size_t count;
-	/* the folders among the entries that the folder had when it was read before */
+	/* the folders among the entries that the folder had when it was read before, sorted by the numbers of their
+	 * names; without FILE_ENTRY_folder: found again */
 	uint32_t *old;
 	size_t old_count;
 	struct walker *helper; /* of the first thread: NULL until it is started */
 	pthread_t thread;
-	bool is_helper;
+	bool is_alone; /* the helper itself, or no helper could be started */
 };
 
 /* ---- adding ---- */
 
-static bool was_entered(const struct walker *walker, uint32_t entry)
+static int compare_names(const void *a, const void *b)
 {
-	for (size_t i = 0; i < walker->old_count; i++) {
-		if (walker->old[i] == entry)
-			return true;
-	}
-	return false;
+	uint32_t left = *(const uint32_t *)a >> FILE_ENTRY_BITS, right = *(const uint32_t *)b >> FILE_ENTRY_BITS;
+	return (left > right) - (left < right);
+}
+
+/* Returns whether the folder had that folder before, and notes that it still has. */
+static bool was_entered(struct walker *walker, uint32_t entry)
+{
+	uint32_t *old = walker->old_count
+	                        ? bsearch(&entry, walker->old, walker->old_count, sizeof(entry), compare_names)
+	                        : NULL;
+	if (old)
+		*old &= ~(uint32_t)FILE_ENTRY_folder;
+	return old != NULL;
 }
 
 static void add_piece(struct walker *walker, const struct piece *piece, struct str name)
@@ -120,48 +129,59 @@ static void take_folder(struct walker *walker, uint32_t number, bool is_again)
 		if (walker->old[i] & FILE_ENTRY_entered)
 			walker->old[walker->old_count++] = walker->old[i];
 	}
+	if (walker->old_count)
+		qsort(walker->old, walker->old_count, sizeof(*walker->old), compare_names);
 	folder->entries.items = NULL;
 	folder->entries.count = folder->entries.cap = 0;
 	folder->is_dirty = false;
 }
 
-/* Reads the folder. One that was not read to its end is read again; if that is cut off, too, its folders are unknown.
- */
+/* With the lock held: the folder, which was not read to its end, is read again, and keeps those that are below it. */
+static void put_back(struct walker *walker, struct file_folder *folder)
+{
+	for (size_t i = 0; i < walker->old_count; i++) {
+		if (!(walker->old[i] & FILE_ENTRY_folder))
+			continue;
+		vec_push(&folder->entries, walker->old[i]);
+		walker->list->entries++;
+	}
+	folder->is_dirty = true;
+	vec_push(&walker->list->dirty, walker->number);
+}
+
 static void read_folder(struct walker *walker)
 {
 	static const struct file_walk_events events = {on_open, on_entry};
 	struct file_list *list = walker->list;
 	bool is_whole = file_walk_read(walker->reader, &walker->folder, &events, walker->stop, walker);
-	int sys = errno;
-	bool is_cut = !is_whole && atomic_load(walker->stop);
+	int sys = is_whole ? 0 : errno;
 	add_pieces(walker);
 	pthread_mutex_lock(&list->lock);
 	struct file_folder *folder = &list->folders.items[walker->number];
 	folder->rules = walker->folder.rules;
-	if (is_cut && !walker->folder.is_again) {
-		folder->is_dirty = true;
-		vec_push(&list->dirty, walker->number);
-	} else if (is_cut) {
-		list->is_lost = true;
-	} else if (!is_whole) {
-		list->is_lost |= sys == EMFILE || sys == ENFILE || sys == ENOMEM;
-		if (walker->number == 0) /* no folder reports when the root becomes readable */
-			atomic_store(&list->is_unwatchable, true);
-	}
+	list->is_lost |= sys == EMFILE || sys == ENFILE || sys == ENOMEM;
+	if (sys == ECANCELED)
+		put_back(walker, folder);
+	else if (sys && walker->number == 0) /* no folder reports when the root becomes readable */
+		atomic_store(&list->is_unwatchable, true);
 	pthread_mutex_unlock(&list->lock);
 	free(steal(walker->old));
 	walker->old_count = 0;
 }
 
+/* Reads changed folders again, in slices of about LIMIT_SEARCH_SLICE entries. */
 static void read_dirty(struct walker *walker)
 {
 	struct file_list *list = walker->list;
-	while (list->dirty.count && !file_list_is_full(list) && !atomic_load(walker->stop)) {
+	for (size_t read = 0; list->dirty.count && read < LIMIT_SEARCH_SLICE;) {
+		if (file_list_is_full(list) || atomic_load(walker->stop))
+			break;
 		uint32_t number = list->dirty.items[--list->dirty.count];
 		if (list->folders.items[number].is_gone)
 			continue;
 		take_folder(walker, number, true);
 		read_folder(walker);
+		read += 1 + list->folders.items[number].entries.count;
 		list->generation++;
 	}
 }
@@ -170,16 +190,23 @@ static void read_dirty(struct walker *walker)
 
 static void start_helper(struct walker *walker);
 
+static void skip_gone(struct file_list *list)
+{
+	while (list->next < list->folders.count && list->folders.items[list->next].is_gone)
+		list->next++;
+}
+
 /* With the lock held: waits for a folder to read, and takes it. False at the end. */
 static bool next_folder(struct walker *walker)
 {
 	struct file_list *list = walker->list;
+	skip_gone(list); /* between two slices only: none vanishes during a walk */
 	while (list->next == list->folders.count && list->reading)
 		pthread_cond_wait(&list->is_read, &list->lock);
 	if (list->next == list->folders.count || list->entries >= list->goal || file_list_is_full(list) ||
 	    atomic_load(walker->stop))
 		return false;
-	if (list->folders.count - list->next >= HELP_FROM && !walker->is_helper && !walker->helper)
+	if (list->folders.count - list->next >= HELP_FROM && !walker->is_alone && !walker->helper)
 		start_helper(walker);
 	take_folder(walker, (uint32_t)list->next++, false);
 	return true;
@@ -221,7 +248,7 @@ static struct walker *walker_create(struct file_list *list, const atomic_bool *s
 	walker->count = walker->old_count = 0;
 	walker->old = NULL;
 	walker->helper = NULL;
-	walker->is_helper = is_helper;
+	walker->is_alone = is_helper;
 	buf_init(&walker->path, LIMIT_WALK_PATH);
 	buf_init(&walker->texts, LIMIT_SEARCH_PIECE);
 	return walker;
@@ -231,10 +258,12 @@ static struct walker *walker_create(struct file_list *list, const atomic_bool *s
 static void start_helper(struct walker *walker)
 {
 	struct walker *helper = walker_create(walker->list, walker->stop, true);
-	if (pthread_create(&walker->thread, NULL, read_queue, helper) == 0)
-		walker->helper = helper;
-	else
+	walker->is_alone =
+		!file_walk_is_open(helper->reader) || pthread_create(&walker->thread, NULL, read_queue, helper) != 0;
+	if (walker->is_alone)
 		walker_destroy(helper);
+	else
+		walker->helper = helper;
 }
 
 static void end_helper(struct walker *walker)
@@ -270,12 +299,13 @@ bool file_list_walk(struct file_list *list, const atomic_bool *stop)
 	struct walker *walker = walker_create(list, stop, false);
 	list->goal = list->entries + LIMIT_SEARCH_SLICE;
 	read_dirty(walker);
-	read_queue(walker);
+	if (!list->dirty.count)
+		read_queue(walker);
 	end_helper(walker);
 	walker_destroy(walker);
 	if (atomic_load(&list->is_unwatchable))
 		folder_watch_destroy(steal(list->watch));
-	list->used_ms = clock_now_ms();
+	list->walked_ms = clock_now_ms();
 	if (is_whole(list) && !list->first_names)
 		list->first_names = list->table.names.count;
 	return is_whole(list);

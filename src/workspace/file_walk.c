@@ -40,7 +40,7 @@ struct file_walk {
 
 struct file_walk_reader {
 	struct file_walk *walk;
-	int root; /* -1 if it is missing */
+	int root, error; /* root: -1 if it could not be opened, because of error */
 	size_t *steps;
 	struct buf path; /* from the repository's top on, or else from the walk's root */
 	size_t root_at;  /* where the part below the root starts */
@@ -118,7 +118,7 @@ struct file_walk *file_walk_create(const char *root)
 	struct stat st;
 	walk->root = xstrdup(root);
 	for (int i = 0; i < FILE_WALK_READERS; i++)
-		walk->steps[i] = LIMIT_WALK_STEPS / FILE_WALK_READERS;
+		walk->steps[i] = LIMIT_WALK_STEPS;
 	walk->real = realpath(root, NULL);
 	if (!walk->real || stat(walk->real, &st) != 0)
 		return walk;
@@ -176,6 +176,7 @@ struct file_walk_reader *file_walk_reader_create(struct file_walk *walk, int pla
 	reader->walk = walk;
 	reader->steps = &walk->steps[place];
 	reader->root = walk->real ? open(walk->real, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	reader->error = walk->real ? errno : ENOENT;
 	buf_init(&reader->path, LIMIT_WALK_PATH);
 	buf_append_str(&reader->path, walk->below);
 	if (walk->below.len)
@@ -194,6 +195,11 @@ void file_walk_reader_destroy(struct file_walk_reader *reader)
 	free(reader);
 }
 
+bool file_walk_is_open(const struct file_walk_reader *reader)
+{
+	return reader->root >= 0;
+}
+
 /* As openat2 without links, one name at a time. */
 static int open_by_names(int root, struct str path)
 {
@@ -210,6 +216,10 @@ static int open_by_names(int root, struct str path)
 
 static int open_folder(struct file_walk_reader *reader)
 {
+	if (reader->root < 0) {
+		errno = reader->error;
+		return -1;
+	}
 	const char *path = reader->kept > reader->root_at ? reader->path.data + reader->root_at : ".";
 	struct open_how how = {
 		.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
@@ -325,7 +335,7 @@ bool file_walk_read(struct file_walk_reader *reader, struct file_walk_folder *fo
 	buf_truncate(&reader->path, reader->root_at);
 	buf_append_str(&reader->path, folder->path);
 	reader->kept = reader->path.len;
-	auto_close int fd = reader->root < 0 ? -1 : open_folder(reader);
+	auto_close int fd = open_folder(reader);
 	if (fd < 0)
 		return false;
 	reader->fd = fd;
@@ -334,8 +344,10 @@ bool file_walk_read(struct file_walk_reader *reader, struct file_walk_folder *fo
 	read_own_rules(reader, is_all ? find_rules(reader, len) : 1u << RULES_ignore | 1u << RULES_gitignore);
 	while (len) {
 		for (size_t at = 0; at < len; at += name_at(reader, at)->d_reclen) {
-			if (atomic_load_explicit(stop, memory_order_relaxed))
+			if (atomic_load_explicit(stop, memory_order_relaxed)) {
+				errno = ECANCELED;
 				return false;
+			}
 			take(reader, name_at(reader, at));
 		}
 		len = is_all ? 0 : list_names(reader, &is_all);

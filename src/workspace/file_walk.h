@@ -2,8 +2,9 @@
  *
  * Hidden entries are included, .git is not. Entries ignored by .ignore are skipped, and in a repository those
  * ignored by .gitignore (also above the root) and .git/info/exclude. A link is an entry and is not followed, so
- * there are no loops. Depth is limited to LIMIT_WALK_DEPTH. Patterns have a budget of LIMIT_WALK_STEPS, and
- * LIMIT_WALK_ENTRY_STEPS per entry; when a hostile file has used it up, the entries that it ignores are found.
+ * there are no loops. Depth is limited to LIMIT_WALK_DEPTH. Patterns have a budget of LIMIT_WALK_STEPS per
+ * reader, and LIMIT_WALK_ENTRY_STEPS per entry; when a hostile file has used it up, the entries that it ignores are
+ * found.
  *
  * A walk may have several readers, each used by one thread. Owns: the rules of all folders that were read. Blocks: for
  * a worker. No function fails: what cannot be read is skipped. */
@@ -31,6 +32,8 @@ const struct folder_rules *file_walk_rules(const struct file_walk *walk);
 enum { FILE_WALK_READERS = 2 };
 struct file_walk_reader *file_walk_reader_create(struct file_walk *walk, int place);
 void file_walk_reader_destroy(struct file_walk_reader *reader); /* NULL is fine */
+/* False if the reader could not open the root, so that it reads nothing. */
+bool file_walk_is_open(const struct file_walk_reader *reader);
 
 struct file_walk_folder {
 	struct str path; /* relative to the root: empty, or with a slash at its end */
@@ -47,7 +50,8 @@ struct file_walk_events {
 	void (*on_entry)(struct str name, bool is_folder, bool is_entered, void *self);
 };
 
-/* Reads one folder. False if it cannot be opened, or `stop` was set before its end. */
+/* Reads one folder. False if it cannot be opened, with the cause in errno, or `stop` was set before its end: ECANCELED.
+ */
 bool file_walk_read(struct file_walk_reader *reader, struct file_walk_folder *folder,
                     const struct file_walk_events *events, const atomic_bool *stop, void *self);
 

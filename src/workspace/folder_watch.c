@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
+#include <sys/ioctl.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ enum {
 	MAGIC_BCACHEFS = (int)0xca451a4e,
 	NAMES = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO,
 	OF_FOLDER = NAMES | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_CREATE,
-	OF_FILE = IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_MASK_CREATE,
+	OF_FILE = IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF,
 	ENDED = IN_UNMOUNT | IN_Q_OVERFLOW | IN_MODIFY | IN_MOVE_SELF,
 };
 
@@ -91,9 +92,11 @@ static bool report(const struct inotify_event *event, folder_watch_fn on_change,
 	if (is_inside && event->mask & NAMES && folder_rules_find(event->name) != RULES_FILES)
 		return false;
 	if (event->mask & IN_DELETE_SELF)
-		on_change(event->wd, FOLDER_vanished, self);
-	else if (event->mask & NAMES)
-		on_change(event->wd, FOLDER_names, self);
+		on_change(event->wd, FOLDER_vanished, NULL, self);
+	if (is_inside && event->mask & IN_ISDIR && event->mask & IN_DELETE)
+		on_change(event->wd, FOLDER_removed, event->name, self);
+	if (event->mask & NAMES)
+		on_change(event->wd, FOLDER_names, NULL, self);
 	return true;
 }
 
@@ -107,9 +110,10 @@ bool folder_watch_read(struct folder_watch *watch, folder_watch_fn on_change, vo
 {
 	alignas(struct inotify_event) char bytes[16 * KIB];
 	ssize_t len;
-	if (has_mounted(watch))
+	int queued = 0;
+	if (has_mounted(watch) || ioctl(watch->changes, FIONREAD, &queued) != 0)
 		return false;
-	while ((len = read(watch->changes, bytes, sizeof(bytes))) > 0) {
+	for (; queued > 0 && (len = read(watch->changes, bytes, sizeof(bytes))) > 0; queued -= (int)len) {
 		for (const char *at = bytes; at < bytes + len;) {
 			const struct inotify_event *event = (const void *)at;
 			if (!report(event, on_change, self))

@@ -16,17 +16,20 @@ struct folder_watch *folder_watch_create(void);
 void folder_watch_destroy(struct folder_watch *watch); /* NULL is fine */
 
 /* Watches an open folder: its changes are reported from now on. is_file: a file, each change of which makes the watch
- * useless. Returns the kernel's number, which grows from 1 on; -1 if that is impossible, or it is watched already. */
+ * useless; files may be links to each other. Returns the kernel's number, which grows from 1 on; -1 if that is
+ * impossible, or the folder is watched already. */
 int folder_watch_add(struct folder_watch *watch, int fd, bool is_file);
 
 enum folder_change {
 	FOLDER_names,    /* a name has appeared or vanished */
-	FOLDER_vanished, /* the folder was removed */
+	FOLDER_removed,  /* `name`, a folder in it, was removed: comes before FOLDER_names, for which name is NULL */
+	FOLDER_vanished, /* the folder was removed, and no process holds it any more */
 };
 
-typedef void (*folder_watch_fn)(int number, enum folder_change change, void *self);
-/* Reads the queued changes. False if the watch is of no more use: the kernel has dropped changes, something was mounted
- * or unmounted, a folder was moved or its permissions have changed, an ignore file has appeared, vanished or changed.
+typedef void (*folder_watch_fn)(int number, enum folder_change change, const char *name, void *self);
+/* Reads the changes that were queued before the call; what comes meanwhile is read by the next one. False if the watch
+ * is of no more use: the kernel has dropped changes, something was mounted or unmounted, a folder was moved or its
+ * permissions have changed, an ignore file has appeared, vanished or changed.
  */
 bool folder_watch_read(struct folder_watch *watch, folder_watch_fn on_change, void *self);
 
