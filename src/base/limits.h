@@ -78,7 +78,9 @@ enum {
 	LIMIT_TELEMETRY_ANSWER = 64 * KIB,   /* bytes of a collector's answer */
 	LIMIT_TELEMETRY_SENDS = 4,           /* requests of a session to its collector at once */
 	LIMIT_PLUGINS = 64,                  /* plugins that are used */
-	LIMIT_PLUGIN_NAME = 64,              /* bytes of the name of a plugin */
+	LIMIT_PLUGIN_NAME = 64,              /* bytes of the name of a plugin or a marketplace */
+	LIMIT_MARKETS = 64,                  /* marketplaces */
+	LIMIT_MARKET_PLUGINS = 1024,         /* plugins of a marketplace */
 	LIMIT_GOAL_OBJECTIVE = 16 * KIB,     /* bytes of the objective of a goal */
 	LIMIT_GOAL_TURNS = 1000,             /* turns that a goal starts before it is paused */
 	LIMIT_SAMPLES = 64,                  /* pending samples of one history */

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/mcp_server.h"
+#include "config/plugin_files.h"
 
 static bool is_plugin(const char *root)
 {
@@ -23,6 +24,26 @@ static bool is_enabled(const struct toml *tree, const char *name)
 {
 	const struct toml *enabled = toml_get(toml_get(toml_get(tree, "plugins"), name), "enabled");
 	return !toml_is(enabled, TOML_bool) || enabled->boolean;
+}
+
+/* Returns the folder of the plugin NAME@MARKETPLACE, or NULL. Of several versions the last one by name counts. */
+static const char *cached_root(const char *home, struct str key, struct arena *arena)
+{
+	struct str name;
+	const char *best = NULL;
+	if (!str_next_part(&key, '@', &name) || !plugin_is_name(name) || !plugin_is_name(key))
+		return NULL;
+	auto_free char *folder = xasprintf("%s/plugins/cache/%.*s/%.*s", home, STR_ARG(key), STR_ARG(name));
+	DIR *dir = opendir(folder);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir)) != NULL) {
+		auto_free char *root = path_join(folder, entry->d_name);
+		if (entry->d_name[0] != '.' && (!best || strcmp(best, root) < 0) && is_plugin(root))
+			best = arena_cstr(arena, str_of(root));
+	}
+	if (dir)
+		closedir(dir);
+	return best;
 }
 
 static int compare(const void *a, const void *b)
@@ -46,6 +67,13 @@ size_t plugin_list(const char *home, const struct toml *tree, struct arena *aren
 	}
 	if (dir)
 		closedir(dir);
+	const struct toml *tables = toml_get(tree, "plugins");
+	toml_for_each(it, toml_is(tables, TOML_table) ? tables : NULL) {
+		const char *root = count < LIMIT_PLUGINS ? cached_root(home, it->key, arena) : NULL;
+		const char *name = arena_cstr(arena, it->key);
+		if (root)
+			list[count++] = (struct plugin){name, root, is_enabled(tree, name)};
+	}
 	qsort(list, count, sizeof(*list), compare);
 	*ret = list;
 	return count;

@@ -5,6 +5,9 @@
  *	NAME/hooks/hooks.json            hooks; ${CODEX_PLUGIN_ROOT} in it is the folder
  *	NAME/.mcp.json                   {"mcpServers": {…}}; likewise
  *
+ * A plugin of a marketplace (market/market.h) has the name NAME@MARKETPLACE, counts if [plugins."NAME@MARKETPLACE"] is
+ *in config.toml, and is in plugins/cache/MARKETPLACE/NAME/VERSION.
+ *
  * Owns: nothing; results live in the arena. Any thread; blocks for small files. */
 #ifndef CONFIG_PLUGIN_H
 #define CONFIG_PLUGIN_H
@@ -17,7 +20,7 @@
 #include "config/config_layer.h"
 
 struct plugin {
-	const char *name; /* of the folder */
+	const char *name; /* of the folder, or NAME@MARKETPLACE */
 	const char *root; /* the folder */
 	bool is_enabled;
 };

@@ -167,7 +167,8 @@ static int carry_skill(const struct import_scope *scope, struct str name, struct
 	auto_arena struct arena arena = {0};
 	if (read_text(scope, join(scope, ".claude/skills/", name, "/SKILL.md"), &arena, &ignored, err) != 0)
 		return -(int)err->code;
-	if (import_tree_copy(&scope->theirs, ".claude/skills", &scope->shared, &target, &left, err) != 0)
+	if (import_tree_copy(&scope->theirs, join(scope, ".claude/skills/", name, ""), &scope->shared, &target, &left,
+	                     err) != 0)
 		return -(int)err->code;
 	if (left)
 		buf_printf(note, "%u links or special files are left out. ", left);

@@ -64,9 +64,8 @@ static int open_at(const struct import_tree *tree, const char *path, int flags)
 static int fail(const struct import_tree *tree, const char *path, struct error *err)
 {
 	if (errno == ELOOP)
-		return error_set(err, ERR_denied,
-		                 "%s/%s is reached by a symbolic link, which an import does not follow", tree->path,
-		                 path);
+		return error_set(err, ERR_denied, "%s/%s is reached by a symbolic link, which is not followed",
+		                 tree->path, path);
 	if (errno == EEXIST)
 		return error_set(err, ERR_exists, "%s/%s exists already", tree->path, path);
 	return error_sys(err, errno, "%s/%s", tree->path, path);
@@ -334,8 +333,7 @@ int import_tree_copy(const struct import_tree *from, const char *from_folder, co
 {
 	struct copying copying = {.mask = target->mode & 077 ? 0777 : 0700, .follows_links = from->follows_links};
 	auto_free char *temporary = NULL;
-	auto_free char *path = xasprintf("%s/%s", from_folder, target->name);
-	auto_close int source = import_tree_folder(from, path, 0, err);
+	auto_close int source = import_tree_folder(from, from_folder, 0, err);
 	if (source < 0)
 		return -(int)err->code;
 	auto_close int folder = begin(to, target, &temporary, err);

@@ -65,7 +65,7 @@ struct import_file {
 };
 must_check int import_tree_write(const struct import_tree *tree, const struct import_file *file, struct str text,
                                  struct error *err);
-/* Copies the folder `name` of from_folder to to_folder, where it appears when it is complete; the right to execute is
+/* Copies from_folder to the target, where it appears when it is complete; the right to execute is
  * kept. *ret_left is the number of links and special files, which are left out. */
 must_check int import_tree_copy(const struct import_tree *from, const char *from_folder, const struct import_tree *to,
                                 const struct import_file *target, unsigned *ret_left, struct error *err);

@@ -20,6 +20,7 @@
 #include "ui/debug/debug_command.h"
 #include "ui/fleet/fleet_call.h"
 #include "ui/import/import_command.h"
+#include "ui/market/market_command.h"
 #include "ui/serve/acp_command.h"
 #include "ui/serve/app_server_generate_command.h"
 #include "ui/serve/mock_command.h"
@@ -88,6 +89,7 @@ static const struct {
 	{"mock-model", mock_model_main},
 	{"proto", proto_http_main},
 	{"import", import_main},
+	{"plugin", market_main},
 	{"debug-client", debug_client_main},
 	{"generate-ts", app_server_generate_ts_main},
 	{"generate-json-schema", app_server_generate_schema_main},

@@ -277,7 +277,7 @@ test('the files of a project are neither read nor written through links', option
 	const results = await carry(...items);
 	assert.deepEqual(results.map(({ itemType, successes }) => `${itemType} ${successes.length}`),
 		['CONFIG 0', 'MCP_SERVER_CONFIG 0', 'SKILLS 0', 'SUBAGENTS 0', 'AGENTS_MD 1']);
-	for (const line of failuresOf(results.slice(1))) assert.match(line, /is reached by a symbolic link, which an import does not follow/);
+	for (const line of failuresOf(results.slice(1))) assert.match(line, /is reached by a symbolic link, which is not followed/);
 	assert.deepEqual([fs.readdirSync(path.join(user, 'there')), fs.readdirSync(path.join(user, 'there/agents'))], [['agents', 'x'], ['ok.toml']]);
 
 	for (const name of ['.agents', '.codex']) fs.unlinkSync(path.join(repo, name));

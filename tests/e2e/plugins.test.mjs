@@ -40,7 +40,7 @@ test('a folder is linked, listed and removed', options, async (t) => {
 	assert.match((await plugin(t, home, 'list')).stdout, /^desk\tenabled\t/);
 	assert.equal((await plugin(t, home, 'remove', 'desk')).stdout, 'Removed plugin desk.\n');
 	assert.ok(fs.existsSync(path.join(root, '.codex-plugin/plugin.json')), 'the folder itself stays');
-	for (const args of [['remove', 'desk'], ['remove', '../plugins'], ['add', home], ['add', path.join(home, 'none')], ['marketplace', 'list']])
+	for (const args of [['remove', 'desk'], ['remove', '../plugins'], ['add', home], ['add', path.join(home, 'none')]])
 		assert.equal((await plugin(t, home, ...args)).code, 1);
 	for (const args of [[], ['add'], ['remove']]) assert.equal((await plugin(t, home, ...args)).code, 2);
 	fs.writeFileSync(path.join(root, '.codex-plugin/plugin.json'), '{"name":"../x"}');
@@ -102,4 +102,131 @@ test('broken files of a plugin are warnings', options, async (t) => {
 	assert.deepEqual([code, stdout], [0, 'one\n']);
 	assert.match(stderr, /MCP servers of plugin desk are not used: .*\.mcp\.json/);
 	assert.match(stderr, /hooks are ignored: .*hooks\.json/);
+});
+
+// ---- marketplaces ----
+
+const ENTRY = { name: 'desk', source: { source: 'local', path: './all/desk' }, policy: { installation: 'AVAILABLE', authentication: 'ON_USE' } };
+
+/** A marketplace with the plugin desk, whose folder is all/desk. */
+function makeMarket(t, plugins = [ENTRY], manifest = '.agents/plugins/marketplace.json') {
+	const root = fs.realpathSync(tempDir(t, 'market'));
+	const all = { [manifest]: JSON.stringify({ name: 'shop', plugins }), 'all/desk/skills/tidy/SKILL.md': SKILL,
+		'all/desk/hooks/hooks.json': HOOKS, 'all/desk/.codex-plugin/plugin.json': JSON.stringify({ name: 'desk', version: '1.2.0' }) };
+	for (const [file, content] of Object.entries(all)) {
+		fs.mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+		fs.writeFileSync(path.join(root, file), content);
+	}
+	return root;
+}
+
+function commit(root) {
+	const git = (...args) => execFileSync('git', ['-C', root, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { stdio: 'pipe' });
+	git('init', '-q', '-b', 'main');
+	git('add', '-A');
+	git('commit', '-qm', 'one');
+}
+
+const market = (t, home, ...args) => plugin(t, home, 'marketplace', ...args);
+const listed = async (t, home, ...args) => JSON.parse((await plugin(t, home, 'list', '--json', ...args)).stdout);
+
+test('a marketplace in a folder: its plugin is listed, copied, used and removed', options, async (t) => {
+	const model = await startModel(t, [say('ok')]), home = makeHome(t, model), root = makeMarket(t);
+	assert.equal((await market(t, home, 'add', root)).stdout, `Added marketplace shop from ${root}.\nInstalled marketplace root: ${root}\n`);
+	assert.match(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /\[marketplaces\.shop\]\nsource_type = "local"\nsource = "/);
+	assert.equal((await market(t, home, 'add', root)).code, 0, 'the same source again');
+	assert.match((await market(t, home, 'add', makeMarket(t))).stderr, /already added from/);
+	const marketplaceSource = { sourceType: 'local', source: root };
+	assert.deepEqual(JSON.parse((await market(t, home, 'list', '--json')).stdout), { marketplaces: [{ name: 'shop', root, marketplaceSource }] });
+	assert.deepEqual(await listed(t, home, '--available'), { installed: [], available: [{ pluginId: 'desk@shop', name: 'desk', marketplaceName: 'shop',
+		installed: false, enabled: false, source: { source: 'local', path: `${root}/all/desk` }, marketplaceSource, installPolicy: 'AVAILABLE',
+		authPolicy: 'ON_USE' }] });
+	const folder = path.join(home, 'plugins/cache/shop/desk/1.2.0');
+	for (let i = 0; i < 2; i++)
+		assert.equal((await plugin(t, home, 'add', 'desk@shop')).stdout, `Added plugin desk@shop.\nInstalled plugin root: ${folder}\n`);
+	assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache')), ['shop']);
+	assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache/shop')), ['desk'], 'the former copy is gone');
+	const installed = [{ pluginId: 'desk@shop', name: 'desk', marketplaceName: 'shop', enabled: true, path: folder }];
+	assert.deepEqual(await listed(t, home, '--available'), { installed, available: [] });
+	const run = await codexExec(t, model, ['hi'], { home });
+	assert.match(JSON.stringify(model.requests()[0].body), /Tidies the desk/);
+	assert.ok(!JSON.stringify(model.requests()[0].body).includes('from /'), 'its hook is not trusted');
+	assert.equal(run.code, 0);
+	assert.match((await market(t, home, 'remove', 'shop')).stdout, /^Removed marketplace shop/);
+	assert.deepEqual(await listed(t, home), { installed, available: [] }, 'its plugins stay');
+	assert.equal((await plugin(t, home, 'remove', 'desk@shop')).stdout, 'Removed plugin desk@shop.\n');
+	assert.deepEqual(await listed(t, home), { installed: [], available: [] });
+	assert.ok(!fs.existsSync(folder));
+	assert.doesNotMatch(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /shop/);
+	for (const args of [['remove', 'shop'], ['upgrade', 'shop']]) assert.match((await market(t, home, ...args)).stderr, /no marketplace `shop`/);
+	for (const args of [[], ['add'], ['remove'], ['other']]) assert.equal((await market(t, home, ...args)).code, 2, args.join());
+});
+
+test('a marketplace in a repository is cloned and upgraded', options, async (t) => {
+	const home = makeHome(t, null), root = makeMarket(t, [{ name: 'desk', source: './all/desk' }], '.claude-plugin/marketplace.json');
+	commit(root);
+	const clone = path.join(home, '.tmp/marketplaces/shop'), url = `file://${root}`;
+	assert.match((await market(t, home, 'add', url, '--ref', 'none')).stderr, /git clone/);
+	assert.equal((await market(t, home, 'add', url, '--ref', 'main')).stdout,
+		`Added marketplace shop from ${url}.\nInstalled marketplace root: ${clone}\n`);
+	assert.match(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /source_type = "git"\nsource = "file:.*\nref = "main"/);
+	assert.equal((await plugin(t, home, 'add', 'desk@shop')).code, 0);
+	fs.writeFileSync(path.join(root, 'all/desk/.codex-plugin/plugin.json'), '{"name":"desk","version":"1.3.0"}');
+	commit(root);
+	assert.equal((await market(t, home, 'upgrade')).stdout, 'Upgraded marketplace shop.\n');
+	assert.match((await plugin(t, home, 'add', 'desk@shop')).stdout, /desk\/1\.3\.0\n/);
+	assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache/shop/desk')), ['1.3.0']);
+	fs.writeFileSync(path.join(root, '.claude-plugin/marketplace.json'), '{"name":"other","plugins":[]}');
+	commit(root);
+	assert.match((await market(t, home, 'upgrade', 'shop')).stderr, /calls itself `other`/);
+	assert.deepEqual(fs.readdirSync(path.join(home, '.tmp/marketplaces')), ['shop'], 'failures leave nothing');
+	assert.match(fs.readFileSync(path.join(clone, '.claude-plugin/marketplace.json'), 'utf8'), /shop/, 'and the former clone stays');
+	assert.equal((await market(t, home, 'remove', 'shop')).code, 0);
+	assert.ok(!fs.existsSync(clone));
+});
+
+test('a hostile marketplace cannot reach outside its folder', options, async (t) => {
+	const home = makeHome(t, null), outside = makePlugin(t, 'out', {});
+	const entry = (name, where) => ({ name, source: where });
+	const root = makeMarket(t, [entry('up', `./../${path.basename(path.dirname(outside))}/source`), entry('link', './all/link'),
+		entry('far', { source: 'url', url: 'https://127.0.0.1:1/x' }), entry('alias', './all/desk'), entry('../x', './all/desk'),
+		entry('large', './all/large'), entry('version', './all/version'),
+		{ ...ENTRY, policy: { installation: 'NOT_AVAILABLE' } }]);
+	fs.symlinkSync(outside, path.join(root, 'all/link'));
+	for (const [name, version] of [['large', '1'], ['version', '../../x']]) {
+		fs.mkdirSync(path.join(root, 'all', name, '.codex-plugin'), { recursive: true });
+		fs.writeFileSync(path.join(root, 'all', name, '.codex-plugin/plugin.json'), JSON.stringify({ name, version }));
+	}
+	fs.writeFileSync(path.join(root, 'all/large/data'), '');
+	fs.truncateSync(path.join(root, 'all/large/data'), 17 * 1024 * 1024);
+	assert.equal((await market(t, home, 'add', root)).code, 0);
+	for (const [name, why] of [['up', /Invalid cross-device|\.\./], ['link', /symbolic link/], ['far', /codex plugin add URL/],
+		['alias', /does not name the plugin/], ['large', /more than 16 MiB/], ['version', /`version` must/],
+		['desk', /is not available/], ['none', /was not found/], ['..', /is not NAME@MARKETPLACE/]]) {
+		const { code, stderr } = await plugin(t, home, 'add', `${name}@shop`);
+		assert.deepEqual([code, why.test(stderr)], [1, true], `${name}: ${stderr}`);
+	}
+	assert.deepEqual((await listed(t, home, '--available')).installed, []);
+	assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache')).filter((name) => name.startsWith('.')), [], 'failures leave nothing');
+	const manifest = path.join(root, '.agents/plugins/marketplace.json');
+	const many = JSON.stringify({ name: 'shop', plugins: Array(1025).fill({}) });
+	for (const [text, why] of [['{', /marketplace\.json/], ['{"name":"../x","plugins":[]}', /needs a `name`/], [many, /more than 1024 plugins/]]) {
+		fs.writeFileSync(manifest, text);
+		assert.match((await market(t, home, 'add', root)).stderr, why);
+		assert.match((await plugin(t, home, 'list', '--available')).stderr, /^warning: marketplace shop: /);
+	}
+	fs.rmSync(manifest);
+	fs.symlinkSync(path.join(outside, '.codex-plugin/plugin.json'), manifest);
+	assert.match((await market(t, home, 'add', root)).stderr, /symbolic link/);
+	assert.match((await market(t, home, 'add', outside)).stderr, /is no marketplace/);
+});
+
+test('a project cannot name a marketplace', options, async (t) => {
+	const home = makeHome(t, null), root = makeMarket(t), cwd = fs.realpathSync(tempDir(t, 'project'));
+	fs.mkdirSync(path.join(cwd, '.codex'));
+	fs.mkdirSync(path.join(cwd, '.git'));
+	fs.writeFileSync(path.join(cwd, '.codex/config.toml'), `[marketplaces.shop]\nsource_type = "local"\nsource = "${root}"\n`);
+	fs.appendFileSync(path.join(home, 'config.toml'), `\n[projects."${cwd}"]\ntrust_level = "trusted"\n`);
+	const { stdout } = await runCodex(t, ['plugin', 'marketplace', 'list', '--json'], { home, cwd });
+	assert.deepEqual(JSON.parse(stdout), { marketplaces: [] });
 });

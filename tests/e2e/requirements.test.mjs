@@ -282,3 +282,27 @@ test("the administrator's files are above the role of a subagent", options, asyn
 	assert.ok(textsOf(child, 'developer').includes('OURS') && !textsOf(child, 'developer').includes('THEIRS'));
 	assert.ok(!child.body.tools.some(({ name }) => name === 'exec_command'));
 });
+
+test('only the marketplaces and plugins of requirements.toml can be added', options, async (t) => {
+	const root = fs.realpathSync(tempDir(t, 'market')), home = makeHome(t, null), cwd = tempDir(t, 'cwd');
+	const write = (file, value) => {
+		fs.mkdirSync(path.dirname(path.join(root, file)), { recursive: true });
+		fs.writeFileSync(path.join(root, file), JSON.stringify(value));
+	};
+	const plugin = async (bin, ...args) => {
+		const { child, done } = launch(t, bin, ['plugin', ...args], { cwd, env: cleanEnv(home) });
+		child.stdin.end();
+		return done;
+	};
+	write('.agents/plugins/marketplace.json', { name: 'shop', plugins: [{ name: 'desk', source: './desk' }] });
+	write('desk/.codex-plugin/plugin.json', { name: 'desk' });
+	const none = machine(t, { 'requirements.toml': '[marketplaces]\n' });
+	assert.match((await plugin(none, 'marketplace', 'add', root)).stderr, /requirements\.toml: \[marketplaces\] does not list `shop`/);
+	const shop = machine(t, { 'requirements.toml': '[marketplaces.shop]\n[plugins.other]\nenabled = true\n' });
+	assert.equal((await plugin(shop, 'marketplace', 'add', root)).code, 0);
+	assert.match((await plugin(shop, 'add', 'desk@shop')).stderr, /\[plugins\] does not list `desk@shop`/);
+	assert.match((await plugin(none, 'add', 'desk@shop')).stderr, /\[marketplaces\] does not list `shop`/);
+	const both = machine(t, { 'requirements.toml': '[marketplaces.shop]\n[plugins."desk@shop"]\nenabled = true\n' });
+	assert.equal((await plugin(both, 'add', 'desk@shop')).code, 0);
+	assert.match((await plugin(shop, 'list')).stdout, /^desk@shop\tdisabled\t/);
+});

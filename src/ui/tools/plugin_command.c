@@ -1,15 +1,12 @@
-/* A folder of this machine is linked, so that its author sees changes at once; a repository is cloned. Nothing of a
- * plugin runs meanwhile: git gets no hooks and no submodules. */
+/* A folder of this machine is linked, so that its author sees changes at once; a repository is cloned. Marketplaces
+ * are the matter of codex-fleet (ui/market). */
 #include "ui/tools/plugin_command.h"
 
 #include <errno.h>
-#include <ftw.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -23,41 +20,43 @@
 #include "config/config.h"
 #include "config/config_env.h"
 #include "config/plugin.h"
+#include "config/plugin_files.h"
 #include "ui/cli/terminal.h"
+#include "ui/fleet/fleet_options.h"
 
-extern char **environ;
-
-enum { EXIT_FAILED = 1, OPEN_FILES = 16 };
-
-struct plugin_options {
-	struct cli_list overrides;
-	bool is_json;
-};
+enum { EXIT_FAILED = 1 };
 
 static const struct cli_option rows[] = {
 	{"config", 'c', CLI_LIST, offsetof(struct plugin_options, overrides), "key=value", NULL, NULL},
 	{"json", 0, CLI_FLAG, offsetof(struct plugin_options, is_json), NULL, NULL, "With list: print JSON"},
+	{"available", 0, CLI_FLAG, offsetof(struct plugin_options, lists_available), NULL, NULL,
+         "With list: also the plugins of marketplaces"},
+	{"ref", 0, CLI_TEXT, offsetof(struct plugin_options, ref), "REF", NULL, "With marketplace add: branch or tag"},
 };
 
 enum { WORD_add, WORD_list, WORD_remove, WORD_marketplace };
 
 static const struct cli_word words[] = {
-	[WORD_add] = {.word = "add", .doc = "Add a folder of this machine, or a git repository by its URL"},
+	[WORD_add] = {.word = "add", .doc = "Add a folder, a git repository, or a plugin of a marketplace"},
 	[WORD_list] = {.word = "list", .doc = "List the plugins"},
 	[WORD_remove] = {.word = "remove", .doc = "Remove a plugin"},
-	[WORD_marketplace] = {.word = "marketplace", .doc = NULL},
+	[WORD_marketplace] = {.word = "marketplace", .doc = "Add, list, upgrade and remove marketplaces"},
 };
 
 static const struct cli_argument arguments[] = {
-	{"[SOURCE]", "With add: the folder or the URL; with remove: the name"},
+	{"[SOURCE]", "With add: the folder, the URL or NAME@MARKETPLACE; with remove: the name"},
 };
 
 const struct cli_command plugin_command = {
 	.name = "codex plugin",
 	.about = "Add, list and remove plugins: skills, hooks and MCP servers in one folder.",
-	.usage = "Usage: codex plugin add <FOLDER | URL>\n"
-		 "       codex plugin list [--json]\n"
-		 "       codex plugin remove NAME",
+	.usage = "Usage: codex plugin add <FOLDER | URL | NAME@MARKETPLACE>\n"
+		 "       codex plugin list [--available] [--json]\n"
+		 "       codex plugin remove NAME[@MARKETPLACE]\n"
+		 "       codex plugin marketplace add <FOLDER | URL> [--ref REF]\n"
+		 "       codex plugin marketplace list [--json]\n"
+		 "       codex plugin marketplace upgrade [NAME]\n"
+		 "       codex plugin marketplace remove NAME",
 	.details = "A plugin has a file .codex-plugin/plugin.json. Its skills and MCP servers are\n"
 		   "used from the next session on, its hooks after `codex hooks trust`.\n"
 		   "[plugins.NAME] enabled = false in config.toml switches it off.\n",
@@ -70,19 +69,7 @@ const struct cli_command plugin_command = {
 	.most_positionals = 2,
 };
 
-/* ---- names ---- */
-
-static bool is_name(struct str name)
-{
-	for (size_t i = 0; i < name.len; i++) {
-		char c = name.ptr[i];
-		bool is_fine = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-		               (i && strchr("-_.", c));
-		if (!is_fine)
-			return false;
-	}
-	return name.len > 0 && name.len <= LIMIT_PLUGIN_NAME;
-}
+/* ---- add ---- */
 
 /* Reads the name of the plugin in a folder. */
 static int read_name(const char *root, struct arena *arena, struct str *ret, struct error *err)
@@ -98,62 +85,10 @@ static int read_name(const char *root, struct arena *arena, struct str *ret, str
 	if (!json)
 		return error_wrap(err, "%s", path);
 	*ret = json_get_str(json, "name");
-	if (!is_name(*ret))
+	if (!plugin_is_name(*ret))
 		return error_set(err, ERR_invalid, "%s: `name` must consist of letters, digits, `-`, `_` and `.`",
 		                 path);
 	return 0;
-}
-
-/* ---- add ---- */
-
-static bool is_url(const char *source)
-{
-	return strstr(source, "://") || strncmp(source, "git@", 4) == 0;
-}
-
-static int clone_repository(const char *url, const char *folder, struct error *err)
-{
-	pid_t pid;
-	int status;
-	const char *const argv[] = {"git",
-	                            "-c",
-	                            "core.hooksPath=/dev/null",
-	                            "-c",
-	                            "protocol.ext.allow=never",
-	                            "clone",
-	                            "--quiet",
-	                            "--depth",
-	                            "1",
-	                            "--no-recurse-submodules",
-	                            "--",
-	                            url,
-	                            folder,
-	                            NULL};
-	int failure = posix_spawnp(&pid, "git", NULL, NULL, (char *const *)(uintptr_t)argv, environ);
-	if (failure)
-		return error_sys(err, failure, "cannot run git");
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return error_sys(err, errno, "git");
-	}
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0
-	               ? 0
-	               : error_set(err, ERR_io, "`git clone` failed; its message is above");
-}
-
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
-{
-	(void)st;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
-}
-
-static int remove_tree(const char *path, struct error *err)
-{
-	return nftw(path, remove_entry, OPEN_FILES, FTW_DEPTH | FTW_PHYS) == 0
-	               ? 0
-	               : error_sys(err, errno, "cannot remove %s", path);
 }
 
 /* Puts the plugin in `from` under its name: by a link, or by a move of the clone. */
@@ -180,19 +115,19 @@ static int add_clone(const char *plugins, const char *url, struct error *err)
 	struct error ignored;
 	uuid_v7(id);
 	auto_free char *folder = xasprintf("%s/.new-%s", plugins, id);
-	int status = clone_repository(url, folder, err);
+	int status = plugin_clone(url, NULL, folder, err);
 	if (status == 0)
 		status = place(plugins, folder, true, err);
 	if (status != 0 && dir_exists(folder))
-		best_effort(remove_tree(folder, &ignored));
+		best_effort(plugin_remove_tree(folder, &ignored));
 	return status;
 }
 
 static int add(const char *home, const char *source, struct error *err)
 {
 	auto_free char *plugins = path_join(home, "plugins");
-	auto_free char *real = is_url(source) ? NULL : realpath(source, NULL);
-	if (!is_url(source) && !real)
+	auto_free char *real = plugin_is_url(source) ? NULL : realpath(source, NULL);
+	if (!plugin_is_url(source) && !real)
 		return error_sys(err, errno, "cannot open %s", source);
 	if (dir_make(plugins, 0700, err) != 0)
 		return -(int)err->code;
@@ -205,12 +140,31 @@ static int remove_plugin(const char *home, const char *name, struct error *err)
 {
 	struct stat st;
 	auto_free char *path = xasprintf("%s/plugins/%s", home, name);
-	if (!is_name(str_of(name)) || lstat(path, &st) != 0)
+	if (!plugin_is_name(str_of(name)) || lstat(path, &st) != 0)
 		return error_set(err, ERR_not_found, "no plugin named `%s`", name);
-	if (S_ISLNK(st.st_mode) ? unlink(path) != 0 : remove_tree(path, err) != 0)
+	if (S_ISLNK(st.st_mode) ? unlink(path) != 0 : plugin_remove_tree(path, err) != 0)
 		return S_ISLNK(st.st_mode) ? error_sys(err, errno, "cannot remove %s", path) : -(int)err->code;
 	printf("Removed plugin %s.\n", name);
 	return 0;
+}
+
+void plugin_write_installed(const struct plugin *list, size_t count, struct json_writer *w)
+{
+	jw_array(w);
+	for (size_t i = 0; i < count; i++) {
+		struct str rest = str_of(list[i].name), name = rest;
+		bool is_of_market = str_next_part(&rest, '@', &name) && rest.len;
+		jw_object(w);
+		if (is_of_market)
+			jw_member_cstr(w, "pluginId", list[i].name);
+		jw_member_str(w, "name", name);
+		if (is_of_market)
+			jw_member_str(w, "marketplaceName", rest);
+		jw_member_bool(w, "enabled", list[i].is_enabled);
+		jw_member_cstr(w, "path", list[i].root);
+		jw_object_end(w);
+	}
+	jw_array_end(w);
 }
 
 static void write_list(const struct plugin *list, size_t count, struct buf *out)
@@ -218,18 +172,8 @@ static void write_list(const struct plugin *list, size_t count, struct buf *out)
 	struct json_writer w = json_writer(out);
 	jw_object(&w);
 	jw_key(&w, "installed");
-	jw_array(&w);
-	for (size_t i = 0; i < count; i++) {
-		jw_object(&w);
-		jw_member_cstr(&w, "name", list[i].name);
-		jw_member_bool(&w, "enabled", list[i].is_enabled);
-		jw_member_cstr(&w, "path", list[i].root);
-		jw_object_end(&w);
-	}
-	jw_array_end(&w);
-	jw_key(&w, "available");
-	jw_array(&w);
-	jw_array_end(&w);
+	plugin_write_installed(list, count, &w);
+	jw_member_raw(&w, "available", STR("[]"));
 	jw_object_end(&w);
 	buf_append_char(out, '\n');
 }
@@ -264,18 +208,23 @@ static int run(const struct plugin_options *options, const struct cli_result *re
 	auto_free char *home = config_env_home(err);
 	if (!home)
 		return -(int)err->code;
-	if (result->word == &words[WORD_marketplace])
-		return error_set(
-			err, ERR_unsupported,
-			"this version has no marketplaces: `codex plugin add` takes a folder or the URL of a git "
-			"repository");
 	if (!result->word)
-		return error_set(err, ERR_usage, "a command is required: add, list or remove");
+		return error_set(err, ERR_usage, "a command is required: add, list, remove or marketplace");
 	if (result->word == &words[WORD_list])
 		return list_plugins(home, options->is_json, err);
 	if (!argument)
 		return error_set(err, ERR_usage, "%s needs an argument", result->word->word);
 	return result->word == &words[WORD_add] ? add(home, argument, err) : remove_plugin(home, argument, err);
+}
+
+/* True if a marketplace is concerned. A folder may have an `@` in its path. */
+static bool is_of_market(const struct plugin_options *options, const struct cli_result *result)
+{
+	const char *argument = result->positionals.count ? result->positionals.items[0] : "";
+	if (!result->word || result->word == &words[WORD_list])
+		return result->word && options->lists_available;
+	return result->word == &words[WORD_marketplace] ||
+	       (strchr(argument, '@') && !strchr(argument, '/') && !plugin_is_url(argument));
 }
 
 int plugin_main(int argc, char **argv)
@@ -284,6 +233,8 @@ int plugin_main(int argc, char **argv)
 	struct cli_result result;
 	struct error err = {0};
 	int status = cli_read(&plugin_command, argc, argv, &options, &result);
+	if (status < 0 && is_of_market(&options, &result))
+		status = fleet_exec(&plugin_command, argc, argv);
 	if (status < 0) {
 		status = run(&options, &result, &err);
 		if (status != 0 && err.code == ERR_usage)

@@ -1,0 +1,81 @@
+/* Nothing of a repository runs while it is cloned: git gets no hooks and no submodules. */
+#include "config/plugin_files.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <spawn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+#include "base/limits.h"
+#include "base/mem.h"
+
+extern char **environ;
+
+enum { OPEN_FILES = 16 };
+
+bool plugin_is_name(struct str name)
+{
+	for (size_t i = 0; i < name.len; i++) {
+		char c = name.ptr[i];
+		bool is_fine = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
+		               (i && c && strchr("-_.", c));
+		if (!is_fine)
+			return false;
+	}
+	return name.len > 0 && name.len <= LIMIT_PLUGIN_NAME;
+}
+
+bool plugin_is_url(const char *source)
+{
+	return strstr(source, "://") || strncmp(source, "git@", 4) == 0;
+}
+
+int plugin_clone(const char *url, const char *ref, const char *folder, struct error *err)
+{
+	pid_t pid;
+	int status;
+	auto_free char *branch = xasprintf("--branch=%s", ref ? ref : "");
+	const char *const argv[] = {"git",
+	                            "-c",
+	                            "core.hooksPath=/dev/null",
+	                            "-c",
+	                            "protocol.ext.allow=never",
+	                            "clone",
+	                            "--quiet",
+	                            "--depth",
+	                            "1",
+	                            "--no-recurse-submodules",
+	                            ref ? branch : "--single-branch",
+	                            "--",
+	                            url,
+	                            folder,
+	                            NULL};
+	int failure = posix_spawnp(&pid, "git", NULL, NULL, (char *const *)(uintptr_t)argv, environ);
+	if (failure)
+		return error_sys(err, failure, "cannot run git");
+	while (waitpid(pid, &status, 0) < 0) {
+		if (errno != EINTR)
+			return error_sys(err, errno, "git");
+	}
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0
+	               ? 0
+	               : error_set(err, ERR_io, "`git clone` failed; its message is above");
+}
+
+static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+{
+	(void)st;
+	(void)flag;
+	(void)ftw;
+	return remove(path);
+}
+
+int plugin_remove_tree(const char *path, struct error *err)
+{
+	return nftw(path, remove_entry, OPEN_FILES, FTW_DEPTH | FTW_PHYS) == 0
+	               ? 0
+	               : error_sys(err, errno, "cannot remove %s", path);
+}
