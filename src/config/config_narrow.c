@@ -330,13 +330,22 @@ static void apply(struct config_layers *layers, const struct config_allowed *all
 	}
 }
 
+/* These precede tools.web_search. */
+static bool has_mode(const struct toml *settings)
+{
+	const struct toml *features = toml_find(settings, STR("features"));
+	return toml_find(settings, STR("web_search")) || toml_find(features, STR("web_search_request")) ||
+	       toml_find(features, STR("web_search_cached"));
+}
+
 /* A switch of the search becomes a member of its table: it would replace the user's table and its domains. Turning the
- * search off holds above the user's web_search. */
-static void settle_search(struct config_layers *layers, struct toml *root)
+ * search off also holds above the user's mode; without one no mode is added, because it would hold above the switch of
+ * a later layer, such as the command line. */
+static void settle_search(struct config_layers *layers, const struct toml *user, struct toml *root)
 {
 	struct toml *tools = toml_get(root, "tools"), *value = toml_get(tools, "web_search");
 	bool is_off = value && (toml_is(value, TOML_bool) || toml_get(value, "enabled")) && !switch_is_on(value, false);
-	if (is_off && !toml_get(root, "web_search")) {
+	if (is_off && has_mode(user) && !toml_get(root, "web_search")) {
 		struct toml *mode = toml_new(layers->arena, TOML_string, value->source, value->line);
 		mode->text = STR("disabled");
 		toml_add(layers->arena, root, STR("web_search"), mode);
@@ -356,7 +365,7 @@ void config_narrow(struct config_layers *layers, const struct config_allowed *al
 {
 	char reason[ERROR_TEXT_MAX];
 	snprintf(reason, sizeof(reason), "a project may not allow more than your own settings do; %s", remedy);
-	settle_search(layers, root);
+	settle_search(layers, allowed->user, root);
 	for (size_t i = 0; i < countof(rows); i++)
 		apply(layers, allowed, &rows[i], root, reason);
 }
@@ -364,7 +373,7 @@ void config_narrow(struct config_layers *layers, const struct config_allowed *al
 void config_narrow_role(struct config_layers *layers, const struct config_allowed *allowed, struct toml *root)
 {
 	struct config_allowed above = *allowed;
-	settle_search(layers, root);
+	settle_search(layers, allowed->user, root);
 	if (!allowed->selects_search)
 		above.search = web_search_mode_live;
 	for (size_t i = 0; i < countof(rows); i++)

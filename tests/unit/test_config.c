@@ -655,6 +655,23 @@ static void options_are_toml_or_text(void **state)
 	}
 }
 
+static void an_option_turns_on_the_search_that_a_project_turns_off(void **state)
+{
+	struct place *p = *state;
+	static const struct str overrides[] = {{"tools.web_search=true", 21}};
+	static const char *const users[] = {"", "web_search = \"live\""};
+	for (size_t i = 0; i < countof(users); i++) {
+		config_unref(load_wide(p, users[i], "tools.web_search = false", "")); /* writes the files */
+		struct config_source source = source_of(p);
+		source.overrides = overrides;
+		source.override_count = countof(overrides);
+		struct config *c = load(&source);
+		assert_true(c->tools.web_search);
+		assert_int_equal(c->web_search, users[i][0] ? web_search_mode_disabled : web_search_mode_unset);
+		config_unref(c);
+	}
+}
+
 static void later_options_win(void **state)
 {
 	struct place *p = *state;
@@ -861,6 +878,7 @@ int main(void)
 		TEST(a_project_may_not_redirect_the_user),
 		TEST(a_project_may_not_widen_what_commands_may_do),
 		TEST(a_project_may_not_widen_what_the_model_may_do),
+		TEST(an_option_turns_on_the_search_that_a_project_turns_off),
 		TEST(a_project_may_narrow_what_commands_may_do),
 		TEST(a_project_may_widen_with_a_content_that_the_user_trusts),
 		TEST(the_home_folder_is_no_project),
