@@ -189,6 +189,20 @@ test('the heading of the reasoning is in the working line', options, async (t) =
 	await leave(term);
 });
 
+test('hide_agent_reasoning: no heading in the working line, and no reasoning in the transcript', options, async (t) => {
+	const model = await startModel(t, [reply({ reasoning: '**Weighing options** in detail' }, { gate: 'a' }, { message: 'Done.' })]);
+	const term = await startReady(t, model, ['go'], { config: 'hide_agent_reasoning = true' });
+	await term.until(/^• Working \(\d+s • esc to interrupt\)$/m);
+	await model.openGate('a');
+	await term.until(/^• Done\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	term.type('\x14');
+	await term.until(/T R A N S C R I P T[^]*• Done\.[^]*100%/);
+	assert.doesNotMatch(term.raw(), /Weighing|in detail/);
+	term.type('q');
+	await leave(term);
+});
+
 test('a tool of an MCP server shows its call and its answer; a failure its reason', options, async (t) => {
 	const script = { tools: [{ name: 'echo', inputSchema: { type: 'object' }, annotations: { readOnlyHint: true } }] };
 	const words = [SERVER, JSON.stringify(script)];

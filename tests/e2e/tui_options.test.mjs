@@ -191,6 +191,26 @@ test('/subagents lists them, and shows what the chosen one did', options, async 
 	await leave(term);
 });
 
+test('a key of [tui] with a value of the wrong type is refused with its file and line', options, async (t) => {
+	const wrong = [
+		['notifications = 5', 'tui.notifications', 'true, false or a list of strings'],
+		['notifications = [5]', 'tui.notifications', 'true, false or a list of strings'],
+		['animations = "x"', 'tui.animations', 'true or false'],
+		['keymap = "x"', 'tui.keymap', 'a table'],
+	];
+	for (const [line, key, expected] of wrong) {
+		const term = await startTerminal(t, { url: 'x y' }, [], { config: `[tui]\n${line}\n` });
+		const { status } = await term.done;
+		const text = term.lines().join('').replaceAll(' ', ''); // without the terminal's line ends
+		const fault = `config\\.toml:(\\d+):\`${key}\`mustbe${expected.replaceAll(' ', '')},not`;
+		const at = new RegExp(`^Error:/\\S+${fault}`).exec(text)?.[1];
+		assert.ok(at, text);
+		const config = fs.readFileSync(path.join(term.home, 'config.toml'), 'utf8').split('\n');
+		assert.equal(config[Number(at) - 1], line);
+		assert.equal(status, 1);
+	}
+});
+
 test('without a session a message is not kept waiting: it returns to the composer', options, async (t) => {
 	const term = await startTerminal(t, { url: 'x y' }, ['first']);
 	await term.until(/■ the address of model provider[^]*^› first$/m);

@@ -105,7 +105,7 @@ bool tui_activity_event(struct tui_activity *activity, const struct event *event
 	}
 	if (msg->tag == EV_task_started)
 		free(steal(activity->cause));
-	else if (msg->tag == EV_reasoning_content_delta)
+	else if (msg->tag == EV_reasoning_content_delta && !activity->hides_thoughts)
 		add_thought(activity, msg->reasoning_content_delta->delta);
 	else if (msg->tag == EV_mcp_tool_call_end)
 		tui_activity_forget(activity, msg->mcp_tool_call_end->call_id);

@@ -25,6 +25,7 @@ struct tui_activity {
 	VEC(struct running_call) running;
 	struct buf thinking; /* the beginning of the current thought */
 	bool has_thought;    /* it is complete: the next one replaces it */
+	bool hides_thoughts; /* none has a heading */
 	bool is_retrying;    /* the attempt stands in place of the thought */
 	char *cause;         /* of the turn's latest failed attempt, or NULL */
 };

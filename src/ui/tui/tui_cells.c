@@ -245,6 +245,11 @@ static void on_item_completed(struct tui_cells *cells, const struct event *event
 		write_cell(cells, &tui_note_look, STR("Context compacted"));
 }
 
+void tui_cells_hide_thoughts(struct tui_cells *cells)
+{
+	cells->activity.hides_thoughts = true;
+}
+
 struct str tui_cells_thought(const struct tui_cells *cells)
 {
 	return tui_activity_heading(&cells->activity);

@@ -25,6 +25,8 @@ void tui_cells_set_folder(struct tui_cells *cells, const char *cwd);
 void tui_cells_resize(struct tui_cells *cells, size_t columns);
 /* Finished lines are not wrapped, and messages are shown as they came. */
 void tui_cells_set_raw(struct tui_cells *cells, bool is_raw);
+/* The model's thoughts have no heading from now on. */
+void tui_cells_hide_thoughts(struct tui_cells *cells);
 /* Adds what the event says to the conversation. */
 void tui_cells_event(struct tui_cells *cells, const struct event *event);
 /* Adds the live rows, at most `most` (at least 1): the end of a message that arrives, and running commands. */

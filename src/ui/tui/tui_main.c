@@ -22,6 +22,7 @@
 #include "ui/exec/exec.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_config.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_pager.h"
 #include "ui/tui/tui_git.h"
@@ -103,6 +104,8 @@ static int prepare(struct tui *tui, struct error *err)
 	if (run->worktree && exec_worktree_enter(&tui->cwd, err) != 0)
 		return -(int)err->code;
 	status = exec_config_load(run, tui->cwd, &tui->config, err);
+	if (status == 0)
+		status = tui_config_check(tui->config, err);
 	if (status == 0)
 		status = find_session(tui, err);
 	exec_images_init(&tui->images, &run->images);
@@ -200,31 +203,27 @@ static void greet(struct tui *tui)
 		tui_cells_note(tui->cells, buf_str(&text));
 }
 
-static bool is_set(const struct tui *tui, const char *key, bool value)
-{
-	const struct toml *found = config_find(tui->config, key);
-	return toml_is(found, TOML_bool) && found->boolean == value;
-}
-
 static void open_view(struct tui *tui)
 {
 	tui->has_color = terminal_has_color(tui->options.run.color, STDOUT_FILENO);
 	tui->frame = tui_frame_create(tui->loop, tui->tty, tui_view_draw, tui);
 	tui->cells = tui_cells_create(tui_frame_paint(tui->frame), tui->has_color, tui->cwd);
+	if (tui->config->hide_agent_reasoning)
+		tui_cells_hide_thoughts(tui->cells);
 	tui->ask = tui_ask_create(tui->loop, on_ask_change, tui);
 	tui->escape = loop_timer_create(tui->loop, on_escape, tui);
 	tui->tick = loop_timer_create(tui->loop, on_tick, tui);
 	term_keys_init(&tui->keys, tui_on_key, tui);
-	tui->keeps_bursts = is_set(tui, "disable_paste_burst", true);
-	tui->is_calm = is_set(tui, "tui.animations", false);
+	tui->keeps_bursts = tui_config_is(tui->config, "disable_paste_burst", true);
+	tui->is_calm = tui_config_is(tui->config, "tui.animations", false);
 	buf_init(&tui->shown, GIT_OUTPUT_MAX + 1 * KIB);
 	buf_init(&tui->warnings, MIB);
-	composer_set_vim(&tui->composer, is_set(tui, "tui.vim_mode_default", true));
+	composer_set_vim(&tui->composer, tui_config_is(tui->config, "tui.vim_mode_default", true));
 	tui_view_measure(tui);
 	tui_theme_apply(tui);
 	greet(tui);
 	tui_keys_apply(tui);
-	if (is_set(tui, "tui.raw_output_mode", true))
+	if (tui_config_is(tui->config, "tui.raw_output_mode", true))
 		tui_raw_set(tui, true);
 	tui_session_replay(tui);
 	tui_frame_echo(tui->frame);

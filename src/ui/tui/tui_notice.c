@@ -8,6 +8,7 @@
 #include "term/term_width.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_config.h"
 #include "ui/tui/tui_priv.h"
 
 enum { NOTICE_CHARACTERS = 120 };
@@ -65,35 +66,14 @@ void tui_title_clear(struct tui *tui)
 
 /* ---- notifications ---- */
 
-static bool is_word(const struct tui *tui, const char *key, const char *word)
-{
-	const struct toml *value = config_find(tui->config, key);
-	return toml_is(value, TOML_string) && str_is(value->text, word);
-}
-
-/* tui.notifications: true (the default), false, or a list of kinds. */
-static bool is_wanted(const struct tui *tui, const char *kind)
-{
-	const struct toml *value = config_find(tui->config, "tui.notifications");
-	if (toml_is(value, TOML_bool))
-		return value->boolean;
-	if (!toml_is(value, TOML_array))
-		return true;
-	toml_for_each(it, value) {
-		if (toml_is(it, TOML_string) && str_is(it->text, kind))
-			return true;
-	}
-	return false;
-}
-
 void tui_notify(struct tui *tui, const char *kind, struct str text)
 {
 	auto_buf struct buf out;
-	bool is_away = tui->is_blurred || is_word(tui, "tui.notification_condition", "always");
+	bool is_away = tui->is_blurred || tui_config_is_word(tui->config, "tui.notification_condition", "always");
 	buf_init(&out, LIMIT_LINE);
-	if (!is_away || !is_wanted(tui, kind))
+	if (!is_away || !tui_config_wants(tui->config, kind))
 		return;
-	if (is_word(tui, "tui.notification_method", "bel")) {
+	if (tui_config_is_word(tui->config, "tui.notification_method", "bel")) {
 		buf_append_c(&out, "\a");
 	} else {
 		buf_append_c(&out, "\x1b]9;");

@@ -19,10 +19,11 @@ struct tui_look {
 struct tui_page {
 	struct term_sink sink;
 	struct term_row row;
-	const char *cwd; /* borrowed; paths in it are shown relative to it; NULL: none */
-	bool is_full;    /* nothing is shortened: for a pager */
-	bool is_raw;     /* text is written as it came, and the terminal wraps it */
-	bool has_rows;   /* so the next cell follows an empty row */
+	const char *cwd;     /* borrowed; paths in it are shown relative to it; NULL: none */
+	bool is_full;        /* nothing is shortened: for a pager */
+	bool hides_thoughts; /* the model's reasoning is left out */
+	bool is_raw;         /* text is written as it came, and the terminal wraps it */
+	bool has_rows;       /* so the next cell follows an empty row */
 };
 
 void tui_page_init(struct tui_page *page, bool has_color, term_row_fn on_row, void *self);

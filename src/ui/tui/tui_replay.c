@@ -153,7 +153,7 @@ static void write_text(struct tui_page *page, const char *begin, struct str text
 static void write_reasoning(struct tui_page *page, const struct app_item_reasoning *reasoning)
 {
 	static const struct tui_look look = {"  ", TERM_plain, TERM_plain};
-	for (size_t i = 0; page->is_full && i < reasoning->summary_count; i++)
+	for (size_t i = 0; page->is_full && !page->hides_thoughts && i < reasoning->summary_count; i++)
 		write_markdown(page, &look, reasoning->summary[i]);
 }
 

@@ -52,6 +52,7 @@ static void fill_transcript(struct tui_page *page, void *self)
 	auto_free char *path = tui->preview ? xstrdup(tui->preview) : tui_shown_path(tui);
 	struct error err;
 	page->cwd = tui->cwd;
+	page->hides_thoughts = tui->config->hide_agent_reasoning;
 	if (!path && !tui->watched && tui->resume_path)
 		path = xstrdup(tui->resume_path);
 	if (!path)
