@@ -258,3 +258,16 @@ test('the editor gets the draft and the terminal, and its text comes back; one t
 	await broken.until(/^›$/m);
 	assert.deepEqual(await leave(broken), { status: 0, restored: true });
 });
+
+test('a long text is wrapped at blanks, and a long word within', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model);
+	term.type('abcdefghi '.repeat(9) + 'end');
+	await term.until(/^› (abcdefghi ?){7}\n {2}abcdefghi abcdefghi end$/m);
+	assert.equal(term.caret()[1], 2 + 'abcdefghi abcdefghi end'.length);
+	await clear(term);
+	term.type('x'.repeat(100));
+	await term.until(/^› x{70,78}\n {2}x{22,30}$/m);
+	await clear(term);
+	await leave(term);
+});

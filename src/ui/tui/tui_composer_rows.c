@@ -6,18 +6,23 @@
 
 enum { INDENT = 2 };
 
-/* Cuts the next row off *rest; *ret_ends: a line end follows it, which is cut off too. */
+/* Cuts the next row off *rest, after its last blank if there is one; *ret_ends: a line end follows it, which is cut off
+ * too. */
 static struct str cut_row(struct str *rest, size_t columns, bool *ret_ends)
 {
-	size_t at = 0, width = 0;
+	size_t at = 0, width = 0, word = 0;
 	while (at < rest->len && rest->ptr[at] != '\n') {
 		struct term_cluster cluster = term_cluster_next(str_skip(*rest, at));
 		if (width + cluster.width > columns && at) {
-			at += rest->ptr[at] == ' '; /* stands in the last column of the window */
+			if (rest->ptr[at] == ' ')
+				at++; /* stands in the last column of the window */
+			else if (word)
+				at = word;
 			break;
 		}
 		width += cluster.width;
 		at += cluster.bytes.len;
+		word = cluster.bytes.ptr[0] == ' ' ? at : word;
 	}
 	struct str row = str_n(rest->ptr, at);
 	*ret_ends = at < rest->len && rest->ptr[at] == '\n';
