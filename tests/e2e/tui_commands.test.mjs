@@ -200,6 +200,7 @@ test('/init sends its request once there is no AGENTS.md; /mention opens the fil
 	await term.until(/AGENTS\.md already exists/);
 	assert.equal(model.requests().length, 1);
 	await enter(term, '/mention');
+	await term.until(/type a part of the name/);
 	await term.until(/^› @$/m);
 	term.type('AGEN');
 	await term.until(/^› AGENTS\.md/m);
@@ -325,14 +326,14 @@ test('/goal sets, shows, pauses and removes a goal, whose turns run by themselve
 });
 
 test('/side asks without a trace in the session, and Esc withdraws the question; /recap is a turn', options, async (t) => {
-	const model = await startModel(t, [say('First.'), say('Blue.'), reply({ delta: 'Ne' }, { hang: true }), forever(say('Recap.'))]);
+	const model = await startModel(t, [say('First.'), say('**Blue**, `#00f`.'), reply({ delta: 'Ne' }, { hang: true }), forever(say('Recap.'))]);
 	const term = await startReady(t, model, ['hello']);
 	await term.until(/• First\./);
 	await idle(term);
 	await enter(term, '/side');
 	await term.until(/\/side takes a question/);
 	await enter(term, '/side which colour?');
-	await term.until(/Asked aside: which colour\?[^]*Aside, not part of the session:\n +Blue\./);
+	await term.until(/Asked aside: which colour\?[^]*Aside, not part of the session:\n +Blue, #00f\./);
 	await enter(term, '/side and now?');
 	await term.until(/Asked aside: and now\?/);
 	await enter(term, '/side a third');

@@ -294,7 +294,7 @@ test('/cd, /pwd, /hooks, /config, /collab', options, async (t) => {
 	const term = await startReady(t, model, [], { home });
 	fs.mkdirSync(path.join(term.cwd, 'below'));
 	await enter(term, '/cd nowhere');
-	await term.until(/there is no such folder/);
+	await term.until(/there is no folder \/\S+\/nowhere$/m);
 	await enter(term, '/cd below');
 	await term.until(/• \S+\/below$/m);
 	await talk(term, 'go', 'ok');

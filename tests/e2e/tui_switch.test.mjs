@@ -204,7 +204,7 @@ test('/fork continues in a copy, and the first session is unchanged', options, a
 	await talk(term, 'alpha', 'alpha answered');
 	const [before] = rollouts(home);
 	await enter(term, '/fork');
-	await term.until(/• Thread forked/);
+	await term.until(/run: codex\s+resume\s+(\S+)\s+• Thread forked from\s+\1$/m);
 	await talk(term, 'beta', 'beta answered');
 	assert.deepEqual(asked(model), ['alpha', 'beta']);
 	const after = rollouts(home);

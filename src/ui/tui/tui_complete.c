@@ -67,6 +67,7 @@ static void open_files(struct tui *tui, struct str letters, size_t from)
 	if (!was_open && !tui_popup_open(&tui->popup, POPUP_file, from))
 		return;
 	tui->popup.from = from;
+	tui->popup.has_letters = letters.len > 0;
 	if (!tui->finder)
 		tui->finder = file_finder_create(tui->loop);
 	struct file_search_root root = {STR(""), tui->cwd};

@@ -36,7 +36,10 @@ void on_slash_cd(struct tui *tui, struct str text)
 	auto_free char *joined = path_join(tui->cwd, name);
 	auto_free char *path = realpath(joined, NULL);
 	if (!path || !dir_exists(path)) {
-		tui_cells_fail(tui->cells, STR("/cd: there is no such folder"));
+		auto_buf struct buf fault;
+		buf_init(&fault, LIMIT_PROMPT);
+		buf_printf(&fault, "/cd: there is no folder %s", joined);
+		tui_cells_fail(tui->cells, fault.over ? STR("/cd: there is no such folder") : buf_str(&fault));
 		return;
 	}
 	go_to(tui, path);

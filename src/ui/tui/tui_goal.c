@@ -6,6 +6,7 @@
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_priv.h"
+#include "ui/tui/tui_stream.h"
 
 static bool has_engine(struct tui *tui, const char *command)
 {
@@ -67,22 +68,27 @@ void on_slash_goal(struct tui *tui, struct str text)
 
 /* ---- questions aside ---- */
 
+static void show_aside(struct tui *tui, struct str answer)
+{
+	static const struct tui_look look = {"  ", TERM_plain, TERM_plain};
+	tui_cells_note(tui->cells, STR("Aside, not part of the session:"));
+	if (answer.len > LIMIT_PROMPT)
+		tui_cells_note(tui->cells, STR("The answer is too long to be shown"));
+	else
+		tui_stream_write(tui_cells_begin(tui->cells), &look, str_trim_end(answer));
+}
+
 static void on_answered(const struct codex_sample_result *result, const struct error *err, void *self)
 {
 	struct tui *tui = self;
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_PROMPT);
 	tui->aside = NULL;
-	buf_append_c(&text, "Aside, not part of the session:\n");
-	if (!err)
-		buf_append_str(&text, result->text);
 	if (err && err->code != ERR_cancelled)
 		tui_cells_fail(tui->cells, str_of(err->text));
 	else if (!err && !result->text.len)
 		tui_cells_fail(tui->cells,
 		               STR("/side: the model gave no answer; it may have called a tool, and none runs"));
 	else if (!err)
-		tui_cells_note(tui->cells, text.over ? STR("The answer is too long to be shown") : buf_str(&text));
+		show_aside(tui, result->text);
 	tui_frame_change(tui->frame);
 }
 

@@ -199,6 +199,14 @@ static void fill_picker(struct tui *tui, struct tui_picking *picking)
 	tui_frame_change(tui->frame);
 }
 
+/* The session is still the old one: the copy is opened by the loop. */
+static void note_fork(struct tui *tui)
+{
+	char note[64];
+	snprintf(note, sizeof(note), "Thread forked from %s", tui->session_id ? tui->session_id : "the record");
+	tui_cells_note(tui->cells, str_of(note));
+}
+
 static void on_done(void *self)
 {
 	struct tui_picking *picking = self;
@@ -209,10 +217,10 @@ static void on_done(void *self)
 		tui_cells_fail(tui->cells, str_of(picking->err.text));
 	if (tui && tui->picker && !picking->fork_path)
 		fill_picker(tui, picking);
-	if (tui && picking->copy && !picking->is_first)
-		tui_cells_note(tui->cells, STR("Thread forked"));
 	if (tui && picking->fork_path && (picking->copy || picking->is_first) && !is_busy(tui))
 		tui_restart_with(tui, picking->copy, picking->is_first);
+	if (tui && picking->copy && !picking->is_first)
+		note_fork(tui);
 	destroy(picking);
 }
 

@@ -89,7 +89,7 @@ void tui_popup_draw(const struct tui_popup *popup, struct tui_sheet *sheet)
 			widest);
 	}
 	if (popup->kind == POPUP_file && !popup->items.count)
-		sheet_line(sheet, TERM_dim, "  no file matches yet");
+		sheet_line(sheet, TERM_dim, popup->has_letters ? "  no file matches yet" : "  type a part of the name");
 }
 
 static char lower(char c)

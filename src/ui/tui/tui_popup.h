@@ -21,6 +21,7 @@ struct popup_item {
 struct tui_popup {
 	enum popup_kind kind; /* POPUP_none: closed */
 	size_t from;          /* offset of the word in the composer */
+	bool has_letters;     /* for POPUP_file: there is something to search for */
 	VEC(struct popup_item) items;
 	/* private */
 	size_t at;
