@@ -60,7 +60,7 @@ size_t plugin_list(const char *home, const struct toml *tree, struct arena *aren
 	const struct dirent *entry;
 	while (dir && count < LIMIT_PLUGINS && (entry = readdir(dir)) != NULL) {
 		auto_free char *root = path_join(folder, entry->d_name);
-		if (entry->d_name[0] == '.' || !is_plugin(root))
+		if (entry->d_name[0] == '.' || strcmp(entry->d_name, "cache") == 0 || !is_plugin(root))
 			continue;
 		const char *name = arena_cstr(arena, str_of(entry->d_name));
 		list[count++] = (struct plugin){name, arena_cstr(arena, str_of(root)), is_enabled(tree, name)};

@@ -56,7 +56,7 @@ must_check int market_add(const struct config *config, const char *source, const
 /* Removes a marketplace and its clone. Its plugins stay. */
 must_check int market_remove(const struct config *config, const char *name, struct error *err);
 /* Clones a marketplace again. If that fails, the present clone stays. */
-must_check int market_upgrade(const struct market *market, struct error *err);
+must_check int market_upgrade(const struct config *config, const struct market *market, struct error *err);
 /* Copies the plugin id, NAME@MARKETPLACE, and enables it. *ret is its folder, *ret_left the number of links and special
  * files that are left out. */
 must_check int market_install(const struct config *config, const char *id, struct arena *arena, const char **ret,

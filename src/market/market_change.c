@@ -1,9 +1,12 @@
 /* Something new is made beside its place and moved there when it is complete; what was there before goes last. */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/json.h"
@@ -20,15 +23,50 @@
 
 /* ---- the administrator's limits ---- */
 
-static int check_listed(const struct config *config, const char *key, const char *name, struct error *err)
+static const struct toml *required_table(const struct config *config, const char *key)
 {
 	const struct config_required *required = config_required(config);
-	const struct toml *table = required ? toml_get(required->root, key) : NULL;
-	const struct toml *entry = toml_get(table, name), *enabled = toml_get(entry, "enabled");
+	return required ? toml_get(required->root, key) : NULL;
+}
+
+static int check_plugin(const struct config *config, const char *id, struct error *err)
+{
+	const struct toml *table = required_table(config, "plugins");
+	const struct toml *entry = toml_get(table, id), *enabled = toml_get(entry, "enabled");
 	bool is_off = toml_is(enabled, TOML_bool) && !enabled->boolean;
-	return !table || (entry && !is_off)
-	               ? 0
-	               : error_set(err, ERR_denied, "%s: [%s] does not list `%s`", required->path, key, name);
+	return !table || (entry && !is_off) ? 0
+	                                    : error_set(err, ERR_denied, "%s: [plugins] does not list `%s`",
+	                                                config_required(config)->path, id);
+}
+
+static bool has_text(const struct toml *table, const char *key, const char *text)
+{
+	const struct toml *value = toml_get(table, key);
+	return toml_is(value, TOML_string) && text && str_is(value->text, text);
+}
+
+/* True if an entry of allowed_sources has this source. What it does not understand, it does not allow. */
+static bool allows(const struct toml *entry, const struct market *market)
+{
+	return has_text(entry, "source", market->is_git ? "git" : "local") &&
+	       has_text(entry, market->is_git ? "url" : "path", market->source) &&
+	       (!toml_get(entry, "ref") || has_text(entry, "ref", market->ref));
+}
+
+/* A marketplace names itself, so only its source can be limited. */
+static int check_source(const struct config *config, const struct market *market, struct error *err)
+{
+	const struct toml *table = required_table(config, "marketplaces");
+	const struct toml *is_limited = toml_get(table, "restrict_to_allowed_sources");
+	const struct toml *list = toml_get(table, "allowed_sources");
+	if (!table || (toml_is(is_limited, TOML_bool) && !is_limited->boolean))
+		return 0;
+	toml_for_each(it, toml_is(list, TOML_table) ? list : NULL) {
+		if (allows(it, market))
+			return 0;
+	}
+	return error_set(err, ERR_denied, "%s: [marketplaces] does not allow the source %s",
+	                 config_required(config)->path, market->source);
 }
 
 /* ---- config.toml ---- */
@@ -52,6 +90,9 @@ static int apply(struct toml_edit *edit, void *self, struct error *err)
 	const struct change *change = self;
 	const struct str path[] = {str_of(change->table), str_of(change->name)};
 	struct toml *value = toml_new(&arena, TOML_table, "", 1);
+	if (change->removes && !toml_get(toml_get(edit->root, change->table), change->name))
+		return error_set(err, ERR_not_found, "your config.toml has no [%s.\"%s\"]", change->table,
+		                 change->name);
 	if (change->removes)
 		return toml_edit_remove(edit, path, countof(path), err);
 	if (change->market) {
@@ -78,20 +119,15 @@ static char *beside(const char *path, const char *kind)
 	return xasprintf("%.*s/.%s-%s", STR_ARG(dir), kind, id);
 }
 
-/* Moves a folder to its place; what was there is removed afterwards. */
+/* Moves a folder to its place; what was there is removed afterwards. The two change places at once, so that a session
+ * that starts meanwhile finds one of them. */
 static int move_in(const char *from, const char *to, struct error *err)
 {
-	auto_free char *old = beside(to, "old");
 	struct error ignored;
-	bool was_there = rename(to, old) == 0;
-	if (rename(from, to) != 0) {
-		best_effort(error_sys(err, errno, "cannot create %s", to));
-		if (was_there && rename(old, to) != 0)
-			return error_wrap(err, "the former folder is %s", old);
-		return -(int)err->code;
-	}
-	if (was_there)
-		best_effort(plugin_remove_tree(old, &ignored));
+	if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0)
+		best_effort(plugin_remove_tree(from, &ignored));
+	else if (errno != ENOENT || rename(from, to) != 0)
+		return error_sys(err, errno, "cannot create %s", to);
 	return 0;
 }
 
@@ -123,7 +159,7 @@ static int check_new(const struct config *config, const struct market *market, s
 			err, ERR_exists,
 			"marketplace `%s` is already added from %s: `codex plugin marketplace remove %s` removes it",
 			market->name, old->source, market->name);
-	return check_listed(config, "marketplaces", market->name, err);
+	return 0;
 }
 
 static int record(const struct config *config, const struct market *market, struct error *err)
@@ -167,14 +203,14 @@ int market_add(const struct config *config, const char *source, const char *ref,
 {
 	*ret = (struct market){.source = source, .ref = ref, .is_git = plugin_is_url(source)};
 	if (ret->is_git)
-		return add_clone(config, arena, ret, err);
+		return check_source(config, ret, err) == 0 ? add_clone(config, arena, ret, err) : -(int)err->code;
 	auto_free char *real = realpath(source, NULL);
 	if (!real)
 		return error_sys(err, errno, "cannot open %s", source);
 	if (ref)
 		return error_set(err, ERR_usage, "--ref is for the URL of a git repository");
 	ret->source = arena_cstr(arena, str_of(real));
-	return add_folder(config, arena, ret, err);
+	return check_source(config, ret, err) == 0 ? add_folder(config, arena, ret, err) : -(int)err->code;
 }
 
 int market_remove(const struct config *config, const char *name, struct error *err)
@@ -188,7 +224,7 @@ int market_remove(const struct config *config, const char *name, struct error *e
 	return market->is_git && dir_exists(market->root) ? plugin_remove_tree(market->root, err) : 0;
 }
 
-int market_upgrade(const struct market *market, struct error *err)
+int market_upgrade(const struct config *config, const struct market *market, struct error *err)
 {
 	auto_arena struct arena arena = {0};
 	auto_free char *folder = NULL;
@@ -197,6 +233,8 @@ int market_upgrade(const struct market *market, struct error *err)
 	if (!market->is_git)
 		return error_set(err, ERR_invalid, "marketplace `%s` is a folder, which is used as it is",
 		                 market->name);
+	if (check_source(config, market, err) != 0)
+		return -(int)err->code;
 	int status = clone_beside(market->root, market->source, market->ref, &arena, &folder, &catalog, err);
 	if (status == 0 && !str_is(catalog.name, market->name))
 		status = error_set(err, ERR_invalid, "the repository of marketplace `%s` calls itself `%.*s` now",
@@ -315,8 +353,8 @@ int market_install(const struct config *config, const char *id, struct arena *ar
 	if (split(id, &name, &from, err) != 0)
 		return -(int)err->code;
 	const struct market *market = market_find(home, config_tree(config), from, arena, err);
-	if (!market || check_listed(config, "marketplaces", market->name, err) != 0 ||
-	    check_listed(config, "plugins", id, err) != 0 || find_plugin(market, name, arena, &plugin, err) != 0 ||
+	if (!market || check_source(config, market, err) != 0 || check_plugin(config, id, err) != 0 ||
+	    find_plugin(market, name, arena, &plugin, err) != 0 ||
 	    place(market, &plugin, home, arena, ret, ret_left, err) != 0)
 		return -(int)err->code;
 	return config_file_change(home, apply, &change, err);

@@ -190,7 +190,7 @@ test('a hostile marketplace cannot reach outside its folder', options, async (t)
 	const entry = (name, where) => ({ name, source: where });
 	const root = makeMarket(t, [entry('up', `./../${path.basename(path.dirname(outside))}/source`), entry('link', './all/link'),
 		entry('far', { source: 'url', url: 'https://127.0.0.1:1/x' }), entry('alias', './all/desk'), entry('../x', './all/desk'),
-		entry('large', './all/large'), entry('version', './all/version'),
+		entry('large', './all/large'), entry('version', './all/version'), entry('bell', './\u001b]52;c;x\u0007'),
 		{ ...ENTRY, policy: { installation: 'NOT_AVAILABLE' } }]);
 	fs.symlinkSync(outside, path.join(root, 'all/link'));
 	for (const [name, version] of [['large', '1'], ['version', '../../x']]) {
@@ -206,6 +206,9 @@ test('a hostile marketplace cannot reach outside its folder', options, async (t)
 		const { code, stderr } = await plugin(t, home, 'add', `${name}@shop`);
 		assert.deepEqual([code, why.test(stderr)], [1, true], `${name}: ${stderr}`);
 	}
+	const { stderr } = await plugin(t, home, 'add', 'bell@shop');
+	assert.match(stderr, /^Error: .*52;c;x/);
+	assert.doesNotMatch(stderr, /[\u001b\u0007]/, 'text of a manifest does not reach the terminal as it is');
 	assert.deepEqual((await listed(t, home, '--available')).installed, []);
 	assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache')).filter((name) => name.startsWith('.')), [], 'failures leave nothing');
 	const manifest = path.join(root, '.agents/plugins/marketplace.json');
@@ -219,6 +222,17 @@ test('a hostile marketplace cannot reach outside its folder', options, async (t)
 	fs.symlinkSync(path.join(outside, '.codex-plugin/plugin.json'), manifest);
 	assert.match((await market(t, home, 'add', root)).stderr, /symbolic link/);
 	assert.match((await market(t, home, 'add', outside)).stderr, /is no marketplace/);
+});
+
+test('the folder of the plugins of marketplaces is no plugin', options, async (t) => {
+	const home = makeHome(t, null), root = makeMarket(t);
+	assert.equal((await market(t, home, 'add', root)).code, 0);
+	assert.equal((await plugin(t, home, 'add', 'desk@shop')).code, 0);
+	assert.match((await plugin(t, home, 'remove', 'cache')).stderr, /no plugin named `cache`/);
+	assert.match((await plugin(t, home, 'add', makePlugin(t, 'cache', {}))).stderr, /cannot have the name `cache`/);
+	for (const args of [['remove', 'typo@shop'], ['marketplace', 'remove', 'typo']])
+		assert.equal((await plugin(t, home, ...args)).code, 1, args.join(' '));
+	assert.deepEqual((await listed(t, home)).installed.map(({ pluginId }) => pluginId), ['desk@shop']);
 });
 
 test('a project cannot name a marketplace', options, async (t) => {

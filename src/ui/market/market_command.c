@@ -25,6 +25,15 @@ struct call {
 	struct buf out;
 };
 
+/* Messages quote the text of manifests. */
+static void print_message(const char *kind, const char *text)
+{
+	auto_buf struct buf shown;
+	buf_init(&shown, LIMIT_LINE);
+	terminal_text_append(&shown, str_of(text));
+	fprintf(stderr, "%s: %.*s\n", kind, STR_ARG(buf_str(&shown)));
+}
+
 static void add_source(struct json_writer *w, const struct market *market)
 {
 	jw_key(w, "marketplaceSource");
@@ -76,7 +85,8 @@ static void add_catalog(struct call *call, struct json_writer *w, const struct m
 	struct error err;
 	struct market_catalog catalog;
 	if (market_read(market->root, &call->arena, &catalog, &err) != 0) {
-		fprintf(stderr, "warning: marketplace %s: %s\n", market->name, err.text);
+		best_effort(error_wrap(&err, "marketplace %s", market->name));
+		print_message("warning", err.text);
 		return;
 	}
 	for (size_t i = 0; i < catalog.count; i++) {
@@ -202,7 +212,7 @@ static int market_upgrade_call(struct call *call, struct error *err)
 		if (call->argument ? strcmp(list[i].name, call->argument) != 0 : !list[i].is_git)
 			continue;
 		done++;
-		if (market_upgrade(&list[i], err) != 0)
+		if (market_upgrade(call->config, &list[i], err) != 0)
 			status = error_wrap(err, "%s", list[i].name);
 		else
 			buf_printf(&call->out, "Upgraded marketplace %s.\n", list[i].name);
@@ -280,7 +290,7 @@ int market_main(int argc, char **argv)
 		if (status != 0 && err.code == ERR_usage)
 			status = cli_print_error(&plugin_command, &err);
 		else if (status != 0)
-			fprintf(stderr, "Error: %s\n", err.text);
+			print_message("Error", err.text);
 		status = status < 0 ? EXIT_FAILED : status;
 	}
 	buf_finish(&call.out);

@@ -26,6 +26,9 @@
 
 enum { EXIT_FAILED = 1 };
 
+/* The folder of the plugins of marketplaces, among those of the others. */
+static const char reserved[] = "cache";
+
 static const struct cli_option rows[] = {
 	{"config", 'c', CLI_LIST, offsetof(struct plugin_options, overrides), "key=value", NULL, NULL},
 	{"json", 0, CLI_FLAG, offsetof(struct plugin_options, is_json), NULL, NULL, "With list: print JSON"},
@@ -100,6 +103,8 @@ static int place(const char *plugins, const char *from, bool is_clone, struct er
 		return -(int)err->code;
 	const char *target = arena_printf(&arena, "%s/%.*s", plugins, STR_ARG(name));
 	struct stat st;
+	if (str_is(name, reserved))
+		return error_set(err, ERR_invalid, "a plugin cannot have the name `%s`", reserved);
 	if (lstat(target, &st) == 0)
 		return error_set(err, ERR_exists, "a plugin %.*s exists already: `codex plugin remove %.*s` removes it",
 		                 STR_ARG(name), STR_ARG(name));
@@ -140,7 +145,7 @@ static int remove_plugin(const char *home, const char *name, struct error *err)
 {
 	struct stat st;
 	auto_free char *path = xasprintf("%s/plugins/%s", home, name);
-	if (!plugin_is_name(str_of(name)) || lstat(path, &st) != 0)
+	if (!plugin_is_name(str_of(name)) || strcmp(name, reserved) == 0 || lstat(path, &st) != 0)
 		return error_set(err, ERR_not_found, "no plugin named `%s`", name);
 	if (S_ISLNK(st.st_mode) ? unlink(path) != 0 : plugin_remove_tree(path, err) != 0)
 		return S_ISLNK(st.st_mode) ? error_sys(err, errno, "cannot remove %s", path) : -(int)err->code;
