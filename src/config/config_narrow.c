@@ -338,9 +338,9 @@ static bool has_mode(const struct toml *settings)
 	       toml_find(features, STR("web_search_cached"));
 }
 
-/* A switch of the search becomes a member of its table: it would replace the user's table and its domains. Turning the
- * search off also holds above the user's mode; without one no mode is added, because it would hold above the switch of
- * a later layer, such as the command line. */
+/* A switch of the search becomes a member of its table if the user has one, which it would replace with its domains.
+ * Turning the search off also holds above the user's mode; without one no mode is added, because it would hold above
+ * the switch of a later layer, such as the command line. */
 static void settle_search(struct config_layers *layers, const struct toml *user, struct toml *root)
 {
 	struct toml *tools = toml_get(root, "tools"), *value = toml_get(tools, "web_search");
@@ -350,7 +350,8 @@ static void settle_search(struct config_layers *layers, const struct toml *user,
 		mode->text = STR("disabled");
 		toml_add(layers->arena, root, STR("web_search"), mode);
 	}
-	if (!toml_is(value, TOML_bool))
+	const struct toml *users = toml_find(toml_find(user, STR("tools")), STR("web_search"));
+	if (!toml_is(value, TOML_bool) || !toml_is(users, TOML_table))
 		return;
 	struct toml *table = toml_new(layers->arena, TOML_table, value->source, value->line);
 	struct toml *enabled = toml_new(layers->arena, TOML_bool, value->source, value->line);
