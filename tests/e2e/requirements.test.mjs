@@ -283,6 +283,23 @@ test("the administrator's files are above the role of a subagent", options, asyn
 	assert.ok(!child.body.tools.some(({ name }) => name === 'exec_command'));
 });
 
+test('a user file that cannot be parsed does not switch off the rules about logins', options, async (t) => {
+	const home = makeHome(t, null), cwd = tempDir(t, 'cwd');
+	fs.writeFileSync(path.join(home, 'config.toml'), '[');
+	const login = async (rules) => {
+		const bin = machine(t, { 'requirements.toml': rules });
+		const { child, done } = launch(t, bin, ['login', '--with-api-key'], { cwd, env: cleanEnv(home) });
+		child.stdin.end('sk-test\n');
+		return done;
+	};
+	const { code, stderr } = await login('allowed_login_methods = ["chatgpt"]\n');
+	assert.equal(code, 1);
+	assert.match(stderr, /allowed_login_methods/);
+	assert.equal(fs.existsSync(path.join(home, 'auth.json')), false);
+	assert.equal((await login('allowed_login_methods = ["api"]\n')).code, 0);
+	assert.equal(fs.existsSync(path.join(home, 'auth.json')), true, 'the file itself does not prevent a login');
+});
+
 test('only the marketplaces and plugins of requirements.toml can be added', options, async (t) => {
 	const root = fs.realpathSync(tempDir(t, 'market')), home = makeHome(t, null), cwd = tempDir(t, 'cwd');
 	const write = (file, value) => {

@@ -226,26 +226,29 @@ static int sign_in(const struct login_command_options *options, const struct con
 	return is_excluded(config, login_method_chatgpt, "ChatGPT") ? EXIT_FAILED : login_session_run(&session);
 }
 
-/* config is NULL if it cannot be loaded, for the reason why. That must not prevent a key from being stored. */
+/* config is NULL if it cannot be loaded, for the reason why. That must not prevent a key from being stored, if the
+ * rules permit it: they are the configuration without the user's file. */
 static int run(const struct login_command_options *options, const struct cli_word *word, const char *home,
-               const struct config *config, const struct error *why)
+               const struct config *config, const struct config *rules, const struct error *why)
 {
 	if (word)
 		return print_status(home, config);
 	if (options->with_access_token)
 		return read_access_token(config, why);
 	if (options->with_api_key)
-		return is_excluded(config, login_method_api, "API key") ? EXIT_FAILED : store_key(home, config);
+		return is_excluded(rules, login_method_api, "API key") ? EXIT_FAILED : store_key(home, config);
 	return sign_in(options, config, why);
 }
 
-static struct config *load_config(const struct cli_result *result, struct error *err)
+static struct config *load_config(const struct cli_result *result, bool ignores_user, struct error *err)
 {
 	VEC(struct str) overrides = {0};
 	vec_for_each(text, &result->overrides)
 		vec_push(&overrides, str_of(*text));
-	struct config_source source = {
-		.ignore_project = true, .overrides = overrides.items, .override_count = overrides.count};
+	struct config_source source = {.ignore_project = true,
+	                               .ignore_user_config = ignores_user,
+	                               .overrides = overrides.items,
+	                               .override_count = overrides.count};
 	struct config *config = config_load(&source, err);
 	vec_finish(&overrides);
 	return config;
@@ -272,10 +275,14 @@ static int login(const struct login_command_options *options, const struct cli_r
 	auto_free char *home = config_env_home(&err);
 	if (!home)
 		return fail(&err);
-	struct config *config = load_config(result, &why);
+	struct config *config = load_config(result, false, &why);
 	if (!config && result->overrides.count)
 		return fail_override(&why);
-	int status = run(options, result->word, home, config, &why);
+	struct config *rules = config ? NULL : load_config(result, true, &err);
+	if (!config && !rules)
+		return fail_override(&err);
+	int status = run(options, result->word, home, config, config ? config : rules, &why);
+	config_unref(rules);
 	config_unref(config);
 	return status;
 }
@@ -297,7 +304,7 @@ static int logout(const struct cli_result *result)
 	auto_free char *home = config_env_home(&err);
 	if (!home)
 		return fail(&err);
-	struct config *config = load_config(result, &err);
+	struct config *config = load_config(result, false, &err);
 	if (!config && result->overrides.count)
 		return fail_override(&err);
 	int status = login_session_logout(home, config);
