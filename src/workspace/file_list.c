@@ -111,14 +111,26 @@ static void drop_folder(struct file_list *list, uint32_t number)
 	folder->is_gone = true;
 }
 
-/* Drops the folder of that name, which a process may still hold. */
+/* True if a folder in it is in the list. */
+static bool has_child(const struct file_folder *folder)
+{
+	for (size_t i = 0; i < folder->entries.count; i++)
+		if (folder->entries.items[i] & FILE_ENTRY_entered)
+			return true;
+	return false;
+}
+
+/* Drops the folder of that name, which a process may still hold. What was removed has lost its own folders before, so
+ * one that has some was made since, and is not known as it is. */
 static void drop_child(struct file_list *list, uint32_t parent, struct str name)
 {
 	list->is_lost |= ++list->gone > GARBAGE;
 	for (uint32_t i = parent + 1; i < list->folders.count && !list->is_lost; i++) {
 		const struct file_folder *folder = &list->folders.items[i];
-		if (!folder->is_gone && folder->parent == parent && str_eq(name_of(list, folder), name))
-			drop_folder(list, i);
+		if (folder->is_gone || folder->parent != parent || !str_eq(name_of(list, folder), name))
+			continue;
+		list->is_lost |= has_child(folder);
+		drop_folder(list, i);
 	}
 }
 

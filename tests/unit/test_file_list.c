@@ -187,6 +187,23 @@ static void a_large_list_is_read_in_slices(void **state)
 	file_list_destroy(list);
 }
 
+static void an_old_end_is_not_that_of_a_new_folder(void **state)
+{
+	(void)state;
+	struct file_list *list = first_slice();
+	atomic_bool stop = false;
+	assert_int_equal(unlink(temp_path("r/a/x")), 0);
+	assert_int_equal(rmdir(temp_path("r/a")), 0);
+	put("r/a/sub/f");
+	while (!file_list_walk(list, &stop))
+		;
+	file_list_refresh(list); /* reports the end of the former folder */
+	while (!file_list_walk(list, &stop))
+		;
+	assert_int_equal(count_entries(list), LIMIT_SEARCH_SLICE + 5);
+	file_list_destroy(list);
+}
+
 static void a_moved_folder_is_walked_again(void **state)
 {
 	(void)state;
@@ -666,6 +683,7 @@ int main(void)
 		TEST(a_removed_folder_and_one_of_its_name_are_two),
 		TEST(a_removed_folder_that_is_held_and_one_of_its_name_are_two),
 		TEST(a_large_list_is_read_in_slices),
+		TEST(an_old_end_is_not_that_of_a_new_folder),
 		TEST(a_moved_folder_is_walked_again),
 		TEST(ignore_files_are_watched),
 		TEST(ignore_files_that_are_links_are_watched),
