@@ -45,7 +45,7 @@ static bool has_text(const struct toml *table, const char *key, const char *text
 	return toml_is(value, TOML_string) && text && str_is(value->text, text);
 }
 
-/* True if an entry of allowed_sources has this source. What it does not understand, it does not allow. */
+/* True if an entry of allowed_sources has this source. An entry of another form allows nothing. */
 static bool allows(const struct toml *entry, const struct market *market)
 {
 	return has_text(entry, "source", market->is_git ? "git" : "local") &&

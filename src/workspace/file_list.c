@@ -120,7 +120,7 @@ static bool has_child(const struct file_folder *folder)
 	return false;
 }
 
-/* Drops the folder of that name, which a process may still hold. What was removed has lost its own folders before, so
+/* Drops the folder of that name, which a process may still hold. A removed folder has lost its own folders before, so
  * one that has some was made since, and is not known as it is. */
 static void drop_child(struct file_list *list, uint32_t parent, struct str name)
 {

@@ -322,7 +322,8 @@ test('only the marketplaces and plugins of requirements.toml can be added', opti
 	assert.equal((await plugin(shop, 'marketplace', 'add', root)).code, 0);
 	assert.match((await plugin(shop, 'add', 'desk@shop')).stderr, /\[plugins\] does not list `desk@shop`/);
 	assert.match((await plugin(none, 'add', 'desk@shop')).stderr, /\[marketplaces\] does not allow the source/);
-	const both = machine(t, { 'requirements.toml': `[marketplaces]\nrestrict_to_allowed_sources = true\n${source(root)}[plugins."desk@shop"]\nenabled = true\n` });
+	const limit = `[marketplaces]\nrestrict_to_allowed_sources = true\n${source(root)}`;
+	const both = machine(t, { 'requirements.toml': `${limit}[plugins."desk@shop"]\nenabled = true\n` });
 	assert.equal((await plugin(both, 'add', 'desk@shop')).code, 0);
 	assert.match((await plugin(shop, 'list')).stdout, /^desk@shop\tdisabled\t/);
 });
