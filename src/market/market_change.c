@@ -124,7 +124,7 @@ static char *beside(const char *path, const char *kind)
 static int move_in(const char *from, const char *to, struct error *err)
 {
 	struct error ignored;
-	if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, RENAME_EXCHANGE) == 0)
+	if (syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 2 /* RENAME_EXCHANGE */) == 0)
 		best_effort(plugin_remove_tree(from, &ignored));
 	else if (errno != ENOENT || rename(from, to) != 0)
 		return error_sys(err, errno, "cannot create %s", to);
