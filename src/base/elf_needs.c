@@ -150,9 +150,9 @@ bool elf_needs_version(const struct elf_needs *needs, uint16_t index, struct elf
 	ElfW(Verneed) library;
 	uint64_t at = needs->needed, count = needs->needed_count;
 	for (; count > 0 && take(needs, at, &library, sizeof(library)); count--, at += library.vn_next) {
-		ret->library = name_at(needs, library.vn_file);
+		ret->file = name_at(needs, library.vn_file);
 		if (find_in(needs, at + library.vn_aux, index, library.vn_cnt, ret))
-			return ret->library.ptr;
+			return ret->file.ptr;
 		if (!library.vn_next)
 			return false;
 	}

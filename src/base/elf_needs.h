@@ -23,7 +23,7 @@ struct elf_needs {
 };
 
 struct elf_version {
-	struct str library, name;
+	struct str file, name; /* file: that of the library */
 	uint32_t hash;
 };
 

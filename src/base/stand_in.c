@@ -32,9 +32,9 @@ void stand_in_allow(const char *nsswitch)
 #ifdef __GLIBC__
 
 static const struct row {
-	const char *library, *symbols, *start;
+	const char *stem, *symbols, *start;
 } rows[] = {
-#define STAND_IN(library, symbols, start) {library, symbols, start},
+#define STAND_IN(stem, symbols, start) {stem, symbols, start},
 #include "base/stand_in.def"
 #undef STAND_IN
 };
@@ -167,13 +167,13 @@ static void consider_symbol(struct object *object, const struct elf_needs *needs
                             struct str library)
 {
 	uint16_t index;
-	struct elf_version version = {.library = library};
+	struct elf_version version = {.file = library};
 	struct str name = elf_needs_symbol(needs, i, &index);
 	size_t len = strlen(row->symbols);
 	bool is_tls = str_is(name, tls_start), is_versioned = index >= 2;
 	if (is_versioned && !elf_needs_version(needs, index, &version))
 		return;
-	bool is_own = is_versioned ? str_eq(version.library, library)
+	bool is_own = is_versioned ? str_eq(version.file, library)
 	                           : name.len >= len && strncasecmp(name.ptr, row->symbols, len) == 0;
 	if (!is_own && !is_tls)
 		return;
@@ -309,7 +309,7 @@ static bool load_image(struct loaded *loaded, struct str image)
 static const struct row *find_row(struct str library)
 {
 	for (size_t i = 0; library.ptr && i < countof(rows); i++)
-		if (str_has_prefix(library, rows[i].library))
+		if (str_has_prefix(library, rows[i].stem))
 			return &rows[i];
 	return NULL;
 }
@@ -342,7 +342,7 @@ static bool load_tls(const struct elf_needs *needs, void **ret_handle)
 		if (!str_is(elf_needs_symbol(needs, i, &index), tls_start))
 			continue;
 		if (elf_needs_version(needs, index, &version))
-			*ret_handle = dlopen(version.library.ptr, RTLD_LAZY | RTLD_LOCAL);
+			*ret_handle = dlopen(version.file.ptr, RTLD_LAZY | RTLD_LOCAL);
 		void *start = *ret_handle ? dlsym(*ret_handle, tls_start) : NULL;
 		memcpy(&tls.start, &start, sizeof(start));
 		return start;

@@ -17,9 +17,9 @@
 static const char file[] = "libcurl.so.4";
 
 static const struct {
-	const char *library, *symbols;
+	const char *stem, *symbols;
 } rows[] = {
-#define STAND_IN(library, symbols, start) {library, symbols},
+#define STAND_IN(stem, symbols, start) {stem, symbols},
 #include "base/stand_in.def"
 #undef STAND_IN
 };
@@ -49,7 +49,7 @@ static int run_apart(int (*part)(void))
 static bool is_row(const char *path)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-		if (str_has_prefix(path_name(path), rows[i].library))
+		if (str_has_prefix(path_name(path), rows[i].stem))
 			return true;
 	return false;
 }
@@ -307,7 +307,7 @@ static void read_all(const char *path)
 		struct elf_version version;
 		elf_needs_symbol(&needs, i, &index);
 		if (elf_needs_version(&needs, index, &version))
-			assert_non_null(version.library.ptr);
+			assert_non_null(version.file.ptr);
 	}
 	elf_needs_finish(&needs);
 }
