@@ -161,6 +161,18 @@ bool host_is_proc_file(int fd)
 	return fstatfs(fd, &system) == 0 && system.f_type == PROC_SUPER_MAGIC;
 }
 
+bool host_is_local(long type)
+{
+	enum { ZFS = 0x2fc12fc1, BCACHEFS = (int)0xca451a4e };
+	static const int known[] = {
+		EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC, TMPFS_MAGIC, ZFS, BCACHEFS};
+	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++) {
+		if ((int)type == known[i])
+			return true;
+	}
+	return false;
+}
+
 const char *host_program(void)
 {
 	return "/proc/self/exe";

@@ -36,6 +36,7 @@ int host_status_read(const char *path, bool follows_links, struct host_status *r
 /* Renames unless there is a file at `to` (EEXIST). 0, or -1; EINVAL or ENOSYS: the file system cannot do this. */
 int host_rename_new(const char *from, const char *to);
 bool host_is_proc_file(int fd); /* its content is about processes, not data of a disk */
+bool host_is_local(long type);  /* only this machine writes to file systems of this f_type */
 
 /* ---- this process ---- */
 

@@ -5,20 +5,18 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <linux/magic.h>
 #include <stdalign.h>
 #include <stdlib.h>
 #include <sys/inotify.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
 
 enum {
-	MAGIC_ZFS = 0x2fc12fc1,
-	MAGIC_BCACHEFS = (int)0xca451a4e,
 	CONTENT = IN_MODIFY | IN_ATTRIB,
 	NAMES = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF,
 	ENDED = NAMES | IN_UNMOUNT | IN_Q_OVERFLOW | IN_IGNORED,
@@ -48,19 +46,10 @@ void rollout_watch_destroy(struct rollout_watch *watch)
 	free(watch);
 }
 
-/* True for file systems that only this machine writes to. */
 static bool is_local(const char *folder)
 {
-	static const int known[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
-	                            TMPFS_MAGIC,      MAGIC_ZFS,       MAGIC_BCACHEFS};
 	struct statfs fs;
-	if (statfs(folder, &fs) != 0)
-		return false;
-	for (size_t i = 0; i < countof(known); i++) {
-		if ((int)fs.f_type == known[i])
-			return true;
-	}
-	return false;
+	return statfs(folder, &fs) == 0 && host_is_local(fs.f_type);
 }
 
 bool rollout_watch_add(struct rollout_watch *watch, const char *folder)

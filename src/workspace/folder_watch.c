@@ -15,13 +15,12 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/host.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "workspace/folder_rules.h"
 
 enum {
-	MAGIC_ZFS = 0x2fc12fc1,
-	MAGIC_BCACHEFS = (int)0xca451a4e,
 	NAMES = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO,
 	OF_FOLDER = NAMES | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR | IN_MASK_CREATE,
 	OF_FILE = IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF,
@@ -57,19 +56,10 @@ void folder_watch_destroy(struct folder_watch *watch)
 	free(watch);
 }
 
-/* True for file systems that only this machine writes to. */
 static bool is_local(int fd)
 {
-	static const int known[] = {EXT4_SUPER_MAGIC, XFS_SUPER_MAGIC, BTRFS_SUPER_MAGIC, F2FS_SUPER_MAGIC,
-	                            TMPFS_MAGIC,      MAGIC_ZFS,       MAGIC_BCACHEFS,    OVERLAYFS_SUPER_MAGIC};
 	struct statfs fs;
-	if (fstatfs(fd, &fs) != 0)
-		return false;
-	for (size_t i = 0; i < countof(known); i++) {
-		if ((int)fs.f_type == known[i])
-			return true;
-	}
-	return false;
+	return fstatfs(fd, &fs) == 0 && (host_is_local(fs.f_type) || (int)fs.f_type == OVERLAYFS_SUPER_MAGIC);
 }
 
 int folder_watch_add(struct folder_watch *watch, int fd, bool is_file)
