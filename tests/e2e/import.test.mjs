@@ -2,7 +2,7 @@
 // overwriting anything, and nothing of the user's own in a project.
 
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -416,4 +416,53 @@ test('without codex-fleet a request names what to install', options, async (t) =
 	fs.copyFileSync(codexBin, alone);
 	const server = await startAppServer(t, null, { home: makeHome(t, null), bin: alone });
 	await assert.rejects(server.request('externalAgentConfig/detect', { includeHome: true }), /cannot find codex-fleet: install the package codex-c-fleet/);
+});
+
+// ---- the course of an import ----
+
+/** An import of a skill and then of a setting, which waits for the lock of config.toml; holds it until let go. */
+async function beginSlow(t) {
+	const it = await begin(t, { '.claude/skills/one/SKILL.md': '---\nname: one\ndescription: d\n---\n', '.claude/settings.json': { env: { FOO: 'x' } } });
+	const holder = spawn('flock', [it.codex, 'sh', '-c', 'echo held; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] });
+	t.after(() => holder.kill('SIGKILL'));
+	await new Promise((resolve) => holder.stdout.once('data', resolve));
+	const release = () => new Promise((resolve) => { holder.once('close', resolve); holder.stdin.end(); });
+	const items = ['SKILLS', 'CONFIG'].map((itemType) => ({ itemType, description: '' }));
+	const { importId } = await it.server.request('externalAgentConfig/import', { migrationItems: items });
+	const { params } = await it.server.next('externalAgentConfig/import/progress');
+	assert.deepEqual([params.importId, params.itemTypeResults[0].successes[0].source], [importId, 'one']);
+	assert.deepEqual(it.server.all('externalAgentConfig/import/completed'), [], 'it goes on');
+	return { ...it, importId, release };
+}
+
+test('progress arrives while the import goes on, after its response', options, async (t) => {
+	const { codex, server, release, importId } = await beginSlow(t);
+	assert.doesNotMatch(read(codex, 'config.toml'), /FOO/);
+	await release();
+	const { params } = await server.next('externalAgentConfig/import/completed');
+	assert.deepEqual([params.importId, params.itemTypeResults.map(({ itemType, successes }) => [itemType, successes.length])],
+		[importId, [['SKILLS', 1], ['CONFIG', 1]]]);
+	assert.equal((await server.request('config/read', {})).config.shell_environment_policy.set.FOO, 'x');
+	const order = server.messages.map(({ id, method, result }) => method ?? (result?.importId ? 'response' : id));
+	assert.ok(order.indexOf('response') < order.indexOf('externalAgentConfig/import/progress'), order.join());
+});
+
+test('an import ends with its client', options, async (t) => {
+	const { codex, server, release } = await beginSlow(t);
+	assert.equal((await server.end()).code, 0);
+	await release();
+	assert.doesNotMatch(read(codex, 'config.toml'), /FOO/);
+});
+
+test('an import whose command is killed is completed with the reason', options, async (t) => {
+	const { codex, server, importId } = await beginSlow(t);
+	const pid = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name)).find((name) => {
+		try {
+			return read('/proc', name, 'cmdline').includes('\0import\0--rpc\0') && read('/proc', name, 'environ').includes(`CODEX_HOME=${codex}\0`);
+		} catch { return false; }
+	});
+	process.kill(Number(pid), 'SIGKILL');
+	const { params } = await server.next('externalAgentConfig/import/completed');
+	assert.deepEqual([params.importId, params.itemTypeResults[0].failures.map(({ message }) => message)], [importId, ['codex import was ended']]);
+	assert.equal((await server.end()).code, 0);
 });

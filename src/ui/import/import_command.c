@@ -1,6 +1,6 @@
 /* `codex import`, for people and, with --rpc, for the app-server: it reads {"importId":…,"params":{…}} on standard
  * input and prints the items that it detects, separated by commas; with an importId it prints one line for each
- * imported item, and a last one with all of them, as the notifications have them. */
+ * imported item when it is done, and a last one with all of them, as the notifications have them. */
 #include "ui/import/import_command.h"
 
 #include <stdio.h>
@@ -100,18 +100,24 @@ static int show(struct import *import, const struct import_options *options, str
 
 /* ---- for the app-server ---- */
 
-static void append_results(struct str id, const char *results, size_t len, struct buf *out)
+/* Prints the results as one line. The last one has "isLast". */
+static int print_results(struct str id, struct str results, bool is_last, struct error *err)
 {
-	struct json_writer w = json_writer(out);
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_IMPORT_TEXT);
+	struct json_writer w = json_writer(&out);
 	jw_object(&w);
 	jw_member_str(&w, "importId", id);
 	jw_key(&w, "itemTypeResults");
 	jw_array(&w);
-	if (len)
-		jw_raw(&w, str_n(results, len));
+	if (results.len)
+		jw_raw(&w, results);
 	jw_array_end(&w);
+	if (is_last)
+		jw_member_bool(&w, "isLast", true);
 	jw_object_end(&w);
-	buf_append_char(out, '\n');
+	buf_append_char(&out, '\n');
+	return print(&out, err);
 }
 
 /* Joins the results of one type, as codex 0.169 does. */
@@ -134,30 +140,40 @@ static void join(struct import_result *all, size_t *count, const struct import_r
 	}
 }
 
-static void import_all(struct import *import, struct str id, const struct json *items, struct buf *out)
+/* Joined results of all types; each is freed as it is written. */
+static void write_joined(struct import_result *all, size_t count, struct buf *out)
 {
+	for (size_t i = 0; i < count; i++) {
+		if (i)
+			buf_append_char(out, ',');
+		out->over |= all[i].successes.over || all[i].failures.over;
+		import_result_write(&all[i], out);
+		import_result_finish(&all[i]);
+	}
+}
+
+/* Imports and prints item by item. *all has the results of all that were printed. A reader that has gone ends it. */
+static int import_all(struct import *import, struct str id, const struct json *items, struct buf *all,
+                      struct error *err)
+{
+	int status = 0;
 	size_t count = 0;
 	auto_buf struct buf text;
-	struct import_result *all = arena_array(&import->arena, struct import_result, items->count);
+	struct import_result *joined = arena_array(&import->arena, struct import_result, items->count);
 	buf_init(&text, 2 * LIMIT_IMPORT_TEXT);
 	json_for_each(item, items) {
 		struct import_result result;
+		if (status != 0)
+			break;
 		import_item(import, item, &result);
 		buf_clear(&text);
 		import_result_write(&result, &text);
-		append_results(id, text.data, text.len, out);
-		join(all, &count, &result);
+		status = print_results(id, buf_str(&text), false, err);
+		join(joined, &count, &result);
 		import_result_finish(&result);
 	}
-	buf_clear(&text);
-	for (size_t i = 0; i < count; i++) {
-		if (i)
-			buf_append_char(&text, ',');
-		out->over |= all[i].successes.over || all[i].failures.over;
-		import_result_write(&all[i], &text);
-		import_result_finish(&all[i]);
-	}
-	append_results(id, text.data, text.len, out);
+	write_joined(joined, count, all);
+	return status;
 }
 
 /* A folder that is no project has nothing. */
@@ -200,30 +216,34 @@ static int on_record(struct import *import, const struct json *request, struct b
 }
 
 /* The files are imported even if the history cannot be written, so that is no failure of the import. */
-static void record(struct import *import, struct str id, const struct json *params, struct str last)
+static void record(struct import *import, struct str id, const struct json *params, struct str results)
 {
 	struct error err;
-	const struct json *completed = json_parse(&import->arena, last, &err);
+	auto_buf struct buf list;
+	buf_init(&list, LIMIT_IMPORT_TEXT + 2);
+	buf_printf(&list, "[%.*s]", STR_ARG(results));
 	const struct import_entry entry = {id, json_get_str(params, "providerId"),
-	                                   json_get(completed, "itemTypeResults")};
-	if (!completed || import_history_add(import->codex, &entry, &err) != 0)
+	                                   json_parse_copy(&import->arena, buf_str(&list), &err)};
+	if (!entry.results || import_history_add(import->codex, &entry, &err) != 0)
 		fail(&err);
 }
 
 static int on_import(struct import *import, const struct json *request, struct buf *out, struct error *err)
 {
+	auto_buf struct buf all;
 	const struct json *params = json_get(request, "params"), *items = json_get(params, "migrationItems");
 	struct str id = json_get_str(request, "importId");
+	(void)out;
+	buf_init(&all, LIMIT_IMPORT_TEXT);
 	if (is_other_source(params))
 		return error_set(err, ERR_unsupported, "Cursor is not supported, only Claude Code");
 	if (!items || !items->count)
 		return 0; /* as codex 0.169, without a notification */
-	import_all(import, id, items, out);
-	struct str last = str_trim_end(buf_str(out));
-	ptrdiff_t before = str_rfind_char(last, '\n');
-	if (!out->over)
-		record(import, id, params, str_skip(last, (size_t)(before + 1)));
-	return 0;
+	int status = import_all(import, id, items, &all, err);
+	if (all.over)
+		return print(&all, err);
+	record(import, id, params, buf_str(&all));
+	return status == 0 ? print_results(id, buf_str(&all), true, err) : status;
 }
 
 static const struct {
