@@ -298,6 +298,7 @@ static const struct row {
 	{NULL, "collaboration_mode", mode_kind_widens},
 	{"features", "web_search_request", search_request_widens},
 	{"features", "web_search_cached", search_cache_widens},
+	{"features", "plugins", always_widens}, /* their hooks may guard the user against the project */
 	{"features", "collab", subagents_widen},
 	{"features", "multi_agent_v2", subagents_widen},
 	{"features", "subagent_tools", subagents_widen},

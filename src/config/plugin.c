@@ -20,10 +20,16 @@ static bool is_plugin(const char *root)
 	return file_is_regular(file);
 }
 
+static bool is_off(const struct toml *value)
+{
+	return toml_is(value, TOML_bool) && !value->boolean;
+}
+
 static bool is_enabled(const struct toml *tree, const char *name)
 {
-	const struct toml *enabled = toml_get(toml_get(toml_get(tree, "plugins"), name), "enabled");
-	return !toml_is(enabled, TOML_bool) || enabled->boolean;
+	const struct toml *feature = toml_get(toml_get(tree, "features"), "plugins");
+	return !is_off(feature) && !is_off(toml_get(feature, "enabled")) &&
+	       !is_off(toml_get(toml_get(toml_get(tree, "plugins"), name), "enabled"));
 }
 
 /* Returns the folder of the plugin NAME@MARKETPLACE, or NULL. Of several versions the last one by name counts. */

@@ -93,6 +93,22 @@ test('[plugins.NAME] enabled = false and --ignore-user-config leave a plugin out
 	assert.ok(!JSON.stringify(model.requests()[0].body.input).includes('Tidies'));
 });
 
+test('features.plugins = false leaves all plugins out; a project cannot set it', options, async (t) => {
+	const root = makePlugin(t, 'desk', { '.mcp.json': SERVERS, 'hooks/hooks.json': HOOKS });
+	const home = makeHome(t, null), cwd = tempDir(t, 'project');
+	await plugin(t, home, 'add', root);
+	const names = async (...args) => JSON.parse((await runCodex(t, ['mcp', 'list', '--json', ...args], { home, cwd })).stdout).map(({ name }) => name);
+	const hooks = async () => JSON.parse((await runCodex(t, ['hooks', 'list', '--json'], { home, cwd })).stdout).hooks.length;
+	fs.mkdirSync(path.join(cwd, '.codex'));
+	fs.writeFileSync(path.join(cwd, '.codex/config.toml'), 'features.plugins = false\n');
+	fs.appendFileSync(path.join(home, 'config.toml'), `[projects."${cwd}"]\ntrust_level = "trusted"\n`);
+	assert.deepEqual([await names(), await hooks()], [['mine'], 1]);
+	assert.deepEqual(await names('--disable', 'plugins'), []);
+	fs.appendFileSync(path.join(home, 'config.toml'), '[features]\nplugins = false\n');
+	assert.deepEqual([await names(), await hooks()], [[], 0]);
+	assert.match((await plugin(t, home, 'list')).stdout, /^desk\tdisabled\t/);
+});
+
 test('broken files of a plugin are warnings', options, async (t) => {
 	const root = makePlugin(t, 'desk', { 'hooks/hooks.json': '{', '.mcp.json': '[]' });
 	const model = await startModel(t, [say('one')]);

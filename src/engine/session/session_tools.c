@@ -20,8 +20,9 @@
 bool session_lacks_tool(const struct session *session, const struct tool_type *type)
 {
 	const struct config *config = session->env->config;
+	bool views = config->tools.view_image && config->features.view_image && config->features.view_image_tool;
 	return (type == tool_get(TOOL_update_plan) && !config->tools.update_plan) ||
-	       (type == tool_get(TOOL_view_image) && !config->tools.view_image);
+	       (type == tool_get(TOOL_view_image) && !views);
 }
 
 /* True if subagents are offered. Those at the depth limit cannot start others and get no tools for it. */
