@@ -9,6 +9,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "config/config.h"
+#include "config/config_required.h"
 #include "config/toml/toml_text.h"
 #include "net/http_url.h"
 #include "oauth/oauth_store.h"
@@ -56,6 +57,7 @@ const struct cli_command mcp_get_command = {
 struct shown {
 	const struct mcp_server *own;
 	enum oauth_status auth;
+	const char *reason; /* of a server that the administrator's requirements disable; NULL otherwise */
 };
 
 static const char *const auth_words[] = {
@@ -135,7 +137,7 @@ static void write_server(struct json_writer *w, const struct shown *server, bool
 	jw_object(w);
 	jw_member_str(w, "name", server->own->name);
 	jw_member_bool(w, "enabled", keys->enabled);
-	jw_member_cstr(w, "disabled_reason", NULL);
+	jw_member_cstr(w, "disabled_reason", server->reason);
 	jw_key(w, "transport");
 	jw_object(w);
 	jw_member_cstr(w, "type", mcp_transport_name(server->own->transport));
@@ -226,6 +228,8 @@ static void append_raw_cell(struct buf *out, const struct shown *server, enum co
 		append_url(out, keys->url);
 	else if (texts[column])
 		buf_append_c(out, texts[column]);
+	if (column == COLUMN_status && server->reason)
+		buf_printf(out, ": %s", server->reason);
 }
 
 /* Appends the text of a cell, "-" if it is empty. server: NULL for the title. */
@@ -348,6 +352,8 @@ static void append_server(struct buf *out, const struct shown *server)
 	char seconds[32];
 	terminal_text_append(out, server->own->name);
 	buf_printf(out, "\n  enabled: %s\n", keys->enabled ? "true" : "false");
+	if (server->reason)
+		append_fact(out, "disabled_reason", str_of(server->reason));
 	append_fact(out, "transport", str_of(mcp_transport_name(server->own->transport)));
 	(server->own->transport == MCP_TRANSPORT_stdio ? append_stdio : append_http)(out, server);
 	append_list_fact(out, "enabled_tools", &keys->enabled_tools, keys->is_set.enabled_tools);
@@ -420,6 +426,16 @@ static int print_one(const struct shown *servers, size_t count, const char *name
 	return mcp_print_error(&err);
 }
 
+/* Returns why the server is disabled, if not by the user. */
+static const char *reason_of(const struct mcp_server *server, const struct config *config, struct arena *arena)
+{
+	const struct config_required *required = config_required(config);
+	const struct toml *enabled = toml_get(toml_find(config->mcp_servers, server->name), "enabled");
+	if (server->keys.enabled || !required || strcmp(enabled->source, required->path) != 0)
+		return NULL;
+	return arena_printf(arena, "requirements (%s)", required->path);
+}
+
 /* name: NULL lists all servers. */
 static int show(const struct list_options *options, const char *name)
 {
@@ -433,7 +449,8 @@ static int show(const struct list_options *options, const char *name)
 	const struct mcp_server *servers = mcp_servers_bind(&binder, config->mcp_servers, &count);
 	struct shown *shown = arena_array(&arena, struct shown, count);
 	for (size_t i = 0; i < count; i++)
-		shown[i] = (struct shown){&servers[i], oauth_status_of(&servers[i], config_home(config))};
+		shown[i] = (struct shown){&servers[i], oauth_status_of(&servers[i], config_home(config)),
+		                          reason_of(&servers[i], config, &arena)};
 	int status =
 		name ? print_one(shown, count, name, options->is_json) : print_list(shown, count, options->is_json);
 	config_unref(config);
