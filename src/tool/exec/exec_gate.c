@@ -264,8 +264,9 @@ static void write_refusal(const struct exec_command *command, const struct judge
 		           judgement->is_ruled ? "a rule of the user's wants an approval" : "it needs an approval",
 		           judgement->is_ruled ? "rules" : "sandbox_approval");
 	else if (judgement->is_ruled)
-		buf_append_c(out, "a rule of the user's forbids it, or wants an approval that "
-		                  "nobody may be asked for"); /* words: quoted */
+		buf_append_c(out, judgement->is_unaskable
+		                          ? "a rule about commands requires an approval, and nobody can be asked"
+		                          : "a rule about commands forbids it");
 	else
 		buf_append_c(out, "it destroys what cannot be had back, and "
 		                  "nobody may be asked under this policy. " /* words: quoted */
