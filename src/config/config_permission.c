@@ -29,6 +29,25 @@ static const struct {
 	{":danger-full-access", sandbox_mode_danger_full_access},
 };
 
+bool config_permission_is_built_in(struct str name, enum sandbox_mode *ret)
+{
+	for (size_t i = 0; i < countof(built_in); i++) {
+		*ret = built_in[i].mode;
+		if (str_is(name, built_in[i].name))
+			return true;
+	}
+	return false;
+}
+
+const char *config_permission_of_mode(enum sandbox_mode mode)
+{
+	for (size_t i = 0; i < countof(built_in); i++) {
+		if (built_in[i].mode == mode)
+			return built_in[i].name;
+	}
+	return NULL;
+}
+
 static int refuse(const struct resolver *r, const struct toml *node, const char *why)
 {
 	char where[CONFIG_PLACE_SIZE], shown[TOML_KEY_SHOWN];

@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "config/config_env.h"
+#include "config/config_permission.h"
 #include "config/hook_table.h"
 #include "protocol/message/approval.h"
 
@@ -19,11 +20,14 @@ static const struct {
 	const char *key, *fixes;
 } fixed[] = {
 	{"features", "features"},
+	{"feature_requirements", "features"},
 	{"allow_login_shell", "allow_login_shell"},
 	{"model_provider", "model_provider"},
 	{"model_providers", "model_providers"},
 	{"chatgpt_base_url", "chatgpt_base_url"},
 	{"cli_auth_credentials_store", "cli_auth_credentials_store"},
+	{"otel", "otel"},
+	{"model_catalog_json", "model_catalog_json"},
 	{"allowed_chatgpt_workspaces", "forced_chatgpt_workspace_id"},
 };
 
@@ -33,8 +37,11 @@ static const struct {
 } refused[] = {
 	{"filesystem", "this version cannot limit which files commands read"},
 	{"network", "this version cannot limit commands to certain hosts; the sandbox permits all or none"},
-	{"permissions", "this version has the built-in permission profiles only; use allowed_sandbox_modes"},
-	{"allowed_permission_profiles", "this version has the built-in ones only; use allowed_sandbox_modes"},
+	{"experimental_network",
+         "this version cannot limit commands to certain hosts; the sandbox permits all or none"},
+	{"permissions",
+         "this version has no permission profiles of the administrator; use allowed_permission_profiles"},
+	{"config_server", "this version does not read settings of a server; put them into this file"},
 	{"remote_sandbox_config", "this version does not distinguish host names; use allowed_sandbox_modes"},
 };
 
@@ -103,8 +110,12 @@ static int check_list(const struct toml *list, size_t row, struct error *err)
 	return list->child || lists[row].may_be_empty ? 0 : fail_at(list, lists[row].key, "the list is empty", err);
 }
 
-static int check_features(const struct toml *features, struct error *err)
+static int check_features(const struct toml *root, struct error *err)
 {
+	const struct toml *features = toml_get(root, "features"), *other = toml_get(root, "feature_requirements");
+	if (features && other)
+		return fail_at(other, "feature_requirements", "it is another name of `features`; use one of them", err);
+	features = features ? features : other;
 	if (features && features->kind != TOML_table)
 		return fail_at(features, "features", "expected a table", err);
 	toml_for_each(it, features) {
@@ -150,7 +161,7 @@ static int check_review(const struct toml *root, struct error *err)
 
 static int check(const struct toml *root, struct error *err)
 {
-	int status = check_features(toml_get(root, "features"), err)
+	int status = check_features(root, err)
 	                     ?: hook_table_check(toml_get(root, "hooks"), true, err) ?: check_review(root, err);
 	for (size_t i = 0; i < countof(refused) && status == 0; i++) {
 		const struct toml *found = toml_get(root, refused[i].key);
@@ -199,7 +210,7 @@ static int bind(struct config_required *required, struct config_layers *layers, 
 	struct config_binder binder = {.arena = layers->arena, .home = config_env("HOME"), .cwd = "/"};
 	int status = config_bind(&binder, &config_requirements_keys, root, "", &required->keys, err);
 	if (status == 0)
-		status = check(root, err);
+		status = check(root, err) ?: config_required_check_profiles(root, &required->initial_mode, err);
 	if (status == 0)
 		status = check_rules_size(required, root, err);
 	if (status == 0)
@@ -259,11 +270,12 @@ static int refuse(const struct config_required *required, const char *key, const
 
 int config_required_check_sandbox(const struct config_required *required, enum sandbox_mode mode, struct error *err)
 {
-	const char *word = enum_wire(&enum_sandbox_mode, (int)mode);
-	if (!required ||
-	    !excludes(required->keys.is_set.allowed_sandbox_modes, &required->keys.allowed_sandbox_modes, word))
+	const char *word = enum_wire(&enum_sandbox_mode, (int)mode), *profile = config_permission_of_mode(mode);
+	if (!required)
 		return 0;
-	return refuse(required, "allowed_sandbox_modes", &required->keys.allowed_sandbox_modes, word, err);
+	if (excludes(required->keys.is_set.allowed_sandbox_modes, &required->keys.allowed_sandbox_modes, word))
+		return refuse(required, "allowed_sandbox_modes", &required->keys.allowed_sandbox_modes, word, err);
+	return config_required_check_profile(required, str_of(profile ? profile : word), err);
 }
 
 int config_required_check_policy(const struct config_required *required, const struct sandbox *policy,
@@ -392,9 +404,10 @@ static int limit_sandbox(const struct config_required *required, struct config_l
 		return 0;
 	if (value && str_has_prefix(str_of(value->source), "--dangerously"))
 		return error_set(err, ERR_denied, "%s: %s", value->source, why.text);
-	config->sandbox_mode = sandbox_mode_read_only;
+	config->sandbox_mode = required->initial_mode;
 	if (value)
-		config_layer_warn(layers, "sandbox_mode is read-only: %s", why.text);
+		config_layer_warn(layers, "sandbox_mode is %s: %s",
+		                  enum_wire(&enum_sandbox_mode, (int)config->sandbox_mode), why.text);
 	return 0;
 }
 
@@ -473,6 +486,7 @@ int config_required_apply(const struct config_required *required, struct config_
 	limit_approval(required, layers, tree, config);
 	limit_reviewer(required, layers, tree, config);
 	limit_search(required, layers, config);
+	config_required_limit_profile(required, layers, config);
 	warn_features(required, layers, tree);
 	return limit_sandbox(required, layers, tree, config, err);
 }

@@ -19,7 +19,8 @@ struct buf;
 struct config_required {
 	const char *path;
 	struct config_requirements keys;
-	const struct toml *root; /* the file without the keys that it fixes */
+	const struct toml *root;        /* the file without the keys that it fixes */
+	enum sandbox_mode initial_mode; /* replaces modes and profiles that are not permitted */
 };
 
 /* Reads the file at path and pushes the settings that it fixes as a layer. A file that does not exist sets *ret to
@@ -35,6 +36,9 @@ must_check int config_required_apply(const struct config_required *required, str
 
 /* The checks: 0 if the requirements permit the value. required may be NULL, which permits everything. */
 must_check int config_required_check_sandbox(const struct config_required *required, enum sandbox_mode mode,
+                                             struct error *err);
+/* As config_required_check_sandbox, for the name of a permission profile. */
+must_check int config_required_check_profile(const struct config_required *required, struct str name,
                                              struct error *err);
 /* As config_required_check_sandbox, for a policy of the wire. */
 must_check int config_required_check_policy(const struct config_required *required, const struct sandbox *policy,
@@ -52,6 +56,12 @@ must_check int config_required_check_login(const struct config_required *require
                                            struct error *err);
 /* Returns the widest permitted mode that is not wider than mode. */
 enum web_search_mode config_required_limit_search(const struct config_required *required, enum web_search_mode mode);
+/* Checks the table of permission profiles of the file. */
+must_check int config_required_check_profiles(const struct toml *root, enum sandbox_mode *ret_initial,
+                                              struct error *err);
+/* Replaces a permission profile that is not permitted, and sets the one of a user who has not chosen any. */
+void config_required_limit_profile(const struct config_required *required, struct config_layers *layers,
+                                   struct config *config);
 /* Checks the rules about commands of the file. */
 must_check int config_required_check_rules(const struct toml *root, struct error *err);
 /* Appends the rules about commands in the syntax of a .rules file. */

@@ -127,7 +127,7 @@ test('a command whose rule requires approval is refused if the policy forbids as
 	const { asked, made, outputs } = await play(t, [run('touch x')], { config: settings('never'), rules });
 	assert.deepEqual(asked, []);
 	assert.ok(!made('x'));
-	assert.match(outputs[0], /rejected: a rule about commands requires an approval, and nobody can be asked/);
+	assert.match(outputs[0], /rejected: a rule about commands requires an approval, which cannot be requested/);
 });
 
 test('a rules file that cannot be read is left out whole, and said', proto, async (t) => {

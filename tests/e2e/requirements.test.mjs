@@ -4,6 +4,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
+import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
 import { startAcp } from './lib/acp.mjs';
@@ -93,6 +94,85 @@ prefix_rules = [{ pattern = [{ token = "echo" }], decision = "forbidden", justif
 	assert.ok(!JSON.stringify(first.body.tools).includes('spawn_agent'));
 	assert.match(stderr, /features.multi_agent is false: \/etc\/codex\/requirements.toml fixes it/);
 	assert.match(outputOf(second, first.callId ?? second.body.input.find((it) => it.type === 'function_call').call_id), /no echo here/);
+});
+
+test('each name of a fixed feature holds, under either name of the table', options, async (t) => {
+	const model = await startModel(t, [say('One.'), say('Two.')]);
+	for (const [i, [table, name]] of [['features', 'view_image'], ['feature_requirements', 'view_image_tool']].entries()) {
+		const bin = machine(t, { 'requirements.toml': `[${table}]\n${name} = false\ngoals = false\n` });
+		const { code, stderr } = await exec(t, bin, model, ['--enable', name, 'go']);
+		assert.equal(code, 0, stderr);
+		const names = model.requests()[i].body.tools.map((tool) => tool.name);
+		assert.deepEqual(['exec_command', 'view_image', 'get_goal'].map((it) => names.includes(it)), [true, false, false]);
+		assert.ok(stderr.includes(`features.${name} is false: /etc/codex/requirements.toml fixes it`));
+	}
+});
+
+test('a permission profile outside the list is replaced, --yolo and a client are refused', options, async (t) => {
+	const limits = 'default_permissions = ":read-only"\n[allowed_permission_profiles]\n":read-only" = true\n":workspace" = true\n';
+	const bin = machine(t, { 'requirements.toml': limits });
+	const model = await startModel(t, Array.from({ length: 5 }, () => say('Done.')));
+	const own = '[permissions.own]\nextends = ":workspace"\n[permissions.own.filesystem]\n"/var/tmp" = "write"\n';
+	const permits = 'does not permit `NAME`: allowed_permission_profiles in /etc/codex/requirements.toml permits `:read-only`, `:workspace`';
+	const banner = async (args, config) => {
+		const { code, stderr } = await exec(t, bin, model, args, { config });
+		assert.equal(code, 0, stderr);
+		return stderr;
+	};
+	assert.match(await banner(['go']), /^sandbox: read-only$/m);
+	assert.match(await banner(['-c', 'default_permissions=":workspace"', 'go']), /^sandbox: workspace-write/m);
+	for (const [name, args, config] of [['own', ['go'], `default_permissions = "own"\n${own}`],
+		[':danger-full-access', ['-c', 'default_permissions=":danger-full-access"', 'go']],
+		[':danger-full-access', ['-s', 'danger-full-access', 'go']]]) {
+		const stderr = await banner(args, config);
+		assert.match(stderr, /^sandbox: read-only$/m);
+		assert.ok(stderr.includes(permits.replace('NAME', name)), stderr);
+	}
+	const yolo = await exec(t, bin, model, ['--yolo', 'go']);
+	assert.equal(yolo.code, 1);
+	assert.ok(yolo.stderr.includes(permits.replace('NAME', ':danger-full-access')), yolo.stderr);
+	const server = await startAppServer(t, model, { bin, config: own });
+	await rejects(server.request('thread/start', { permissions: 'own' }), /does not permit `own`: allowed_permission_profiles/);
+	await rejects(server.request('thread/start', { sandbox: 'danger-full-access' }), /does not permit `:danger-full-access`/);
+	const { data } = await server.request('permissionProfile/list', {});
+	assert.deepEqual(data.map(({ id, allowed }) => [id, allowed]),
+		[[':read-only', true], [':workspace', true], [':danger-full-access', false], ['own', false]]);
+	const { requirements } = await server.request('configRequirements/read');
+	assert.deepEqual(requirements.allowedPermissionProfiles, { ':read-only': true, ':workspace': true });
+	assert.equal(requirements.defaultPermissions, ':read-only');
+	assert.equal((await server.end()).code, 0);
+});
+
+test('codex mcp names the file that disables a server', options, async (t) => {
+	const bin = machine(t, { 'requirements.toml': '[mcp_servers]\n' }), home = makeHome(t, null), cwd = tempDir(t, 'cwd');
+	fs.appendFileSync(path.join(home, 'config.toml'),
+		'[mcp_servers]\na = { command = "/bin/false" }\nb = { command = "/bin/false", enabled = false }\n');
+	const mcp = async (...args) => {
+		const { child, done } = launch(t, bin, ['mcp', ...args], { cwd, env: cleanEnv(home) });
+		child.stdin.end();
+		return (await done).stdout;
+	};
+	const reason = 'requirements (/etc/codex/requirements.toml)';
+	assert.deepEqual(JSON.parse(await mcp('list', '--json')).map((it) => [it.enabled, it.disabled_reason]), [[false, reason], [false, null]]);
+	assert.ok((await mcp('list')).includes(`disabled: ${reason}`));
+	assert.ok((await mcp('get', 'a')).includes(`disabled_reason: ${reason}\n`));
+});
+
+test('the administrator\'s collector receives the log records, whatever the user sets', options, async (t) => {
+	let posts = 0;
+	const collector = http.createServer((request, response) => {
+		posts++;
+		request.resume().on('end', () => response.end('{}'));
+	});
+	await new Promise((resolve) => collector.listen(0, '127.0.0.1', resolve));
+	t.after(() => collector.closeAllConnections() ?? collector.close());
+	const endpoint = `http://127.0.0.1:${collector.address().port}/v1/logs`;
+	const exporter = `exporter = { otlp-http = { endpoint = "${endpoint}", protocol = "json" } }`;
+	const bin = machine(t, { 'requirements.toml': `[otel]\n${exporter}\n` });
+	const model = await startModel(t, [say('Done.')]);
+	const { code, stderr } = await exec(t, bin, model, ['-c', 'otel.exporter="none"', 'go']);
+	assert.equal(code, 0, stderr);
+	assert.ok(posts > 0);
 });
 
 test('managed_config.toml overrides options of the command line', options, async (t) => {
@@ -209,12 +289,13 @@ test('the reviewer of approvals is one that is permitted, and its policy is the 
 });
 
 test('the administrator\'s policy of the reviewer is above the user\'s', options, async (t) => {
-	const bin = machine(t, { 'requirements.toml': 'allowed_approvals_reviewers = ["auto_review"]\nguardian_policy_config = "Deny on Fridays."\n' });
+	const bin = machine(t, { 'requirements.toml': 'allowed_approvals_reviewers = ["auto_review"]\n' +
+		'guardian_policy_config = "Deny on Fridays."\nguardian_extra_policy = "Count twice."\n' });
 	const model = await startModel(t, [run('touch made', { sandbox_permissions: 'require_escalated', justification: 'x' }),
 		say('{"outcome":"deny"}'), say('Done.')]);
 	await exec(t, bin, model, ['-s', 'workspace-write', 'go'], { config: 'auto_review.policy = "Allow all."\n' });
 	const [, review] = model.requests();
-	assert.match(review.body.instructions, /# Policy\n\nDeny on Fridays\.$/);
+	assert.match(review.body.instructions, /# Policy\n\nDeny on Fridays\.\n\nCount twice\.$/);
 });
 
 test('with the models of required_on_models the automatic reviewer answers, whoever chooses another one', options, async (t) => {

@@ -276,7 +276,21 @@ static void mistakes_name_file_and_key(void **state)
 		{"[hooks]\nNoEvent = []\n", "there is no event"},
 		{"[filesystem]\ndeny_read = [\"/srv\"]\n", "cannot limit which files"},
 		{"[network]\nenabled = true\n", "cannot limit commands to certain hosts"},
-		{"allowed_permission_profiles = {}\n", "use allowed_sandbox_modes"},
+		{"[experimental_network]\nenabled = true\n", "cannot limit commands to certain hosts"},
+		{"config_server = { base_url = \"http://x\" }\n", "does not read settings of a server"},
+		{"features = {}\nfeature_requirements = {}\n", "another name of `features`"},
+		{"feature_requirements = { goals = 1 }\n", "each value must be true or false"},
+		{"allowed_permission_profiles = {}\n", "default_permissions is needed"},
+		{"allowed_permission_profiles = 1\n", "expected a table"},
+		{"default_permissions = \":read-only\"\n", "it needs allowed_permission_profiles"},
+		{"allowed_permission_profiles = { \":workspace\" = true }\n", "default_permissions is needed"},
+		{"allowed_permission_profiles = { \":workspace\" = 1 }\n", "each value must be true or false"},
+		{"allowed_permission_profiles = { own = true }\n", "the built-in profiles only"},
+		{"default_permissions = \":workspace\"\nallowed_permission_profiles = { \":read-only\" = true }\n",
+	         "does not permit it"},
+		{"allowed_sandbox_modes = [\"read-only\"]\n"
+	         "allowed_permission_profiles = { \":read-only\" = true, \":workspace\" = true }\n",
+	         "allowed_sandbox_modes does not permit the profile"},
 		{"a = [\n", "requirements.toml:"},
 	};
 	for (size_t i = 0; i < countof(cases); i++)

@@ -18,6 +18,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/config_permission.h"
+#include "config/config_required.h"
 
 /* ---- pages ---- */
 
@@ -177,7 +178,18 @@ enum rpc_verdict on_rpc_collaboration_mode_list(struct rpc_request *request,
 	return rpc_reply(request, &response);
 }
 
-/* Lists the profiles. One that the sandbox cannot keep is listed as not allowed. */
+/* True if the sandbox can keep the profile, and the administrator permits it. */
+static bool permits(const struct config *config, struct str name, const struct config_binder *binder)
+{
+	struct error err;
+	struct config_permission profile;
+	const struct config_required *required = config_required(config);
+	return config_permission_find(config_tree(config), name, binder, &profile, &err) == 0 &&
+	       config_required_check_profile(required, name, &err) == 0 &&
+	       config_required_check_sandbox(required, profile.mode, &err) == 0;
+}
+
+/* Lists the profiles. One that cannot be used is listed as not allowed. */
 enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
                                                 const struct app_permission_profile_list_params *params)
 {
@@ -188,16 +200,16 @@ enum rpc_verdict on_rpc_permission_profile_list(struct rpc_request *request,
 	struct config *config = config_view_load(request->server, cwd, NULL, &err);
 	if (!config)
 		return rpc_fail(request, APP_INTERNAL_ERROR, "failed to load configuration: %s", err.text);
-	struct config_permission permission;
 	struct config_binder binder = config_binder(config, &request->arena);
 	for (size_t i = 0; permission_profile_at(i); i++)
-		vec_push(&profiles,
-		         (struct app_permission_profile_summary){str_of(permission_profile_at(i)), STR_NONE, true});
+		vec_push(&profiles, (struct app_permission_profile_summary){
+					    str_of(permission_profile_at(i)), STR_NONE,
+					    permits(config, str_of(permission_profile_at(i)), &binder)});
 	toml_for_each(it, toml_get(config_tree(config), "permissions")) {
 		const struct toml *about = toml_get(it, "description");
 		struct str text = toml_is(about, TOML_string) ? about->text : STR_NONE;
-		bool is_kept = config_permission_find(config_tree(config), it->key, &binder, &permission, &err) == 0;
-		vec_push(&profiles, (struct app_permission_profile_summary){it->key, text, is_kept});
+		vec_push(&profiles,
+		         (struct app_permission_profile_summary){it->key, text, permits(config, it->key, &binder)});
 	}
 	const struct rpc_error *error = find_page(&request->arena, params->cursor, params->has_limit, params->limit,
 	                                          profiles.count, "permission profiles", &page);

@@ -120,7 +120,8 @@ static int check_sandbox(const struct config *config, const struct app_thread_st
 	auto_arena struct arena arena = {0};
 	struct config_binder binder = config_binder(config, &arena);
 	if (params->permissions.ptr) {
-		if (config_permission_find(config_tree(config), params->permissions, &binder, &asked, err) != 0)
+		if (config_permission_find(config_tree(config), params->permissions, &binder, &asked, err) != 0 ||
+		    config_required_check_profile(config_required(config), params->permissions, err) != 0)
 			return -(int)err->code;
 		mode = asked.mode;
 	}

@@ -298,4 +298,6 @@ void guardian_write_instructions(const struct session *session, struct buf *out)
 	buf_append_str(out, str_trim(prompt_guardian));
 	buf_append_c(out, "\n\n# Policy\n\n");
 	buf_append_str(out, policy ? str_of(policy) : str_trim(prompt_guardian_policy));
+	if (required && required->keys.guardian_extra_policy)
+		buf_printf(out, "\n\n%s", required->keys.guardian_extra_policy);
 }

@@ -265,7 +265,7 @@ static void write_refusal(const struct exec_command *command, const struct judge
 		           judgement->is_ruled ? "rules" : "sandbox_approval");
 	else if (judgement->is_ruled)
 		buf_append_c(out, judgement->is_unaskable
-		                          ? "a rule about commands requires an approval, and nobody can be asked"
+		                          ? "a rule about commands requires an approval, which cannot be requested"
 		                          : "a rule about commands forbids it");
 	else
 		buf_append_c(out, "it destroys what cannot be had back, and "
