@@ -46,6 +46,10 @@ struct rollout_record {
 	uint64_t ordinal;   /* set if is_numbered */
 };
 
+struct rollout_open_call {
+	struct str id, text; /* borrow from the reader */
+};
+
 /* A response that the session can be rolled back to. */
 struct rollout_mark {
 	struct str response_id;
@@ -105,8 +109,8 @@ struct rollout_reader {
 	uint32_t line_end;          /* end of the current line */
 	uint64_t next_ordinal;      /* the smallest number that the next line may have */
 	bool is_disordered;         /* a line has a smaller number than the line before it */
-	VEC(struct str) open_calls; /* calls without an output so far */
-	VEC(struct str) scripts;    /* calls of exec, which may have further outputs */
+	VEC(struct rollout_open_call) open_calls; /* calls without an output so far */
+	VEC(struct str) scripts;                  /* calls of exec, which may have further outputs */
 	enum rollout_wants wants;
 	struct rollout_part part;
 	struct rollout_segment *segment; /* the current segment */

@@ -43,19 +43,28 @@ void rollout_reader_roll_back(struct rollout_reader *reader, uint64_t turns)
 
 /* ---- items ---- */
 
-/* True if the item may be sent. A damaged file may have lost a call or its output, or contain one twice, and
- * providers reject such requests. The engine adds missing outputs; other mismatches are dropped. */
-static bool admits(struct rollout_reader *reader, enum rollout_call call, struct str call_id)
+/* Returns 1 + the place of an open call with this id; 0 if there is none. text: the call itself, STR_NONE for any. */
+static size_t find_open(const struct rollout_reader *reader, struct str call_id, struct str text)
 {
+	const struct rollout_open_call *open = reader->open_calls.items;
 	size_t at = reader->open_calls.count;
+	while (at > 0 && !(str_eq(open[at - 1].id, call_id) && (!text.ptr || str_eq(open[at - 1].text, text))))
+		at--;
+	return at;
+}
+
+/* True if the item may be sent. A damaged file may have lost a call or its output, or contain one twice, and
+ * providers reject such requests. The engine adds missing outputs; other mismatches are dropped. Two different calls
+ * of a response may have one id. */
+static bool admits(struct rollout_reader *reader, enum rollout_call call, struct str call_id, struct str text)
+{
 	if (call == ROLLOUT_NO_CALL)
 		return true;
-	while (at > 0 && !str_eq(reader->open_calls.items[at - 1], call_id))
-		at--;
+	size_t at = find_open(reader, call_id, call == ROLLOUT_CALL ? text : STR_NONE);
 	bool fits = (call == ROLLOUT_CALL) == (at == 0);
 	reader->damage.stray_items += !fits;
 	if (fits && call == ROLLOUT_CALL)
-		vec_push(&reader->open_calls, call_id);
+		vec_push(&reader->open_calls, (struct rollout_open_call){call_id, text});
 	else if (fits)
 		reader->open_calls.items[at - 1] = reader->open_calls.items[--reader->open_calls.count];
 	return fits;
@@ -77,33 +86,35 @@ static bool is_note(const struct json *item)
 static bool admits_note(const struct rollout_reader *reader, struct str call_id)
 {
 	return contains(reader->scripts.items, reader->scripts.count, call_id) &&
-	       !contains(reader->open_calls.items, reader->open_calls.count, call_id);
+	       !find_open(reader, call_id, STR_NONE);
 }
 
 static bool admits_item(struct rollout_reader *reader, const struct json *item, enum rollout_call call,
-                        struct str call_id)
+                        struct str call_id, struct str text)
 {
 	if (call == ROLLOUT_CALL && str_is(json_get_str(item, "name"), "exec"))
 		vec_push(&reader->scripts, call_id);
-	return is_note(item) ? admits_note(reader, call_id) : admits(reader, call, call_id);
+	return is_note(item) ? admits_note(reader, call_id) : admits(reader, call, call_id, text);
 }
 
 static void add_sent(struct rollout_reader *reader, const struct json *item)
 {
 	enum rollout_call call = rollout_item_call(item);
 	struct str call_id = call ? arena_str(&reader->arena, json_get_str(item, "call_id")) : STR_NONE;
+	struct str text = rollout_item_strip(item);
 	if (rollout_item_is_sent(rollout_item_kind(json_get_str(item, "type"))) &&
-	    admits_item(reader, item, call, call_id))
-		vec_push(&reader->history, rollout_item_strip(item));
+	    admits_item(reader, item, call, call_id, text))
+		vec_push(&reader->history, text);
 }
 
 /* Only custom calls, which include scripts, are parsed for their names. */
 static bool admits_record(struct rollout_reader *reader, const struct rollout_record *record)
 {
 	if (record->call == ROLLOUT_NO_CALL || str_find(record->payload, STR("\"custom_tool_call")) < 0)
-		return admits(reader, record->call, record->call_id);
+		return admits(reader, record->call, record->call_id, record->payload);
 	arena_reset(&reader->line);
-	return admits_item(reader, json_parse(&reader->line, record->payload, NULL), record->call, record->call_id);
+	return admits_item(reader, json_parse(&reader->line, record->payload, NULL), record->call, record->call_id,
+	                   record->payload);
 }
 
 /* ---- compaction ---- */

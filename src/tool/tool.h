@@ -65,6 +65,8 @@ struct tool_call {
 	struct str input;  /* arguments as JSON text, or the raw text of a custom tool */
 	bool is_custom;    /* the call came as custom_tool_call */
 	bool is_search;    /* the call came as tool_search_call, and is answered by tool_search_output */
+	bool is_twin;      /* an earlier call of the response has the same id, which names requests and items: both must
+	                    * not run at the same time */
 	const void *args;  /* a decoded record of the type */
 	bool is_blocked;   /* a hook has blocked the call: it was not started */
 	struct str denial; /* the reason of a hook that denied the call's request; STR_NONE: none */

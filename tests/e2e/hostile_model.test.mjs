@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { call, codexExec, makeHome, needs, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { call, codexExec, itemsOf, makeHome, needs, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
@@ -40,22 +40,40 @@ test('a program that is called bash is not trusted as if it were one', proto, as
 	}
 });
 
-test('of two calls with the same call_id, the second is refused', proto, async (t) => {
+test('of two calls with the same call_id, one approval starts one, sent twice or not', proto, async (t) => {
 	const step = (cmd) => ({ call: 'exec_command', arguments: { cmd }, call_id: 'twin' });
-	const model = await startModel(t, [reply(step('touch wanted'), step('touch unwanted')), say('Done.')]);
+	const model = await startModel(t, [reply(step('echo uno; touch one'), step('echo due; touch two')), say('Done.')]);
 	const codex = startProto(t, model, { home: makeHome(t, model, settings('untrusted', 'danger-full-access')) });
-	const asked = () => codex.events().filter(({ msg }) => msg.type === 'exec_approval_request');
 	codex.submit('1', userInput('go'));
-	assert.equal((await codex.next('exec_approval_request')).msg.command.at(-1), 'touch wanted');
+	assert.equal((await codex.next('exec_approval_request')).msg.command.at(-1), 'echo uno; touch one');
 	codex.submit('2', approve('twin', 'approved'));
 	codex.submit('3', approve('twin', 'approved')); // sent twice
+	assert.equal((await codex.next('exec_approval_request')).msg.command.at(-1), 'echo due; touch two');
+	assert.deepEqual(['one', 'two'].map((name) => fs.existsSync(path.join(codex.cwd, name))), [true, false]);
+	codex.submit('4', approve('twin', 'approved'));
 	await codex.next('task_complete');
-	assert.equal(asked().length, 1);
 	assert.equal((await codex.end()).code, 0);
-	assert.deepEqual(['wanted', 'unwanted'].map((name) => fs.existsSync(path.join(codex.cwd, name))), [true, false]);
 	const outputs = (await model.requests()).at(-1).body.input.filter((item) => item.type === 'function_call_output');
-	assert.equal(outputs.length, 2);
-	assert.match(outputs[1].output, /not carried out: another call of the same response has the same call_id/);
+	assert.deepEqual(outputs.map(({ output }) => /uno|due/.exec(output)[0]), ['uno', 'due']);
+	assert.ok(fs.existsSync(path.join(codex.cwd, 'two')));
+});
+
+test('calls of all kinds with one call_id are carried out one after the other, and a resumed session has them all', needs('exec'), async (t) => {
+	const add = (name) => ({ custom: 'apply_patch', input: `*** Begin Patch\n*** Add File: ${name}\n+x\n*** End Patch\n`, call_id: 'twin' });
+	const steps = [
+		{ call: 'exec_command', arguments: { cmd: 'echo first; test ! -e a' }, call_id: 'twin' }, add('a'), add('b'),
+		{ call: 'exec_command', arguments: { cmd: 'echo last; test -e b' }, call_id: 'twin' },
+	];
+	const model = await startModel(t, [reply(...steps), say('Done.'), say('Again.')]);
+	const ran = await codexExec(t, model, ['go'], { json: true });
+	assert.deepEqual(itemsOf(ran.events, 'command_execution').map((item) => [item.aggregated_output, item.exit_code]), [['first\n', 0], ['last\n', 0]]);
+	assert.deepEqual(itemsOf(ran.events, 'file_change').map((item) => path.basename(item.changes[0].path)), ['a', 'b']);
+	const again = await codexExec(t, model, ['resume', '--last', 'more'], { home: ran.home, cwd: ran.cwd });
+	assert.doesNotMatch(again.stderr, /damaged|left out|dropped/i);
+	const [, second, third] = model.requests();
+	const calls = ({ body }) => body.input.filter(({ call_id: id }) => id).map(({ type, output }) => [type, output]);
+	assert.equal(calls(third).length, 8);
+	assert.deepEqual(calls(third), calls(second));
 });
 
 test('of too many calls in one response the first are carried out, each of the rest gets an error', needs('exec'), async (t) => {

@@ -297,6 +297,11 @@ static struct app_thread_item *find_command(struct history_builder *builder, str
 	return NULL;
 }
 
+static bool is_numbered(const struct history_builder *builder)
+{
+	return builder->reader->records.items[builder->record].is_numbered;
+}
+
 /* Removes the item made from the call, because the command's own line has more details. */
 static void forget_command(struct history_builder *builder, struct str id)
 {
@@ -314,16 +319,11 @@ static void on_item(struct history_builder *builder, const struct json *payload)
 		return;
 	if (item.tag == app_thread_item_user_message)
 		note_preview(builder, item.user_message);
-	if (item.tag == app_thread_item_command_execution)
+	if (item.tag == app_thread_item_command_execution && !is_numbered(builder))
 		forget_command(builder, item.command_execution->id);
 	item_push(builder, json_get_str(payload, "turn_id"), &item,
 	          json_get_i64(payload, "started_at_ms", builder->at_ms),
 	          json_get_i64(payload, "completed_at_ms", builder->at_ms));
-}
-
-static bool is_numbered(const struct history_builder *builder)
-{
-	return builder->reader->records.items[builder->record].is_numbered;
 }
 
 /* ---- calls without an item of their own ---- */

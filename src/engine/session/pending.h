@@ -1,7 +1,7 @@
 /* pending.h — the pending requests of a Session: calls of tools that wait for an answer of the user or of the client.
  *
  * A request is added before its event is emitted, so no answer can come too early. A kind has at most one request per
- * call id, except for elicitations, because the calls of a response have different ids (engine/turn/turn.c) and a
+ * call id, except for elicitations, because calls with one id run one after the other (engine/turn/turn.c) and a
  * Session runs one Task at a time. The calls are borrowed; their requests are dropped before they are destroyed. The
  * list is searched linearly: it has one entry per waiting call, at most LIMIT_TOOLS_RUNNING. Owns: the entries. Thread:
  * the loop's. */

@@ -1,7 +1,8 @@
 /* A Turn ends in one of four ways (completed, broken, failed, aborted), each in a function of its own. The step after
  * the stream is deferred, so that the owner never destroys the Turn inside a callback of the model call.
  *
- * Parallel calls of the response run together; an exclusive call waits for all before it and delays all after it.
+ * Parallel calls of the response run together; an exclusive call, or one whose id an earlier call has, waits for all
+ * before it and delays all after it.
  * Outputs are recorded in the order of the calls when all have ended, so the history does not depend on which call
  * finished first. */
 #define LOG_MODULE "turn"
@@ -51,20 +52,15 @@ static bool has_twin(const struct turn *turn, const struct tool_call *call)
 	return false;
 }
 
-/* Writes the output of a call that must not start. Requests are answered by call id, so an approval for one call
- * could start another call with the same id. */
+/* Writes the output of a call that must not start. */
 static void refuse_excess(const struct turn *turn, struct tool_call *call)
 {
-	if (turn->tools.count >= LIMIT_TOOL_CALLS)
-		buf_printf(&call->output,
-		           "This call was not carried out: at most %d calls of one response are. Make it again in a "
-		           "later one.",
-		           LIMIT_TOOL_CALLS);
-	else if (has_twin(turn, call))
-		buf_append_c(&call->output,
-		             "This call was not carried out: another call of the same response has the same call_id. "
-		             "Make it again in a later one.");
-	call->is_finished = call->output.len > 0;
+	if (turn->tools.count < LIMIT_TOOL_CALLS)
+		return;
+	buf_printf(&call->output,
+	           "This call was not carried out: at most %d calls of one response are. Make it again in a later one.",
+	           LIMIT_TOOL_CALLS);
+	call->is_finished = true;
 }
 
 void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
@@ -73,6 +69,7 @@ void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
 	struct tool_call *call = tool_call_create(&session->host, words, on_tool_done, turn);
 	if (session_lacks_tool(session, call->type))
 		call->type = NULL;
+	call->is_twin = has_twin(turn, call);
 	refuse_excess(turn, call);
 	vec_push(&turn->tools, call);
 }
@@ -156,7 +153,7 @@ static void start_ready(struct turn *turn)
 	turn->runs_tools = true;
 	while (turn->started < turn->tools.count && !turn->is_exclusive && !is_held) {
 		struct tool_call *call = turn->tools.items[turn->started];
-		bool alone = !tool_call_is_parallel(call);
+		bool alone = !tool_call_is_parallel(call) || call->is_twin;
 		if (call->is_finished) { /* the call was refused */
 			turn->started++;
 			continue;
