@@ -53,6 +53,11 @@ enum rollout_item_kind rollout_item_kind(struct str type)
 	return ITEM_KIND_unknown;
 }
 
+bool rollout_item_is_checklist(struct str item)
+{
+	return str_has_prefix(item, "{\"type\":\"function_call\",") && str_find(item, STR("\"update_plan\"")) >= 0;
+}
+
 bool rollout_item_is_sent(enum rollout_item_kind kind)
 {
 	return kind < ITEM_KIND_count && kinds[kind].is_sent;

@@ -25,6 +25,7 @@ struct open_item {
 	char *turn_id; /* the turn's name in the file */
 	int64_t started_at_ms;
 	bool is_declined;
+	bool is_asked;   /* a command that has not begun: its request for approval is pending, or was declined */
 	bool is_message; /* true for an agent message; text is its text so far */
 	struct buf text;
 	struct buf item; /* JSON to write if the turn ends before the item; empty: nothing */
@@ -113,11 +114,13 @@ static struct open_item *item_begin(struct rollout_journal *journal, struct str 
 	return item;
 }
 
-void rollout_journal_decline(struct rollout_journal *journal, struct str call_id)
+void rollout_journal_decide(struct rollout_journal *journal, struct str call_id, bool is_declined)
 {
 	struct open_item *item = item_find(journal, call_id);
-	if (item)
+	if (item && is_declined)
 		item->is_declined = true;
+	else if (item && item->is_asked)
+		item_destroy(journal, item); /* the command's begin starts another item */
 }
 
 /* ---- lines ---- */
@@ -137,10 +140,13 @@ static struct json_writer line_begin(struct rollout_journal *journal, struct str
 	return w;
 }
 
-static int line_end(struct rollout_journal *journal, struct json_writer *w, struct error *err)
+/* Ends the line and the item, which may be NULL. */
+static int line_end(struct rollout_journal *journal, struct json_writer *w, struct open_item *item, struct error *err)
 {
 	jw_object_end(w);
-	return rollout_writer_end(journal->writer, err);
+	int status = rollout_writer_end(journal->writer, err);
+	item_destroy(journal, item);
+	return status;
 }
 
 /* ---- messages, reasoning, plans ---- */
@@ -179,8 +185,7 @@ static int on_item_completed(struct rollout_journal *journal, const struct event
 		struct open_item *item = item_find(journal, *id_of(event->item));
 		struct json_writer w = line_begin(journal, event->turn_id, item);
 		union_encode(&union_turn_item, event->item, &w);
-		int status = line_end(journal, &w, err);
-		item_destroy(journal, item);
+		int status = line_end(journal, &w, item, err);
 		if (status != 0)
 			return status;
 		rollout_writer_flush_large(journal->writer); /* the legacy line has the same text */
@@ -190,14 +195,23 @@ static int on_item_completed(struct rollout_journal *journal, const struct event
 
 /* ---- tools ---- */
 
+/* A command that does not begin before its approval has no event if it is declined: its item ends with the turn. */
+static void on_exec_asked(struct rollout_journal *journal, const struct ev_exec_approval *event)
+{
+	struct open_item *item = item_begin(journal, event->turn_id, event->call_id);
+	if (!item)
+		return;
+	struct json_writer w = json_writer(&item->item);
+	item->is_asked = true;
+	rollout_tool_item_command_asked(event, &w);
+}
+
 static int on_exec_end(struct rollout_journal *journal, const struct ev_exec_end *event, struct error *err)
 {
 	struct open_item *item = item_find(journal, event->call_id);
 	struct json_writer w = line_begin(journal, event->turn_id, item);
 	rollout_tool_item_command(event, item && item->is_declined, &w);
-	int status = line_end(journal, &w, err);
-	item_destroy(journal, item);
-	return status;
+	return line_end(journal, &w, item, err);
 }
 
 static int on_patch_begin(struct rollout_journal *journal, struct str turn_id, const struct ev_patch_begin *event)
@@ -226,9 +240,7 @@ static int on_patch_end(struct rollout_journal *journal, const struct ev_patch_e
 	struct open_item *item = item_find(journal, event->call_id);
 	struct json_writer w = line_begin(journal, event->turn_id, item);
 	rollout_tool_item_patch(event, item && item->is_declined, &w);
-	int status = line_end(journal, &w, err);
-	item_destroy(journal, item);
-	return status;
+	return line_end(journal, &w, item, err);
 }
 
 static int on_image(struct rollout_journal *journal, struct str turn_id, const struct ev_view_image *event,
@@ -236,7 +248,7 @@ static int on_image(struct rollout_journal *journal, struct str turn_id, const s
 {
 	struct json_writer w = line_begin(journal, turn_id, NULL);
 	rollout_tool_item_image(event, &w);
-	return line_end(journal, &w, err);
+	return line_end(journal, &w, NULL, err);
 }
 
 static int on_dynamic_end(struct rollout_journal *journal, const struct ev_dynamic_tool_done *event, struct error *err)
@@ -244,9 +256,7 @@ static int on_dynamic_end(struct rollout_journal *journal, const struct ev_dynam
 	struct open_item *item = item_find(journal, event->call_id);
 	struct json_writer w = line_begin(journal, event->turn_id, item);
 	rollout_tool_item_dynamic(event, &w);
-	int status = line_end(journal, &w, err);
-	item_destroy(journal, item);
-	return status;
+	return line_end(journal, &w, item, err);
 }
 
 static void on_mcp_begin(struct rollout_journal *journal, struct str turn_id, const struct ev_mcp_call_begin *event)
@@ -264,9 +274,7 @@ static int on_mcp_end(struct rollout_journal *journal, struct str turn_id, const
 	struct open_item *item = item_find(journal, event->call_id);
 	struct json_writer w = line_begin(journal, turn_id, item);
 	rollout_tool_item_mcp(event, &w);
-	int status = line_end(journal, &w, err);
-	item_destroy(journal, item);
-	return status;
+	return line_end(journal, &w, item, err);
 }
 
 static void on_collab_begin(struct rollout_journal *journal, struct str turn_id, const struct rollout_collab_item *call)
@@ -291,9 +299,7 @@ static int on_collab(struct rollout_journal *journal, struct str turn_id, const 
 	struct open_item *item = item_find(journal, call.id);
 	struct json_writer w = line_begin(journal, turn_id, item);
 	rollout_collab_item_write(&call, &w);
-	int status = line_end(journal, &w, err);
-	item_destroy(journal, item);
-	return status;
+	return line_end(journal, &w, item, err);
 }
 
 /* ---- reviews ---- */
@@ -309,7 +315,7 @@ static int write_review(struct rollout_journal *journal, struct str turn_id, con
 	jw_member_str(&w, "id", id);
 	jw_member_str(&w, "review", review);
 	jw_object_end(&w);
-	return line_end(journal, &w, err);
+	return line_end(journal, &w, NULL, err);
 }
 
 /* The legacy event has the findings as fields; the item has them as text. */
@@ -387,9 +393,8 @@ static int settle(struct rollout_journal *journal, struct error *err)
 			continue;
 		struct json_writer w = line_begin(journal, STR_NONE, it);
 		jw_raw(&w, buf_str(&it->item));
-		int failure = line_end(journal, &w, err);
+		int failure = line_end(journal, &w, it, err);
 		status = status ? status : failure;
-		item_destroy(journal, it);
 	}
 	return status;
 }
@@ -431,6 +436,9 @@ static int on_tool_event(struct rollout_journal *journal, struct str turn_id, co
 	switch (event->tag) {
 	case EV_exec_command_begin:
 		item_begin(journal, event->exec_command_begin->turn_id, event->exec_command_begin->call_id);
+		return 0;
+	case EV_exec_approval_request:
+		on_exec_asked(journal, event->exec_approval_request);
 		return 0;
 	case EV_exec_command_end:
 		return on_exec_end(journal, event->exec_command_end, err);

@@ -26,8 +26,8 @@ void rollout_journal_continue(struct rollout_journal *journal, struct str turn_i
 /* To be called with every event of the session, in order. turn_id is the id of the event's task. */
 must_check int rollout_journal_event(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
                                      struct error *err);
-/* To be called when the user denies a call. */
-void rollout_journal_decline(struct rollout_journal *journal, struct str call_id);
+/* To be called with the answer to a request for the approval of a call. */
+void rollout_journal_decide(struct rollout_journal *journal, struct str call_id, bool is_declined);
 /* Returns the turn's name in the file, borrowed until the next task_started. Clients choose the ids of their tasks
  * and may reuse them after a resume; names in the file are unique. */
 struct str rollout_journal_turn_id(const struct rollout_journal *journal, struct str turn_id);

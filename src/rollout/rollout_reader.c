@@ -51,14 +51,15 @@ bool rollout_is_about_agents(enum rollout_line_type type, struct str payload)
 	                                  str_has_prefix(payload, "{\"type\":\"agent_inbox\""));
 }
 
-/* True if the line is needed. A numbered response_item contains nothing that the events lack. */
+/* True if the line is needed. Other numbered response_items contain nothing that the events lack. */
 static bool is_wanted(const struct rollout_reader *reader, enum rollout_line_type type, struct str payload)
 {
 	switch (reader->wants) {
 	case ROLLOUT_HISTORY:
 		return type != LINE_event_msg || reader->ends_turn || rollout_is_about_agents(type, payload);
 	case ROLLOUT_EVENTS:
-		return type == LINE_event_msg || type == LINE_turn_context || !reader->line_is_numbered;
+		return type == LINE_event_msg || type == LINE_turn_context || !reader->line_is_numbered ||
+		       rollout_item_is_checklist(payload);
 	default:
 		return true;
 	}

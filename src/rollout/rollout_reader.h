@@ -106,9 +106,9 @@ struct rollout_reader {
 	int64_t line_at_ms; /* time of the current line */
 	bool line_is_numbered;
 	uint64_t line_ordinal;
-	uint32_t line_end;          /* end of the current line */
-	uint64_t next_ordinal;      /* the smallest number that the next line may have */
-	bool is_disordered;         /* a line has a smaller number than the line before it */
+	uint32_t line_end;                        /* end of the current line */
+	uint64_t next_ordinal;                    /* the smallest number that the next line may have */
+	bool is_disordered;                       /* a line has a smaller number than the line before it */
 	VEC(struct rollout_open_call) open_calls; /* calls without an output so far */
 	VEC(struct str) scripts;                  /* calls of exec, which may have further outputs */
 	enum rollout_wants wants;

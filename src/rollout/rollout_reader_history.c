@@ -43,7 +43,7 @@ void rollout_reader_roll_back(struct rollout_reader *reader, uint64_t turns)
 
 /* ---- items ---- */
 
-/* Returns 1 + the place of an open call with this id; 0 if there is none. text: the call itself, STR_NONE for any. */
+/* Returns 1 + the place of an open call with this id, or 0. text: the call itself, STR_NONE for any. */
 static size_t find_open(const struct rollout_reader *reader, struct str call_id, struct str text)
 {
 	const struct rollout_open_call *open = reader->open_calls.items;
@@ -85,8 +85,7 @@ static bool is_note(const struct json *item)
 
 static bool admits_note(const struct rollout_reader *reader, struct str call_id)
 {
-	return contains(reader->scripts.items, reader->scripts.count, call_id) &&
-	       !find_open(reader, call_id, STR_NONE);
+	return contains(reader->scripts.items, reader->scripts.count, call_id) && !find_open(reader, call_id, STR_NONE);
 }
 
 static bool admits_item(struct rollout_reader *reader, const struct json *item, enum rollout_call call,

@@ -71,6 +71,19 @@ void rollout_tool_item_command(const struct ev_exec_end *event, bool is_declined
 	jw_object_end(w);
 }
 
+void rollout_tool_item_command_asked(const struct ev_exec_approval *event, struct json_writer *w)
+{
+	struct ev_exec_end end = {
+		.call_id = event->call_id,
+		.command = event->command,
+		.command_count = event->command_count,
+		.cwd = event->cwd,
+		.parsed_cmd = event->parsed_cmd,
+		.parsed_cmd_count = event->parsed_cmd_count,
+	};
+	rollout_tool_item_command(&end, true, w);
+}
+
 /* ---- patches ---- */
 
 static void begin_patch(struct str call_id, const struct str *paths, const struct file_change *changes, size_t count,

@@ -8,6 +8,8 @@
 #include "protocol/record/types.h"
 
 void rollout_tool_item_command(const struct ev_exec_end *event, bool is_declined, struct json_writer *w);
+/* A command that was not approved. */
+void rollout_tool_item_command_asked(const struct ev_exec_approval *event, struct json_writer *w);
 void rollout_tool_item_patch(const struct ev_patch_end *event, bool is_declined, struct json_writer *w);
 /* Writes a patch whose end is not known. */
 void rollout_tool_item_patch_begun(struct str call_id, const struct str *paths, const struct file_change *changes,

@@ -48,16 +48,16 @@ test('a subagent is watched live: what it did, what streams, and the way back', 
 	await leave(term);
 });
 
-test('a resumed session shows that a subagent began, and its prompt', options, async (t) => {
+test('a resumed session shows that a subagent began, its name and its prompt', options, async (t) => {
 	const model = await startModel(t, [child('count pears', { message: 'Seven.' }), spawns, say('Asked.')]);
 	const home = makeHome(t, model, config), cwd = tempDir(t, 'cwd');
 	const first = await startReady(t, model, [], { home, cwd });
 	await enter(first, 'rootword');
-	await first.until(/^• Asked\.$/m);
+	const name = /^• Spawned ([A-Z]\w+) /m.exec((await first.until(/^• Asked\.$/m)).join('\n'))[1];
 	await idle(first);
 	await leave(first);
 	const term = await startReady(t, model, ['resume', '--last'], { home, cwd });
-	await term.until(/^• Spawned [0-9a-f-]{36} \(\S+\)\n {2}└ count pears\n\n• Asked\.$/m);
+	await term.until(new RegExp(`^• Spawned ${name} \\(\\S+\\)\\n {2}└ count pears\\n\\n• Asked\\.$`, 'm'));
 	await leave(term);
 });
 

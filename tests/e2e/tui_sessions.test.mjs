@@ -5,8 +5,8 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { codexExec, forever, makeHome, needs, reply, rollouts, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
-import { conversationOf, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
+import { codexExec, forever, makeHome, needs, patch, reply, rollouts, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
+import { answer, conversationOf, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
@@ -256,7 +256,7 @@ test('a session that was killed during an approval says so when it is resumed', 
 	term.signal('SIGKILL');
 	await term.done;
 	const again = await startReady(t, model, ['resume', '--last'], { home, cwd });
-	assert.match(conversationOf(again.lines()), /^› go\n\n• I shall run it\.[^]*■ The turn was interrupted before its end$/);
+	assert.match(conversationOf(again.lines()), /^› go\n\n• I shall run it\.[^]*■ The turn was cut off before its end$/);
 	again.type('\x14');
 	await again.until(/T R A N S C R I P T/);
 	again.type('q');
@@ -272,4 +272,65 @@ test('without a terminal, resume runs one task', options, async (t) => {
 	assert.equal(code, 0);
 	assert.equal(stdout.trim(), 'The second answer.');
 	assert.ok(fs.existsSync(path.join(home, 'sessions')));
+});
+
+/** The text of the screen after `codex resume --last`, and of its transcript. */
+async function replayed(t, model, { home, cwd }) {
+	const again = await startReady(t, model, ['resume', '--last'], { home, cwd, rows: 50 });
+	const shown = conversationOf(again.lines());
+	again.type('\x14');
+	await again.until(/T R A N S C R I P T/);
+	const transcript = again.screen().join('\n');
+	again.type('q');
+	await leave(again);
+	return { shown, transcript };
+}
+
+test('a resumed session and the transcript show checklists and declined requests in their places', options, async (t) => {
+	const plan = (explanation, ...states) => ({ call: 'update_plan', arguments: {
+		explanation, plan: states.map((status, i) => ({ step: `step ${i + 1}`, status })) } });
+	const model = await startModel(t, [
+		reply(plan('Why so', 'completed', 'in_progress', 'pending'), { call: 'update_plan', arguments: { plan: 'wrong' } },
+			{ call: 'exec_command', arguments: { cmd: 'touch made\ntouch more' } }),
+		patch('*** Add File: new.txt', '+x'),
+		reply({ message: 'Reading.' }, { call: 'exec_command', arguments: { cmd: 'cat a.txt' } }, plan('', 'completed')),
+		say('All done.'),
+	]);
+	const home = makeHome(t, model, 'sandbox_mode = "read-only"\napproval_policy = "untrusted"\n'), cwd = tempDir(t, 'cwd');
+	fs.writeFileSync(path.join(cwd, 'a.txt'), 'a\n');
+	const term = await startReady(t, model, ['go'], { home, cwd, rows: 50 });
+	await term.until(/› 1\. Yes, proceed/);
+	await answer(term, 'n');
+	await term.until(/Conversation interrupted/);
+	await enter(term, 'again');
+	await term.until(/following edits/);
+	await answer(term, 'n');
+	await term.until(/edits were declined[^]*Conversation interrupted/);
+	await enter(term, 'more');
+	await term.until(/^• All done\./m);
+	await term.untilGone(/esc to interrupt/);
+	const live = conversationOf(term.lines());
+	await leave(term);
+	assert.ok(!fs.existsSync(path.join(cwd, 'made')));
+	const { shown, transcript } = await replayed(t, model, { home, cwd });
+	const expected = live.replace('You canceled the request to run touch made …', 'The request to run touch made … was declined')
+		.replaceAll(' - describe what to do differently', '');
+	assert.equal(shown, expected);
+	for (const mark of [/• Updated Plan\n  └ Why so\n  ✔ step 1\n  ▸ step 2\n  □ step 3\n\n• ✗ The request to run touch made … was declined/,
+		/■ The edits were declined\n\n■ Conversation interrupted/, /• Updated Plan\n  ✔ step 1/]) assert.match(transcript, mark);
+});
+
+test('a command that was approved is no declined request, also while it runs in the background', options, async (t) => {
+	const model = await startModel(t, [
+		reply({ call: 'exec_command', arguments: { cmd: 'touch made; sleep 300', yield_time_ms: 250 } }), say('It runs.'), forever(say('ok'))]);
+	const home = makeHome(t, model, 'sandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n'), cwd = tempDir(t, 'cwd');
+	const term = await startReady(t, model, ['go'], { home, cwd });
+	await term.until(/› 1\. Yes, proceed/);
+	await answer(term, 'y');
+	await term.until(/^• It runs\./m);
+	await term.untilGone(/esc to interrupt/);
+	await leave(term);
+	const { shown } = await replayed(t, model, { home, cwd });
+	assert.doesNotMatch(shown, /declined/);
+	assert.match(shown, /• It runs\./);
 });

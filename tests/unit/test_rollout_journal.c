@@ -225,8 +225,8 @@ static void commands_are_items(void **state)
 	struct ev_exec_end good = exec_end("c1", 0, STR("hi\n")), no = exec_end("c2", -1, STR("rejected"));
 	append(EV_exec_command_begin, &(struct ev_exec_begin){.call_id = STR("c1"), .turn_id = STR("t1")});
 	append(EV_exec_command_begin, &(struct ev_exec_begin){.call_id = STR("c2"), .turn_id = STR("t1")});
-	rollout_journal_decline(journal, STR("c2"));
-	rollout_journal_decline(journal, STR("nobody"));
+	rollout_journal_decide(journal, STR("c2"), true);
+	rollout_journal_decide(journal, STR("nobody"), true);
 	append(EV_exec_command_end, &good);
 	append(EV_exec_command_end, &no);
 	assert_numbered(
@@ -237,6 +237,47 @@ static void commands_are_items(void **state)
 						       "\"exit_code\":0,\"duration\":{\"secs\":2,\"nanos\":7}}}\n" ITEM
 							       COMMAND("c2", "") "\"source\":\"agent\",\"status\":"
 										 "\"declined\"}}\n");
+}
+
+static struct ev_exec_approval exec_asked(const char *id)
+{
+	return (struct ev_exec_approval){
+		.call_id = str_of(id),
+		.turn_id = STR("t1"),
+		.command = words,
+		.command_count = countof(words),
+		.cwd = STR("/a b/%"),
+		.parsed_cmd = &parsed,
+		.parsed_cmd_count = 1,
+	};
+}
+
+/* Such a command has no begin and no end. An approved one has them, and is written once. */
+static void a_command_that_was_declined_or_not_answered_is_an_item(void **state)
+{
+	(void)state;
+	struct rollout_writer *writer = begin(true);
+	struct ev_exec_approval yes = exec_asked("c1"), no = exec_asked("c2"), none = exec_asked("c3");
+	struct ev_exec_end good = exec_end("c1", 0, STR("hi\n"));
+	append(EV_exec_approval_request, &yes);
+	append(EV_exec_approval_request, &no);
+	append(EV_exec_approval_request, &none);
+	rollout_journal_decide(journal, STR("c1"), false);
+	append(EV_exec_command_begin, &(struct ev_exec_begin){.call_id = STR("c1"), .turn_id = STR("t1")});
+	rollout_journal_decide(journal, STR("c2"), true);
+	append(EV_turn_aborted, &(struct ev_turn_aborted){.reason = turn_abort_reason_interrupted});
+	append(EV_exec_command_end, &good);
+	assert_int_equal(rollout_writer_flush(writer, NULL), 0);
+	auto_free char *bytes = temp_get(rollout_writer_path(writer));
+	const char *declined = "\"source\":\"agent\",\"status\":\"declined\"}}\n";
+	const char *second = strstr(bytes, "\"id\":\"c2\""), *third = strstr(bytes, "\"id\":\"c3\"");
+	const char *first = strstr(bytes, "\"id\":\"c1\""), *end_line = strstr(bytes, "\"turn_aborted\"");
+	assert_true(second && third && first && end_line);
+	assert_true(second < third && third < end_line && end_line < first);
+	assert_true(strstr(second, declined) < third && strstr(third, declined) < end_line);
+	assert_null(strstr(first, declined));
+	assert_null(strstr(first + 1, "\"id\":\"c1\""));
+	end(writer);
 }
 
 static void a_long_output_is_cut_in_the_middle(void **state)
@@ -536,6 +577,7 @@ int main(void)
 		TEMP_TEST(files_without_numbers_contain_legacy_events_only),
 		TEMP_TEST(numbered_files_contain_items_and_legacy_events),
 		TEMP_TEST(commands_are_items),
+		TEMP_TEST(a_command_that_was_declined_or_not_answered_is_an_item),
 		TEMP_TEST(a_long_output_is_cut_in_the_middle),
 		TEMP_TEST(patches_and_images_are_items),
 		TEMP_TEST(dealings_with_subagents_are_items),

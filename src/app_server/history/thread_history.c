@@ -23,6 +23,7 @@ struct history_builder {
 	VEC(size_t) starts;                /* first records of the turns, including the open one */
 	size_t record;                     /* index of the current record */
 	VEC(struct app_thread_item) items; /* items of the open turn */
+	struct history_notes_builder notes;
 	struct app_turn turn;
 	bool is_open;          /* a turn is open */
 	bool has_start_record; /* the open turn was started by a record, so a record also ends it */
@@ -40,6 +41,8 @@ static void turn_close(struct history_builder *builder)
 	struct app_turn *turn = &builder->turn;
 	if (!builder->is_open)
 		return;
+	history_notes_place(&builder->notes, builder->reader, builder->starts.items[builder->starts.count - 1],
+	                    builder->items.items, builder->items.count);
 	turn->items_count = builder->items.count;
 	turn->items = arena_array(builder->arena, struct app_thread_item, builder->items.count);
 	for (size_t i = 0; i < builder->items.count; i++)
@@ -319,6 +322,8 @@ static void on_item(struct history_builder *builder, const struct json *payload)
 		return;
 	if (item.tag == app_thread_item_user_message)
 		note_preview(builder, item.user_message);
+	if (item.tag == app_thread_item_collab_agent_tool_call)
+		history_notes_add_names(&builder->notes, json_path(payload, "item.receiver_agents"), builder->arena);
 	if (item.tag == app_thread_item_command_execution && !is_numbered(builder))
 		forget_command(builder, item.command_execution->id);
 	item_push(builder, json_get_str(payload, "turn_id"), &item,
@@ -331,6 +336,11 @@ static void on_item(struct history_builder *builder, const struct json *payload)
 static void on_response_item(struct history_builder *builder, const struct json *item)
 {
 	struct str type = json_get_str(item, "type");
+	if (builder->is_open)
+		history_notes_add_call(&builder->notes, item, builder->arena,
+		                       (struct history_checklist){.turn = builder->turns.count,
+		                                                  .item = builder->items.count,
+		                                                  .record = builder->record});
 	if (is_numbered(builder) || !builder->is_open)
 		return;
 	if (str_is(type, "function_call")) {
@@ -417,6 +427,7 @@ void thread_history_read(const struct rollout_reader *reader, struct arena *aren
 		starts[i] = builder.starts.items[i];
 	}
 	ret->starts = starts;
+	ret->notes = history_notes_take(&builder.notes, arena);
 	ret->preview = builder.preview.ptr ? builder.preview : STR("");
 	vec_finish(&builder.turns);
 	vec_finish(&builder.starts);

@@ -7,6 +7,7 @@
 #ifndef APP_SERVER_THREAD_HISTORY_H
 #define APP_SERVER_THREAD_HISTORY_H
 
+#include "app_server/history/history_notes.h"
 #include "base/arena.h"
 #include "protocol/message/app.h"
 
@@ -15,6 +16,7 @@ struct rollout_reader;
 struct thread_history {
 	struct app_turn *turns; /* oldest first, with all their items */
 	size_t count;
+	struct history_notes notes;
 	const size_t *starts;                 /* for each turn, the index of its first record in the reader */
 	struct str preview;                   /* the user's first message, or "" */
 	int64_t created_at_ms, updated_at_ms; /* Unix milliseconds */

@@ -159,12 +159,13 @@ int session_change_settings(struct session *session, const struct settings_chang
 
 /* ---- answers to pending requests ---- */
 
-/* Marks a denied item in the journal, which writes it as declined when the item ends. */
+/* The journal writes a denied item as declined. */
 void session_record_decision(struct session *session, const struct tool_call *call,
                              const struct review_decision *decision)
 {
-	if (session->journal && (decision->tag == review_decision_denied || decision->tag == review_decision_abort))
-		rollout_journal_decline(session->journal, call->call_id);
+	bool is_denied = decision->tag == review_decision_denied || decision->tag == review_decision_abort;
+	if (session->journal)
+		rollout_journal_decide(session->journal, call->call_id, is_denied);
 }
 
 bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer)

@@ -19,6 +19,8 @@ enum { ACTIONS_MAX = 16, TEXT_MAX = 64 * MIB };
 
 struct replay {
 	struct tui_page *page;
+	const struct thread_history *history;
+	size_t checklists; /* number of those that are written */
 	struct tui_explored explored;
 	bool is_over; /* no turn runs */
 };
@@ -108,11 +110,25 @@ static struct str script_of(struct str command)
 	return is_quoted ? str_n(script.ptr + 1, script.len - 2) : script;
 }
 
+static void write_declined(struct tui_page *page, struct str command)
+{
+	auto_buf struct buf line;
+	struct str first;
+	buf_init(&line, LIMIT_LINE);
+	bool is_whole = str_next_line(&command, &first) && !command.len;
+	buf_printf(&line, "✗ The request to run %.*s%s was declined", STR_ARG(first), is_whole ? "" : " …");
+	tui_page_cell(page, &tui_note_look, buf_str(&line));
+}
+
 static void write_command(struct replay *replay, const struct app_item_command_execution *command)
 {
 	if (add_explored(replay, command))
 		return;
 	end_explored(replay);
+	if (command->status == app_command_execution_status_declined) {
+		write_declined(replay->page, script_of(command->command));
+		return;
+	}
 	tui_cell_exec(replay->page,
 	              &(struct tui_exec){.command = script_of(command->command),
 	                                 .output = command->aggregated_output,
@@ -137,6 +153,10 @@ static void write_patch(struct tui_page *page, const struct app_item_file_change
 			list[i].move_path = change->kind->update->move__path;
 	}
 	tui_cell_patch(page, list, count);
+	if (patch->status == app_patch_apply_status_declined)
+		tui_page_cell(page, &tui_error_look, STR("The edits were declined"));
+	else if (patch->status == app_patch_apply_status_failed)
+		tui_page_cell(page, &tui_error_look, STR("The patch could not be applied"));
 }
 
 /* ---- other items ---- */
@@ -157,15 +177,18 @@ static void write_reasoning(struct tui_page *page, const struct app_item_reasoni
 		write_markdown(page, &look, reasoning->summary[i]);
 }
 
-/* Writes the cell of the event that ended the call. The record has ids of subagents and no names. */
-static void write_collab(struct tui_page *page, const struct app_item_collab_agent_tool_call *call)
+/* Writes the cell of the event that ended the call. */
+static void write_collab(struct replay *replay, const struct app_item_collab_agent_tool_call *call)
 {
 	struct str id = call->receiver_thread_ids_count ? call->receiver_thread_ids[0] : STR("");
-	struct ev_collab_spawn_end spawned = {.new_thread_id = id, .prompt = call->prompt, .model = call->model};
-	struct ev_collab_interaction_end sent = {.receiver_thread_id = id, .prompt = call->prompt};
+	struct str name = history_notes_name(&replay->history->notes, id);
+	struct ev_collab_spawn_end spawned = {
+		.new_thread_id = id, .new_agent_nickname = name, .prompt = call->prompt, .model = call->model};
+	struct ev_collab_interaction_end sent = {
+		.receiver_thread_id = id, .receiver_agent_nickname = name, .prompt = call->prompt};
 	struct ev_collab_waiting_end waited = {.statuses_count = call->agents_states_count};
-	struct ev_collab_close_end closed = {.receiver_thread_id = id};
-	struct ev_collab_resume_end resumed = {.receiver_thread_id = id};
+	struct ev_collab_close_end closed = {.receiver_thread_id = id, .receiver_agent_nickname = name};
+	struct ev_collab_resume_end resumed = {.receiver_thread_id = id, .receiver_agent_nickname = name};
 	const struct event_msg ends[] = {
 		{.tag = EV_collab_agent_spawn_end, .collab_agent_spawn_end = &spawned},
 		{.tag = EV_collab_agent_interaction_end, .collab_agent_interaction_end = &sent},
@@ -174,11 +197,31 @@ static void write_collab(struct tui_page *page, const struct app_item_collab_age
 		{.tag = EV_collab_close_end, .collab_close_end = &closed},
 	}; /* in the order of enum app_collab_agent_tool */
 	if (call->status != app_collab_agent_tool_call_status_in_progress && (size_t)call->tool < countof(ends))
-		tui_cell_note(page, &(struct event){.msg = ends[call->tool]});
+		tui_cell_note(replay->page, &(struct event){.msg = ends[call->tool]});
 }
 
-static void write_other(struct tui_page *page, const struct app_thread_item *item)
+/* Writes the checklists that come before the item, as the model gave them; others than the tool accepts are left out.
+ */
+static void write_checklists(struct replay *replay, size_t turn, size_t item, bool is_shown)
 {
+	const struct history_notes *notes = &replay->history->notes;
+	for (; replay->checklists < notes->checklist_count; replay->checklists++) {
+		const struct history_checklist *it = &notes->checklists[replay->checklists];
+		auto_arena struct arena arena = {0};
+		struct ev_plan_update update;
+		if (it->turn > turn || (it->turn == turn && it->item > item))
+			return;
+		if (!is_shown || record_decode(&record_ev_plan_update, json_parse(&arena, it->arguments, NULL), &arena,
+		                               &update, NULL) != 0)
+			continue;
+		end_explored(replay);
+		tui_cell_note(replay->page, &(struct event){.msg = {.tag = EV_plan_update, .plan_update = &update}});
+	}
+}
+
+static void write_other(struct replay *replay, const struct app_thread_item *item)
+{
+	struct tui_page *page = replay->page;
 	switch (item->tag) {
 	case app_thread_item_agent_message:
 		write_markdown(page, &tui_agent_look, item->agent_message->text);
@@ -203,7 +246,7 @@ static void write_other(struct tui_page *page, const struct app_thread_item *ite
 		write_text(page, "Called ", item->mcp_tool_call->tool);
 		break;
 	case app_thread_item_collab_agent_tool_call:
-		write_collab(page, item->collab_agent_tool_call);
+		write_collab(replay, item->collab_agent_tool_call);
 		break;
 	case app_thread_item_context_compaction:
 		tui_page_cell(page, &tui_note_look, STR("Context compacted"));
@@ -224,7 +267,7 @@ static void write_item(struct replay *replay, const struct app_thread_item *item
 	if (item->tag == app_thread_item_user_message)
 		write_user(replay->page, item->user_message);
 	else
-		write_other(replay->page, item);
+		write_other(replay, item);
 }
 
 /* ---- the whole ---- */
@@ -251,8 +294,23 @@ static size_t place_of(const struct app_turn *turn, size_t k)
 	return k;
 }
 
-static void write_turns(struct replay *replay, const struct thread_history *history, size_t most, bool is_cut)
+static void write_end(struct replay *replay, const struct app_turn *turn, bool is_last)
 {
+	bool is_over = !is_last || replay->is_over || turn->has_completed_at;
+	bool is_cut_off = turn->status == app_turn_status_interrupted && is_over;
+	if (!turn->error && !is_cut_off)
+		return;
+	end_explored(replay);
+	if (turn->error)
+		tui_cell_error(replay->page, turn->error->message);
+	else
+		tui_cell_error(replay->page, turn->has_completed_at ? STR("Conversation interrupted")
+		                                                    : STR("The turn was cut off before its end"));
+}
+
+static void write_turns(struct replay *replay, size_t most, bool is_cut)
+{
+	const struct thread_history *history = replay->history;
 	size_t total = 0, at = 0;
 	for (size_t i = 0; i < history->count; i++)
 		total += history->turns[i].items_count;
@@ -261,16 +319,13 @@ static void write_turns(struct replay *replay, const struct thread_history *hist
 	for (size_t i = 0; i < history->count; i++) {
 		const struct app_turn *turn = &history->turns[i];
 		for (size_t k = 0; k < turn->items_count; k++, at++) {
+			write_checklists(replay, i, k, at + most >= total);
 			if (at + most >= total)
 				write_item(replay, &turn->items[place_of(turn, k)]);
 		}
-		bool is_cut_off =
-			turn->status == app_turn_status_interrupted && (i + 1 < history->count || replay->is_over);
-		if ((turn->error || is_cut_off) && at + most >= total) {
-			end_explored(replay);
-			tui_cell_error(replay->page, turn->error ? turn->error->message
-			                                         : STR("The turn was interrupted before its end"));
-		}
+		write_checklists(replay, i, SIZE_MAX, at + most >= total);
+		if (at + most >= total)
+			write_end(replay, turn, i + 1 == history->count);
 	}
 	end_explored(replay);
 }
@@ -284,7 +339,8 @@ static int write_part(const char *path, struct rollout_part part, struct replay 
 		return -(int)err->code;
 	tui_explored_init(&replay->explored);
 	thread_history_read(reader, &arena, &history);
-	write_turns(replay, &history, most, reader->is_cut && !part.from);
+	replay->history = &history;
+	write_turns(replay, most, reader->is_cut && !part.from);
 	tui_explored_finish(&replay->explored);
 	rollout_reader_destroy(reader);
 	return 0;
