@@ -13,6 +13,7 @@
 #include "app_server/threads/thread_config.h"
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_policy.h"
+#include "app_server/threads/thread_settings.h"
 #include "app_server/threads/thread_unload.h"
 #include "app_server/threads/threads.h"
 #include "base/error.h"
@@ -218,9 +219,12 @@ static int configure(struct thread *thread, struct error *err)
 }
 
 /* Returns the absolute folder of the parameters, else that of the rollout, else that of the server. */
-static char *choose_cwd(const struct app_server *server, const struct thread_opening *opening)
+static char *choose_cwd(const struct app_server *server, const struct thread_opening *opening,
+                        const struct app_thread_environment *environment)
 {
 	struct str cwd = opening->params->cwd.ptr ? opening->params->cwd : opening->cwd;
+	if (environment)
+		cwd = environment->cwd;
 	auto_free char *name = cwd.ptr ? str_dup(cwd) : xstrdup(server->cwd);
 	auto_free char *joined = path_join(server->cwd, name);
 	return path_normalize(joined);
@@ -263,7 +267,13 @@ static void drop_excluded(struct op_configure_session *session, const struct con
 struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening, struct error *err)
 {
 	struct app_server *server = request->server;
-	auto_free char *cwd = choose_cwd(server, opening);
+	struct app_thread_environment *environment;
+	struct str selected = opening->params->environments;
+	if (thread_settings_environment(server, selected, &request->arena, &environment, err) != 0) {
+		thread_load_destroy(opening->load);
+		return NULL;
+	}
+	auto_free char *cwd = choose_cwd(server, opening, environment);
 	struct config *config = thread_config_load(&server->threads->configs, server, opening->params, cwd, err);
 	if (!config) {
 		thread_load_destroy(opening->load);

@@ -10,10 +10,70 @@
 #include "app_server/threads/threads.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "config/config.h"
 #include "config/config_required.h"
 #include "engine/codex/codex.h"
+#include "remote/environments.h"
+
+/* ---- the environment ---- */
+
+/* codex 0.169 takes several environments, from which the model chooses for each call, and none, in which it has no
+ * tools for commands. Here a thread has exactly one. */
+
+static int check_folders(const struct json *json, struct str id, struct str cwd, struct error *err)
+{
+	const struct json *roots = json_get(json, "runtimeWorkspaceRoots");
+	struct str root = STR_NONE;
+	if (!str_has_prefix(cwd, "/") || str_find_char(cwd, '\0') >= 0)
+		return error_set(err, ERR_invalid, "invalid cwd for environment `%.*s`: `%.*s` is not an absolute path",
+		                 STR_ARG(id), STR_ARG(cwd));
+	if (!json_is(roots, JSON_array) || !roots->count)
+		return 0;
+	if (roots->count > 1 || !json_to_str(roots->child, &root) || !str_eq(root, cwd))
+		return error_set(err, ERR_invalid,
+		                 "runtimeWorkspaceRoots of environment `%.*s` must be its cwd alone; select further "
+		                 "folders with writableRoots of the sandbox policy",
+		                 STR_ARG(id));
+	return 0;
+}
+
+static int read_environment(struct app_server *server, const struct json *json, struct arena *arena,
+                            struct app_thread_environment *ret, struct error *err)
+{
+	struct str id, cwd;
+	if (!json_to_str(json_get(json, "environmentId"), &id) || !json_to_str(json_get(json, "cwd"), &cwd))
+		return error_set(err, ERR_invalid, "an environment needs `environmentId` and `cwd`, both strings");
+	if (!str_is(id, ENVIRONMENT_LOCAL) && !environments_find(services_environments(server->services), id))
+		return error_set(err, ERR_invalid, "unknown turn environment id `%.*s`", STR_ARG(id));
+	if (!str_is(id, ENVIRONMENT_LOCAL))
+		return error_set(err, ERR_unsupported, "commands run in the environment `" ENVIRONMENT_LOCAL "` only");
+	if (check_folders(json, id, cwd, err) != 0)
+		return -(int)err->code;
+	*ret = (struct app_thread_environment){.environment_id = arena_str(arena, id), .cwd = arena_str(arena, cwd)};
+	ret->runtime_workspace_roots = &ret->cwd;
+	ret->runtime_workspace_roots_count = 1;
+	return 0;
+}
+
+int thread_settings_environment(struct app_server *server, struct str json, struct arena *arena,
+                                struct app_thread_environment **ret, struct error *err)
+{
+	*ret = NULL;
+	if (!json.ptr || str_is(json, "null"))
+		return 0;
+	const struct json *list = json_parse(arena, json, err);
+	if (!list)
+		return -(int)err->code;
+	if (!json_is(list, JSON_array) || list->count != 1)
+		return error_set(err, ERR_invalid,
+		                 "`environments` must select exactly one environment; omit it to keep the thread's");
+	*ret = arena_new(arena, struct app_thread_environment);
+	return read_environment(server, list->child, arena, *ret, err);
+}
+
+/* ---- the other settings ---- */
 
 static int resolve_cwd(struct rpc_request *request, struct str cwd, struct str *ret, struct error *err)
 {
@@ -180,10 +240,15 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 	struct app_thread_settings settings = *thread->settings;
 	struct app_turn_start_params wanted = *params;
 	struct app_sandbox_policy *sandbox = NULL;
+	struct app_thread_environment *environment;
 	*ret_is_changed = false;
+	if (thread_settings_environment(request->server, params->environments, &request->arena, &environment, err) != 0)
+		return -(int)err->code;
+	if (environment)
+		wanted.cwd = environment->cwd;
 	if (params->permissions.ptr && resolve_profile(params, &settings, &request->arena, &sandbox, err) != 0)
 		return -(int)err->code;
-	if (change(request, params, &settings, err) != 0)
+	if (change(request, &wanted, &settings, err) != 0)
 		return -(int)err->code;
 	if (sandbox)
 		settings.sandbox_policy = wanted.sandbox_policy = sandbox;
@@ -233,6 +298,7 @@ enum rpc_verdict on_rpc_thread_settings_update(struct rpc_request *request,
 		.has_personality = params->has_personality,
 		.personality = params->personality,
 		.collaboration_mode = params->collaboration_mode,
+		.environments = params->environments,
 	};
 	if (!thread)
 		return rpc_refuse(request, threads_not_found(request, params->thread_id));

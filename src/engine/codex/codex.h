@@ -16,6 +16,7 @@
 
 struct accounts;
 struct config;
+struct environments;
 struct http_client;
 struct loop;
 struct mcp_pool;
@@ -38,6 +39,8 @@ void services_set_skill_roots(struct services *services, const struct str *roots
 /* The result is borrowed until the next services_set_skill_roots. */
 const struct str *services_skill_roots(const struct services *services, size_t *ret_count);
 
+/* Returns the machines on which commands can run, borrowed. */
+struct environments *services_environments(const struct services *services);
 /* Returns the MCP servers of the process, borrowed. */
 struct mcp_pool *services_mcp(const struct services *services);
 

@@ -18,6 +18,7 @@
 
 struct accounts;
 struct agent_tree;
+struct environments;
 struct error;
 struct hook_batch;
 struct http_client;
@@ -31,6 +32,7 @@ struct services {
 	struct http_client *http; /* created for the first request */
 	struct mcp_pool *mcp;     /* MCP servers that the Codexes share */
 	struct accounts *accounts;
+	struct environments *environments;
 	char *originator; /* the program that drives the engine: "codex_exec", … */
 	struct skill_roots skill_roots;
 };

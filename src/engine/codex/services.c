@@ -8,6 +8,7 @@
 #include "engine/codex/codex_data.h"
 #include "mcp/mcp_pool.h"
 #include "net/http_client.h"
+#include "remote/environments.h"
 
 struct services *services_create(struct loop *loop, const char *originator)
 {
@@ -18,6 +19,7 @@ struct services *services_create(struct loop *loop, const char *originator)
 	services->http = http_client_create(loop, &options);
 	services->accounts = accounts_create(loop, services->http);
 	services->mcp = mcp_pool_create(loop, services->http, services->accounts);
+	services->environments = environments_create(loop, services->http);
 	return services;
 }
 
@@ -46,6 +48,7 @@ void services_destroy(struct services *services)
 {
 	if (!services)
 		return;
+	environments_destroy(services->environments);
 	mcp_pool_destroy(services->mcp);
 	accounts_destroy(services->accounts);
 	http_client_leave(services->http);
@@ -73,6 +76,11 @@ const char *services_originator(const struct services *services)
 void services_preload(struct services *services)
 {
 	http_client_preload(services->http);
+}
+
+struct environments *services_environments(const struct services *services)
+{
+	return services->environments;
 }
 
 struct mcp_pool *services_mcp(const struct services *services)

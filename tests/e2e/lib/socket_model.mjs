@@ -33,7 +33,7 @@ export const runOf = (cmd, id) => () => answerOf(call(cmd, id));
 export const errorOf = (status, error, headers) => [{ type: 'error', status, error, headers }];
 
 /** Reads masked client frames: [{opcode, fin, payload}], rest. */
-function readFrames(bytes) {
+export function readFrames(bytes) {
 	const frames = [];
 	for (;;) {
 		const short = bytes.length > 1 ? bytes[1] & 127 : 0, head = short < 126 ? 6 : short === 126 ? 8 : 14;

@@ -1,0 +1,51 @@
+/* environment.h — a machine on which commands can run in place of this one: the address of its exec-server.
+ *
+ * It is immutable, except for the shell, which its server reports. Reference-counted. Borrows: loop and HTTP client.
+ * Loop thread only. */
+#ifndef REMOTE_ENVIRONMENT_H
+#define REMOTE_ENVIRONMENT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "base/str.h"
+
+struct http_client;
+struct loop;
+
+#define ENVIRONMENT_LOCAL "local" /* the id of this machine, which is no such environment */
+
+struct environment {
+	/* read-only */
+	struct loop *loop;
+	struct http_client *http;
+	struct str id;
+	struct str name; /* the URL for messages: without user name, password and query */
+	char *url;       /* http:// or https:// */
+	struct str headers[2];
+	size_t header_count;
+	uint64_t connect_timeout_ms;
+	char shell[64]; /* the shell of commands there; /bin/sh until the server has reported another */
+	/* private */
+	int refs;
+};
+
+/* The words of a registration, borrowed. */
+struct environment_words {
+	struct str id, url;
+	struct str token;      /* for Authorization: Bearer; may be empty */
+	struct str request_id; /* for X-Request-Id; may be empty */
+	uint64_t connect_timeout_ms;
+};
+
+/* Copies the words. ERR_invalid: one is unusable; ERR_limit: one is longer than LIMIT_ENVIRONMENT_TEXT. */
+must_check struct environment *environment_create(struct loop *loop, struct http_client *http,
+                                                  const struct environment_words *words, struct error *err);
+struct environment *environment_ref(struct environment *environment);
+void environment_unref(struct environment *environment);
+
+/* Takes over the shell that the server reports, if it is one whose command lines are understood here. */
+void environment_set_shell(struct environment *environment, struct str path);
+
+#endif

@@ -1,0 +1,258 @@
+/* A callback may close the link, so each is the last thing that its caller does. */
+#include "remote/exec_link.h"
+
+#include <stdlib.h>
+
+#include "base/arena.h"
+#include "base/buf.h"
+#include "base/error.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/vec.h"
+#include "loop/loop.h"
+#include "net/websocket_client.h"
+#include "remote/environment.h"
+
+struct exec_link_handler {
+	void (*on_ready)(void *self); /* requests can be sent */
+	/* result is NULL if the server has refused the request, with err. Both are borrowed. */
+	void (*on_answer)(int64_t id, const struct json *result, const struct error *err, void *self);
+	void (*on_notify)(struct str method, const struct json *params, void *self);
+	/* Called once, last, when the link could not be opened or was lost. It must still be closed. */
+	void (*on_end)(const struct error *err, void *self);
+};
+
+struct asked {
+	int64_t id;
+	const char *method;
+};
+
+struct exec_link {
+	struct environment *environment;
+	const struct exec_link_handler *handler;
+	void *self;
+	struct websocket_client *socket;
+	struct loop_timer *timer; /* runs while a request is unanswered */
+	VEC(struct asked) unanswered;
+	int64_t last_id;
+	bool is_ready; /* the server has answered `initialize` */
+};
+
+/* ---- requests ---- */
+
+static void watch(struct exec_link *link)
+{
+	if (link->unanswered.count)
+		loop_timer_start(link->timer, LIMIT_ENVIRONMENT_ANSWER_MS);
+	else
+		loop_timer_stop(link->timer);
+}
+
+static int64_t exec_link_request(struct exec_link *link, const char *method, struct str params)
+{
+	auto_buf struct buf head;
+	buf_init(&head, LIMIT_LINE);
+	struct asked asked = {++link->last_id, method};
+	buf_printf(&head, "{\"id\":%lld,\"method\":\"%s\",\"params\":", (long long)asked.id, method);
+	const struct str parts[] = {buf_str(&head), params, STR("}")};
+	vec_push(&link->unanswered, asked);
+	watch(link);
+	websocket_client_send(link->socket, parts, countof(parts));
+	return asked.id;
+}
+
+static bool take_asked(struct exec_link *link, int64_t id)
+{
+	for (size_t i = 0; i < link->unanswered.count; i++) {
+		if (link->unanswered.items[i].id != id)
+			continue;
+		link->unanswered.items[i] = link->unanswered.items[--link->unanswered.count];
+		watch(link);
+		return true;
+	}
+	return false;
+}
+
+/* ---- the end ---- */
+
+static void fail(struct exec_link *link, const struct error *cause)
+{
+	struct error err = *cause;
+	loop_timer_stop(link->timer);
+	if (link->is_ready)
+		error_wrap(&err, "the connection to the exec-server `%.*s` was lost", STR_ARG(link->environment->name));
+	else
+		error_wrap(&err,
+		           "exec-server connection attempt failed: failed to connect to exec-server websocket `%.*s`",
+		           STR_ARG(link->environment->name));
+	link->handler->on_end(&err, link->self);
+}
+
+static void on_end(int status, const struct error *err, void *self)
+{
+	struct error closed;
+	(void)status; /* err names it */
+	error_set(&closed, ERR_transport, "the server closed it");
+	fail(self, err ? err : &closed);
+}
+
+static void on_timeout(void *self)
+{
+	struct exec_link *link = self;
+	struct error err;
+	error_set(&err, ERR_timeout, "no answer to `%s` within %d s", link->unanswered.items[0].method,
+	          LIMIT_ENVIRONMENT_ANSWER_MS / 1000);
+	websocket_client_close(steal(link->socket));
+	fail(link, &err);
+}
+
+/* ---- messages ---- */
+
+static void on_open(const struct http_head *head, void *self)
+{
+	(void)head;
+	exec_link_request(self, "initialize", STR("{\"clientName\":\"codex\",\"resumeSessionId\":null}"));
+}
+
+static void become_ready(struct exec_link *link, const struct json *result)
+{
+	static const struct str initialized = STR("{\"method\":\"initialized\",\"params\":{}}");
+	struct str shell;
+	if (json_to_str(json_path(result, "environmentInfo.shell.path"), &shell))
+		environment_set_shell(link->environment, shell);
+	websocket_client_send(link->socket, &initialized, 1);
+	link->is_ready = true;
+	link->handler->on_ready(link->self);
+}
+
+static void take_answer(struct exec_link *link, const struct json *message)
+{
+	struct error err;
+	int64_t id = json_get_i64(message, "id", 0);
+	const struct json *result = json_get(message, "result"), *refusal = json_get(message, "error");
+	if (!take_asked(link, id))
+		return;
+	if (!result || refusal) {
+		struct str text = json_get_str(refusal, "message");
+		result = NULL;
+		error_set(&err, ERR_io, "%.*s", STR_ARG(text.len ? text : STR("the server gave no reason")));
+	}
+	if (link->is_ready)
+		link->handler->on_answer(id, result, result ? NULL : &err, link->self);
+	else if (result)
+		become_ready(link, result);
+	else
+		fail(link, &err);
+}
+
+static void on_message(struct str text, void *self)
+{
+	struct exec_link *link = self;
+	struct error err;
+	auto_arena struct arena arena = {0};
+	const struct json *message = json_parse(&arena, text, &err);
+	struct str method = json_get_str(message, "method");
+	if (!message) {
+		error_wrap(&err, "the server sent invalid JSON");
+		websocket_client_close(steal(link->socket));
+		fail(link, &err);
+	} else if (!method.ptr) {
+		take_answer(link, message);
+	} else if (link->is_ready) {
+		link->handler->on_notify(method, json_get(message, "params"), link->self);
+	}
+}
+
+static void on_bytes(void *self)
+{
+	(void)self;
+}
+
+/* ---- its life ---- */
+
+static struct exec_link *exec_link_open(struct environment *environment, const struct exec_link_handler *handler,
+                                        void *self)
+{
+	static const struct websocket_client_handler socket_handler = {on_open, on_bytes, on_message, on_end};
+	struct exec_link *link = xnew(struct exec_link);
+	link->environment = environment_ref(environment);
+	link->handler = handler;
+	link->self = self;
+	link->timer = loop_timer_create(environment->loop, on_timeout, link);
+	struct websocket_client_request request = {
+		.url = environment->url,
+		.headers = environment->headers,
+		.header_count = environment->header_count,
+		.timeout_ms = environment->connect_timeout_ms,
+	};
+	link->socket = websocket_client_open(environment->loop, environment->http, &request, &socket_handler, link);
+	return link;
+}
+
+static void exec_link_close(struct exec_link *link)
+{
+	if (!link)
+		return;
+	websocket_client_close(link->socket);
+	loop_timer_destroy(link->timer);
+	vec_finish(&link->unanswered);
+	environment_unref(link->environment);
+	free(link);
+}
+
+/* ---- one question ---- */
+
+struct exec_question {
+	struct exec_link *link;
+	const char *method;
+	exec_question_fn on_done;
+	void *self;
+};
+
+static void question_ready(void *self)
+{
+	struct exec_question *question = self;
+	exec_link_request(question->link, question->method, STR("null"));
+}
+
+static void question_answered(int64_t id, const struct json *result, const struct error *err, void *self)
+{
+	struct exec_question *question = self;
+	(void)id; /* there is only one request */
+	question->on_done(result, err, question->self);
+}
+
+static void question_notified(struct str method, const struct json *params, void *self)
+{
+	(void)method;
+	(void)params;
+	(void)self;
+}
+
+static void question_ended(const struct error *err, void *self)
+{
+	struct exec_question *question = self;
+	question->on_done(NULL, err, question->self);
+}
+
+struct exec_question *exec_question_start(struct environment *environment, const char *method, exec_question_fn on_done,
+                                          void *self)
+{
+	static const struct exec_link_handler handler = {question_ready, question_answered, question_notified,
+	                                                 question_ended};
+	struct exec_question *question = xnew(struct exec_question);
+	question->method = method;
+	question->on_done = on_done;
+	question->self = self;
+	question->link = exec_link_open(environment, &handler, question);
+	return question;
+}
+
+void exec_question_cancel(struct exec_question *question)
+{
+	if (!question)
+		return;
+	exec_link_close(question->link);
+	free(question);
+}
