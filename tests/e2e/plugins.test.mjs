@@ -47,6 +47,23 @@ test('a folder is linked, listed and removed', options, async (t) => {
 	assert.match((await plugin(t, home, 'add', root)).stderr, /letters, digits/);
 });
 
+test('show prints what a plugin brings, before and after it is added', options, async (t) => {
+	const home = makeHome(t, null), files = { 'skills/tidy/SKILL.md': SKILL, 'skills/none/x': '', 'hooks/hooks.json': HOOKS, '.mcp.json': SERVERS };
+	const root = makePlugin(t, 'desk', { ...files, '.codex-plugin/plugin.json': '{"name":"desk","version":"1.0.0","description":"Order\\nFolder: /no"}' });
+	const brings = 'desk 1.0.0\nOrder\\nFolder: /no\nSkills: tidy\nHooks: UserPromptSubmit\nMCP servers: mine, bad\nFolder: ';
+	assert.equal((await plugin(t, home, 'show', root)).stdout, `${brings}${fs.realpathSync(root)}\n`);
+	await plugin(t, home, 'add', root);
+	assert.equal((await plugin(t, home, 'show', 'desk')).stdout, `${brings}${home}/plugins/desk\n`);
+	fs.writeFileSync(path.join(root, '.mcp.json'), '[');
+	assert.match((await plugin(t, home, 'show', 'desk')).stdout, /MCP servers: \S+\.mcp\.json: /);
+	for (const [word, fault] of [['none', /no plugin named `none`/], [home, /is not a plugin/], ['x@y', /no plugin named/]]) {
+		const { code, stderr } = await plugin(t, home, 'show', word);
+		assert.equal(code, 1);
+		assert.match(stderr, fault);
+	}
+	assert.equal((await plugin(t, home, 'show')).code, 2);
+});
+
 test('a repository is cloned, without its hooks, and removed with its files', options, async (t) => {
 	const home = makeHome(t, null), root = makePlugin(t, 'desk', { 'skills/tidy/SKILL.md': SKILL });
 	const git = (...args) => execFileSync('git', ['-C', root, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { stdio: 'pipe' });

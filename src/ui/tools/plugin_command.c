@@ -2,6 +2,7 @@
  * are the matter of codex-fleet (ui/market). */
 #include "ui/tools/plugin_command.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/uuid.h"
 #include "config/config.h"
 #include "config/config_env.h"
@@ -37,17 +39,19 @@ static const struct cli_option rows[] = {
 	{"ref", 0, CLI_TEXT, offsetof(struct plugin_options, ref), "REF", NULL, "With marketplace add: branch or tag"},
 };
 
-enum { WORD_add, WORD_list, WORD_remove, WORD_marketplace };
+enum { WORD_add, WORD_list, WORD_show, WORD_remove, WORD_marketplace };
 
 static const struct cli_word words[] = {
 	[WORD_add] = {.word = "add", .doc = "Add a folder, a git repository, or a plugin of a marketplace"},
 	[WORD_list] = {.word = "list", .doc = "List the plugins"},
+	[WORD_show] = {.word = "show", .doc = "Print what a plugin brings, also before it is added"},
 	[WORD_remove] = {.word = "remove", .doc = "Remove a plugin"},
 	[WORD_marketplace] = {.word = "marketplace", .doc = "Add, list, upgrade and remove marketplaces"},
 };
 
 static const struct cli_argument arguments[] = {
-	{"[SOURCE]", "With add: the folder, the URL or NAME@MARKETPLACE; with remove: the name"},
+	{"[SOURCE]",
+         "With add: the folder, the URL or NAME@MARKETPLACE; with remove: the name; with show: one of both"},
 };
 
 const struct cli_command plugin_command = {
@@ -55,6 +59,7 @@ const struct cli_command plugin_command = {
 	.about = "Add, list and remove plugins: skills, hooks and MCP servers in one folder.",
 	.usage = "Usage: codex plugin add <FOLDER | URL | NAME@MARKETPLACE>\n"
 		 "       codex plugin list [--available] [--json]\n"
+		 "       codex plugin show <NAME[@MARKETPLACE] | FOLDER>\n"
 		 "       codex plugin remove NAME[@MARKETPLACE]\n"
 		 "       codex plugin marketplace add <FOLDER | URL> [--ref REF]\n"
 		 "       codex plugin marketplace list [--json]\n"
@@ -139,6 +144,98 @@ static int add(const char *home, const char *source, struct error *err)
 	return real ? place(plugins, real, false, err) : add_clone(plugins, source, err);
 }
 
+/* ---- show ---- */
+
+/* Returns the root of an installed plugin, or the folder that the argument names. */
+static const char *find_root(const char *home, const char *argument, struct arena *arena)
+{
+	const struct plugin *list;
+	struct error ignored;
+	const struct config_source source = {0};
+	struct config *config = config_load(&source, &ignored);
+	size_t count = plugin_list(home, config ? config_tree(config) : NULL, arena, &list);
+	config_unref(config);
+	for (size_t i = 0; i < count; i++) {
+		if (strcmp(list[i].name, argument) == 0)
+			return list[i].root;
+	}
+	auto_free char *real = realpath(argument, NULL);
+	return real ? arena_printf(arena, "%s", real) : NULL;
+}
+
+/* On one line: a text of the plugin must not look like another row. */
+static void add_name(struct buf *out, const char *before, struct str name)
+{
+	buf_append_c(out, before);
+	text_append_line(out, name);
+}
+
+static int is_shown(const struct dirent *entry)
+{
+	return entry->d_name[0] != '.';
+}
+
+static void add_skills(const char *root, struct buf *out)
+{
+	auto_free char *folder = path_join(root, "skills");
+	struct dirent **entries = NULL;
+	int count = scandir(folder, &entries, is_shown, alphasort), shown = 0;
+	for (int i = 0; i < count; i++) {
+		auto_free char *file = xasprintf("%s/%s/SKILL.md", folder, entries[i]->d_name);
+		if (shown < LIMIT_SKILLS && file_exists(file))
+			add_name(out, shown++ ? ", " : "Skills: ", str_of(entries[i]->d_name));
+		free(entries[i]);
+	}
+	free(entries);
+	buf_append_c(out, shown ? "\n" : "");
+}
+
+/* Adds the names in a table of one of its files; a file that cannot be read is named with the reason. */
+static void add_names(const struct plugin *plugin, const char *file, const char *table, const char *title,
+                      struct arena *arena, struct buf *out)
+{
+	const struct toml *root;
+	struct error err;
+	const char *between = title;
+	if (plugin_read(plugin, file, arena, &root, &err) != 0)
+		buf_printf(out, "%s%s\n", title, err.text);
+	toml_for_each(it, toml_get(root, table)) {
+		add_name(out, between, it->key);
+		between = ", ";
+	}
+	buf_append_c(out, between != title ? "\n" : "");
+}
+
+static int show(const char *home, const char *argument, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf out, shown;
+	struct plugin plugin = {.root = find_root(home, argument, &arena)};
+	const struct toml *manifest;
+	struct str name;
+	buf_init(&out, LIMIT_LINE);
+	buf_init(&shown, 2 * LIMIT_LINE);
+	if (!plugin.root)
+		return error_set(err, ERR_not_found, "no plugin named `%s`, and no such folder", argument);
+	if (read_name(plugin.root, &arena, &name, err) != 0 ||
+	    plugin_read(&plugin, ".codex-plugin/plugin.json", &arena, &manifest, err) != 0)
+		return -(int)err->code;
+	const struct toml *version = toml_get(manifest, "version"), *about = toml_get(manifest, "description");
+	buf_append_str(&out, name);
+	if (toml_is(version, TOML_string))
+		add_name(&out, " ", version->text);
+	if (toml_is(about, TOML_string))
+		add_name(&out, "\n", about->text);
+	buf_append_char(&out, '\n');
+	add_skills(plugin.root, &out);
+	add_names(&plugin, "hooks/hooks.json", "hooks", "Hooks: ", &arena, &out);
+	add_names(&plugin, ".mcp.json", "mcpServers", "MCP servers: ", &arena, &out);
+	add_name(&out, "Folder: ", str_of(plugin.root));
+	buf_append_char(&out, '\n');
+	terminal_text_append(&shown, buf_str(&out));
+	return fd_write_all(STDOUT_FILENO, shown.data, shown.len, err);
+}
+
 /* ---- remove, list ---- */
 
 static int remove_plugin(const char *home, const char *name, struct error *err)
@@ -214,11 +311,13 @@ static int run(const struct plugin_options *options, const struct cli_result *re
 	if (!home)
 		return -(int)err->code;
 	if (!result->word)
-		return error_set(err, ERR_usage, "a command is required: add, list, remove or marketplace");
+		return error_set(err, ERR_usage, "a command is required: add, list, show, remove or marketplace");
 	if (result->word == &words[WORD_list])
 		return list_plugins(home, options->is_json, err);
 	if (!argument)
 		return error_set(err, ERR_usage, "%s needs an argument", result->word->word);
+	if (result->word == &words[WORD_show])
+		return show(home, argument, err);
 	return result->word == &words[WORD_add] ? add(home, argument, err) : remove_plugin(home, argument, err);
 }
 
@@ -226,6 +325,8 @@ static int run(const struct plugin_options *options, const struct cli_result *re
 static bool is_of_market(const struct plugin_options *options, const struct cli_result *result)
 {
 	const char *argument = result->positionals.count ? result->positionals.items[0] : "";
+	if (result->word == &words[WORD_show])
+		return false;
 	if (!result->word || result->word == &words[WORD_list])
 		return result->word && options->lists_available;
 	return result->word == &words[WORD_marketplace] ||
