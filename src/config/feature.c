@@ -5,12 +5,17 @@
 
 enum effect { EFFECT_stable, EFFECT_experimental, EFFECT_inert };
 
+#define ABOUT_stable(doc) NULL
+#define ABOUT_inert(doc) NULL
+#define ABOUT_experimental(doc) doc
+
 static const struct own {
-	const char *name;
+	const char *name, *about;
 	size_t offset; /* of the flag in struct config_features */
 	enum effect effect;
 } own[] = {
-#define FEATURE(key, is_on, effect, doc) {#key, offsetof(struct config_features, key), EFFECT_##effect},
+#define FEATURE(key, is_on, effect, doc) \
+	{#key, ABOUT_##effect(doc), offsetof(struct config_features, key), EFFECT_##effect},
 #include "config/feature.def"
 #undef FEATURE
 };
@@ -77,6 +82,12 @@ const char *feature_stage(struct str name)
 		return stage_names[known->stage];
 	const struct own *row = find_own(name);
 	return stage_names[row && row->effect == EFFECT_experimental ? STAGE_experimental : STAGE_stable];
+}
+
+const char *feature_about(struct str name)
+{
+	const struct own *row = find_own(name);
+	return row ? row->about : NULL;
 }
 
 bool feature_is_on(const struct config *config, struct str name)

@@ -16,6 +16,8 @@ const char *feature_name_at(size_t index);
 bool feature_is_known(struct str name);
 /* Returns "stable", "experimental", "under development", "deprecated" or "removed". The name must be known. */
 const char *feature_stage(struct str name);
+/* Returns what an experimental feature that has an effect in this version does; NULL for the others. */
+const char *feature_about(struct str name);
 /* True if the feature has an effect in this version and is on. */
 bool feature_is_on(const struct config *config, struct str name);
 

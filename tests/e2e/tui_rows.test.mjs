@@ -49,6 +49,8 @@ const COMMANDS = {
 	theme: '/theme:', keymap: '/keymap lists', mcp: '/mcp lists', logout: '/status, /help', exit: 'Ctrl-L clears',
 	quit: 'a conversation stands', feedback: '/status, /help', ps: '/ps names', stop: '/ps names', subagents: '/subagents lists',
 	agent: '/subagents lists', agents: 'Ctrl-L clears', collab: '/cd, /pwd', clear: '/new:', help: '/status, /help',
+	approve: '/approve approves one', experimental: '/experimental turns', presets: '/presets keeps', plugins: '/plugins adds',
+	import: '/import shows', daemon: '/daemon starts',
 };
 
 const titles = fs.readdirSync(fileURLToPath(new URL('.', import.meta.url)))

@@ -180,6 +180,9 @@ static void handle(struct tui *tui, const struct event *event)
 	case EV_warning:
 		tui_warning_add(tui, event->msg.warning->message);
 		break;
+	case EV_guardian_assessment:
+		tui_denied_add(tui, event);
+		break;
 	case EV_exec_approval_request:
 		tui_notify(tui, "approval-requested", STR("Approval requested: a command"));
 		tui_request_command(tui, event);

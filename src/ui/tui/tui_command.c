@@ -156,8 +156,20 @@ static const struct slash {
 	void (*run)(struct tui *tui, struct str text);
 } commands[] = {
 #define SLASH(name, while_busy, doc) {#name, doc, while_busy, on_slash_##name},
+#define ABSENT(name, reason)
 #include "ui/tui/tui_command.def"
 #undef SLASH
+#undef ABSENT
+};
+
+static const struct {
+	const char *name, *reason;
+} absent[] = {
+#define SLASH(name, while_busy, doc)
+#define ABSENT(name, reason) {name, reason},
+#include "ui/tui/tui_command.def"
+#undef SLASH
+#undef ABSENT
 };
 
 void on_slash_help(struct tui *tui, struct str text)
@@ -210,14 +222,28 @@ static const char *listed_at(size_t index)
 	return NULL;
 }
 
+const char *tui_command_absence(struct str name)
+{
+	for (size_t i = 0; i < countof(absent); i++) {
+		if (str_is(name, absent[i].name))
+			return absent[i].reason;
+	}
+	return NULL;
+}
+
 /* Names what the user may have meant, or how to find it. */
 static void refuse(struct tui *tui, struct str name)
 {
 	auto_buf struct buf note;
 	struct str nearest = cli_nearest(name, listed_at);
+	const char *reason = tui_command_absence(name);
 	buf_init(&note, LIMIT_LINE);
-	buf_printf(&note, "Unrecognized command '/%.*s'. Type \"/\" for a list of supported commands.", STR_ARG(name));
-	if (nearest.ptr)
+	if (reason)
+		buf_printf(&note, "There is no /%.*s here: %s.", STR_ARG(name), reason);
+	else
+		buf_printf(&note, "Unrecognized command '/%.*s'. Type \"/\" for a list of supported commands.",
+		           STR_ARG(name));
+	if (nearest.ptr && !reason)
 		buf_printf(&note, " Did you mean /%.*s?", STR_ARG(nearest));
 	tui_cells_fail(tui->cells, buf_str(&note));
 }

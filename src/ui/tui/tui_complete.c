@@ -11,6 +11,8 @@
 static void fill_commands(struct tui *tui, struct str typed)
 {
 	const char *name, *about;
+	if (tui_command_absence(typed)) /* Enter must say so, not run another one that resembles it */
+		return;
 	for (int match = 2; match > 0; match--) {
 		for (size_t i = 0; tui_command_at(i, &name, &about); i++) {
 			if (!about || tui_popup_match(str_of(name), typed) != match)

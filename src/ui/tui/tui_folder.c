@@ -27,12 +27,16 @@ static void go_to(struct tui *tui, const char *path)
 	tui_ask_skills(tui, true);
 }
 
-void on_slash_cd(struct tui *tui, struct str text)
+char *tui_expand_home(struct str path)
 {
 	const char *home = config_env("HOME");
-	bool is_home = home && (str_is(text, "~") || str_has_prefix(text, "~/"));
-	auto_free char *name =
-		is_home ? xasprintf("%s%.*s", home, STR_ARG(str_skip(text, 1))) : str_dup(text.len ? text : STR("."));
+	bool is_home = home && (str_is(path, "~") || str_has_prefix(path, "~/"));
+	return is_home ? xasprintf("%s%.*s", home, STR_ARG(str_skip(path, 1))) : str_dup(path);
+}
+
+void on_slash_cd(struct tui *tui, struct str text)
+{
+	auto_free char *name = tui_expand_home(text.len ? text : STR("."));
 	auto_free char *joined = path_join(tui->cwd, name);
 	auto_free char *path = realpath(joined, NULL);
 	if (!path || !dir_exists(path)) {

@@ -22,7 +22,7 @@ extern char **environ;
 #define GIT "git --no-pager --no-optional-locks -c core.fsmonitor=false -c core.quotepath=false"
 
 struct tui_git {
-	char *cwd, *script, *argument;
+	char *cwd, *script, *argument, *second;
 	unsigned wait_ms;
 	pthread_mutex_t lock;
 	pid_t pid;         /* under lock: the process to kill, 0: none */
@@ -36,7 +36,7 @@ struct tui_git {
 static pid_t start(const struct tui_git *git, int out)
 {
 	auto_free char *script = xasprintf("GIT='" GIT "'; cd -- \"$1\" || exit 9; %s", git->script);
-	const char *argv[] = {"sh", "-c", script, "sh", git->cwd, git->argument, NULL};
+	const char *argv[] = {"sh", "-c", script, "sh", git->cwd, git->argument, git->second, NULL};
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
 	sigset_t all;
@@ -115,6 +115,7 @@ static void on_end(void *self)
 	free(git->cwd);
 	free(git->script);
 	free(git->argument);
+	free(git->second);
 	free(git);
 }
 
@@ -125,6 +126,7 @@ struct tui_git *tui_git_start(struct loop *loop, const char *cwd, const struct t
 	git->cwd = xstrdup(cwd);
 	git->script = xstrdup(script->text);
 	git->argument = script->argument ? xstrdup(script->argument) : NULL;
+	git->second = script->second ? xstrdup(script->second) : NULL;
 	git->wait_ms = script->wait_ms ? script->wait_ms : GIT_WAIT_MS;
 	pthread_mutex_init(&git->lock, NULL);
 	git->on_done = on_done;

@@ -18,6 +18,7 @@ enum { GIT_OUTPUT_MAX = 4 * MIB, GIT_WAIT_MS = 20000 };
 struct tui_git_script {
 	const char *text;     /* for sh, with git as "$GIT"; it runs in cwd */
 	const char *argument; /* its "$2", or NULL */
+	const char *second;   /* its "$3", or NULL */
 	unsigned wait_ms;     /* its time; 0: GIT_WAIT_MS */
 };
 

@@ -90,6 +90,8 @@ static void paste_image(struct tui *tui)
 
 static void on_ctrl_c(struct tui *tui)
 {
+	if (tui_run_cancel(tui))
+		return;
 	if (tui_shows_running(tui))
 		tui_interrupt(tui);
 	else if (composer_is_empty(&tui->composer))
@@ -276,6 +278,8 @@ static void to_composer(struct tui *tui, const struct term_key *key)
 		return;
 	if (tui_complete_key(tui, key))
 		return;
+	if (key->kind == TERM_NAMED && key->name == KEY_escape && tui_run_cancel(tui))
+		return;
 	if (composer_vim_key(&tui->composer, key)) {
 		tui_complete_update(tui);
 		return;
@@ -346,6 +350,9 @@ void tui_on_key(const struct term_key *typed, void *self)
 	}
 	if (tui_ask_is_shown(tui->ask)) {
 		tui_ask_key(tui->ask, key);
+		if (tui->sends_draft)
+			send_input(tui, false);
+		tui->sends_draft = false;
 		return;
 	}
 	tui_ask_typed(tui->ask);

@@ -10,6 +10,7 @@
 #include "term/term_tty.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_checklist.h"
 #include "ui/tui/tui_choice.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_priv.h"
@@ -96,141 +97,68 @@ void on_slash_theme(struct tui *tui, struct str text)
 
 /* ---- the items of a line ---- */
 
-struct arranging {
-	struct tui_panel panel; /* first */
-	struct tui *tui;
-	const char *key; /* in config.toml */
-	size_t order[TUI_STATUS_ITEMS];
-	bool is_on[TUI_STATUS_ITEMS]; /* by item */
-	size_t at;
-	bool is_saved;
-};
-
-static struct arranging *of(struct tui_panel *panel)
+static void on_items_saved(const struct tui_checklist *list, void *self)
 {
-	return (struct arranging *)panel;
-}
-
-static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
-{
-	struct arranging *arranging = of(panel);
-	size_t room = sheet->most > 2 ? sheet->most - 2 : 1;
-	size_t from = sheet_window(TUI_STATUS_ITEMS, arranging->at, room);
-	sheet_line(sheet, TERM_bold, "Select the items and their order");
-	for (size_t i = from; i < TUI_STATUS_ITEMS && i < from + room; i++) {
-		size_t item = arranging->order[i];
-		sheet_item(sheet,
-		           &(struct sheet_item){.label = tui_status_word(item),
-		                                .mark = arranging->is_on[item] ? "[x] " : "[ ] ",
-		                                .is_chosen = i == arranging->at},
-		           0);
-	}
-	sheet_line(sheet, TERM_dim, "  space on, off · ← → order · enter save · esc back");
-}
-
-/* Exchanges the item with its neighbour. */
-static void shift(struct arranging *arranging, size_t to)
-{
-	size_t item = arranging->order[arranging->at];
-	if (to >= TUI_STATUS_ITEMS)
-		return;
-	arranging->order[arranging->at] = arranging->order[to];
-	arranging->order[to] = item;
-	arranging->at = to;
-}
-
-static bool named_key(struct arranging *arranging, enum term_key_name name)
-{
-	size_t at = arranging->at;
-	if (name == KEY_up)
-		arranging->at = at ? at - 1 : TUI_STATUS_ITEMS - 1;
-	else if (name == KEY_down)
-		arranging->at = (at + 1) % TUI_STATUS_ITEMS;
-	else if (name == KEY_left || name == KEY_right)
-		shift(arranging, name == KEY_left ? at - 1 : at + 1);
-	arranging->is_saved = name == KEY_enter;
-	return name == KEY_enter || name == KEY_escape;
-}
-
-static bool key(struct tui_panel *panel, const struct term_key *key)
-{
-	struct arranging *arranging = of(panel);
-	size_t item = arranging->order[arranging->at];
-	if (key->kind == TERM_NAMED)
-		return named_key(arranging, key->name);
-	if (key->kind == TERM_CHAR && !key->mods && str_is(key->text, " "))
-		arranging->is_on[item] = !arranging->is_on[item];
-	return key->kind == TERM_CHAR && key->mods == TERM_CTRL && str_is(key->text, "c");
-}
-
-static void report(struct tui_panel *panel)
-{
-	struct arranging *arranging = of(panel);
 	auto_buf struct buf value;
 	buf_init(&value, LIMIT_LINE);
 	buf_append_char(&value, '[');
-	for (size_t i = 0; i < TUI_STATUS_ITEMS; i++) {
-		size_t item = arranging->order[i];
-		if (arranging->is_on[item])
-			buf_printf(&value, "%s\"%s\"", value.len > 1 ? ", " : "", tui_status_word(item));
+	for (size_t i = 0; i < list->count; i++) {
+		if (list->items[i].is_on)
+			buf_printf(&value, "%s\"%s\"", value.len > 1 ? ", " : "", list->items[i].label);
 	}
 	buf_append_char(&value, ']');
-	const char *words[] = {arranging->key, buf_str(&value).ptr};
-	if (arranging->is_saved)
-		tui_save(arranging->tui, words, countof(words), on_saved);
+	const char *words[] = {list->key, buf_str(&value).ptr};
+	tui_save(self, words, countof(words), on_saved);
 }
 
-static void destroy(struct tui_panel *panel)
+static void add_item(struct tui_checklist *list, const char *word, bool is_on)
 {
-	free(of(panel));
+	for (size_t i = 0; i < list->count; i++) {
+		if (strcmp(list->items[i].label, word) == 0)
+			return;
+	}
+	list->items[list->count++] = (struct tui_check){.label = word, .is_on = is_on};
 }
 
-static void choose(struct arranging *arranging, struct str word, size_t *count)
+static void choose(struct tui_checklist *list, struct str word)
 {
 	for (size_t i = 0; i < TUI_STATUS_ITEMS; i++) {
-		if (arranging->is_on[i] || !str_is(word, tui_status_word(i)))
-			continue;
-		arranging->is_on[i] = true;
-		arranging->order[(*count)++] = i;
+		if (str_is(word, tui_status_word(i)))
+			add_item(list, tui_status_word(i), true);
 	}
 }
 
-/* The chosen items come first, in their order; without a list, those that are shown. */
-static void fill(struct arranging *arranging, const struct toml *list, struct str usual)
+/* The chosen items come first, in their order; without a list in the configuration, those that are shown. */
+static void arrange(struct tui *tui, const char *key, struct str usual)
 {
-	size_t count = 0;
+	const struct toml *chosen = config_find(tui->config, key);
+	struct tui_checklist list = {.title = "Select the items and their order",
+	                             .hint = "  space on, off · ← → order · enter save · esc back",
+	                             .is_ordered = true,
+	                             .on_saved = on_items_saved,
+	                             .key = key,
+	                             .self = tui};
 	struct str word;
-	toml_for_each(it, toml_is(list, TOML_array) ? list : NULL)
-		choose(arranging, toml_is(it, TOML_string) ? it->text : STR(""), &count);
-	while (!list && str_next_part(&usual, ' ', &word))
-		choose(arranging, word, &count);
-	for (size_t i = 0; i < TUI_STATUS_ITEMS; i++) {
-		if (!arranging->is_on[i])
-			arranging->order[count++] = i;
-	}
-}
-
-static void arrange(struct tui *tui, const char *key_in_config, const char *usual)
-{
-	static const struct tui_panel_class class = {.draw = draw, .key = key, .report = report, .destroy = destroy};
-	struct arranging *arranging = xnew(struct arranging);
-	arranging->panel = (struct tui_panel){.class = &class, .letters = LETTERS_list};
-	arranging->tui = tui;
-	arranging->key = key_in_config;
-	fill(arranging, config_find(tui->config, key_in_config), str_of(usual));
-	tui_ask_add(tui->ask, &arranging->panel);
+	_Static_assert((int)TUI_STATUS_ITEMS <= (int)CHECKS_MAX, "too many items");
+	toml_for_each(it, toml_is(chosen, TOML_array) ? chosen : NULL)
+		choose(&list, toml_is(it, TOML_string) ? it->text : STR(""));
+	while (!chosen && str_next_part(&usual, ' ', &word))
+		choose(&list, word);
+	for (size_t i = 0; i < TUI_STATUS_ITEMS; i++)
+		add_item(&list, tui_status_word(i), false);
+	tui_checklist_open(tui->ask, &list);
 }
 
 void on_slash_statusline(struct tui *tui, struct str text)
 {
 	(void)text;
-	arrange(tui, "tui.status_line", "model-with-reasoning current-dir");
+	arrange(tui, "tui.status_line", STR("model-with-reasoning current-dir"));
 }
 
 void on_slash_title(struct tui *tui, struct str text)
 {
 	(void)text;
-	arrange(tui, "tui.terminal_title", "project-name");
+	arrange(tui, "tui.terminal_title", STR("project-name"));
 }
 
 /* ---- keys ---- */

@@ -22,6 +22,7 @@
 #include "ui/exec/exec.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_child.h"
 #include "ui/tui/tui_config.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_pager.h"
@@ -301,6 +302,7 @@ static int run(struct tui *tui, struct error *err)
 		tui_title_clear(tui);
 		tui_git_cancel(tui->git);
 		tui_folder_leave(tui);
+		tui_child_cancel(steal(tui->child));
 		tui_save_leave(tui);
 		tui_manage_leave(tui);
 		tui_pick_leave(tui);
@@ -382,6 +384,9 @@ static void tui_finish(struct tui *tui)
 	free(tui->thread_name);
 	free(tui->rollout_path);
 	free(tui->wished_model);
+	free(tui->preset_text);
+	free(tui->plugin_list);
+	free(tui->plugin);
 	free(tui->next_path);
 	free(tui->next_prompt);
 	free(tui->plan);
@@ -393,6 +398,7 @@ static void tui_finish(struct tui *tui)
 	tui_terminal_ended(tui, STR_NONE);
 	vec_finish(&tui->terminals);
 	tui_agents_forget(tui);
+	tui_denied_forget(tui);
 	vec_finish(&tui->agents);
 }
 

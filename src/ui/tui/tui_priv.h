@@ -12,57 +12,18 @@
 #include "loop/loop.h"
 #include "term/term_keys.h"
 #include "term/term_row.h"
-#include "ui/exec/exec_prompt.h"
 #include "ui/tui/tui_composer.h"
 #include "ui/tui/tui_keymap.h"
+#include "ui/tui/tui_parts.h"
 #include "ui/tui/tui_popup.h"
-#include "ui/exec/exec_options.h"
 
 struct attach_link;
 struct attach_point;
 struct codex_sample;
+struct tui_child;
+struct tui_child_call;
 struct tui_page;
 struct tui_panel;
-
-/* Input that waits: for the running turn to read it, or for the turn to end. */
-struct tui_waiting {
-	char *text;
-	struct exec_images images;
-	bool is_queued; /* for the next turn; otherwise it was submitted to the running one */
-};
-
-/* A command that runs on after its call has returned. */
-struct tui_terminal {
-	char *call_id, *text;
-};
-
-struct tui_agent {
-	struct tui *tui;
-	struct codex *codex;    /* NULL: it is not loaded, or belongs to another process */
-	char *thread_id, *name; /* name: NULL if unknown */
-	bool is_running;
-	uint64_t started_ms, seen; /* of its turn; bytes of its rollout when it was shown last */
-};
-
-enum tui_tools { TOOLS_unwanted, TOOLS_by_count, TOOLS_by_name };
-
-enum tui_fate { FATE_exported, FATE_archived, FATE_deleted };
-
-struct tui_skill {
-	char *name, *about;
-	bool is_enabled;
-};
-
-/* The command line. Values are borrowed from argv. */
-struct tui_options {
-	struct exec_options run; /* first: the rows of exec_option.def count from its start */
-	const char *approval;
-	char *approval_line;  /* as an override; owned */
-	const char *remote;   /* the address of a session elsewhere */
-	bool lists, attaches; /* lists: codex attach --list */
-	bool in_daemon;       /* the background server runs the session */
-	bool ignored;
-};
 
 struct tui {
 	struct tui_options options;
@@ -111,6 +72,7 @@ struct tui {
 	const char *permissions; /* static; NULL: none of those that the user can choose */
 	VEC(struct tui_terminal) terminals;
 	VEC(struct tui_agent *) agents; /* subagents of this session */
+	VEC(struct event *) denied;     /* actions that the reviewer denied, the latest last */
 	struct tui_agent *watched;      /* the one that is shown; NULL: the main thread */
 	uint64_t seen;                  /* bytes of the main thread's rollout when it was shown last */
 	struct loop_deferred restart;   /* another session replaces this one */
@@ -133,9 +95,17 @@ struct tui {
 	/* commands in progress */
 	enum tui_tools wants_tools; /* the list of tools was asked for */
 	char *wished_model;         /* chosen, before its effort */
+	char *plugin_list;          /* JSON, while the user chooses from it */
+	char *plugin;               /* the one that was chosen */
+	const char *plugin_state;   /* of it, for people; static */
+	char *preset_text;          /* its text, before its place */
+	bool sends_draft;           /* a preset stands in the composer, as if Enter were pressed */
+	size_t preset_place;        /* the place of the one that is edited */
 	struct saving *saving;      /* a choice is being written to config.toml */
 	struct tui_git *git;        /* for a list or the changes; NULL: none runs */
 	struct checkout *checkout;  /* of /worktree, being made; or NULL */
+	struct tui_child *child;    /* a command of codex that runs in a child; or NULL */
+	void (*on_ran)(struct tui *tui, struct str output, bool is_ok); /* its end */
 	struct codex_sample *aside; /* a question of /side without an answer; NULL: none */
 
 	struct token_usage usage;
@@ -259,6 +229,11 @@ void tui_begin(struct tui *tui);
 void tui_open_session(struct tui *tui);
 void tui_send_first(struct tui *tui); /* the prompt of the command line */
 
+/* ---- tui_denied.c ---- */
+/* Keeps an action that the automatic reviewer has denied, for /approve. */
+void tui_denied_add(struct tui *tui, const struct event *event);
+void tui_denied_forget(struct tui *tui);
+
 /* ---- tui_notice.c ---- */
 /* Shows the state in the window's title. */
 void tui_title_update(struct tui *tui);
@@ -269,6 +244,9 @@ void tui_notify(struct tui *tui, const char *kind, struct str text);
 /* ---- tui_settings.c, tui_report.c ---- */
 /* Changes the reasoning effort to the model's next one, less or more. */
 void tui_settings_step_effort(struct tui *tui, int by);
+/* Append the commands that choose the model and the permissions of now; nothing if no command can. */
+void tui_settings_append_model(const struct tui *tui, struct buf *out);
+void tui_settings_append_permissions(const struct tui *tui, struct buf *out);
 /* Takes over which permissions a session has. */
 void tui_settings_show(struct tui *tui, const struct ev_session_configured *session);
 void tui_show_tools(struct tui *tui, const struct ev_mcp_list_tools *list);
@@ -280,12 +258,17 @@ void tui_terminal_ended(struct tui *tui, struct str call_id); /* STR_NONE: all *
 bool tui_command(struct tui *tui, struct str text);
 /* Returns a row of the table; *ret_about is NULL for a hidden one. False: past the end. */
 bool tui_command_at(size_t index, const char **ret_name, const char **ret_about);
+/* Returns why this program has not a command of codex 0.169; NULL: it has, or
+ * there is no such command. */
+const char *tui_command_absence(struct str name);
 /* Copies the last answer to the clipboard. */
 void tui_copy(struct tui *tui);
 
 #define SLASH(name, while_busy, doc) void on_slash_##name(struct tui *tui, struct str text);
+#define ABSENT(name, reason)
 #include "ui/tui/tui_command.def"
 #undef SLASH
+#undef ABSENT
 
 /* ---- tui_text.c: long texts on the alternate screen ---- */
 
@@ -304,10 +287,15 @@ bool tui_text_key(struct tui *tui, const struct term_key *key);
 /* ---- tui_save.c ---- */
 
 /* Writes values to config.toml and reads the configuration again, soon. words: keys, as in "tui.theme", and values in
- * TOML, in turn; copied. on_saved: called afterwards, also after a failure, which is shown; may be NULL. */
+ * TOML, in turn; copied. An empty value removes the key. on_saved: called afterwards, also after a failure, which is
+ * shown; may be NULL. */
 void tui_save(struct tui *tui, const char *const *words, size_t count,
               void (*on_saved)(struct tui *tui, bool is_saved));
+/* Reads the configuration again, for new sessions. */
+void tui_reload(struct tui *tui);
 void tui_save_leave(struct tui *tui);
+/* Returns the path with the home folder in place of a leading ~; owned by the caller. */
+char *tui_expand_home(struct str path);
 void tui_folder_leave(struct tui *tui); /* ends git, if it is making a checkout */
 /* Has a worker ask the keyring, or store the key; on_done gets NULL or a borrowed error. */
 void tui_credentials_fetch(struct tui *tui, void (*on_done)(struct tui *tui, const struct error *err));
@@ -356,6 +344,17 @@ void tui_theme_apply(struct tui *tui);
 /* Asks the terminal for its background, if that decides the colours. */
 void tui_theme_ask(struct tui *tui);
 void tui_keys_apply(struct tui *tui);
+
+/* ---- tui_machine.c: one command of codex in a child ---- */
+
+/* is_ok: it ended with 0. output: its standard output, or after a failure its standard error, too; borrowed. */
+typedef void (*tui_ran_fn)(struct tui *tui, struct str output, bool is_ok);
+
+/* Starts it; the live rows name it until it ends. While another one runs that is an error on the screen. */
+void tui_run(struct tui *tui, const struct tui_child_call *call, tui_ran_fn on_ran);
+/* Kills it, with a note. False: none runs. */
+bool tui_run_cancel(struct tui *tui);
+void tui_run_show(struct tui *tui, struct str output, bool is_ok); /* a tui_ran_fn: shows the output */
 
 /* ---- tui_agents.c: subagents, of which one can be shown in place of the main thread ---- */
 

@@ -110,6 +110,7 @@ static void forget(struct tui *tui)
 	free(steal(tui->plan));
 	tui_terminal_ended(tui, STR_NONE);
 	tui_agents_forget(tui);
+	tui_denied_forget(tui);
 	tui->seen = 0;
 	free(tui->thread_name);
 	tui->thread_name = NULL;

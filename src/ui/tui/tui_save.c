@@ -42,9 +42,12 @@ static int set(struct toml_edit *edit, const char *key, const char *text, struct
 {
 	auto_arena struct arena arena = {0};
 	struct str path[PATH_MAX_KEYS];
-	struct toml *value = toml_parse_value(&arena, str_of(text), "the value", err);
+	struct toml *value = toml_parse_value(&arena, str_of(*text ? text : "0"), "the value", err);
 	struct toml *root = value ? toml_parse_key(&arena, str_of(key), value, err) : NULL;
-	return root ? toml_edit_set(edit, path, path_of(root, value, path), value, err) : -(int)err->code;
+	if (!root)
+		return -(int)err->code;
+	size_t count = path_of(root, value, path);
+	return *text ? toml_edit_set(edit, path, count, value, err) : toml_edit_remove(edit, path, count, err);
 }
 
 static int change(struct toml_edit *edit, void *self, struct error *err)
@@ -62,7 +65,7 @@ static void on_work(void *self)
 	saving->status = config_file_change(saving->home, change, saving, &saving->err);
 }
 
-static void reload(struct tui *tui)
+void tui_reload(struct tui *tui)
 {
 	struct error err;
 	struct config *config;
@@ -83,7 +86,7 @@ static void on_worked(void *self)
 		if (saving->status != 0)
 			tui_cells_fail(tui->cells, str_of(saving->err.text));
 		else
-			reload(tui);
+			tui_reload(tui);
 		if (saving->on_saved)
 			saving->on_saved(tui, saving->status == 0);
 		tui_frame_change(tui->frame);

@@ -1,12 +1,14 @@
-/* Commands that change the settings of the session: model, effort, permissions, personality. A model is also the choice
- * for new sessions. */
+/* Commands that change the settings of the session: model, effort, permissions, personality; experimental features. A
+ * model is also the choice for new sessions, features are one for these alone. */
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/feature.h"
 #include "model/model_catalog.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_checklist.h"
 #include "ui/tui/tui_choice.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_priv.h"
@@ -102,13 +104,12 @@ static void on_model_chosen(const struct tui_chosen *chosen, void *self)
 	ask_effort(tui, &info);
 }
 
-void on_slash_model(struct tui *tui, struct str text)
+static void choose_model(struct tui *tui)
 {
 	struct tui_choice items[MODELS_MAX];
 	struct model_info info;
 	size_t count = 0, current = 0;
 	char *names[MODELS_MAX];
-	(void)text;
 	for (size_t i = 0; count < MODELS_MAX && model_catalog_at(i, &info); i++) {
 		if (info.is_hidden)
 			continue;
@@ -125,6 +126,30 @@ void on_slash_model(struct tui *tui, struct str text)
 	open_list(tui, &what);
 	for (size_t i = 0; i < count; i++)
 		free(names[i]);
+}
+
+/* NAME, or NAME EFFORT. */
+void on_slash_model(struct tui *tui, struct str text)
+{
+	struct str rest = text, name = text;
+	int effort = -1;
+	if (!text.len) {
+		choose_model(tui);
+		return;
+	}
+	str_next_part(&rest, ' ', &name);
+	rest = str_trim(rest);
+	if (rest.len && !enum_parse(&enum_reasoning_effort, rest, &effort))
+		tui_cells_fail(tui->cells,
+		               STR("/model takes the name of a model and a reasoning effort, such as high"));
+	else
+		set_model(tui, name, effort);
+}
+
+void tui_settings_append_model(const struct tui *tui, struct buf *out)
+{
+	if (tui->model)
+		buf_printf(out, "/model %s %s", tui->model, tui->effort ? tui->effort : "");
 }
 
 void tui_settings_step_effort(struct tui *tui, int by)
@@ -213,12 +238,11 @@ static void on_preset_chosen(const struct tui_chosen *chosen, void *self)
 		set_preset(self, &presets[chosen->at]);
 }
 
-void on_slash_permissions(struct tui *tui, struct str text)
+static void choose_permissions(struct tui *tui)
 {
 	struct tui_choice items[countof(presets)];
 	size_t current = 0;
 	auto_free char *marked = NULL;
-	(void)text;
 	for (size_t i = 0; i < countof(presets); i++) {
 		items[i] = (struct tui_choice){.label = presets[i].label, .about = presets[i].about};
 		if (!tui->permissions || strcmp(tui->permissions, presets[i].label) != 0)
@@ -233,6 +257,27 @@ void on_slash_permissions(struct tui *tui, struct str text)
 	                           .current = current,
 	                           .on_chosen = on_preset_chosen};
 	open_list(tui, &what);
+}
+
+void on_slash_permissions(struct tui *tui, struct str text)
+{
+	struct tui_chosen chosen = {.at = CHOICE_ESCAPED};
+	for (size_t i = 0; i < countof(presets); i++) {
+		if (str_equal_fold(text, str_of(presets[i].label)))
+			chosen.at = (int)i;
+	}
+	if (!text.len)
+		choose_permissions(tui);
+	else if (chosen.at >= 0)
+		on_preset_chosen(&chosen, tui);
+	else
+		tui_cells_fail(tui->cells, STR("/permissions takes one of the names that it lists, such as Read Only"));
+}
+
+void tui_settings_append_permissions(const struct tui *tui, struct buf *out)
+{
+	if (tui->permissions)
+		buf_printf(out, "/permissions %s", tui->permissions);
 }
 
 void on_slash_approvals(struct tui *tui, struct str text)
@@ -271,4 +316,48 @@ void on_slash_personality(struct tui *tui, struct str text)
 	                           .on_chosen = on_personality_chosen};
 	(void)text;
 	open_list(tui, &what);
+}
+
+/* ---- experimental features, as with `codex features` ---- */
+
+static void on_features_saved(struct tui *tui, bool is_saved)
+{
+	if (is_saved)
+		tui_cells_note(tui->cells, STR("Saved in config.toml, for new sessions. /config names the option or "
+		                               "the file that decides otherwise, if there is one."));
+}
+
+/* Writes what has changed, so that the defaults of later versions count for the others. */
+static void on_checked(const struct tui_checklist *list, void *self)
+{
+	struct tui *tui = self;
+	const char *words[2 * CHECKS_MAX];
+	size_t count = 0;
+	for (size_t i = 0; i < list->count; i++) {
+		const struct tui_check *item = &list->items[i];
+		if (item->is_on == feature_is_on(tui->config, str_of(item->label)))
+			continue;
+		words[count++] = xasprintf("features.%s", item->label);
+		words[count++] = xstrdup(item->is_on ? "true" : "false");
+	}
+	if (count)
+		tui_save(tui, words, count, on_features_saved);
+	for (size_t i = 0; i < count; i++)
+		free((char *)(uintptr_t)words[i]);
+}
+
+void on_slash_experimental(struct tui *tui, struct str text)
+{
+	struct tui_checklist list = {.title = "Experimental features",
+	                             .hint = "  space on, off · enter save · esc back",
+	                             .on_saved = on_checked,
+	                             .self = tui};
+	const char *name, *about;
+	(void)text;
+	for (size_t i = 0; list.count < CHECKS_MAX && (name = feature_name_at(i)); i++) {
+		if ((about = feature_about(str_of(name))))
+			list.items[list.count++] =
+				(struct tui_check){name, about, feature_is_on(tui->config, str_of(name))};
+	}
+	tui_checklist_open(tui->ask, &list);
 }

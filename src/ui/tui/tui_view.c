@@ -9,6 +9,7 @@
 #include "term/term_tty.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_child.h"
 #include "ui/tui/tui_priv.h"
 #include "ui/tui/tui_sheet.h"
 
@@ -44,6 +45,16 @@ static void draw_working(struct tui *tui, struct term_paint *paint)
 	term_row_add_c(&tui->row, TERM_dim, "• ");
 	term_row_add(&tui->row, TERM_bold, thought.len ? thought : STR("Working"));
 	term_row_add_c(&tui->row, TERM_dim, time);
+	term_paint_live(paint, &tui->row);
+}
+
+static void draw_child(struct tui *tui, struct term_paint *paint)
+{
+	if (!tui->child)
+		return;
+	term_row_clear(&tui->row);
+	term_row_add_c(&tui->row, TERM_dim, "• Running (esc cancels): ");
+	term_row_add_c(&tui->row, TERM_bold, tui_child_name(tui->child));
 	term_paint_live(paint, &tui->row);
 }
 
@@ -148,6 +159,7 @@ void tui_view_draw(struct term_paint *paint, void *self)
 		if (!is_small)
 			draw_text(tui, paint, TERM_plain, "");
 	}
+	draw_child(tui, paint);
 	draw_waiting(tui, paint);
 	draw_popup(tui, paint);
 	composer_draw(&tui->composer, paint, &tui->row, tui->columns, is_small ? 2 : most);

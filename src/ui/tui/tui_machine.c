@@ -1,0 +1,217 @@
+/* Commands of codex in children, and what is on this machine: /daemon, the background server of this CODEX_HOME and the
+ * sessions that a terminal can be attached to; /import, what `codex import` finds, which is imported after a yes. */
+#include "base/arena.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_child.h"
+#include "ui/tui/tui_choice.h"
+#include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_priv.h"
+
+enum { DAEMON_WAIT_MS = 60 * 1000 };
+
+/* ---- children ---- */
+
+void tui_run_show(struct tui *tui, struct str output, bool is_ok)
+{
+	struct str text = str_trim_end(output);
+	if (text.len > LIMIT_PROMPT)
+		text.len = LIMIT_PROMPT;
+	if (is_ok && text.len)
+		tui_cells_note(tui->cells, text);
+	else if (!is_ok)
+		tui_cells_fail(tui->cells, text);
+}
+
+static void on_ran(struct str output, bool is_ok, void *self)
+{
+	struct tui *tui = self;
+	tui->child = NULL;
+	tui->on_ran(tui, output, is_ok);
+	tui_frame_change(tui->frame);
+}
+
+void tui_run(struct tui *tui, const struct tui_child_call *call, tui_ran_fn on_end)
+{
+	if (tui->child) {
+		auto_free char *fault = xasprintf("%s has not ended yet; esc cancels it", tui_child_name(tui->child));
+		tui_cells_fail(tui->cells, str_of(fault));
+		return;
+	}
+	tui->on_ran = on_end;
+	tui->child = tui_child_start(tui->loop, tui->cwd, call, on_ran, tui);
+}
+
+bool tui_run_cancel(struct tui *tui)
+{
+	if (!tui->child)
+		return false;
+	auto_free char *note = xasprintf("%s was cancelled", tui_child_name(tui->child));
+	tui_child_cancel(steal(tui->child));
+	tui_cells_note(tui->cells, str_of(note));
+	return true;
+}
+
+/* ---- the background server ---- */
+
+static void add_member(struct buf *out, const char *name, struct str value)
+{
+	if (value.len)
+		buf_printf(out, "%s%.*s", name, STR_ARG(value));
+}
+
+/* The result is one line of JSON, after a failure a sentence. */
+static void describe(struct str output, struct buf *out, bool *ret_runs)
+{
+	auto_arena struct arena arena = {0};
+	const struct json *state = json_parse_copy(&arena, str_trim(output), &(struct error){0});
+	struct str status = json_get_str(state, "status");
+	long long pid = json_get_i64(state, "pid", 0);
+	*ret_runs = pid > 0;
+	if (!status.len) {
+		buf_printf(out, "Background server: %.*s", STR_ARG(str_trim(output)));
+		return;
+	}
+	buf_append_c(out, pid ? "Background server: running" : "Background server: not running");
+	if (pid)
+		buf_printf(out, ", process %lld", pid);
+	add_member(out, ", version ", json_get_str(state, "appServerVersion"));
+	add_member(out, "\nSocket: ", json_get_str(state, "socketPath"));
+}
+
+static void on_changed(struct tui *tui, struct str output, bool is_ok)
+{
+	auto_buf struct buf text;
+	bool runs;
+	buf_init(&text, LIMIT_LINE);
+	describe(output, &text, &runs);
+	tui_run_show(tui, buf_str(&text), is_ok);
+}
+
+static void on_sessions(struct tui *tui, struct str output, bool is_ok)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	if (!output.len)
+		output = STR("No session runs that could be attached.");
+	buf_printf(&text, "%.*s\nIn another terminal: codex attach ID; codex --daemon begins a session in the server",
+	           STR_ARG(str_trim_end(output)));
+	tui_run_show(tui, is_ok ? buf_str(&text) : output, is_ok);
+}
+
+static const struct tui_child_call start = {"app-server daemon start", NULL, DAEMON_WAIT_MS},
+				   stop = {"app-server daemon stop", NULL, DAEMON_WAIT_MS},
+				   restart = {"app-server daemon restart", NULL, DAEMON_WAIT_MS},
+				   sessions = {"attach --list", NULL, 0};
+
+/* ---- the choices ---- */
+
+static void on_stop_chosen(const struct tui_chosen *chosen, void *self)
+{
+	if (chosen->at == 0 || chosen->at == 1)
+		tui_run(self, chosen->at == 0 ? &stop : &restart, on_changed);
+}
+
+static void ask(struct tui *tui, struct str title, const struct tui_choice *items, size_t count,
+                tui_chosen_fn on_chosen)
+{
+	struct tui_choices what = {.title = title,
+	                           .items = items,
+	                           .count = count,
+	                           .current = on_chosen == on_stop_chosen ? count - 1 : 0,
+	                           .hint = "  enter select · esc back",
+	                           .on_chosen = on_chosen,
+	                           .self = tui};
+	tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
+}
+
+static void on_running_chosen(const struct tui_chosen *chosen, void *self)
+{
+	static const struct tui_choice items[] = {
+		{"Yes, stop it", NULL, 's'}, {"Yes, restart it", NULL, 'r'}, {"No", NULL, 'n'}};
+	if (chosen->at == 0)
+		tui_run(self, &sessions, on_sessions);
+	else if (chosen->at == 1)
+		ask(self,
+		    STR("Stop the background server?\nIts sessions end, also in the middle of a turn; they can "
+		        "be resumed.\n"),
+		    items, countof(items), on_stop_chosen);
+}
+
+static void on_absent_chosen(const struct tui_chosen *chosen, void *self)
+{
+	if (chosen->at == 0)
+		tui_run(self, &start, on_changed);
+	else if (chosen->at == 1)
+		tui_run(self, &sessions, on_sessions);
+}
+
+static void on_status(struct tui *tui, struct str output, bool is_ok)
+{
+	static const struct tui_choice running[] = {
+		{"List the sessions", "those that a terminal can be attached to", 0},
+		{"Stop or restart it …", NULL, 0}};
+	static const struct tui_choice absent[] = {
+		{"Start it", NULL, 0}, {"List the sessions", "those that a terminal can be attached to", 0}};
+	auto_buf struct buf title;
+	bool runs;
+	(void)is_ok; /* it ends with 1 if no server runs */
+	buf_init(&title, LIMIT_LINE);
+	describe(output, &title, &runs);
+	buf_append_c(&title, "\n");
+	if (runs)
+		ask(tui, buf_str(&title), running, countof(running), on_running_chosen);
+	else
+		ask(tui, buf_str(&title), absent, countof(absent), on_absent_chosen);
+}
+
+void on_slash_daemon(struct tui *tui, struct str text)
+{
+	static const struct tui_child_call status = {"app-server daemon status", NULL, 0};
+	(void)text;
+	tui_run(tui, &status, on_status);
+}
+
+/* ---- /import ---- */
+
+enum { IMPORT_WAIT_MS = 5 * 60 * 1000 };
+
+/* The last line of a list that is not empty. */
+static const char advice[] = "To import this, run `codex import --apply`.";
+
+static void on_import_chosen(const struct tui_chosen *chosen, void *self)
+{
+	static const struct tui_child_call call = {.words = "import --apply", .wait_ms = IMPORT_WAIT_MS};
+	if (chosen->at == 0)
+		tui_run(self, &call, tui_run_show);
+}
+
+static void on_found(struct tui *tui, struct str output, bool is_ok)
+{
+	static const struct tui_choice items[] = {{"Yes, import it", NULL, 'y'}, {"No", NULL, 'n'}};
+	struct tui_choices what = {
+		.title = STR("Import this from Claude Code?\nNothing that exists is overwritten; it counts from the "
+	                     "next session on, hooks after `codex hooks trust`.\n"),
+		.items = items,
+		.count = countof(items),
+		.hint = "  enter select · esc back",
+		.on_chosen = on_import_chosen,
+		.self = tui};
+	struct str list = str_trim_end(output);
+	bool has_items = is_ok && str_has_suffix(list, advice);
+	if (has_items)
+		list.len -= sizeof(advice) - 1;
+	tui_run_show(tui, list, is_ok);
+	if (has_items)
+		tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
+}
+
+void on_slash_import(struct tui *tui, struct str text)
+{
+	static const struct tui_child_call call = {.words = "import"};
+	(void)text;
+	tui_run(tui, &call, on_found);
+}

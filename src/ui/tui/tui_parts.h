@@ -1,0 +1,54 @@
+/* tui_parts.h — parts of the state of the terminal client (tui_priv.h). */
+#ifndef UI_TUI_PARTS_H
+#define UI_TUI_PARTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "ui/exec/exec_options.h"
+#include "ui/exec/exec_prompt.h"
+
+struct codex;
+struct tui;
+
+/* Input that waits: for the running turn to read it, or for the turn to end. */
+struct tui_waiting {
+	char *text;
+	struct exec_images images;
+	bool is_queued; /* for the next turn; otherwise it was submitted to the running one */
+};
+
+/* A command that runs on after its call has returned. */
+struct tui_terminal {
+	char *call_id, *text;
+};
+
+struct tui_agent {
+	struct tui *tui;
+	struct codex *codex;    /* NULL: it is not loaded, or belongs to another process */
+	char *thread_id, *name; /* name: NULL if unknown */
+	bool is_running;
+	uint64_t started_ms, seen; /* of its turn; bytes of its rollout when it was shown last */
+};
+
+enum tui_tools { TOOLS_unwanted, TOOLS_by_count, TOOLS_by_name };
+
+enum tui_fate { FATE_exported, FATE_archived, FATE_deleted };
+
+struct tui_skill {
+	char *name, *about;
+	bool is_enabled;
+};
+
+/* The command line. Values are borrowed from argv. */
+struct tui_options {
+	struct exec_options run; /* first: the rows of exec_option.def count from its start */
+	const char *approval;
+	char *approval_line;  /* as an override; owned */
+	const char *remote;   /* the address of a session elsewhere */
+	bool lists, attaches; /* lists: codex attach --list */
+	bool in_daemon;       /* the background server runs the session */
+	bool ignored;
+};
+
+#endif
