@@ -57,6 +57,12 @@ static int read_json(struct hook_config *to, const char *path, const struct toml
 	const struct toml *root = toml_from_json(&to->list.arena, json, path, err);
 	if (!root)
 		return -(int)err->code;
+	toml_for_each(it, root) {
+		char shown[TOML_KEY_SHOWN];
+		if (!str_is(it->key, "hooks") && !str_is(it->key, "description"))
+			return error_set(err, ERR_config, "%s: unknown member `%s`; events are in `hooks`", path,
+			                 toml_key_shown(it->key, shown));
+	}
 	*ret = toml_get(root, "hooks");
 	if (*ret && (*ret)->kind != TOML_table)
 		return error_set(err, ERR_config, "%s: `hooks` must be an object", path);

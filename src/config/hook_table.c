@@ -99,6 +99,14 @@ static const char *text_of(const struct reader *r, const struct toml *node)
 	return node ? arena_cstr(&r->to->arena, node->text) : NULL;
 }
 
+/* Returns the time limit. The user waits for hooks that run when a turn or the program ends, so theirs is short. */
+static int64_t timeout_of(enum hook_event event, const struct toml *value)
+{
+	if (value)
+		return value->integer ? value->integer : 1;
+	return hook_events[event].flags & HOOK_BRIEF ? HOOK_TIMEOUT_BRIEF_S : HOOK_TIMEOUT_S;
+}
+
 static void add(const struct reader *r, const struct place *place, const struct toml *matcher,
                 const struct toml *handler)
 {
@@ -113,7 +121,7 @@ static void add(const struct reader *r, const struct place *place, const struct 
 		.event = place->event,
 		.matcher = text_of(r, matcher),
 		.command = text_of(r, toml_get(handler, "command")),
-		.timeout_s = timeout ? timeout->integer : HOOK_TIMEOUT_S,
+		.timeout_s = timeout_of(place->event, timeout),
 		.is_async = async && async->boolean,
 		.status_message = text_of(r, member(handler, "statusMessage", "status_message")),
 		.path = r->path,
@@ -142,8 +150,8 @@ static int read_handler(const struct reader *r, const struct place *place, const
 		return fail(r, command, "a string");
 	if (!command || str_is_blank(command->text) || str_has_nul(command->text))
 		return reject(r, handler, "its `command` is empty");
-	if (timeout && (timeout->kind != TOML_integer || timeout->integer < 1 || timeout->integer > INT32_MAX))
-		return fail(r, timeout, "a number of seconds, at least 1");
+	if (timeout && (timeout->kind != TOML_integer || timeout->integer < 0 || timeout->integer > INT32_MAX))
+		return fail(r, timeout, "a number of seconds");
 	if (async && async->kind != TOML_bool)
 		return fail(r, async, "true or false");
 	if (status && status->kind != TOML_string)

@@ -14,7 +14,15 @@
 
 struct toml;
 
-enum hook_flags { HOOK_BLOCKS = 1, HOOK_TEXT = 2, HOOK_CONTEXT = 4, HOOK_STOPS = 8, HOOK_ASKS = 16, HOOK_THREAD = 32 };
+enum hook_flags {
+	HOOK_BLOCKS = 1,
+	HOOK_TEXT = 2,
+	HOOK_CONTEXT = 4,
+	HOOK_STOPS = 8,
+	HOOK_ASKS = 16,
+	HOOK_THREAD = 32,
+	HOOK_BRIEF = 64
+};
 
 struct hook_event_type {
 	const char *name;    /* for example "PreToolUse" */
@@ -28,7 +36,7 @@ extern const struct hook_event_type hook_events[hook_event_count];
 /* Finds an event by its name in configuration files, or its word on the wire. */
 bool hook_event_find(struct str name, enum hook_event *ret);
 
-enum { HOOK_TIMEOUT_S = 600 }; /* the time limit of a hook that sets none */
+enum { HOOK_TIMEOUT_S = 600, HOOK_TIMEOUT_BRIEF_S = 1 }; /* the time limit of a hook that sets none */
 
 struct hook {
 	enum hook_event event;

@@ -84,6 +84,18 @@ static void report(const struct run *run)
 	run->pool->reporter.report(&it, run->pool->reporter.self);
 }
 
+/* Nothing has waited for an asynchronous hook, so its answer comes too late. */
+static void drop_answer(struct hook_effect *effect)
+{
+	bool has_answer = effect->status == hook_status_blocked || effect->status == hook_status_stopped ||
+	                  effect->updated_input.len || effect->permission != HOOK_PERMISSION_none;
+	if (has_answer)
+		*effect = (struct hook_effect){.status = hook_status_failed,
+		                               .message = effect->message,
+		                               .error = STR("it is asynchronous, and cannot decide")};
+	effect->context = STR_NONE;
+}
+
 static void run_end(struct run *run, const struct hook_end *end)
 {
 	struct hook_batch *batch = run->batch;
@@ -91,6 +103,8 @@ static void run_end(struct run *run, const struct hook_end *end)
 		return;
 	run->is_ended = true;
 	hook_output_read(run->hook->event, end, &run->arena, &run->effect);
+	if (run->hook->is_async)
+		drop_answer(&run->effect);
 	loop_timer_stop(run->timer);
 	process_destroy(steal(run->process));
 	buf_finish(&run->out);

@@ -149,7 +149,7 @@ test('a failed hook has no effect and is reported', needs('exec'), async (t) => 
 		'echo \'{"unknown":1}\'': /unknown member `unknown`/, 'exit 2': /blocks without a reason/, 'no-such-program': /exited with status 127/,
 		'echo \'{"continue":"yes"}\'': /wrong type/,
 		[print(specific('PreToolUse', { permissionDecision: 'ask' }))]: /`allow` or `deny`/,
-		[print(specific('Stop', {}))]: /`hookEventName` must be `PreToolUse`/,
+		[print(specific('NoEvent', {}))]: /`hookEventName` must be `PreToolUse`/,
 		[print('{"continue":false}')]: /cannot stop the turn/,
 		'yes': /printed more than 1 MiB/,
 	};
@@ -173,6 +173,19 @@ test('a hook that does not end is killed with its descendants at its time limit'
 		assert.ok(!fs.existsSync(`/proc/${pid}`), `process ${pid} is left`);
 });
 
+test('a hook at the end of the session has a short time limit, unless it sets one', needs('exec'), async (t) => {
+	const model = await startModel(t, [say('Done.')]);
+	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook('sleep 600')] }] });
+	const { code, stdout } = await exec(t, model, home);
+	assert.deepEqual([code, stdout], [0, 'Done.\n']);
+	const limits = async (file) => {
+		fs.writeFileSync(path.join(home, 'hooks.json'), JSON.stringify({ hooks: file }));
+		return JSON.parse((await runCodex(t, ['hooks', 'list', '--json'], { home })).stdout).hooks.map((it) => it.timeoutSec);
+	};
+	const with5 = { hooks: [hook('true', { timeout: 5 })] };
+	assert.deepEqual(await limits({ Stop: [group('true')], Interrupt: [group('true')], SessionEnd: [with5] }), [600, 1, 5]);
+});
+
 test('a killed engine leaves no hook behind', needs('exec'), async (t) => {
 	const model = await startModel(t, [say('Never.')]);
 	const file = path.join(tempDir(t, 'pids'), 'pids');
@@ -190,6 +203,37 @@ test('hooks of one event run at the same time', needs('exec'), async (t) => {
 	const { code } = await exec(t, model, home);
 	assert.equal(code, 0);
 	assert.ok(messagesOf(model.requests()[0], 'developer').includes('hi'));
+});
+
+test('an asynchronous hook cannot decide, and its text is no context', needs('exec'), async (t) => {
+	const model = await startModel(t, [run('echo ran'), say('Done.')]);
+	const done = path.join(tempDir(t, 'done'), 'fifo');
+	execFileSync('mkfifo', [done]);
+	const late = (command) => ({ hooks: [hook(command, { async: true })] });
+	const home = homeWith(t, model, { SessionStart: [late('echo text')], PreToolUse: [late(`echo no >&2; echo $$ > ${done}; exit 2`)],
+		PostToolUse: [group(`pid=$(cat ${done}); while kill -0 $pid; do sleep 0.01; done 2> /dev/null`)] });
+	const { code, stderr } = await exec(t, model, home);
+	assert.equal(code, 0);
+	assert.match(outputOf(model.requests()[1], 'call_1_1'), /ran/);
+	assert.match(stderr, /PreToolUse hook failed and has no effect: it is asynchronous, and cannot decide/);
+	assert.doesNotMatch(stderr, /hook blocked/);
+	assert.ok(!model.requests().some((request) => messagesOf(request, 'developer').includes('text')));
+});
+
+test('a hook may name another event in its output', needs('exec'), async (t) => {
+	const model = await startModel(t, [run('echo ran'), say('Done.')]);
+	const denial = { permissionDecision: 'deny', permissionDecisionReason: 'not here' };
+	await exec(t, model, homeWith(t, model, { PreToolUse: [group(print(specific('PostToolUse', denial)))] }));
+	assert.match(outputOf(model.requests()[1], 'call_1_1'), /blocked by PreToolUse hook: not here/);
+});
+
+test('hooks.json without its member hooks is reported', needs('exec'), async (t) => {
+	const model = await startModel(t, [say('Done.')]);
+	const home = homeWith(t, model, {});
+	fs.writeFileSync(path.join(home, 'hooks.json'), JSON.stringify({ Stop: [group('true')] }));
+	const { code, stderr } = await exec(t, model, home);
+	assert.equal(code, 0);
+	assert.match(stderr, /hooks are ignored: .*hooks\.json: unknown member `Stop`; events are in `hooks`/);
 });
 
 test('nothing waits for an asynchronous hook, and it ends with the session', needs('exec'), async (t) => {

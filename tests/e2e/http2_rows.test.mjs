@@ -330,7 +330,7 @@ test('a connection of HTTP/2 announces its limits, and stays open after its firs
 test('while it drains, new calls are refused; a second SIGTERM ends it at once', proto, async (t) => {
 	const home = makeHome(t, await startModel(t, [say('Unused.')]));
 	const command = `touch ${home}/ending; exec sleep 1000`; // the session ends after its hook
-	fs.writeFileSync(path.join(home, 'hooks.json'), JSON.stringify({ hooks: { SessionEnd: [{ hooks: [{ type: 'command', command }] }] } }));
+	fs.writeFileSync(path.join(home, 'hooks.json'), JSON.stringify({ hooks: { SessionEnd: [{ hooks: [{ type: 'command', command, timeout: 600 }] }] } }));
 	assert.equal((await runCodex(t, ['hooks', 'trust', '--all'], { home })).code, 0);
 	const server = await serveHttp(t, null, { home });
 	const client = connect(t, server), session = client.request({ ':method': 'POST', ':path': '/v1/sessions' }).end();
