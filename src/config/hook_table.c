@@ -182,7 +182,7 @@ static int read_group(const struct reader *r, struct place *place, const struct 
 
 static bool is_other_member(struct str key)
 {
-	return str_is(key, "state") || str_is(key, "managed_dir") || str_is(key, "windows_managed_dir");
+	return str_is(key, "managed_dir") || str_is(key, "windows_managed_dir");
 }
 
 static int read_table(const struct reader *r, const struct toml *table)
@@ -191,7 +191,9 @@ static int read_table(const struct reader *r, const struct toml *table)
 	toml_for_each(it, table) {
 		char key[TOML_KEY_SHOWN], text[TOML_KEY_SHOWN + 64];
 		struct place place = {0};
-		if (status != 0 || is_other_member(it->key))
+		if (str_is(it->key, "state") && it->kind != TOML_table)
+			return fail(r, it, "a table");
+		if (status != 0 || str_is(it->key, "state") || is_other_member(it->key))
 			continue;
 		if (!hook_event_find(it->key, &place.event)) {
 			snprintf(text, sizeof(text), "there is no event `%s`", toml_key_shown(it->key, key));

@@ -84,8 +84,9 @@ static bool is_used(const struct toml *node)
 int otel_check(struct config_layers *layers, const struct toml *table, struct error *err)
 {
 	struct otel ignored;
+	char where[CONFIG_PLACE_SIZE];
 	if (table && table->kind != TOML_table)
-		return refuse(table, "must be a table", err);
+		return error_set(err, ERR_config, "%s: `otel` must be a table", config_place(table, where));
 	if (is_used(toml_get(table, "trace_exporter")) || is_used(toml_get(table, "metrics_exporter")))
 		config_layer_warn(layers, "otel: traces and metrics are not sent; exporter sends log records");
 	return otel_read(table, &ignored, err);
