@@ -213,8 +213,11 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 	if (status == 0)
 		status = web_search_check(toml_get(toml_get(tree, "tools"), "web_search"), err);
 	if (status == 0)
-		status = config_layer_check_tables(tree, "marketplaces", err)
-				 ?: config_layer_check_tables(tree, "permissions", err) ?: config_permission_check(tree, err);
+		status = config_layer_check_tables(tree, "marketplaces", err);
+	if (status == 0)
+		status = config_layer_check_tables(tree, "permissions", err);
+	if (status == 0)
+		status = config_permission_check(tree, err);
 	if (status == 0 && l->config.model && !l->config.model[0])
 		status = error_set(err, ERR_config, "`model` must not be empty");
 	if (status == 0)
