@@ -48,6 +48,7 @@ struct process {
 	uint64_t drain_ms, started_ms;
 	struct process_result result;
 	struct error *error; /* why the command never ran, or NULL */
+	int kept_end;        /* the command's end of merged output, open until its end is reported; -1: closed */
 	int nowhere;         /* /dev/null while output is skipped; -1: not open */
 	size_t handles;      /* handles that libuv has not closed yet */
 	unsigned pauses;     /* calls of process_resume that are still due */
@@ -68,6 +69,7 @@ static void free_if_done(struct process *process)
 	mem_close_slot(&process->nowhere);
 	process_input_finish(&process->in);
 	free(process->error);
+	mem_close_slot(&process->kept_end);
 	process_buffer_unref();
 	free(process);
 }
@@ -119,6 +121,12 @@ static void stream_read_start(struct stream *stream)
 		uv_read_start((uv_stream_t *)&stream->pipe, on_alloc, on_stream_read);
 }
 
+static void close_kept_end(struct process *process)
+{
+	mem_close_slot(&process->kept_end);
+	process->kept_end = -1;
+}
+
 static bool has_open_output(const struct process *process)
 {
 	return process->out[exec_stream_stdout].is_open || process->out[exec_stream_stderr].is_open;
@@ -146,23 +154,30 @@ static void report_output(struct stream *stream, size_t len)
 	process->handler.on_output((enum exec_stream)(stream - process->out), str_n(process->buf, len), process->self);
 }
 
+/* Reads once, without waiting. Returns how many bytes it has reported; 0: none are there now, or the stream has ended. */
+static size_t read_once(struct stream *stream)
+{
+	uv_os_fd_t fd;
+	ssize_t got;
+	if (!stream->is_open || uv_fileno((uv_handle_t *)&stream->pipe, &fd) != 0)
+		return 0;
+	do {
+		got = read(fd, stream->process->buf, PROCESS_READ_SIZE);
+	} while (got < 0 && errno == EINTR);
+	if (got == 0 || (got < 0 && errno == EIO))
+		stream_close(stream);
+	if (got > 0)
+		report_output(stream, (size_t)got);
+	return got > 0 ? (size_t)got : 0;
+}
+
 /* Reads what the pipe holds, because data that arrived while the loop was busy belongs to the output. A background
  * process may keep printing, so the amount is limited to what a pipe can hold. */
 static void read_rest(struct stream *stream)
 {
-	uv_os_fd_t fd;
-	size_t total = 0;
-	while (stream->is_open && total < LIMIT_EXEC_CAPTURE && uv_fileno((uv_handle_t *)&stream->pipe, &fd) == 0) {
-		ssize_t got = read(fd, stream->process->buf, PROCESS_READ_SIZE);
-		if (got < 0 && errno == EINTR)
-			continue;
-		if (got == 0 || (got < 0 && errno == EIO))
-			stream_close(stream);
-		if (got <= 0)
-			return;
-		total += (size_t)got;
-		report_output(stream, (size_t)got);
-	}
+	size_t total = 0, got;
+	while (total < LIMIT_EXEC_CAPTURE && (got = read_once(stream)))
+		total += got;
 }
 
 /* True if more data may be readable. After a hang-up of a terminal, libuv stops reading with the next read that does
@@ -231,6 +246,16 @@ static void on_drain_over(void *self)
 	report_end(process);
 }
 
+/* Called when the command has ended: usually its output has, too. */
+static void release_output(struct process *process)
+{
+	struct stream *stream = &process->out[exec_stream_stdout];
+	size_t total = 0, got = process->kept_end >= 0;
+	close_kept_end(process);
+	while (got && !process->pauses && total < LIMIT_EXEC_CAPTURE && (got = read_once(stream)))
+		total += got;
+}
+
 static void start_drain(struct process *process)
 {
 	if (!process->child.is_running && !process->is_ended && !process->pauses && has_open_output(process))
@@ -247,6 +272,7 @@ static void report_failure(struct process *process, const struct error *err)
 	*process->error = *err;
 	process->result.error = process->error;
 	process->result.exit_code = -1;
+	close_kept_end(process);
 	for (int i = 0; i < STREAMS; i++)
 		stream_close(&process->out[i]);
 	report_end(process);
@@ -269,6 +295,7 @@ static void on_child_end(int wait_status, const struct error *err, void *self)
 		return;
 	process->result.exit_code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : -1;
 	process->result.signal = WIFSIGNALED(wait_status) ? WTERMSIG(wait_status) : 0;
+	release_output(process);
 	start_drain(process);
 	end_if_complete(process);
 }
@@ -308,6 +335,7 @@ static void on_reaper_stop(struct reaped_command *reaped)
 	process->is_ended = true;
 	loop_timer_stop(process->drain);
 	process_input_close(&process->in);
+	close_kept_end(process);
 	for (int i = 0; i < STREAMS; i++)
 		stream_close(&process->out[i]);
 	free_if_done(process);
@@ -355,7 +383,7 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 	return supervisor_spawn(process->loop, &plan, &process->child, &child_handler, process, err);
 }
 
-static void open_streams(struct process *process, struct process_fds *fds)
+static void open_streams(struct process *process, struct process_fds *fds, bool keeps_end)
 {
 	if (fds->ours[0] >= 0) {
 		process_input_open(&process->in, process->loop, steal_fd(&fds->ours[0]), process->has_terminal);
@@ -366,6 +394,8 @@ static void open_streams(struct process *process, struct process_fds *fds)
 			stream_open(&process->out[i], process, steal_fd(&fds->ours[i + 1]));
 		stream_read_start(&process->out[i]);
 	}
+	if (keeps_end)
+		process->kept_end = process_fds_take_output(fds);
 	process->drain = loop_timer_create(process->loop, on_drain_over, process);
 }
 
@@ -389,7 +419,7 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 	process->has_terminal = spec->terminal != NULL;
 	process_input_init(&process->in, on_input_closed, process);
 	process->in.most = spec->stdin_most ? spec->stdin_most : LIMIT_EXEC_STDIN;
-	process->nowhere = -1;
+	process->nowhere = process->kept_end = -1;
 	process->started_ms = clock_now_ms();
 	process_reaper_add(&process->reaped);
 	if (spawn(process, spec, &fds, err) != 0) {
@@ -398,7 +428,7 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 		return NULL;
 	}
 	process->buf = process_buffer_ref();
-	open_streams(process, &fds);
+	open_streams(process, &fds, spec->merge_output && !spec->terminal);
 	return process;
 }
 
@@ -411,6 +441,7 @@ void process_destroy(struct process *process)
 	process->is_dropped = true;
 	loop_timer_stop(process->drain);
 	process_input_close(&process->in);
+	close_kept_end(process);
 	for (int i = 0; i < STREAMS && !process->is_lingering; i++)
 		stream_close(&process->out[i]);
 	free_if_done(process);

@@ -27,9 +27,9 @@ static int open_pipe(struct process_fds *fds, int at)
 	int ends[2];
 	if (host_pipe(ends) != 0)
 		return -1;
-	fds->child[at] = ends[at == 0 ? 0 : 1];
+	fds->child[at] = raise_fd(ends[at == 0 ? 0 : 1]);
 	fds->ours[at] = raise_fd(ends[at == 0 ? 1 : 0]);
-	return fds->ours[at] < 0 ? -1 : 0;
+	return fds->ours[at] < 0 || fds->child[at] < 0 ? -1 : 0;
 }
 
 static int open_pty(const struct pty_size *size, int *ret_screen, int *ret_line)
@@ -65,6 +65,12 @@ int process_fds_open(struct process_fds *fds, const struct process_fds_spec *spe
 	if (spec->merge_output)
 		fds->child[2] = fds->child[1];
 	return 0;
+}
+
+int process_fds_take_output(struct process_fds *fds)
+{
+	fds->child[2] = -1;
+	return steal_fd(&fds->child[1]);
 }
 
 void process_fds_finish(struct process_fds *fds)

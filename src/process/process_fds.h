@@ -2,6 +2,7 @@
  *
  * Owns: the descriptors, until they are taken out. All close on exec, and none of the engine's ends is below 3:
  * libuv does not accept such descriptors, which an engine that was started without its standard streams would get.
+ * Neither are the command's ends of pipes.
  * Thread: any. */
 #ifndef PROCESS_PROCESS_FDS_H
 #define PROCESS_PROCESS_FDS_H
@@ -40,6 +41,8 @@ struct process_fds {
 
 /* *fds must be PROCESS_FDS_NONE. After an error some descriptors may be open. */
 must_check int process_fds_open(struct process_fds *fds, const struct process_fds_spec *spec, struct error *err);
+/* Takes the command's end of merged output out. */
+int process_fds_take_output(struct process_fds *fds);
 void process_fds_finish(struct process_fds *fds);
 #define auto_process_fds __attribute__((cleanup(process_fds_finish)))
 

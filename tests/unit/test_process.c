@@ -46,6 +46,7 @@ struct run {
 	char error[256]; /* text of result.error; "" without an error */
 	int ends;
 	bool pause_at_output, destroy_at_output, destroy_at_end;
+	bool is_merged, has_input;
 };
 
 static void on_guard(void *self)
@@ -130,7 +131,10 @@ static void run_start(struct run *run, const struct process_spec *spec)
 static void run_start_sh(struct run *run, const char *script)
 {
 	const char *const argv[] = {"/bin/sh", "-c", script, NULL};
-	run_start(run, &(struct process_spec){.argv = argv, .env = plain_env, .drain_ms = PROCESS_DRAIN_MS});
+	struct process_spec spec = {.argv = argv, .env = plain_env, .drain_ms = PROCESS_DRAIN_MS};
+	spec.merge_output = run->is_merged;
+	spec.stdin_open = run->has_input;
+	run_start(run, &spec);
 }
 
 static void run_until_end(struct run *run)
@@ -471,6 +475,61 @@ static void a_paused_command_waits(void **state)
 	run_finish(&run);
 }
 
+/* A command that has printed and ended is not read while it is paused. */
+static void the_end_of_a_paused_command_waits(void **state)
+{
+	struct run run, other;
+	run_init(&run, *state);
+	run.is_merged = run.has_input = true;
+	run_start_sh(&run, "echo $$; read -r line; echo last >&2");
+	run_until_output(&run);
+	size_t before = run_out(&run).len;
+	process_pause(run.process);
+	process_close_stdin(run.process);
+	while (process_is_running(run.process))
+		turn(run.world);
+	run_sh(&other, *state, ":");
+	run_finish(&other);
+	assert_int_equal(run.ends, 0);
+	assert_int_equal(run_out(&run).len, before);
+	process_resume(run.process);
+	run_until_end(&run);
+	assert_int_equal(run_out(&run).len, before + strlen("last\n"));
+	assert_false(run.result.is_cut);
+	run_finish(&run);
+}
+
+static bool has_descriptor(pid_t pid, int fd)
+{
+	char path[64];
+	struct stat info;
+	snprintf(path, sizeof(path), "/proc/%d/fd/%d", (int)pid, fd);
+	return lstat(path, &info) == 0;
+}
+
+/* The end of merged output is taken with the end of the command: it does not wake the loop of its own. */
+static void merged_output_ends_with_its_command(void **state)
+{
+	struct run run;
+	run_init(&run, *state);
+	run.is_merged = run.has_input = true;
+	run_start_sh(&run, "echo $$; read -r line; exec >&- 2>&-; read -r line; exit 7");
+	pid_t pid = run_printed_pid(&run);
+	assert_int_equal(process_write_stdin(run.process, STR("go\n"), NULL), 0);
+	while (process_has_input(run.process))
+		turn(run.world);
+	while (has_descriptor(pid, 1) || has_descriptor(pid, 2))
+		sched_yield();
+	uv_run(loop_uv(run.world->loop), UV_RUN_NOWAIT);
+	struct pollfd wake = {.fd = uv_backend_fd(loop_uv(run.world->loop)), .events = POLLIN};
+	assert_int_equal(poll(&wake, 1, 0), 0);
+	process_close_stdin(run.process);
+	run_until_end(&run);
+	assert_int_equal(run.result.exit_code, 7);
+	assert_false(run.result.is_cut);
+	run_finish(&run);
+}
+
 static void many_commands_leave_nothing(void **state)
 {
 	struct run run;
@@ -479,7 +538,10 @@ static void many_commands_leave_nothing(void **state)
 	turn(*state);
 	size_t fds = count_fds();
 	for (int i = 0; i < 200; i++) {
-		run_sh(&run, *state, "echo $GREETING");
+		run_init(&run, *state);
+		run.is_merged = i % 2;
+		run_start_sh(&run, "echo $GREETING");
+		run_until_end(&run);
 		assert_str(run_out(&run), "hello\n");
 		run_finish(&run);
 	}
@@ -518,6 +580,15 @@ static void handlers_may_destroy(void **state)
 	run_start_sh(&run, "echo $$; sleep 1000");
 	pid_t pid = run_printed_pid(&run);
 	run_until_gone(&run, pid);
+	assert_int_equal(run.ends, 0);
+	run_finish(&run);
+	/* The output of a merged command may be read when its end is reported. */
+	run_init(&run, *state);
+	run.is_merged = run.destroy_at_output = true;
+	run_start_sh(&run, "printf x");
+	while (run.process)
+		turn(run.world);
+	assert_str(run_out(&run), "x");
 	assert_int_equal(run.ends, 0);
 	run_finish(&run);
 }
@@ -1244,17 +1315,21 @@ static void dead_orphans_are_reaped(void **state)
 static void a_held_pipe_does_not_hold_the_end(void **state)
 {
 	struct run run;
-	run_init(&run, *state);
 	const char *const argv[] = {"/bin/sh", "-c", "sleep 1000 & echo $!", NULL};
-	run_start(&run, &(struct process_spec){.argv = argv, .env = plain_env, .drain_ms = 20});
-	run_until_end(&run);
-	assert_true(run.result.is_cut);
-	assert_int_equal(run.result.exit_code, 0);
-	pid_t background = run_printed_pid(&run);
-	assert_true(is_there(background));
-	process_kill(run.process);
-	run_until_gone(&run, background);
-	run_finish(&run);
+	for (int i = 0; i < 2; i++) {
+		run_init(&run, *state);
+		const struct process_spec spec = {
+			.argv = argv, .env = plain_env, .drain_ms = 20, .merge_output = i > 0};
+		run_start(&run, &spec);
+		run_until_end(&run);
+		assert_true(run.result.is_cut);
+		assert_int_equal(run.result.exit_code, 0);
+		pid_t background = run_printed_pid(&run);
+		assert_true(is_there(background));
+		process_kill(run.process);
+		run_until_gone(&run, background);
+		run_finish(&run);
+	}
 }
 
 /* `server &` must be able to write to its output after its command has ended, without SIGPIPE. */
@@ -1450,6 +1525,8 @@ int main(int argc, char **argv)
 		IN_WORLD(a_command_that_ignores_its_input_blocks_no_other),
 		IN_WORLD(large_output_passes_in_bounded_memory),
 		IN_WORLD(a_paused_command_waits),
+		IN_WORLD(the_end_of_a_paused_command_waits),
+		IN_WORLD(merged_output_ends_with_its_command),
 		IN_WORLD(many_commands_leave_nothing),
 		IN_WORLD(commands_run_beside_each_other),
 		IN_WORLD(handlers_may_destroy),
