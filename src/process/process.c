@@ -300,13 +300,10 @@ static void on_child_end(int wait_status, const struct error *err, void *self)
 	end_if_complete(process);
 }
 
-/* Carries out a kill that was requested before the process existed. */
 static void on_child_start(void *self)
 {
 	struct process *process = self;
-	process->reaped.mark.pid = process->child.pid;
-	if (process->reaped.is_condemned)
-		process_reaper_kill_now(&process->reaped);
+	process_reaper_started(&process->reaped, process->child.pid);
 }
 
 static void on_child_run(void *self)

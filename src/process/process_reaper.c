@@ -18,6 +18,7 @@ struct kill_job {
 	struct process_mark mark;
 	struct process_tree known;
 	struct loop_timer *timer;
+	bool is_urgent; /* SIGKILL was sent before */
 };
 
 static _Thread_local struct { /* per thread, like engines of libcodex */
@@ -62,7 +63,7 @@ static void on_grace_over(void *self)
 }
 
 /* Takes ownership of the list `known`. */
-static void job_create(const struct reaped_command *reaped, struct process_tree *known)
+static struct kill_job *job_create(const struct reaped_command *reaped, struct process_tree *known)
 {
 	struct kill_job *job = xnew(struct kill_job);
 	job->mark = reaped->mark;
@@ -71,6 +72,7 @@ static void job_create(const struct reaped_command *reaped, struct process_tree 
 	job->timer = loop_timer_create(reaped->loop, on_grace_over, job);
 	loop_timer_start(job->timer, LIMIT_KILL_GRACE_MS);
 	list_append(&reaper.jobs, &job->link);
+	return job;
 }
 
 void process_reaper_kill(struct reaped_command *reaped)
@@ -90,7 +92,19 @@ void process_reaper_kill_now(struct reaped_command *reaped)
 	if (is_done && job)
 		job_destroy(job);
 	else if (!is_done && !job)
-		job_create(reaped, &known);
+		job = job_create(reaped, &known);
+	if (!is_done)
+		job->is_urgent = true;
+}
+
+void process_reaper_started(struct reaped_command *reaped, pid_t pid)
+{
+	struct kill_job *job = find_job(reaped->mark.id);
+	reaped->mark.pid = pid;
+	if (job)
+		job->mark.pid = pid;
+	if (reaped->is_condemned && (!job || job->is_urgent))
+		process_reaper_kill_now(reaped);
 }
 
 void process_reaper_add(struct reaped_command *reaped)

@@ -122,6 +122,7 @@ static void supervisor_lost(struct supervisor *it)
 	while ((child = list_first(&it->children, struct supervisor_child, link))) {
 		list_remove(&child->link);
 		list_append(&orphans, &child->link);
+		child->is_unsent = supervisor_requests_drop(&it->requests, child->id);
 		child->supervisor = NULL;
 	}
 	supervisor_destroy(it);
@@ -130,7 +131,7 @@ static void supervisor_lost(struct supervisor *it)
 		error_set(&err, ERR_io, "cannot run %s: the process that supervises commands was ended; try again",
 		          child->name);
 		child_done(child);
-		child->handler->on_end(SIGKILL, child->pid ? NULL : &err, child->self);
+		child->handler->on_end(SIGKILL, child->is_unsent ? &err : NULL, child->self);
 	}
 }
 

@@ -6,8 +6,8 @@
  * any signal, the socket closes, and the supervisor terminates everything below it, with TERM first and KILL after
  * LIMIT_KILL_GRACE_MS, and then itself. Processes of another user, which it may not signal, survive.
  *
- * If the supervisor is killed, its commands get TERM and are reported as killed, and the next command gets a new
- * supervisor.
+ * If the supervisor is killed, its commands get TERM and are reported as killed, even those whose start was not reported
+ * yet, because they may have run. The next command gets a new supervisor.
  *
  * The loop never waits for it: a command is requested, and its progress is reported later. A start that the system
  * delays (a folder or a file on a file system that does not answer) delays nothing else; after LIMIT_START_MS it
@@ -54,6 +54,7 @@ struct supervisor_child {
 	uint32_t id;
 	uint64_t asked_ms;
 	bool is_overdue;  /* on_silence was called */
+	bool is_unsent;   /* the supervisor has ended and did not get the request */
 	char *name, *cwd; /* shown in errors */
 	const struct supervisor_handler *handler;
 	void *self;

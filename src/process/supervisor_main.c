@@ -51,9 +51,12 @@ static struct start {
 static size_t start_count;
 
 /* Reports that have not been sent: those of requests that came at once wake the engine once. One write of them is
- * atomic (PIPE_BUF). */
+ * atomic (PIPE_BUF). Waking it costs more than a report, and many commands end soon, so a few reports of starts wait up
+ * to HOLD_MS for an end. */
+enum { HOLD_MS = 5, HELD_STARTS = LIMIT_SUPERVISOR_REQUESTS / 2 };
 static struct supervisor_report held[LIMIT_SUPERVISOR_REQUESTS * 4];
 static size_t held_count;
+static uint64_t held_until_ms;
 
 /* ---- setup ---- */
 
@@ -110,7 +113,11 @@ static void send_reports(void)
 
 static void report(uint32_t id, enum supervisor_event event, int value, int sys)
 {
+	if (held_count == 0)
+		held_until_ms = clock_now_ms() + HOLD_MS;
 	held[held_count++] = (struct supervisor_report){id, event, value, sys};
+	if (event != SUPERVISOR_STARTED || held_count == HELD_STARTS)
+		held_until_ms = 0;
 	if (held_count == countof(held))
 		send_reports();
 }
@@ -439,10 +446,17 @@ static size_t end_all(void)
 	return tree_signal(getpid(), NULL, &known, 0);
 }
 
-/* Sends the reports before it waits. Returns the result of poll. */
+/* Returns how long the reports may be held. */
+static int hold_ms(void)
+{
+	uint64_t now = clock_now_ms();
+	return held_until_ms > now ? (int)(held_until_ms - now) : 0;
+}
+
+/* Sends the reports before it waits for longer. Returns the result of poll. */
 static int wait_for_event(struct pollfd *wakes, size_t count, int timeout_ms)
 {
-	int ready = held_count ? poll(wakes, count, 0) : 0;
+	int ready = held_count ? poll(wakes, count, hold_ms()) : 0;
 	if (ready)
 		return ready;
 	send_reports();

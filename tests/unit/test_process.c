@@ -1045,6 +1045,22 @@ static void a_kill_at_any_moment_of_the_start_ends_it(void **state)
 	}
 }
 
+/* The report of the start may come after the first output, and after the kill that follows it. */
+static void a_command_that_is_killed_early_can_end_by_itself(void **state)
+{
+	for (int i = 0; i < 20; i++) {
+		struct run run;
+		run_init(&run, *state);
+		run_start_sh(&run, "trap 'echo bye; exit 3' TERM; echo ready; while :; do sleep 1000 & wait; done");
+		run_until_output(&run);
+		process_kill(run.process);
+		run_until_end(&run);
+		assert_str(run_out(&run), "ready\nbye\n");
+		assert_int_equal(run.result.exit_code, 3);
+		run_finish(&run);
+	}
+}
+
 static size_t count_fds_of(pid_t pid)
 {
 	char path[32];
@@ -1545,6 +1561,7 @@ int main(int argc, char **argv)
 		IN_WORLD(a_start_that_hangs_can_be_interrupted),
 		IN_WORLD(a_hanging_start_does_not_survive_the_engine),
 		IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
+		IN_WORLD(a_command_that_is_killed_early_can_end_by_itself),
 		IN_WORLD(a_stopped_supervisor_fails_new_commands),
 		IN_WORLD(requests_that_come_at_once_are_reported_at_once),
 		IN_WORLD(a_supervisor_without_memory_fails_one_command),
