@@ -656,6 +656,28 @@ static void a_killed_supervisor_is_a_killed_command(void **state)
 	run_finish(&next);
 }
 
+/* Of these commands it is not known whether they ran, apart from the one whose request was not sent. */
+static void commands_that_a_killed_supervisor_may_have_run_are_killed(void **state)
+{
+	enum { ASKED = LIMIT_SUPERVISOR_REQUESTS + 1 };
+	static struct run asked[ASKED];
+	run_sh(&asked[0], *state, ":");
+	run_finish(&asked[0]);
+	kill(supervisor_pid(), SIGSTOP);
+	for (size_t i = 0; i < ASKED; i++) {
+		run_init(&asked[i], *state);
+		run_start_sh(&asked[i], ":");
+	}
+	kill(supervisor_pid(), SIGKILL);
+	for (size_t i = 0; i < ASKED; i++) {
+		bool is_sent = i < LIMIT_SUPERVISOR_REQUESTS;
+		run_until_end(&asked[i]);
+		assert_int_equal(asked[i].result.signal, is_sent ? SIGKILL : 0);
+		assert_true(!asked[i].error[0] == is_sent);
+		run_finish(&asked[i]);
+	}
+}
+
 static void leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM(void **state)
 {
 	struct run run;
@@ -1550,6 +1572,7 @@ int main(int argc, char **argv)
 		IN_WORLD(daemons_die_with_their_command),
 		IN_WORLD(daemons_without_environment_die_with_their_command),
 		IN_WORLD(a_killed_supervisor_is_a_killed_command),
+		IN_WORLD(commands_that_a_killed_supervisor_may_have_run_are_killed),
 		IN_WORLD(a_stopped_supervisor_does_not_stop_the_end),
 		IN_WORLD(leaving_does_not_wait_for_a_daemon_that_is_deaf_to_TERM),
 		IN_WORLD(commands_beyond_the_limit_are_refused),
