@@ -1,5 +1,5 @@
 /* model_memo.h — a history in the form of a wire other than Responses, kept from request to request, so that each
- * request converts only the end of the history.
+ * request converts only the end of the history. For Responses it has the place up to which nothing is to be converted.
  *
  * A round of the history that another one follows cannot change any more: its converted text is kept. The conversation
  * keeps the memo; requests that borrow the text hold a reference, so that a memo may be replaced while it is being
@@ -35,7 +35,7 @@ struct memo_key {
 	uint64_t history_id; /* 0: unknown; the memo is not used again */
 	enum wire_api wire;
 	struct str provider, tools;
-	bool has_images, has_thoughts;
+	bool has_images, has_thoughts, has_flat_tools;
 };
 
 struct memo_block {

@@ -141,13 +141,15 @@ struct str wire_arguments(struct arena *arena, const struct json *call)
 
 void wire_attach_memo(struct model_request *request, const struct model_prompt *prompt, bool has_thoughts)
 {
+	bool has_own_tools = prompt->wire == wire_api_responses && !prompt->has_flat_tools;
 	struct memo_key key = {
 		.history_id = prompt->history_id,
 		.wire = prompt->wire,
 		.provider = prompt->provider,
-		.tools = prompt->tools,
+		.tools = has_own_tools ? STR_NONE : prompt->tools,
 		.has_images = prompt->info->has_image_input,
 		.has_thoughts = has_thoughts,
+		.has_flat_tools = prompt->has_flat_tools,
 	};
 	request->memo = model_memo_get(prompt->memo, &key, prompt->input, prompt->input_count);
 }

@@ -116,16 +116,36 @@ static bool has_text(const struct model_prompt *prompt, struct str text)
 	return false;
 }
 
-/* True if an item of the history has a member that only another wire knows, or a name that this server does not. */
-static bool has_foreign(const struct model_prompt *prompt)
+static bool is_foreign(const struct model_prompt *prompt, struct str items)
 {
-	return has_text(prompt, STR("\"" HISTORY_WIRE "\":{\"name\":\"")) ||
-	       (prompt->has_flat_tools && has_text(prompt, in_namespace));
+	return str_find(items, STR("\"" HISTORY_WIRE "\":{\"name\":\"")) >= 0 ||
+	       (prompt->has_flat_tools && str_find(items, in_namespace) >= 0);
 }
 
-static void write_item(struct model_request *request, struct json_writer *w, const struct json *item)
+/* True if an item of the history has a member that only another wire knows, or a name that this server does not. The
+ * memo has the place up to which none has. */
+static bool has_foreign(struct model_request *request, const struct model_prompt *prompt)
 {
-	bool is_named = request->memo && history_kind_of(item) == HISTORY_call && json_get(item, "namespace");
+	struct memo_place start = {0}, *at = &start;
+	if (prompt->history_id && !request->memo)
+		wire_attach_memo(request, prompt, false);
+	if (request->memo)
+		at = &request->memo->place;
+	for (; at->slice < prompt->input_count; at->slice++, at->offset = 0) {
+		struct str rest = str_skip(prompt->input[at->slice], at->offset);
+		if (is_foreign(prompt, rest))
+			return true;
+		at->rounds = 1;
+		at->offset += rest.len;
+		if (at->slice + 1 == prompt->input_count)
+			break;
+	}
+	return false;
+}
+
+static void write_item(struct model_request *request, struct json_writer *w, const struct json *item, bool is_flat)
+{
+	bool is_named = is_flat && history_kind_of(item) == HISTORY_call && json_get(item, "namespace");
 	if (json_get(item, HISTORY_WIRE) && str_is(json_get_str(item, "type"), "reasoning"))
 		return;
 	jw_object(w);
@@ -152,7 +172,7 @@ static int write_own_input(struct model_request *request, const struct model_pro
 			const struct json *item = json_parse_next(&arena, &rest, err);
 			if (!item)
 				return error_wrap(err, "the history cannot be read");
-			write_item(request, &w, item);
+			write_item(request, &w, item, prompt->has_flat_tools);
 			arena_reset(&arena);
 		}
 	}
@@ -175,7 +195,7 @@ static int write_own_input(struct model_request *request, const struct model_pro
 
 static int add_input(struct model_request *request, const struct model_prompt *prompt, struct error *err)
 {
-	if (has_foreign(prompt))
+	if (has_foreign(request, prompt))
 		return write_own_input(request, prompt, err);
 	ADD_ITEMS(&request->body, prompt->input, prompt->input_count);
 	request->has_fresh = prompt->fresh_after.len > 0;
@@ -216,9 +236,8 @@ static void write_flat_tools(struct json_writer *w, const struct json *root, con
 /* Returns the tools as the server knows them, which requests with the same tools share. */
 static struct str convert_tools(struct model_request *request, const struct model_prompt *prompt)
 {
-	bool has_namespaces =
-		str_find(prompt->tools, STR("\"type\":\"namespace\"")) >= 0 || has_text(prompt, in_namespace);
-	if (!prompt->has_flat_tools || !has_namespaces)
+	if (!prompt->has_flat_tools || (str_find(prompt->tools, STR("\"type\":\"namespace\"")) < 0 &&
+	                                !has_text(prompt, in_namespace)))
 		return prompt->tools;
 	wire_attach_memo(request, prompt, false);
 	struct buf *out = &request->memo->tools;

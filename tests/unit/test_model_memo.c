@@ -142,6 +142,54 @@ static void a_history_that_grows_gives_the_same_bodies(void **state)
 	}
 }
 
+/* The history of Responses is sent as it is, until an item appears that another wire has written. */
+static void grow_own(size_t foreign, size_t every, bool is_flat)
+{
+	struct model_info info = model_catalog_get(STR("gpt-5"));
+	struct model_prompt prompt = prompt_of(wire_api_responses, &info);
+	struct model_memo *memo = NULL;
+	struct history *history = xnew(struct history);
+	const char *item = is_flat ? "{\"type\":\"function_call\",\"namespace\":\"n\",\"name\":\"exec\"}" : THOUGHT("chat");
+	history->id = 1;
+	prompt.has_flat_tools = is_flat;
+	for (size_t i = 0; i < 12; i++) {
+		add_item(history, i == foreign ? item : CALL("a"), every && i % every == 0);
+		assert_same_body(&prompt, history, &memo);
+	}
+	assert_true(memo->place.slice + 1 == history->count || memo->place.slice == (every ? foreign / every : 0));
+	model_memo_unref(memo);
+	free(history);
+}
+
+static void an_item_of_another_wire_is_noticed_when_it_is_new(void **state)
+{
+	(void)state;
+	for (size_t foreign = 0; foreign <= 12; foreign++) {
+		for (size_t every = 0; every < 4; every++) {
+			grow_own(foreign, every, false);
+			grow_own(foreign, every, true);
+		}
+	}
+}
+
+/* What a server with other names accepts is looked at again. */
+static void a_history_that_was_fit_for_one_server_is_converted_for_another(void **state)
+{
+	(void)state;
+	struct model_info info = model_catalog_get(STR("gpt-5"));
+	struct model_prompt prompt = prompt_of(wire_api_responses, &info);
+	struct model_memo *memo = NULL;
+	struct history *history = xnew(struct history);
+	history->id = 1;
+	prompt.tools = STR_NONE;
+	add_item(history, "{\"type\":\"function_call\",\"namespace\":\"n\",\"name\":\"exec\"}", false);
+	assert_same_body(&prompt, history, &memo);
+	prompt.has_flat_tools = true;
+	assert_same_body(&prompt, history, &memo);
+	model_memo_unref(memo);
+	free(history);
+}
+
 /* Changes the prompt between two requests of one history, and back. */
 static void changed(enum wire_api wire, void (*change)(struct model_prompt *prompt))
 {
@@ -282,6 +330,8 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_history_that_grows_gives_the_same_bodies),
+		cmocka_unit_test(an_item_of_another_wire_is_noticed_when_it_is_new),
+		cmocka_unit_test(a_history_that_was_fit_for_one_server_is_converted_for_another),
 		cmocka_unit_test(another_prompt_does_not_get_the_kept_text),
 		cmocka_unit_test(a_history_that_lost_items_is_converted_anew),
 		cmocka_unit_test(a_request_keeps_its_text_while_another_one_continues_the_history),
