@@ -41,8 +41,8 @@ static bool has_key(const struct model_memo *memo, const struct memo_key *key)
 	const struct memo_key *own = &memo->key;
 	return key->history_id && own->history_id == key->history_id && own->wire == key->wire &&
 	       own->has_images == key->has_images && own->has_thoughts == key->has_thoughts &&
-	       own->has_flat_tools == key->has_flat_tools &&
-	       str_eq(own->provider, key->provider) && str_eq(own->tools, key->tools);
+	       own->has_flat_tools == key->has_flat_tools && str_eq(own->provider, key->provider) &&
+	       str_eq(own->tools, key->tools);
 }
 
 static bool is_in_input(const struct memo_place *place, const struct str *input, size_t input_count)

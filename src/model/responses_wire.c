@@ -236,8 +236,9 @@ static void write_flat_tools(struct json_writer *w, const struct json *root, con
 /* Returns the tools as the server knows them, which requests with the same tools share. */
 static struct str convert_tools(struct model_request *request, const struct model_prompt *prompt)
 {
-	if (!prompt->has_flat_tools || (str_find(prompt->tools, STR("\"type\":\"namespace\"")) < 0 &&
-	                                !has_text(prompt, in_namespace)))
+	if (!prompt->has_flat_tools)
+		return prompt->tools;
+	if (str_find(prompt->tools, STR("\"type\":\"namespace\"")) < 0 && !has_text(prompt, in_namespace))
 		return prompt->tools;
 	wire_attach_memo(request, prompt, false);
 	struct buf *out = &request->memo->tools;

@@ -18,7 +18,6 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/vec.h"
 #include "loop/loop.h"
 #include "process/process_input.h"
 #include "process/spawn.h"
@@ -32,6 +31,7 @@ struct stream {
 	uv_pipe_t pipe;
 	struct process *process;
 	bool is_open;
+	int kept_end; /* the command's end, open until the command's end is reported; -1: closed */
 };
 
 struct process {
@@ -48,7 +48,6 @@ struct process {
 	uint64_t drain_ms, started_ms;
 	struct process_result result;
 	struct error *error; /* why the command never ran, or NULL */
-	int kept_end;        /* the command's end of merged output, open until its end is reported; -1: closed */
 	int nowhere;         /* /dev/null while output is skipped; -1: not open */
 	size_t handles;      /* handles that libuv has not closed yet */
 	unsigned pauses;     /* calls of process_resume that are still due */
@@ -69,7 +68,6 @@ static void free_if_done(struct process *process)
 	mem_close_slot(&process->nowhere);
 	process_input_finish(&process->in);
 	free(process->error);
-	mem_close_slot(&process->kept_end);
 	process_buffer_unref();
 	free(process);
 }
@@ -95,6 +93,7 @@ static void stream_close(struct stream *stream)
 	if (!stream->is_open)
 		return;
 	stream->is_open = false;
+	mem_close_slot(&stream->kept_end);
 	uv_close((uv_handle_t *)&stream->pipe, on_stream_closed);
 }
 
@@ -106,6 +105,7 @@ static void stream_open(struct stream *stream, struct process *process, int fd)
 	stream->pipe.data = stream;
 	stream->process = process;
 	stream->is_open = true;
+	stream->kept_end = -1;
 	process->handles++;
 }
 
@@ -119,12 +119,6 @@ static void stream_read_start(struct stream *stream)
 {
 	if (stream->is_open)
 		uv_read_start((uv_stream_t *)&stream->pipe, on_alloc, on_stream_read);
-}
-
-static void close_kept_end(struct process *process)
-{
-	mem_close_slot(&process->kept_end);
-	process->kept_end = -1;
 }
 
 static bool has_open_output(const struct process *process)
@@ -154,30 +148,24 @@ static void report_output(struct stream *stream, size_t len)
 	process->handler.on_output((enum exec_stream)(stream - process->out), str_n(process->buf, len), process->self);
 }
 
-/* Reads once, without waiting. Returns how many bytes it has reported; 0: none are there now, or the stream has ended. */
-static size_t read_once(struct stream *stream)
-{
-	uv_os_fd_t fd;
-	ssize_t got;
-	if (!stream->is_open || uv_fileno((uv_handle_t *)&stream->pipe, &fd) != 0)
-		return 0;
-	do {
-		got = read(fd, stream->process->buf, PROCESS_READ_SIZE);
-	} while (got < 0 && errno == EINTR);
-	if (got == 0 || (got < 0 && errno == EIO))
-		stream_close(stream);
-	if (got > 0)
-		report_output(stream, (size_t)got);
-	return got > 0 ? (size_t)got : 0;
-}
-
 /* Reads what the pipe holds, because data that arrived while the loop was busy belongs to the output. A background
  * process may keep printing, so the amount is limited to what a pipe can hold. */
-static void read_rest(struct stream *stream)
+static void read_rest(struct stream *stream, unsigned most_pauses)
 {
-	size_t total = 0, got;
-	while (total < LIMIT_EXEC_CAPTURE && (got = read_once(stream)))
-		total += got;
+	uv_os_fd_t fd;
+	size_t total = 0;
+	while (stream->is_open && total < LIMIT_EXEC_CAPTURE && stream->process->pauses <= most_pauses &&
+	       uv_fileno((uv_handle_t *)&stream->pipe, &fd) == 0) {
+		ssize_t got = read(fd, stream->process->buf, PROCESS_READ_SIZE);
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got == 0 || (got < 0 && errno == EIO))
+			stream_close(stream);
+		if (got <= 0)
+			return;
+		total += (size_t)got;
+		report_output(stream, (size_t)got);
+	}
 }
 
 /* True if more data may be readable. After a hang-up of a terminal, libuv stops reading with the next read that does
@@ -186,7 +174,7 @@ static bool has_more(struct stream *stream)
 {
 	if (!stream->process->has_terminal)
 		return false;
-	read_rest(stream);
+	read_rest(stream, UINT_MAX);
 	if (!stream->process->pauses)
 		stream_read_start(stream);
 	return stream->is_open;
@@ -237,7 +225,7 @@ static void on_drain_over(void *self)
 		return;
 	}
 	for (int i = 0; i < STREAMS; i++)
-		read_rest(&process->out[i]);
+		read_rest(&process->out[i], UINT_MAX);
 	if (process->is_dropped)
 		return;
 	process->result.is_cut = has_open_output(process);
@@ -250,10 +238,11 @@ static void on_drain_over(void *self)
 static void release_output(struct process *process)
 {
 	struct stream *stream = &process->out[exec_stream_stdout];
-	size_t total = 0, got = process->kept_end >= 0;
-	close_kept_end(process);
-	while (got && !process->pauses && total < LIMIT_EXEC_CAPTURE && (got = read_once(stream)))
-		total += got;
+	if (!stream->is_open || stream->kept_end < 0)
+		return;
+	mem_close_slot(&stream->kept_end);
+	stream->kept_end = -1;
+	read_rest(stream, 0);
 }
 
 static void start_drain(struct process *process)
@@ -272,7 +261,6 @@ static void report_failure(struct process *process, const struct error *err)
 	*process->error = *err;
 	process->result.error = process->error;
 	process->result.exit_code = -1;
-	close_kept_end(process);
 	for (int i = 0; i < STREAMS; i++)
 		stream_close(&process->out[i]);
 	report_end(process);
@@ -332,26 +320,9 @@ static void on_reaper_stop(struct reaped_command *reaped)
 	process->is_ended = true;
 	loop_timer_stop(process->drain);
 	process_input_close(&process->in);
-	close_kept_end(process);
 	for (int i = 0; i < STREAMS; i++)
 		stream_close(&process->out[i]);
 	free_if_done(process);
-}
-
-/* Returns the command's environment with its own marks in place of inherited ones. The strings are borrowed. */
-static const char **marked_env(const char *const *env, const char *mark, const char *sandbox_mark)
-{
-	VEC(const char *) vars = {0};
-	vec_push(&vars, mark);
-	if (sandbox_mark)
-		vec_push(&vars, sandbox_mark);
-	for (size_t i = 0; env && env[i]; i++) {
-		if (!str_has_prefix(str_of(env[i]), PROCESS_MARK_NAME "=") &&
-		    !str_has_prefix(str_of(env[i]), SANDBOX_MARK_NAME "="))
-			vec_push(&vars, env[i]);
-	}
-	vec_push(&vars, NULL);
-	return vars.items;
 }
 
 static int spawn(struct process *process, const struct process_spec *spec, const struct process_fds *fds,
@@ -362,7 +333,7 @@ static int spawn(struct process *process, const struct process_spec *spec, const
 	const struct launch bare = {.argv = spec->argv, .env = spec->env};
 	const struct launch *launch = spec->launch ? spec->launch : &bare;
 	process_mark_env(&process->reaped.mark, mark);
-	auto_free const char **env = marked_env(launch->env, mark, launch->mark);
+	auto_free const char **env = process_marked_env(launch->env, mark, launch->mark);
 	struct spawn_plan plan = {
 		.name = spec->argv[0],
 		.argv = launch->argv,
@@ -392,7 +363,7 @@ static void open_streams(struct process *process, struct process_fds *fds, bool 
 		stream_read_start(&process->out[i]);
 	}
 	if (keeps_end)
-		process->kept_end = process_fds_take_output(fds);
+		process->out[exec_stream_stdout].kept_end = process_fds_take_output(fds);
 	process->drain = loop_timer_create(process->loop, on_drain_over, process);
 }
 
@@ -416,7 +387,7 @@ struct process *process_start(struct loop *loop, const struct process_spec *spec
 	process->has_terminal = spec->terminal != NULL;
 	process_input_init(&process->in, on_input_closed, process);
 	process->in.most = spec->stdin_most ? spec->stdin_most : LIMIT_EXEC_STDIN;
-	process->nowhere = process->kept_end = -1;
+	process->nowhere = -1;
 	process->started_ms = clock_now_ms();
 	process_reaper_add(&process->reaped);
 	if (spawn(process, spec, &fds, err) != 0) {
@@ -438,7 +409,6 @@ void process_destroy(struct process *process)
 	process->is_dropped = true;
 	loop_timer_stop(process->drain);
 	process_input_close(&process->in);
-	close_kept_end(process);
 	for (int i = 0; i < STREAMS && !process->is_lingering; i++)
 		stream_close(&process->out[i]);
 	free_if_done(process);

@@ -25,9 +25,6 @@ struct process;
 
 enum { PROCESS_DRAIN_MS = 2000 }; /* the default of drain_ms */
 
-/* The environment variable that names a command's sandbox. Only a launch sets it. */
-#define SANDBOX_MARK_NAME "CODEX_SANDBOX"
-
 /* A command as its sandbox starts it. */
 struct launch {
 	const char *const *argv; /* ends with NULL */

@@ -56,6 +56,21 @@ void process_mark_env(const struct process_mark *mark, char out[PROCESS_MARK_ENV
 	snprintf(out, PROCESS_MARK_ENV_SIZE, PROCESS_MARK_NAME "=%016" PRIx64, mark->id);
 }
 
+const char **process_marked_env(const char *const *env, const char *mark, const char *sandbox_mark)
+{
+	VEC(const char *) vars = {0};
+	vec_push(&vars, mark);
+	if (sandbox_mark)
+		vec_push(&vars, sandbox_mark);
+	for (size_t i = 0; env && env[i]; i++) {
+		if (!str_has_prefix(str_of(env[i]), PROCESS_MARK_NAME "=") &&
+		    !str_has_prefix(str_of(env[i]), SANDBOX_MARK_NAME "="))
+			vec_push(&vars, env[i]);
+	}
+	vec_push(&vars, NULL);
+	return vars.items;
+}
+
 /* Parses "PID (any bytes) STATE PPID PGRP SESSION … STARTTIME", where STARTTIME is field 22. The name may contain
  * blanks and brackets. */
 static bool parse_stat(const char *text, struct process_entry *entry)

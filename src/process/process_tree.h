@@ -27,6 +27,8 @@ struct process_mark {
 
 enum { PROCESS_MARK_ENV_SIZE = 40 };
 #define PROCESS_MARK_NAME "CODEX_EXEC_ID"
+/* The environment variable that names a command's sandbox. Only a launch sets it. */
+#define SANDBOX_MARK_NAME "CODEX_SANDBOX"
 
 struct process_entry {
 	pid_t pid, parent, session;
@@ -49,6 +51,8 @@ void process_mark_init(struct process_mark *mark);
 void process_mark_join(struct process_mark *mark);
 /* Writes "NAME=value" for the command's environment. */
 void process_mark_env(const struct process_mark *mark, char out[PROCESS_MARK_ENV_SIZE]);
+/* Returns env with these marks in place of inherited ones; sandbox_mark may be NULL. The strings are borrowed. */
+const char **process_marked_env(const char *const *env, const char *mark, const char *sandbox_mark);
 
 /* Reads /proc. root: the process that all commands are below (supervisor.h), or 0. */
 must_check int process_tree_read(struct process_tree *tree, pid_t root, struct error *err);

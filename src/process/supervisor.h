@@ -6,7 +6,7 @@
  * any signal, the socket closes, and the supervisor terminates everything below it, with TERM first and KILL after
  * LIMIT_KILL_GRACE_MS, and then itself. Processes of another user, which it may not signal, survive.
  *
- * If the supervisor is killed, its commands get TERM and are reported as killed, even those whose start was not reported
+ * If the supervisor is killed, its commands get TERM and are reported as killed, even if their start was not reported
  * yet, because they may have run. The next command gets a new supervisor.
  *
  * The loop never waits for it: a command is requested, and its progress is reported later. A start that the system

@@ -22,6 +22,7 @@
 	"{\"type\":\"reasoning\",\"wire\":{\"name\":\"" wire                                                          \
 	"\",\"provider\":\"p\",\"field\":\"reasoning\",\"signature\":\"sig\"},\"summary\":[],\"content\":[{\"type\":" \
 	"\"reasoning_text\",\"text\":\"hm\"}]}"
+#define NAMED "{\"type\":\"function_call\",\"namespace\":\"n\",\"name\":\"exec\"}"
 #define IMAGE                                                                                         \
 	"{\"type\":\"function_call_output\",\"call_id\":\"i\",\"output\":[{\"type\":\"input_image\"," \
 	"\"image_url\":\"data:image/png;base64,AAAA\"}]}"
@@ -149,7 +150,7 @@ static void grow_own(size_t foreign, size_t every, bool is_flat)
 	struct model_prompt prompt = prompt_of(wire_api_responses, &info);
 	struct model_memo *memo = NULL;
 	struct history *history = xnew(struct history);
-	const char *item = is_flat ? "{\"type\":\"function_call\",\"namespace\":\"n\",\"name\":\"exec\"}" : THOUGHT("chat");
+	const char *item = is_flat ? NAMED : THOUGHT("chat");
 	history->id = 1;
 	prompt.has_flat_tools = is_flat;
 	for (size_t i = 0; i < 12; i++) {
@@ -172,7 +173,6 @@ static void an_item_of_another_wire_is_noticed_when_it_is_new(void **state)
 	}
 }
 
-/* What a server with other names accepts is looked at again. */
 static void a_history_that_was_fit_for_one_server_is_converted_for_another(void **state)
 {
 	(void)state;
@@ -182,7 +182,7 @@ static void a_history_that_was_fit_for_one_server_is_converted_for_another(void 
 	struct history *history = xnew(struct history);
 	history->id = 1;
 	prompt.tools = STR_NONE;
-	add_item(history, "{\"type\":\"function_call\",\"namespace\":\"n\",\"name\":\"exec\"}", false);
+	add_item(history, NAMED, false);
 	assert_same_body(&prompt, history, &memo);
 	prompt.has_flat_tools = true;
 	assert_same_body(&prompt, history, &memo);
