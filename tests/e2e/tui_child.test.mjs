@@ -5,6 +5,7 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import fs from 'node:fs';
+import http from 'node:http';
 import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
@@ -179,6 +180,19 @@ test('a child that hangs leaves the terminal usable, and esc kills it with what 
 	await term.until(/• codex plugin add \S+ http\S+ was cancelled/);
 	await term.untilGone(/^• Running \(esc/m);
 	await ended;
+	assert.deepEqual(await leave(term), { status: 0, restored: true });
+});
+
+test('git asks for no password across the screen', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const server = http.createServer((request, response) => response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end()).listen(0, '127.0.0.1');
+	await once(server, 'listening');
+	t.after(() => server.close());
+	const term = await startReady(t, model, [], { rows: 40, env: { GIT_ASKPASS: '', SSH_ASKPASS: '' } });
+	await enter(term, `/plugins add http://127.0.0.1:${server.address().port}/x.git`);
+	await term.until(/■ [^]*could not read Username[^]*Error: `git clone` failed/);
+	await term.untilGone(/^• Running \(esc/m);
+	assert.doesNotMatch(term.raw(), /Username for 'http[^']*': $/m);
 	assert.deepEqual(await leave(term), { status: 0, restored: true });
 });
 

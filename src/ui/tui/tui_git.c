@@ -1,5 +1,6 @@
-/* The worker waits for git. A cancelled run is killed and its output dropped; the lock keeps the worker from reaping
- * the process, whose number another process could have then, between the two. */
+/* The script has a session of its own, without the terminal: git and ssh would ask for passwords on it, across the
+ * screen. The worker waits for git. A cancelled run is killed and its output dropped; the lock keeps the worker from
+ * reaping the process, whose number another process could have then, between the two. */
 #include "ui/tui/tui_git.h"
 
 #include <errno.h>
@@ -48,8 +49,7 @@ static pid_t start(const struct tui_git *git, int out)
 	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &all);
-	posix_spawnattr_setpgroup(&attributes, 0);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
 	if (posix_spawnp(&pid, "sh", &actions, &attributes, (char *const *)argv, environ) != 0)
 		pid = -1;
 	posix_spawn_file_actions_destroy(&actions);

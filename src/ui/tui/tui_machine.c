@@ -182,11 +182,17 @@ enum { IMPORT_WAIT_MS = 5 * 60 * 1000 };
 /* The last line of a list that is not empty. */
 static const char advice[] = "To import this, run `codex import --apply`.";
 
+static void on_imported(struct tui *tui, struct str output, bool is_ok)
+{
+	tui_run_show(tui, output, is_ok);
+	tui_reload(tui);
+}
+
 static void on_import_chosen(const struct tui_chosen *chosen, void *self)
 {
 	static const struct tui_child_call call = {.words = "import --apply", .wait_ms = IMPORT_WAIT_MS};
 	if (chosen->at == 0)
-		tui_run(self, &call, tui_run_show);
+		tui_run(self, &call, on_imported);
 }
 
 static void on_found(struct tui *tui, struct str output, bool is_ok)
