@@ -79,3 +79,26 @@ test('without HOME, and with a folder that cannot be written, a conversation is 
 	await idle(term);
 	assert.deepEqual(await leave(term), { status: 0, restored: true });
 });
+
+test('a text of which pieces are lost is complete at its end', options, async (t) => {
+	const message = (text) => ({ type: 'message', role: 'assistant', id: 'm', content: text ? [{ type: 'output_text', text }] : [] });
+	/** The pieces, and then the item with the whole text, as a server that cuts characters in two sends them. */
+	const pieces = (whole, ...deltas) => reply({ start: true }, { event: { type: 'response.output_item.added', item: message() } },
+		...deltas.map((delta) => ({ event: { type: 'response.output_text.delta', item_id: 'm', delta } })),
+		{ event: { type: 'response.output_item.done', item: message(whole) } });
+	const cut = pieces('One two three.\n\nFour 👍.', 'One two ');
+	const gap = pieces('Alpha beta gamma.', 'Alpha ', 'gamma.');
+	const whole = pieces(' Just so.\n', 'Just ', 'so.');
+	const model = await startModel(t, [cut, gap, whole]);
+	const term = await startReady(t, model);
+	const wanted = [/• One two three\.\n\n {2}Four 👍 ?\.\n/,
+		/• Pieces of this text were lost on their way\. The whole text:\n\n• Alpha beta gamma\.\n/, /• Just so\.\n/];
+	for (const [i, pattern] of wanted.entries()) {
+		await enter(term, `go${i}`);
+		await term.until(pattern);
+		await term.untilGone(/esc to interrupt/);
+	}
+	assert.doesNotMatch(term.lines().join('\n').split('go2')[1], /Pieces/);
+	assert.equal(term.lines().join('\n').match(/One two/g).length, 1);
+	await leave(term);
+});

@@ -185,7 +185,8 @@ test('a child that hangs leaves the terminal usable, and esc kills it with what 
 
 test('git asks for no password across the screen', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
-	const server = http.createServer((request, response) => response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end()).listen(0, '127.0.0.1');
+	const refuse = (request, response) => response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="x"' }).end();
+	const server = http.createServer(refuse).listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	t.after(() => server.close());
 	const term = await startReady(t, model, [], { rows: 40, env: { GIT_ASKPASS: '', SSH_ASKPASS: '' } });

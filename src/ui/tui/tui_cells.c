@@ -21,7 +21,8 @@ struct tui_cells {
 	struct term_paint *paint;
 	struct tui_page page;
 	struct tui_stream stream;
-	char *streaming; /* id of the item whose text arrives; NULL: none */
+	char *streaming;   /* id of the item whose text arrives; NULL: none */
+	bool is_continued; /* other text came between its pieces */
 	struct tui_open_items open;
 	struct tui_activity activity;
 	struct tui_explored explored; /* not written yet: further commands may join */
@@ -148,13 +149,18 @@ void tui_cells_fail(struct tui_cells *cells, struct str text)
 
 /* ---- messages ---- */
 
-/* Ends the text of an item that is complete. False: none has arrived. */
-static bool end_streamed(struct tui_cells *cells, struct str id)
+/* Ends the text of an item that is complete. False: none has arrived, or it has a gap: a piece that is no valid JSON,
+ * because a server has cut it between two halves of a character, is lost. */
+static bool end_streamed(struct tui_cells *cells, struct str id, struct str whole)
 {
 	bool was_open = tui_open_items_remove(&cells->open, id);
-	if (was_open && cells->streaming && str_is(id, cells->streaming))
+	bool is_last = was_open && cells->streaming && str_is(id, cells->streaming);
+	bool has_gap = is_last && !cells->is_continued && !tui_stream_complete(&cells->stream, whole);
+	if (is_last)
 		end_stream(cells);
-	return was_open;
+	if (has_gap)
+		tui_cells_note(cells, STR("Pieces of this text were lost on their way. The whole text:"));
+	return was_open && !has_gap;
 }
 
 /* Begins the text of an item, or continues it after another; `title` stands above it, unless it is NULL. False: too
@@ -163,8 +169,10 @@ static bool begin_stream(struct tui_cells *cells, struct str id, const struct tu
 {
 	if (cells->streaming && str_is(id, cells->streaming))
 		return true;
+	size_t before = cells->open.ids.count;
 	if (!tui_open_items_add(&cells->open, id))
 		return false;
+	cells->is_continued = cells->open.ids.count == before;
 	end_stream(cells);
 	end_explored(cells);
 	if (title)
@@ -197,7 +205,8 @@ static void end_message(struct tui_cells *cells, const struct agent_message_item
 		if (item->content[i].tag == agent_content_text)
 			buf_append_str(&cells->answer, item->content[i].text->text);
 	}
-	if (!end_streamed(cells, item->id) && !cells->has_report && !str_is_blank(buf_str(&cells->answer)))
+	if (!end_streamed(cells, item->id, buf_str(&cells->answer)) && !cells->has_report &&
+	    !str_is_blank(buf_str(&cells->answer)))
 		write_markdown(cells, &tui_agent_look, buf_str(&cells->answer));
 }
 
@@ -218,7 +227,7 @@ static void write_user(struct tui_cells *cells, const struct user_message_item *
 
 static void write_plan(struct tui_cells *cells, const struct plan_item *plan)
 {
-	if (end_streamed(cells, plan->id))
+	if (end_streamed(cells, plan->id, plan->text))
 		return;
 	write_cell(cells, &tui_note_look, STR("Proposed Plan"));
 	write_markdown(cells, &tui_plan_look, plan->text);

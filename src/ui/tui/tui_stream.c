@@ -30,9 +30,40 @@ void tui_stream_finish(struct tui_stream *stream)
 	buf_finish(&stream->added);
 }
 
+/* Blanks do not count: the engine may trim them. */
+static void tally(char c, uint64_t *sum, size_t *count)
+{
+	if (str_is_blank(str_n(&c, 1)))
+		return;
+	*sum = *sum * 31 + (unsigned char)c;
+	(*count)++;
+}
+
 void tui_stream_add(struct tui_stream *stream, struct str text)
 {
 	buf_append_str(&stream->added, text);
+	for (size_t i = 0; i < text.len; i++) {
+		size_t before = stream->count;
+		tally(text.ptr[i], &stream->sum, &stream->count);
+		stream->blanks = stream->count == before ? stream->blanks + 1 : 0;
+	}
+}
+
+bool tui_stream_complete(struct tui_stream *stream, struct str whole)
+{
+	uint64_t sum = 0;
+	size_t count = 0, at = 0;
+	while (at < whole.len && count < stream->count)
+		tally(whole.ptr[at++], &sum, &count);
+	struct str rest = str_skip(whole, at);
+	if (str_is_blank(rest))
+		return true; /* as long as it, or longer */
+	if (sum != stream->sum)
+		return false;
+	for (size_t i = 0; i < stream->blanks && str_is_blank(str_n(rest.ptr, 1)); i++)
+		rest = str_skip(rest, 1);
+	tui_stream_add(stream, rest);
+	return true;
 }
 
 /* Writes the complete lines as they came. */

@@ -6,6 +6,7 @@
 #define UI_TUI_STREAM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/vec.h"
@@ -18,6 +19,9 @@ struct tui_stream {
 	/* private */
 	struct term_flow flow;
 	struct buf added;          /* since the last flush */
+	uint64_t sum;              /* of the bytes that have arrived, without blanks */
+	size_t count;              /* of these */
+	size_t blanks;             /* after the last of them */
 	VEC(struct term_row) open; /* the last rows of the open block */
 	unsigned long drawn;       /* the change of the flow that they show */
 	size_t columns;            /* their width */
@@ -41,6 +45,8 @@ void tui_stream_begin(struct tui_stream *stream, struct tui_page *page);
 /* Writes the rows that are final, and has an empty row come before the others: a cell follows. */
 void tui_stream_pause(struct tui_stream *stream, struct tui_page *page);
 void tui_stream_add(struct tui_stream *stream, struct str text);
+/* Compares what has arrived with the whole text, and adds a lost end. False: something before the end was lost. */
+bool tui_stream_complete(struct tui_stream *stream, struct str whole);
 /* Writes the blocks that are complete as finished lines, and the last rows of the open one, at most `most`, as live
  * rows. */
 void tui_stream_draw(struct tui_stream *stream, struct tui_page *page, struct term_paint *paint, size_t most);
