@@ -115,12 +115,13 @@ static int check_features(const struct toml *root, struct error *err)
 	const struct toml *features = toml_get(root, "features"), *other = toml_get(root, "feature_requirements");
 	if (features && other)
 		return fail_at(other, "feature_requirements", "it is another name of `features`; use one of them", err);
+	const char *key = features ? "features" : "feature_requirements";
 	features = features ? features : other;
 	if (features && features->kind != TOML_table)
-		return fail_at(features, "features", "expected a table", err);
+		return fail_at(features, key, "expected a table", err);
 	toml_for_each(it, features) {
 		if (it->kind != TOML_bool)
-			return fail_at(it, "features", "each value must be true or false", err);
+			return fail_at(it, key, "each value must be true or false", err);
 	}
 	return 0;
 }
@@ -193,6 +194,13 @@ static void warn_unknown(struct config_layers *layers, const struct config_binde
 		                  it->node->line, it->path);
 }
 
+/* A member of these tables is the administrator's as a whole: additions of the user could change its meaning. */
+static void make_whole(const struct toml *table)
+{
+	for (struct toml *it = toml_is(table, TOML_table) ? table->child : NULL; it; it = it->next)
+		it->is_whole = true;
+}
+
 static void push_fixed(struct config_layers *layers, struct toml *root, const char *path)
 {
 	struct toml *layer = toml_new(layers->arena, TOML_table, path, 1);
@@ -201,6 +209,8 @@ static void push_fixed(struct config_layers *layers, struct toml *root, const ch
 		if (value)
 			toml_add(layers->arena, layer, str_of(fixed[i].fixes), value);
 	}
+	make_whole(toml_get(layer, "otel"));
+	make_whole(toml_get(layer, "model_providers"));
 	if (layer->child)
 		config_layer_push(layers, CONFIG_LAYER_fixed, layer);
 }
@@ -276,18 +286,6 @@ int config_required_check_sandbox(const struct config_required *required, enum s
 	if (excludes(required->keys.is_set.allowed_sandbox_modes, &required->keys.allowed_sandbox_modes, word))
 		return refuse(required, "allowed_sandbox_modes", &required->keys.allowed_sandbox_modes, word, err);
 	return config_required_check_profile(required, str_of(profile ? profile : word), err);
-}
-
-int config_required_check_policy(const struct config_required *required, const struct sandbox *policy,
-                                 struct error *err)
-{
-	int mode = sandbox_mode_read_only;
-	for (size_t i = 0; i < union_sandbox.count; i++) { /* the words of both types are the same */
-		const struct variant *variant = &union_sandbox.variants[i];
-		if (variant->tag == (int)policy->tag && !enum_parse(&enum_sandbox_mode, str_of(variant->wire), &mode))
-			return error_set(err, ERR_internal, "sandbox_mode has no word `%s`", variant->wire);
-	}
-	return config_required_check_sandbox(required, (enum sandbox_mode)mode, err);
 }
 
 int config_required_check_approval(const struct config_required *required, const struct ask_for_approval *policy,

@@ -40,6 +40,8 @@ must_check int config_required_check_sandbox(const struct config_required *requi
 /* As config_required_check_sandbox, for the name of a permission profile. */
 must_check int config_required_check_profile(const struct config_required *required, struct str name,
                                              struct error *err);
+/* As config_required_check_sandbox, for writable folders or the network in addition to a permission profile. */
+must_check int config_required_check_additions(const struct config_required *required, bool are_any, struct error *err);
 /* As config_required_check_sandbox, for a policy of the wire. */
 must_check int config_required_check_policy(const struct config_required *required, const struct sandbox *policy,
                                             struct error *err);

@@ -1,5 +1,5 @@
 /* The permission profiles that requirements.toml permits. Those of users can have any content, so only the built-in
- * ones can be permitted. */
+ * ones can be permitted, without further writable folders and without the network. */
 #include "base/buf.h"
 #include "base/limits.h"
 #include "config/config_permission.h"
@@ -87,12 +87,49 @@ int config_required_check_profile(const struct config_required *required, struct
 	                 (int)(name.len < 64 ? name.len : 64), name.ptr, key, required->path, STR_ARG(buf_str(&words)));
 }
 
+int config_required_check_additions(const struct config_required *required, bool are_any, struct error *err)
+{
+	if (!are_any || !required || !required->keys.allowed_permission_profiles)
+		return 0;
+	return error_set(err, ERR_denied,
+	                 "the administrator of this machine does not permit further writable folders or the network: "
+	                 "%s in %s permits the built-in profiles as they are",
+	                 key, required->path);
+}
+
+int config_required_check_policy(const struct config_required *required, const struct sandbox *policy,
+                                 struct error *err)
+{
+	int mode = sandbox_mode_read_only;
+	for (size_t i = 0; i < union_sandbox.count; i++) { /* the words of both types are the same */
+		const struct variant *variant = &union_sandbox.variants[i];
+		if (variant->tag == (int)policy->tag && !enum_parse(&enum_sandbox_mode, str_of(variant->wire), &mode))
+			return error_set(err, ERR_internal, "sandbox_mode has no word `%s`", variant->wire);
+	}
+	const struct workspace_write *write = policy->tag == sandbox_workspace_write ? policy->workspace_write : NULL;
+	bool adds = write && (write->writable_roots_count || write->network_access);
+	return config_required_check_sandbox(required, (enum sandbox_mode)mode, err)
+	               ?: config_required_check_additions(required, adds, err);
+}
+
+/* Takes away what the user adds to the built-in profiles. */
+static void drop_additions(const struct config_required *required, struct config_layers *layers,
+                           struct config_sandbox *own)
+{
+	struct error why;
+	if (config_required_check_additions(required, own->writable_roots.count || own->network_access, &why) != 0)
+		config_layer_warn(layers, "sandbox_workspace_write is limited: %s", why.text);
+	own->writable_roots = (struct config_strings){0};
+	own->network_access = false;
+}
+
 void config_required_limit_profile(const struct config_required *required, struct config_layers *layers,
                                    struct config *config)
 {
 	struct error why;
 	if (!required || !required->keys.allowed_permission_profiles)
 		return;
+	drop_additions(required, layers, &config->sandbox_workspace_write);
 	if (config->is_set.default_permissions &&
 	    config_required_check_profile(required, str_of(config->default_permissions), &why) != 0) {
 		config->default_permissions = config_permission_of_mode(required->initial_mode);

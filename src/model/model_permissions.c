@@ -22,7 +22,7 @@ static const struct str *const approval_text[ask_for_approval_tag_count] = {
 
 static const char *const question_text[QUESTION_count] = {
 	[QUESTION_sandbox] = "leaving the sandbox, and commands that destroy",
-	[QUESTION_rules] = "commands for which a rule of the user's wants a question",
+	[QUESTION_rules] = "commands for which a rule requires an approval",
 	[QUESTION_skill] = "scripts of skills",
 	[QUESTION_permissions] = "more permissions",
 	[QUESTION_mcp] = "questions of MCP servers",

@@ -130,6 +130,13 @@ test('a command whose rule requires approval is refused if the policy forbids as
 	assert.match(outputs[0], /rejected: a rule about commands requires an approval, which cannot be requested/);
 });
 
+test('a command that a rule forbids is refused, with the reason if there is one', proto, async (t) => {
+	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch"], decision="forbidden")' };
+	const { asked, made, outputs } = await play(t, [run('touch x')], { config: settings('on-request'), rules });
+	assert.deepEqual([asked, made('x')], [[], false]);
+	assert.match(outputs[0], /rejected: a rule about commands forbids it$/);
+});
+
 test('a rules file that cannot be read is left out whole, and said', proto, async (t) => {
 	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch"])\nprefix_rule(pattern=touch)\n' };
 	const { asked, warnings } = await play(t, [run('touch x')], { rules, answers: ['denied'] });
@@ -194,7 +201,9 @@ test('a granular policy permits some requests and refuses others with the reason
 	const sandbox = await play(t, calls, { config: granularConfig({ sandbox_approval: true }), rules, answers: ['approved'] });
 	assert.deepEqual(sandbox.asked.map(({ command }) => command.at(-1)), ['touch gone; rm -f gone']);
 	assert.deepEqual(['gone', 'ruled', 'plain'].map(sandbox.made), [false, false, true]);
-	assert.match(sandbox.outputs[1], /rejected: a rule of the user's wants an approval, .*granular, rules = false/);
+	assert.match(sandbox.outputs[1], /rejected: a rule about commands requires an approval, .*granular, rules = false/);
+	const mixed = await play(t, [run('touch ruled && rm -f gone')], { config: granularConfig({ rules: true }), rules });
+	assert.match(mixed.outputs[0], /rejected: it needs an approval, .*granular, sandbox_approval = false/);
 	const ruled = await play(t, calls, { config: granularConfig({ rules: true }), rules, answers: ['approved'] });
 	assert.deepEqual(ruled.asked.map(({ command }) => command.at(-1)), ['touch ruled']);
 	assert.deepEqual(['gone', 'ruled', 'plain'].map(ruled.made), [false, true, true]);
@@ -237,7 +246,7 @@ test('a granular policy is the same value in Ops, events and rollouts, and after
 	await second.next('task_complete');
 	assert.equal((await second.end()).code, 0);
 	const told = (await model.requests()).at(-1).body.input.filter(({ role }) => role === 'developer');
-	assert.match(JSON.stringify(told.at(-1)), /- asked: commands for which a rule of the user's wants a question/);
+	assert.match(JSON.stringify(told.at(-1)), /- asked: commands for which a rule requires an approval/);
 });
 
 test('exec accepts a granular policy, but never asks', needs('exec'), async (t) => {

@@ -111,8 +111,9 @@ test('[plugins.NAME] enabled = false and --ignore-user-config leave a plugin out
 });
 
 test('features.plugins = false leaves all plugins out; a project cannot set it', options, async (t) => {
-	const root = makePlugin(t, 'desk', { '.mcp.json': SERVERS, 'hooks/hooks.json': HOOKS });
-	const home = makeHome(t, null), cwd = tempDir(t, 'project');
+	const root = makePlugin(t, 'desk', { '.mcp.json': SERVERS, 'hooks/hooks.json': HOOKS, 'skills/tidy/SKILL.md': SKILL });
+	const model = await startModel(t, [say('one'), say('two')]);
+	const home = makeHome(t, model, 'mcp_optional_startup_grace_ms = 1'), cwd = tempDir(t, 'project');
 	await plugin(t, home, 'add', root);
 	const names = async (...args) => JSON.parse((await runCodex(t, ['mcp', 'list', '--json', ...args], { home, cwd })).stdout).map(({ name }) => name);
 	const hooks = async () => JSON.parse((await runCodex(t, ['hooks', 'list', '--json'], { home, cwd })).stdout).hooks.length;
@@ -121,6 +122,14 @@ test('features.plugins = false leaves all plugins out; a project cannot set it',
 	fs.appendFileSync(path.join(home, 'config.toml'), `[projects."${cwd}"]\ntrust_level = "trusted"\n`);
 	assert.deepEqual([await names(), await hooks()], [['mine'], 1]);
 	assert.deepEqual(await names('--disable', 'plugins'), []);
+	assert.deepEqual(await names('-c', 'features.plugins={ enabled = false }'), []);
+	const skills = async (at, ...args) => {
+		await codexExec(t, model, [...args, 'hi'], { home, cwd });
+		return JSON.stringify(model.requests()[at].body.input).includes('Tidies');
+	};
+	assert.deepEqual([await skills(0), await skills(1, '--disable', 'plugins')], [true, false]);
+	fs.writeFileSync(path.join(cwd, '.codex/config.toml'), '[features.plugins]\nenabled = false\n');
+	assert.deepEqual(await names(), ['mine']);
 	fs.appendFileSync(path.join(home, 'config.toml'), '[features]\nplugins = false\n');
 	assert.deepEqual([await names(), await hooks()], [[], 0]);
 	assert.match((await plugin(t, home, 'list')).stdout, /^desk\tdisabled\t/);

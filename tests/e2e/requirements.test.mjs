@@ -111,7 +111,7 @@ test('each name of a fixed feature holds, under either name of the table', optio
 test('a permission profile outside the list is replaced, --yolo and a client are refused', options, async (t) => {
 	const limits = 'default_permissions = ":read-only"\n[allowed_permission_profiles]\n":read-only" = true\n":workspace" = true\n';
 	const bin = machine(t, { 'requirements.toml': limits });
-	const model = await startModel(t, Array.from({ length: 5 }, () => say('Done.')));
+	const model = await startModel(t, Array.from({ length: 7 }, () => say('Done.')));
 	const own = '[permissions.own]\nextends = ":workspace"\n[permissions.own.filesystem]\n"/var/tmp" = "write"\n';
 	const permits = 'does not permit `NAME`: allowed_permission_profiles in /etc/codex/requirements.toml permits `:read-only`, `:workspace`';
 	const banner = async (args, config) => {
@@ -120,7 +120,9 @@ test('a permission profile outside the list is replaced, --yolo and a client are
 		return stderr;
 	};
 	assert.match(await banner(['go']), /^sandbox: read-only$/m);
-	assert.match(await banner(['-c', 'default_permissions=":workspace"', 'go']), /^sandbox: workspace-write/m);
+	for (const args of [['-c', 'default_permissions=":workspace"'], ['-s', 'workspace-write']])
+		assert.match(await banner([...args, 'go'], '[sandbox_workspace_write]\nnetwork_access = true\n'),
+			/^sandbox: workspace-write \[workdir, \/tmp(, \$TMPDIR)?\]$/m);
 	for (const [name, args, config] of [['own', ['go'], `default_permissions = "own"\n${own}`],
 		[':danger-full-access', ['-c', 'default_permissions=":danger-full-access"', 'go']],
 		[':danger-full-access', ['-s', 'danger-full-access', 'go']]]) {
@@ -128,12 +130,21 @@ test('a permission profile outside the list is replaced, --yolo and a client are
 		assert.match(stderr, /^sandbox: read-only$/m);
 		assert.ok(stderr.includes(permits.replace('NAME', name)), stderr);
 	}
+	const added = await exec(t, bin, model, ['-s', 'workspace-write', '--add-dir', '/var/tmp', 'go']);
+	assert.deepEqual([added.code, /ERROR: .*further writable folders/.test(added.stderr)], [1, true]);
 	const yolo = await exec(t, bin, model, ['--yolo', 'go']);
 	assert.equal(yolo.code, 1);
 	assert.ok(yolo.stderr.includes(permits.replace('NAME', ':danger-full-access')), yolo.stderr);
 	const server = await startAppServer(t, model, { bin, config: own });
 	await rejects(server.request('thread/start', { permissions: 'own' }), /does not permit `own`: allowed_permission_profiles/);
 	await rejects(server.request('thread/start', { sandbox: 'danger-full-access' }), /does not permit `:danger-full-access`/);
+	const wide = { type: 'workspaceWrite', writableRoots: ['/var/tmp'], networkAccess: false };
+	const { thread } = await server.request('thread/start', {});
+	for (const [method, params] of [['turn/start', { threadId: thread.id, input: [text('hi')], sandboxPolicy: wide }],
+		['command/exec', { command: ['true'], sandboxPolicy: wide }],
+		['command/exec', { command: ['true'], sandboxPolicy: { type: 'readOnly', networkAccess: true } }]])
+		await rejects(server.request(method, params), /further writable folders or the network: allowed_permission_profiles/);
+	await server.request('command/exec', { command: ['true'], sandboxPolicy: { ...wide, writableRoots: [] } });
 	const { data } = await server.request('permissionProfile/list', {});
 	assert.deepEqual(data.map(({ id, allowed }) => [id, allowed]),
 		[[':read-only', true], [':workspace', true], [':danger-full-access', false], ['own', false]]);
@@ -162,6 +173,7 @@ test('the administrator\'s collector receives the log records, whatever the user
 	let posts = 0;
 	const collector = http.createServer((request, response) => {
 		posts++;
+		assert.equal(request.headers['x-own'], undefined);
 		request.resume().on('end', () => response.end('{}'));
 	});
 	await new Promise((resolve) => collector.listen(0, '127.0.0.1', resolve));
@@ -169,10 +181,14 @@ test('the administrator\'s collector receives the log records, whatever the user
 	const endpoint = `http://127.0.0.1:${collector.address().port}/v1/logs`;
 	const exporter = `exporter = { otlp-http = { endpoint = "${endpoint}", protocol = "json" } }`;
 	const bin = machine(t, { 'requirements.toml': `[otel]\n${exporter}\n` });
-	const model = await startModel(t, [say('Done.')]);
-	const { code, stderr } = await exec(t, bin, model, ['-c', 'otel.exporter="none"', 'go']);
-	assert.equal(code, 0, stderr);
-	assert.ok(posts > 0);
+	const theirs = ['exporter="none"', 'exporter.otlp-grpc={ endpoint = "http://127.0.0.1:9" }',
+		'exporter.otlp-http={ headers = { "x-own" = "1" } }'];
+	const model = await startModel(t, theirs.map(() => say('Done.')));
+	for (const [i, it] of theirs.entries()) {
+		const { code, stderr } = await exec(t, bin, model, ['-c', `otel.${it}`, 'go']);
+		assert.equal(code, 0, stderr);
+		assert.ok(posts > i);
+	}
 });
 
 test('managed_config.toml overrides options of the command line', options, async (t) => {

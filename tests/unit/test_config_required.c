@@ -279,7 +279,7 @@ static void mistakes_name_file_and_key(void **state)
 		{"[experimental_network]\nenabled = true\n", "cannot limit commands to certain hosts"},
 		{"config_server = { base_url = \"http://x\" }\n", "does not read settings of a server"},
 		{"features = {}\nfeature_requirements = {}\n", "another name of `features`"},
-		{"feature_requirements = { goals = 1 }\n", "each value must be true or false"},
+		{"feature_requirements = { goals = 1 }\n", "`feature_requirements`: each value must be true or false"},
 		{"allowed_permission_profiles = {}\n", "default_permissions is needed"},
 		{"allowed_permission_profiles = 1\n", "expected a table"},
 		{"default_permissions = \":read-only\"\n", "it needs allowed_permission_profiles"},
@@ -295,6 +295,74 @@ static void mistakes_name_file_and_key(void **state)
 	};
 	for (size_t i = 0; i < countof(cases); i++)
 		assert_refused(cases[i].text, cases[i].message);
+}
+
+#define BOTH_PROFILES                                                                                              \
+	"allowed_permission_profiles = { \":read-only\" = true, \":workspace\" = true, \":danger-full-access\" = " \
+	"false }\n"
+#define NETWORK "[sandbox_workspace_write]\nnetwork_access = true\n"
+
+static void a_permitted_profile_stays_as_it_is(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *requirements, *user;
+		enum sandbox_mode mode;
+		const char *warning;
+	} rows[] = {
+		{BOTH_PROFILES, "", sandbox_mode_workspace_write, NULL},
+		{BOTH_PROFILES, "sandbox_mode = \"read-only\"\n", sandbox_mode_read_only, NULL},
+		{BOTH_PROFILES, "sandbox_mode = \"danger-full-access\"\n", sandbox_mode_workspace_write,
+	         "does not permit `:danger-full-access`"},
+		{"default_permissions = \":read-only\"\n" BOTH_PROFILES, "", sandbox_mode_read_only, NULL},
+		{BOTH_PROFILES, NETWORK, sandbox_mode_workspace_write, "sandbox_workspace_write is limited"},
+		{BOTH_PROFILES, "default_permissions = \":workspace\"\n" NETWORK, sandbox_mode_workspace_write,
+	         "sandbox_workspace_write is limited"},
+		{BOTH_PROFILES, "[sandbox_workspace_write]\nwritable_roots = [\"/\"]\n", sandbox_mode_workspace_write,
+	         "further writable folders"},
+	};
+	for (size_t i = 0; i < countof(rows); i++) {
+		struct config *config = load_fine(rows[i].requirements, rows[i].user);
+		assert_int_equal(config->sandbox_mode, rows[i].mode);
+		assert_false(config->sandbox_workspace_write.network_access);
+		assert_int_equal(config->sandbox_workspace_write.writable_roots.count, 0);
+		assert_int_equal(count_warnings(config), rows[i].warning != NULL);
+		assert_true(!rows[i].warning || warns(config, rows[i].warning));
+		config_unref(config);
+	}
+}
+
+static void a_policy_of_a_client_adds_nothing_to_a_permitted_profile(void **state)
+{
+	(void)state;
+	struct error err;
+	struct str root = STR("/");
+	struct workspace_write write = {.writable_roots = &root, .writable_roots_count = 1}, plain = {0};
+	struct config *config = load_fine(BOTH_PROFILES, "");
+	struct sandbox policy = {.tag = sandbox_workspace_write, .workspace_write = &write};
+	assert_int_equal(config_required_check_policy(config_required(config), &policy, &err), -ERR_denied);
+	assert_non_null(strstr(err.text, "allowed_permission_profiles"));
+	policy.workspace_write = &plain;
+	assert_int_equal(config_required_check_policy(config_required(config), &policy, &err), 0);
+	config_unref(config);
+}
+
+static void members_of_the_administrator_replace_those_of_the_user(void **state)
+{
+	(void)state;
+	struct config *config =
+		load_fine("model_catalog_json = \"models.json\"\n[otel]\nexporter = { otlp-http = { endpoint = "
+	                  "\"http://a\", protocol = \"json\" } }\n"
+	                  "[model_providers.own]\nbase_url = \"http://a\"\n",
+	                  "model_catalog_json = \"/x.json\"\n[otel.exporter.otlp-grpc]\nendpoint = \"http://b\"\n"
+	                  "[otel.exporter.otlp-http.headers]\nHost = \"b\"\n[model_providers.own]\nhttp_headers = { "
+	                  "Host = \"b\" }\n");
+	const struct toml *exporter = toml_get(config->otel, "exporter");
+	assert_int_equal(exporter->count, 1);
+	assert_null(toml_get(toml_get(exporter, "otlp-http"), "headers"));
+	assert_null(toml_get(toml_get(config->model_providers, "own"), "http_headers"));
+	assert_true(str_has_suffix(str_of(config->model_catalog_json), "/admin/models.json"));
+	config_unref(config);
 }
 
 static void rules_that_are_too_long_are_an_error(void **state)
@@ -367,6 +435,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(login_methods_are_limited, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(rules_are_written_as_a_rules_file, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(mistakes_name_file_and_key, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_permitted_profile_stays_as_it_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_policy_of_a_client_adds_nothing_to_a_permitted_profile, set_up,
+	                                        tear_down),
+		cmocka_unit_test_setup_teardown(members_of_the_administrator_replace_those_of_the_user, set_up,
+	                                        tear_down),
 		cmocka_unit_test_setup_teardown(rules_that_are_too_long_are_an_error, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(unknown_keys_are_warnings, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(managed_settings_override_flags, set_up, tear_down),

@@ -102,7 +102,11 @@ static const struct rpc_error *check_permitted(struct rpc_request *request, cons
 {
 	struct error err;
 	const struct config_required *required = config_required(request->server->config);
-	if (config_required_check_sandbox(required, command->sandbox.mode, &err) == 0)
+	const struct sandbox_policy *sandbox = &command->sandbox;
+	bool is_limited = sandbox->mode == sandbox_mode_read_only || sandbox->mode == sandbox_mode_workspace_write;
+	bool adds = is_limited && (sandbox->writable_root_count || sandbox->network_access);
+	if (config_required_check_sandbox(required, sandbox->mode, &err) == 0 &&
+	    config_required_check_additions(required, adds, &err) == 0)
 		return NULL;
 	return rpc_error(&request->arena, APP_INVALID_REQUEST, "%s", err.text);
 }

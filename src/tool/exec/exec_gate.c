@@ -255,14 +255,15 @@ static void write_refusal(const struct exec_command *command, const struct judge
 	append_command(out, command);
 	buf_append_c(out, " rejected: ");
 	const struct ask_for_approval *policy = command->host->approval_policy;
+	bool by_rule = judgement->asks[QUESTION_rules] && !approval_may_ask(policy, QUESTION_rules);
 	if (judgement->justification.ptr)
 		buf_append_str(out, judgement->justification);
 	else if (judgement->is_unaskable && policy->tag == ask_for_approval_granular)
 		buf_printf(out,
 		           "%s, and the approval policy (granular, %s = false) answers such questions with no. "
 		           "Do it in another way.",
-		           judgement->is_ruled ? "a rule of the user's wants an approval" : "it needs an approval",
-		           judgement->is_ruled ? "rules" : "sandbox_approval");
+		           by_rule ? "a rule about commands requires an approval" : "it needs an approval",
+		           by_rule ? "rules" : "sandbox_approval");
 	else if (judgement->is_ruled)
 		buf_append_c(out, judgement->is_unaskable
 		                          ? "a rule about commands requires an approval, which cannot be requested"
