@@ -38,6 +38,26 @@ test('stored turns have the ids, states and items that were emitted live', optio
 	}
 });
 
+test('actions of the web search have the names of the app-server, live and stored', options, async (t) => {
+	const url = 'https://a.org/x';
+	const actions = [{ type: 'search', query: 'one' }, { type: 'open_page', url }, { type: 'find_in_page', url, pattern: 'x' }, { type: 'new' }];
+	const model = await startModel(t, [{ reply: actions.map((action, i) =>
+		({ item: { type: 'web_search_call', id: `ws_${i}`, status: 'completed', action } })).concat({ message: 'Done.' }) }]);
+	const home = makeHome(t, model);
+	const server = await startAppServer(t, model, { home });
+	const { thread } = await server.request('thread/start', {});
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.next('turn/completed');
+	const want = [actions[0], { type: 'openPage', url }, { type: 'findInPage', url, pattern: 'x' }, { type: 'other' }];
+	const searches = (turns) => turns[0].items.filter(({ type }) => type === 'webSearch').map(({ action }) => action);
+	assert.deepEqual(searches(told(server.messages, thread.id)), want);
+	await server.end();
+	const other = await startAppServer(t, model, { home });
+	const read = await other.request('thread/read', { threadId: thread.id, includeTurns: true });
+	assert.deepEqual(searches(read.thread.turns), want);
+	await other.end();
+});
+
 test('declined items are stored as declined', options, async (t) => {
 	const model = await startModel(t, [run('touch x'), patch('*** Add File: y', '+y'), say('As you wish.')]);
 	const home = makeHome(t, model);

@@ -6,7 +6,9 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/error.h"
 #include "base/file.h"
+#include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "command/shell.h"
@@ -143,10 +145,39 @@ static struct app_thread_item plan(const struct plan_item *from, struct arena *a
 	return (struct app_thread_item){.tag = app_thread_item_plan, .plan = to};
 }
 
+/* Translates the type of an action, whose other members are those of the Responses API. */
+static struct str search_action(struct str action, struct arena *arena)
+{
+	static const char *const types[][2] = {
+		{"search", "search"}, {"open_page", "openPage"}, {"find_in_page", "findInPage"}};
+	struct error err;
+	auto_buf struct buf out;
+	const struct json *object = action.ptr ? json_parse(arena, action, &err) : NULL;
+	struct str type = json_get_str(object, "type");
+	const char *name = "other";
+	buf_init(&out, LIMIT_LINE);
+	if (!json_is(object, JSON_object))
+		return STR_NONE;
+	for (size_t i = 0; i < countof(types); i++)
+		name = str_is(type, types[i][0]) ? types[i][1] : name;
+	struct json_writer w = json_writer(&out);
+	jw_object(&w);
+	jw_member_cstr(&w, "type", name);
+	json_for_each(it, object) {
+		if (str_is(it->key, "type"))
+			continue;
+		jw_key_str(&w, it->key);
+		jw_raw(&w, it->span);
+	}
+	jw_object_end(&w);
+	return out.over ? STR_NONE : arena_str(arena, buf_str(&out));
+}
+
 static struct app_thread_item web_search(const struct web_search_item *from, struct arena *arena)
 {
 	struct app_web_search_item *to = arena_new(arena, struct app_web_search_item);
-	*to = (struct app_web_search_item){.id = from->id, .query = from->query, .action = from->action};
+	*to = (struct app_web_search_item){.id = from->id, .query = from->query};
+	to->action = search_action(from->action, arena);
 	if (!to->query.ptr)
 		to->query = STR("");
 	return (struct app_thread_item){.tag = app_thread_item_web_search, .web_search = to};
