@@ -44,6 +44,17 @@ static void read_tree(struct hook_config *to, const struct toml *table, const ch
 		add_problem(to, path, &err);
 }
 
+/* A mistake beside the hooks must not switch them off: they may guard something. */
+static void warn_unknown(struct hook_config *to, const struct toml *root, const char *path)
+{
+	toml_for_each(it, toml_is(root, TOML_table) ? root : NULL) {
+		char shown[TOML_KEY_SHOWN];
+		if (!str_is(it->key, "hooks") && !str_is(it->key, "description"))
+			hook_list_warn(&to->list, "%s: the member `%s` is ignored; events are in `hooks`", path,
+			               toml_key_shown(it->key, shown));
+	}
+}
+
 static int read_json(struct hook_config *to, const char *path, const struct toml **ret, struct error *err)
 {
 	auto_buf struct buf text;
@@ -57,12 +68,7 @@ static int read_json(struct hook_config *to, const char *path, const struct toml
 	const struct toml *root = toml_from_json(&to->list.arena, json, path, err);
 	if (!root)
 		return -(int)err->code;
-	toml_for_each(it, root) {
-		char shown[TOML_KEY_SHOWN];
-		if (!str_is(it->key, "hooks") && !str_is(it->key, "description"))
-			return error_set(err, ERR_config, "%s: unknown member `%s`; events are in `hooks`", path,
-			                 toml_key_shown(it->key, shown));
-	}
+	warn_unknown(to, root, path);
 	*ret = toml_get(root, "hooks");
 	if (*ret && (*ret)->kind != TOML_table)
 		return error_set(err, ERR_config, "%s: `hooks` must be an object", path);
@@ -188,8 +194,10 @@ static void read_plugins(struct hook_config *to, const struct config *config)
 		const char *path = arena_printf(&to->list.arena, "%s/%s", list[i].root, file);
 		if (list[i].is_enabled && plugin_read(&list[i], file, &to->list.arena, &root, &err) != 0)
 			add_problem(to, path, &err);
-		else if (list[i].is_enabled)
+		else if (list[i].is_enabled) {
+			warn_unknown(to, root, path);
 			read_tree(to, toml_get(root, "hooks"), path, hook_source_plugin);
+		}
 	}
 }
 

@@ -151,7 +151,7 @@ static int read_handler(const struct reader *r, const struct place *place, const
 	if (!command || str_is_blank(command->text) || str_has_nul(command->text))
 		return reject(r, handler, "its `command` is empty");
 	if (timeout && (timeout->kind != TOML_integer || timeout->integer < 0 || timeout->integer > INT32_MAX))
-		return fail(r, timeout, "a number of seconds");
+		return fail(r, timeout, "a number of seconds, not negative");
 	if (async && async->kind != TOML_bool)
 		return fail(r, async, "true or false");
 	if (status && status->kind != TOML_string)
@@ -185,16 +185,29 @@ static bool is_other_member(struct str key)
 	return str_is(key, "managed_dir") || str_is(key, "windows_managed_dir");
 }
 
+static int check_state(const struct reader *r, const struct toml *state)
+{
+	if (state->kind != TOML_table)
+		return fail(r, state, "a table");
+	toml_for_each(it, state) {
+		if (it->kind != TOML_table)
+			return fail(r, it, "a table");
+	}
+	return 0;
+}
+
 static int read_table(const struct reader *r, const struct toml *table)
 {
 	int status = 0;
 	toml_for_each(it, table) {
 		char key[TOML_KEY_SHOWN], text[TOML_KEY_SHOWN + 64];
 		struct place place = {0};
-		if (str_is(it->key, "state") && it->kind != TOML_table)
-			return fail(r, it, "a table");
-		if (status != 0 || str_is(it->key, "state") || is_other_member(it->key))
+		if (status != 0 || is_other_member(it->key))
 			continue;
+		if (str_is(it->key, "state")) {
+			status = check_state(r, it);
+			continue;
+		}
 		if (!hook_event_find(it->key, &place.event)) {
 			snprintf(text, sizeof(text), "there is no event `%s`", toml_key_shown(it->key, key));
 			status = reject(r, it, text);

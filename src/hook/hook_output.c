@@ -136,7 +136,7 @@ static void read_specific(const struct reader *r, const struct json *object)
 	if (!check(r, object, members, countof(members)))
 		return;
 	if (name.ptr && !hook_event_find(name, &named)) { /* codex 0.169 accepts the name of another event, too */
-		fail(r, "`hookEventName` must be `%s`", r->event->name);
+		fail(r, "`hookEventName` must be the name of an event, such as `%s`", r->event->name);
 		return;
 	}
 	if (context.len && !(r->event->flags & HOOK_CONTEXT)) {

@@ -149,7 +149,7 @@ test('a failed hook has no effect and is reported', needs('exec'), async (t) => 
 		'echo \'{"unknown":1}\'': /unknown member `unknown`/, 'exit 2': /blocks without a reason/, 'no-such-program': /exited with status 127/,
 		'echo \'{"continue":"yes"}\'': /wrong type/,
 		[print(specific('PreToolUse', { permissionDecision: 'ask' }))]: /`allow` or `deny`/,
-		[print(specific('NoEvent', {}))]: /`hookEventName` must be `PreToolUse`/,
+		[print(specific('NoEvent', {}))]: /`hookEventName` must be the name of an event, such as `PreToolUse`/,
 		[print('{"continue":false}')]: /cannot stop the turn/,
 		'yes': /printed more than 1 MiB/,
 	};
@@ -184,6 +184,8 @@ test('a hook at the end of the session has a short time limit, unless it sets on
 	};
 	const with5 = { hooks: [hook('true', { timeout: 5 })] };
 	assert.deepEqual(await limits({ Stop: [group('true')], Interrupt: [group('true')], SessionEnd: [with5] }), [600, 1, 5]);
+	const stop = (timeout) => limits({ Stop: [{ hooks: [hook('true', { timeout })] }] });
+	assert.deepEqual([await stop(0), await stop(-1)], [[1], []]);
 });
 
 test('a killed engine leaves no hook behind', needs('exec'), async (t) => {
@@ -227,13 +229,22 @@ test('a hook may name another event in its output', needs('exec'), async (t) => 
 	assert.match(outputOf(model.requests()[1], 'call_1_1'), /blocked by PreToolUse hook: not here/);
 });
 
-test('hooks.json without its member hooks is reported', needs('exec'), async (t) => {
+test('an unknown member of hooks.json is reported, and its hooks run', needs('exec'), async (t) => {
 	const model = await startModel(t, [say('Done.')]);
 	const home = homeWith(t, model, {});
-	fs.writeFileSync(path.join(home, 'hooks.json'), JSON.stringify({ Stop: [group('true')] }));
+	fs.writeFileSync(path.join(home, 'hooks.json'),
+		JSON.stringify({ Stop: [group('true')], description: 'mine', hooks: { UserPromptSubmit: [group('echo kept')] } }));
+	const file = path.join(home, 'plugins/desk/hooks/hooks.json');
+	fs.mkdirSync(path.dirname(file), { recursive: true });
+	fs.mkdirSync(path.join(home, 'plugins/desk/.codex-plugin'));
+	fs.writeFileSync(path.join(home, 'plugins/desk/.codex-plugin/plugin.json'), '{"name":"desk"}');
+	fs.writeFileSync(file, JSON.stringify({ PreCompact: [] }));
 	const { code, stderr } = await exec(t, model, home);
 	assert.equal(code, 0);
-	assert.match(stderr, /hooks are ignored: .*hooks\.json: unknown member `Stop`; events are in `hooks`/);
+	assert.match(stderr, new RegExp(`${path.join(home, 'hooks.json')}: the member .Stop. is ignored; events are in .hooks.`));
+	assert.match(stderr, /desk\/hooks\/hooks\.json: the member `PreCompact` is ignored/);
+	assert.doesNotMatch(stderr, /description/);
+	assert.ok(messagesOf(model.requests()[0], 'developer').includes('kept'));
 });
 
 test('nothing waits for an asynchronous hook, and it ends with the session', needs('exec'), async (t) => {

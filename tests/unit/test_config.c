@@ -230,6 +230,7 @@ static void wrong_types_name_file_line_and_key(void **state)
 		{"marketplaces = 1", "`marketplaces` must be a table"},
 		{"marketplaces.x = 1", "`marketplaces.x` must be a table"},
 		{"hooks.state = 1", "`hooks`: `state` must be a table"},
+		{"hooks.state.x = 1", "`hooks`: `x` must be a table"},
 		{"otel = 1", "config.toml:1: `otel` must be a table"},
 		{"model_instructions_file = \"\"", "`model_instructions_file` must be a path, not empty"},
 		{"model = \"a\\u0000b\"", "`model` must be text, not text with a NUL character"},
