@@ -1,5 +1,6 @@
 /* An inotify watch covers a single folder. The roots, the folders of the skills and the parents of missing roots are
- * watched; the list that follows a change creates a new set of watches. */
+ * watched; the list that follows a change creates a new set of watches. A sandbox creates and removes an empty .codex
+ * and .agents in the workspace with each command, so a change in a parent is reported only if the root exists then. */
 #include "skill/skill_watch.h"
 
 #include <stdlib.h>
@@ -12,27 +13,34 @@
 #include "loop/loop.h"
 #include "loop/watch.h"
 
+/* A root that did not exist: its path, and the folder between it and a home or a project. */
+struct skill_root_parts {
+	char *path, *middle;
+};
+
 struct skill_watch {
 	struct loop *loop;
 	struct loop_timer *timer;
 	skill_watch_change_fn on_change;
 	void *self;
+	VEC(struct skill_root_parts) missing;
 	VEC(char *) folders;
-	VEC(struct watch *) watches;
+	VEC(struct watch *) watches; /* as many as folders */
+	bool is_changed;             /* a folder of skills changed, not only the parent of a missing root */
 };
 
-static void on_held(void *self)
+static void hold(struct skill_watch *watch)
 {
-	struct skill_watch *watch = self;
-	watch->on_change(watch->self);
+	if (!loop_timer_is_active(watch->timer))
+		loop_timer_start(watch->timer, LIMIT_SKILL_HOLD_MS);
 }
 
 static void on_folder_change(const char *name, void *self)
 {
 	struct skill_watch *watch = self;
 	(void)name;
-	if (!loop_timer_is_active(watch->timer))
-		loop_timer_start(watch->timer, LIMIT_SKILL_HOLD_MS);
+	watch->is_changed = true;
+	hold(watch);
 }
 
 /* Only these names matter in a home or project folder, whose other entries change all the time. */
@@ -41,7 +49,7 @@ static void on_parent_change(const char *name, void *self)
 	static const char *const names[] = {"skills", ".codex", ".agents"};
 	for (size_t i = 0; i < countof(names); i++) {
 		if (name && strcmp(name, names[i]) == 0)
-			on_folder_change(name, self);
+			hold(self);
 	}
 }
 
@@ -60,17 +68,55 @@ static void add(struct skill_watch *watch, const char *folder, watch_change_fn o
 	vec_push(&watch->folders, xstrdup(folder));
 }
 
-/* Watches the existing part of folder/first/skills. */
+static void drop(struct skill_watch *watch, const char *folder)
+{
+	for (size_t i = 0; i < watch->folders.count; i++) {
+		if (strcmp(watch->folders.items[i], folder) != 0)
+			continue;
+		watch_destroy(watch->watches.items[i]);
+		free(watch->folders.items[i]);
+		watch->watches.items[i] = watch->watches.items[--watch->watches.count];
+		watch->folders.items[i] = watch->folders.items[--watch->folders.count];
+		return;
+	}
+}
+
+/* Follows the folders of the missing roots, which come and go. The watch is there before the root is looked for. */
+static bool has_new_root(struct skill_watch *watch)
+{
+	bool is_found = false;
+	vec_for_each(it, &watch->missing) {
+		if (dir_exists(it->middle))
+			add(watch, it->middle, on_parent_change);
+		else
+			drop(watch, it->middle);
+		is_found |= dir_exists(it->path);
+	}
+	return is_found;
+}
+
+static void on_held(void *self)
+{
+	struct skill_watch *watch = self;
+	bool is_changed = watch->is_changed || has_new_root(watch);
+	watch->is_changed = false;
+	if (is_changed)
+		watch->on_change(watch->self);
+}
+
+/* Watches the existing part of folder/first/skills, or of folder/skills if first is NULL. */
 static void add_root(struct skill_watch *watch, const char *folder, const char *first)
 {
-	auto_free char *middle = path_join(folder, first);
+	auto_free char *middle = first ? path_join(folder, first) : xstrdup(folder);
 	auto_free char *root = path_join(middle, "skills");
-	if (dir_exists(root))
+	if (dir_exists(root)) {
 		add(watch, root, on_folder_change);
-	else if (dir_exists(middle))
+		return;
+	}
+	add(watch, folder, on_parent_change);
+	if (dir_exists(middle))
 		add(watch, middle, on_parent_change);
-	else
-		add(watch, folder, on_parent_change);
+	vec_push(&watch->missing, (struct skill_root_parts){steal(root), steal(middle)});
 }
 
 static void add_file(struct skill_watch *watch, struct str file)
@@ -88,7 +134,7 @@ static void add_all(struct skill_watch *watch, const struct skill_places *places
 	size_t count = skill_places_roots(places, entry->cwd, &arena, &roots);
 	for (size_t i = 0; i < count; i++)
 		add(watch, roots[i].path, on_folder_change);
-	add_root(watch, places->home, "");
+	add_root(watch, places->home, NULL);
 	if (places->user_home)
 		add_root(watch, places->user_home, ".agents");
 	if (cwd[0] == '/') {
@@ -122,6 +168,11 @@ void skill_watch_destroy(struct skill_watch *watch)
 		watch_destroy(*it);
 	vec_for_each(it, &watch->folders)
 		free(*it);
+	vec_for_each(it, &watch->missing) {
+		free(it->path);
+		free(it->middle);
+	}
+	vec_finish(&watch->missing);
 	vec_finish(&watch->watches);
 	vec_finish(&watch->folders);
 	loop_timer_destroy(watch->timer);

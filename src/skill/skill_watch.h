@@ -1,9 +1,10 @@
 /* skill_watch.h — reports that the skills of a folder may have changed, so that lists can be refreshed.
  *
  * It watches the folders that contain skills, the folders of the skills, and the parents of missing ones. Changes
- * are collected for LIMIT_SKILL_HOLD_MS. A report is a hint; the receiver scans again. Changes are missed in folders
- * beyond LIMIT_SKILL_WATCHES, and if the system has no watches left. Owns: the watches. Borrows: the loop. Loop
- * thread only; on_change never runs inside a call to this module. */
+ * are collected for LIMIT_SKILL_HOLD_MS; a change in a parent is reported if the missing folder exists by then. A
+ * report is a hint; the receiver scans again. Changes are missed in folders beyond LIMIT_SKILL_WATCHES, and if the
+ * system has no watches left. Owns: the watches. Borrows: the loop. Loop thread only; on_change never runs inside a
+ * call to this module. */
 #ifndef SKILL_SKILL_WATCH_H
 #define SKILL_SKILL_WATCH_H
 

@@ -15,7 +15,6 @@
 #include "skill/custom_prompt.h"
 #include "skill/skill_brief.h"
 #include "skill/skill_scan.h"
-#include "skill/skill_scan.h"
 #include "skill/skill_watch.h"
 
 struct session_skills {
