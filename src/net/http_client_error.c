@@ -67,11 +67,26 @@ static void append_connect_reason(const struct http_call *call, struct str detai
 		buf_append_c(out, "; check the proxy settings of the environment");
 }
 
+/* Returns how an established connection ended; NULL if libcurl's words say it. */
+static const char *end_of(CURLcode result, struct str detail)
+{
+	if (result == CURLE_GOT_NOTHING)
+		return "the server closed it without an answer";
+	if (result == CURLE_PARTIAL_FILE)
+		return "the server closed it before the end of its answer";
+	if (str_eq(detail, STR("select/poll returned error")) || str_has_suffix(detail, "Connection reset by peer"))
+		return "the server, or a proxy on the way, reset it";
+	return NULL;
+}
+
 static void append_reason(const struct http_call *call, CURLcode result, struct buf *out)
 {
 	struct str detail = str_of(call->detail);
 	if (detail.len == 0)
 		detail = str_of(call->client->curl->easy_strerror(result));
+	const char *end = end_of(result, detail);
+	if (end)
+		detail = str_of(end);
 	str_cut_prefix(&detail, "SSL certificate problem: ");
 	if (result == CURLE_COULDNT_CONNECT) {
 		append_connect_reason(call, detail, out);

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { call, failed, forever, needs, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { FEW_RETRIES, call, failed, forever, needs, patch, reply, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 import { answer, conversationOf, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -296,6 +296,60 @@ test('a broken stream is a warning, and the turn continues', options, async (t) 
 	const { text } = await show(t, [reply({ delta: 'Half a sen' }, { drop: true })]);
 	assert.match(text, /^• Half a sen\n\n⚠ Reconnecting\.\.\. 1\/\d/);
 	assert.doesNotMatch(text, /■/);
+});
+
+test('a connection that was reset or closed is named in plain words', options, async (t) => {
+	for (const [drop, words] of [['reset', 'the server, or a proxy on the way, reset it'], [true, 'the server closed it before the end of its answer']]) {
+		const model = await startModel(t, [forever(reply({ start: true }, { drop }))]);
+		const term = await startReady(t, model, ['go', ...FEW_RETRIES]);
+		const text = (await term.until(/^■ stream disconnected[^]*continue/m)).join('\n').replace(/\n {2}/g, ' ');
+		assert.match(text, new RegExp(`the connection to 127\\.0\\.0\\.1:\\d+ was lost: ${words}; what was received is kept; send "continue"`));
+		await term.untilGone(/esc to interrupt/);
+		await leave(term);
+	}
+});
+
+test('a long message is shown by its ends, and whole in the transcript and in the request', options, async (t) => {
+	const model = await startModel(t, [forever(say('Read.'))]);
+	const term = await startReady(t, model, []);
+	const text = Array.from({ length: 300 }, (_, i) => `row ${i + 1} of it`).join('\n');
+	term.type(`\x1b[200~${text}\x1b[201~`);
+	await term.until(/^› \[Pasted Content \d+ chars\]/m);
+	term.type('\r');
+	await term.until(/^• Read\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	const shown = conversationOf(term.lines());
+	assert.match(shown, /^› row 1 of it\n {2}row 2 of it\n[^]* {2}row 20 of it\n {4}… \+275 lines \(ctrl \+ t to view transcript\)\n {2}row 296 of it\n/);
+	assert.equal(shown.match(/of it/g).length, 25);
+	assert.equal(textsOf(model.requests()[0], 'user').at(-1), text);
+	term.type('\x14');
+	await term.until(/T R A N S C R I P T/);
+	term.type('\x1b[H');
+	await term.until(/row 21 of it/);
+	term.type('q');
+	await leave(term);
+});
+
+test('the counts of /status survive a request that exceeded the context window', options, async (t) => {
+	const used = (input, output) => ({ usage: { input_tokens: input, cached_tokens: 0, output_tokens: output, reasoning_tokens: 0 } });
+	const model = await startModel(t, [reply({ message: 'One.' }, used(1000, 34)), failed('context_length_exceeded', 'too long'),
+		reply({ message: 'A summary.' }, used(100, 10)), reply({ message: 'Three.' }, used(500, 6))]);
+	const term = await startReady(t, model, ['go']);
+	const status = async (pattern) => {
+		await term.untilGone(/esc to interrupt/);
+		await enter(term, '/status');
+		await term.until(pattern);
+	};
+	await term.until(/^• One\.$/m);
+	await status(/Token usage: 1\.03K total {2}\(1K input \+ 34 output\)/);
+	await enter(term, 'two');
+	await term.until(/■ Codex ran out of room/);
+	await status(/Token usage: 1\.03K total {2}\(1K input \+ 34 output\)\n {2}Context window: 0% left \((\S+) used \/ \1\)/);
+	await enter(term, 'three');
+	await term.until(/^• Three\.$/m);
+	await status(/Token usage: 1\.65K total {2}\(1\.6K input \+ 50 output\)\n {2}Context window: 100% left \(506 used/);
+	await leave(term);
+	assert.match(term.lines().join('\n'), /^Token usage: total=1,650 input=1,600 output=50$/m);
 });
 
 test('a review has its cells', options, async (t) => {

@@ -119,6 +119,26 @@ static void on_error(struct tui *tui)
 	take_waiting_back(tui);
 }
 
+/* A request that did not fit has no usage. The engine then counts a full window and starts again from 0, so the counts
+ * before it are kept here. */
+static void count_usage(struct tui *tui, const struct token_usage_info *info)
+{
+	struct token_usage total = *info->total_token_usage, *earlier = &tui->earlier_usage;
+	bool is_full = total.total_tokens && !total.input_tokens && !total.output_tokens;
+	if (is_full) {
+		*earlier = tui->usage;
+	} else if (earlier->total_tokens) {
+		total.input_tokens += earlier->input_tokens;
+		total.cached_input_tokens += earlier->cached_input_tokens;
+		total.output_tokens += earlier->output_tokens;
+		total.reasoning_output_tokens += earlier->reasoning_output_tokens;
+		total.total_tokens = total.input_tokens + total.output_tokens;
+	}
+	tui->usage = is_full ? *earlier : total;
+	tui->context_window = info->has_model_context_window ? info->model_context_window : 0;
+	tui->context_used = is_full ? tui->context_window : info->last_token_usage->total_tokens;
+}
+
 static void on_usage(struct tui *tui, const struct event *event)
 {
 	const struct token_usage_info *info = event->msg.token_count->info;
@@ -126,9 +146,7 @@ static void on_usage(struct tui *tui, const struct event *event)
 		return;
 	tui->half_read = tui->unread; /* the request that follows this response has them */
 	tui->unread = 0;
-	tui->usage = *info->total_token_usage;
-	tui->context_used = info->last_token_usage->total_tokens;
-	tui->context_window = info->has_model_context_window ? info->model_context_window : 0;
+	count_usage(tui, info);
 }
 
 /* A message that waited was read by the model, and stands in the conversation now. */

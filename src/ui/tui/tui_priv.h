@@ -108,7 +108,7 @@ struct tui {
 	void (*on_ran)(struct tui *tui, struct str output, bool is_ok); /* its end */
 	struct codex_sample *aside; /* a question of /side without an answer; NULL: none */
 
-	struct token_usage usage;
+	struct token_usage usage, earlier_usage;
 	int64_t context_window, context_used;
 	VEC(struct tui_waiting) waiting;
 	VEC(struct event *) early; /* messages that the model reads after the text that arrives */

@@ -101,7 +101,7 @@ static void forget(struct tui *tui)
 	while (tui->waiting.count)
 		tui_remove_waiting(tui, tui->waiting.count - 1);
 	tui_ask_end_turn(tui->ask, STR_NONE);
-	tui->usage = (struct token_usage){0};
+	tui->usage = tui->earlier_usage = (struct token_usage){0};
 	tui->context_used = tui->context_window = 0;
 	tui->unread = tui->half_read = 0;
 	tui->is_configured = tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
