@@ -21,6 +21,7 @@
 #include "config/config_permission.h"
 #include "config/config_project.h"
 #include "config/config_required.h"
+#include "config/config_tui.h"
 #include "config/feature.h"
 #include "config/hook_table.h"
 #include "config/mcp_server.h"
@@ -218,6 +219,8 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 		status = config_layer_check_tables(tree, "permissions", err);
 	if (status == 0)
 		status = config_permission_check(tree, err);
+	if (status == 0)
+		status = config_tui_check(toml_get(tree, "tui"), err);
 	if (status == 0 && l->config.model && !l->config.model[0])
 		status = error_set(err, ERR_config, "`model` must not be empty");
 	if (status == 0)

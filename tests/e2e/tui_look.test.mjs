@@ -164,10 +164,10 @@ test('/statusline and /title: items, their order, and Esc', options, async (t) =
 	term.type(`${ESC}[D${ESC}[D`);
 	await term.until(/^› \[x\] model\n {2}\[x\] model-with-reasoning$/m);
 	term.type(`${ESC}[A`);
-	await term.until(/^› \[ \] used-tokens$/m);
+	await term.until(/^› \[ \] codex-version$/m);
 	term.type(' \r');
 	await term.until(/Saved in config\.toml[^]*^ {2}(gpt-\S+) · \1 · \/tmp/m);
-	assert.match(config(term), /status_line = \["model", "model-with-reasoning", "current-dir", "used-tokens"\]/);
+	assert.match(config(term), /status_line = \["model", "model-with-reasoning", "current-dir", "codex-version"\]/);
 	await enter(term, '/title');
 	await term.until(/^› \[x\] project-name$/m);
 	term.type(ESC);

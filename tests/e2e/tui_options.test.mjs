@@ -1,11 +1,12 @@
 // The terminal: suspension, dumb terminals, the settings of [tui], subagents.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { codexBin, forever, needs, reply, run, say, startModel } from './lib/codex.mjs';
+import { codexBin, forever, makeHome, needs, reply, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 import { answer, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -157,6 +158,45 @@ test('tui.status_line and tui.terminal_title choose what is shown; unknown items
 	await leave(bare);
 });
 
+test('the footer shows the branch, the limits of the account, permissions, counts and the checklist', options, async (t) => {
+	const limits = { 'x-codex-primary-used-percent': '20', 'x-codex-primary-window-minutes': '300',
+		'x-codex-secondary-used-percent': '55.5', 'x-codex-secondary-window-minutes': '10080' };
+	const cwd = tempDir(t, 'cwd');
+	execFileSync('git', ['init', '-q', '-b', 'apples'], { cwd });
+	const steps = ['completed', 'pending'].map((status) => ({ step: 's', status }));
+	const model = await startModel(t, [{ ...reply({ call: 'update_plan', arguments: { plan: steps } }), headers: limits },
+		reply({ message: 'ok' }, { usage: { input_tokens: 5000, cached_tokens: 0, output_tokens: 40, reasoning_tokens: 0 } })]);
+	const items = ['git-branch', 'five-hour-limit', 'weekly-limit', 'run-state', 'task-progress',
+		'permissions', 'approval-mode', 'total-output-tokens', 'codex-version'];
+	const config = `sandbox_mode = "read-only"\napproval_policy = "on-request"\n[tui]\nstatus_line = ${JSON.stringify(items)}\n`;
+	const term = await startTerminal(t, model, [], { config, cwd, columns: 120 });
+	await term.until(/^ {2}apples · Ready · Read Only · on-request · v\d/m);
+	await enter(term, 'go');
+	await term.until(/^ {2}apples · 5h 80% left · weekly 4[45]% left · Ready · Tasks 1\/2 · Read Only · on-request · \d+ out · v\d/m);
+	execFileSync('git', ['symbolic-ref', 'HEAD', 'refs/heads/pears'], { cwd });
+	term.type('\x1b[O\x1b[I'); // the window has the focus again
+	await term.until(/^ {2}pears · /m);
+	await enter(term, '/permissions');
+	await answer(term, '1');
+	await term.until(/^ {2}pears · .* · Ask for approval · on-request · /m);
+	await enter(term, '/status');
+	await term.until(/Limit: 5h 80% left\n {2}Limit: weekly 4[45]% left/);
+	await leave(term);
+});
+
+test('unknown items of the footer and the title are a warning with the list of items; those of 0.169 are none', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const config = '[tui]\nstatus_line = ["model", "bogus", "git-brunch", "daybreak"]\nterminal_title = ["nope", "activity", "app-name"]\n';
+	const term = await startTerminal(t, model, [], { config });
+	const text = (await term.until(/^ {2}gpt-\S+$/m)).join('\n').replace(/\n {2}/g, ' ');
+	assert.match(text, /`bogus`, `git-brunch`: unknown items of tui\.status_line, which are left out\. The items are model-with-reasoning, /);
+	assert.match(text, /, git-branch, .*, codex-version$/m);
+	assert.match(text, /`nope`: unknown items of tui\.terminal_title/);
+	assert.doesNotMatch(text, /`daybreak`|`activity`|`app-name`/);
+	assert.match(term.raw(), /\x1b\]0;codex\x07/);
+	await leave(term);
+});
+
 test('with tui.animations = false nothing changes by itself while a turn waits', options, async (t) => {
 	const model = await startModel(t, [reply({ gate: 'a' }, { message: 'Done.' })]);
 	const term = await startReady(t, model, ['go'], { config: '[tui]\nanimations = false\n' });
@@ -208,6 +248,17 @@ test('a key of [tui] with a value of the wrong type is refused with its file and
 		const config = fs.readFileSync(path.join(term.home, 'config.toml'), 'utf8').split('\n');
 		assert.equal(config[Number(at) - 1], line);
 		assert.equal(status, 1);
+	}
+});
+
+test('codex exec refuses the same value, and the app-server uses defaults, both with its file and line', options, async (t) => {
+	for (const [words, status] of [[['exec', '--skip-git-repo-check', 'go'], 1], [['app-server'], 0]]) {
+		const home = makeHome(t, { url: 'http://127.0.0.1:9/v1' });
+		fs.appendFileSync(path.join(home, 'config.toml'), '[tui]\nanimations = 5\n');
+		const line = fs.readFileSync(path.join(home, 'config.toml'), 'utf8').split('\n').indexOf('animations = 5') + 1;
+		const { code, stderr } = await runCodex(t, words, { home });
+		assert.equal(code, status, stderr);
+		assert.match(stderr, new RegExp(`config\\.toml:${line}: \`tui\\.animations\` must be true or false, not`));
 	}
 });
 

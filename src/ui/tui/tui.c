@@ -139,9 +139,30 @@ static void count_usage(struct tui *tui, const struct token_usage_info *info)
 	tui->context_used = is_full ? tui->context_window : info->last_token_usage->total_tokens;
 }
 
+static void take_limits(struct tui *tui, const struct rate_limits *limits)
+{
+	const struct rate_limit_window *windows[] = {limits->primary, limits->secondary};
+	for (size_t i = 0; i < countof(windows); i++) {
+		if (!windows[i])
+			continue;
+		tui->has_limit[i] = true;
+		tui->limits[i] = *windows[i];
+	}
+}
+
+static void on_checklist(struct tui *tui, const struct ev_plan_update *update)
+{
+	tui->steps = update->plan_count;
+	tui->steps_done = 0;
+	for (size_t i = 0; i < update->plan_count; i++)
+		tui->steps_done += update->plan[i].status == step_status_completed;
+}
+
 static void on_usage(struct tui *tui, const struct event *event)
 {
 	const struct token_usage_info *info = event->msg.token_count->info;
+	if (event->msg.token_count->rate_limits)
+		take_limits(tui, event->msg.token_count->rate_limits);
 	if (!info)
 		return;
 	tui->half_read = tui->unread; /* the request that follows this response has them */
@@ -176,6 +197,7 @@ static void handle(struct tui *tui, const struct event *event)
 	switch (event->msg.tag) {
 	case EV_session_configured:
 		on_configured(tui, event);
+		tui_status_look(tui);
 		break;
 	case EV_task_started:
 		on_started(tui, event);
@@ -214,6 +236,10 @@ static void handle(struct tui *tui, const struct event *event)
 		break;
 	case EV_exec_command_end:
 		tui_terminal_ended(tui, event->msg.exec_command_end->call_id);
+		tui_status_look(tui);
+		break;
+	case EV_plan_update:
+		on_checklist(tui, event->msg.plan_update);
 		break;
 	case EV_thread_name_updated:
 		free(tui->thread_name);

@@ -328,6 +328,8 @@ void tui_on_key(const struct term_key *typed, void *self)
 	struct term_key bound = *typed, *key = &bound;
 	if (key->kind == TERM_FOCUSED || key->kind == TERM_BLURRED) {
 		tui->is_blurred = key->kind == TERM_BLURRED;
+		tui_status_look(tui);
+		tui_frame_change(tui->frame);
 		return;
 	}
 	if (key->kind == TERM_LIGHT || key->kind == TERM_DARK) {

@@ -62,6 +62,7 @@ void tui_theme_ask(struct tui *tui)
 static void on_saved(struct tui *tui, bool is_saved)
 {
 	tui_theme_apply(tui);
+	tui_status_look(tui);
 	tui_title_update(tui);
 	if (is_saved)
 		tui_cells_note(tui->cells, STR("Saved in config.toml"));
@@ -117,12 +118,13 @@ static void add_item(struct tui_checklist *list, const char *word, bool is_on)
 		if (strcmp(list->items[i].label, word) == 0)
 			return;
 	}
-	list->items[list->count++] = (struct tui_check){.label = word, .is_on = is_on};
+	if (list->count < CHECKS_MAX)
+		list->items[list->count++] = (struct tui_check){.label = word, .is_on = is_on};
 }
 
 static void choose(struct tui_checklist *list, struct str word)
 {
-	for (size_t i = 0; i < TUI_STATUS_ITEMS; i++) {
+	for (size_t i = 0; tui_status_word(i); i++) {
 		if (str_is(word, tui_status_word(i)))
 			add_item(list, tui_status_word(i), true);
 	}
@@ -139,12 +141,11 @@ static void arrange(struct tui *tui, const char *key, struct str usual)
 	                             .key = key,
 	                             .self = tui};
 	struct str word;
-	_Static_assert((int)TUI_STATUS_ITEMS <= (int)CHECKS_MAX, "too many items");
 	toml_for_each(it, toml_is(chosen, TOML_array) ? chosen : NULL)
 		choose(&list, toml_is(it, TOML_string) ? it->text : STR(""));
 	while (!chosen && str_next_part(&usual, ' ', &word))
 		choose(&list, word);
-	for (size_t i = 0; i < TUI_STATUS_ITEMS; i++)
+	for (size_t i = 0; tui_status_word(i); i++)
 		add_item(&list, tui_status_word(i), false);
 	tui_checklist_open(tui->ask, &list);
 }

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_tui.h"
 #include "config/config_inert.h"
 #include "config/config_env.h"
 #include "loop/loop.h"
@@ -23,7 +24,6 @@
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_child.h"
-#include "ui/tui/tui_config.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_pager.h"
 #include "ui/tui/tui_git.h"
@@ -105,8 +105,6 @@ static int prepare(struct tui *tui, struct error *err)
 	if (run->worktree && exec_worktree_enter(&tui->cwd, err) != 0)
 		return -(int)err->code;
 	status = exec_config_load(run, tui->cwd, &tui->config, err);
-	if (status == 0)
-		status = tui_config_check(tui->config, err);
 	if (status == 0)
 		status = find_session(tui, err);
 	exec_images_init(&tui->images, &run->images);
@@ -215,16 +213,18 @@ static void open_view(struct tui *tui)
 	tui->escape = loop_timer_create(tui->loop, on_escape, tui);
 	tui->tick = loop_timer_create(tui->loop, on_tick, tui);
 	term_keys_init(&tui->keys, tui_on_key, tui);
-	tui->keeps_bursts = tui_config_is(tui->config, "disable_paste_burst", true);
-	tui->is_calm = tui_config_is(tui->config, "tui.animations", false);
+	tui->keeps_bursts = config_tui_is(config_find(tui->config, "disable_paste_burst"), true);
+	tui->is_calm = config_tui_is(config_find(tui->config, "tui.animations"), false);
 	buf_init(&tui->shown, GIT_OUTPUT_MAX + 1 * KIB);
 	buf_init(&tui->warnings, MIB);
-	composer_set_vim(&tui->composer, tui_config_is(tui->config, "tui.vim_mode_default", true));
+	composer_set_vim(&tui->composer, config_tui_is(config_find(tui->config, "tui.vim_mode_default"), true));
 	tui_view_measure(tui);
 	tui_theme_apply(tui);
 	greet(tui);
 	tui_keys_apply(tui);
-	if (tui_config_is(tui->config, "tui.raw_output_mode", true))
+	tui_status_check(tui);
+	tui_status_look(tui);
+	if (config_tui_is(config_find(tui->config, "tui.raw_output_mode"), true))
 		tui_raw_set(tui, true);
 	tui_session_replay(tui);
 	tui_frame_echo(tui->frame);
@@ -381,6 +381,7 @@ static void tui_finish(struct tui *tui)
 	free(tui->session_id);
 	free(tui->model);
 	free(tui->effort);
+	free(tui->branch);
 	free(tui->thread_name);
 	free(tui->rollout_path);
 	free(tui->wished_model);

@@ -3,12 +3,12 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/config_tui.h"
 #include "config/toml/toml.h"
 #include "term/term_tty.h"
 #include "term/term_width.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
-#include "ui/tui/tui_config.h"
 #include "ui/tui/tui_priv.h"
 
 enum { NOTICE_CHARACTERS = 120 };
@@ -44,7 +44,7 @@ void tui_title_update(struct tui *tui)
 		buf_append_c(&title, "[ ! ] Action Required | ");
 	else if (tui->is_running)
 		buf_append_c(&title, "⠋ ");
-	if (tui_status_append(tui, "tui.terminal_title", &chosen))
+	if (tui_status_append(tui, "tui.terminal_title", "", &chosen))
 		append_plain(&title, buf_str(&chosen));
 	else
 		append_plain(&title, tui->thread_name ? str_of(tui->thread_name) : folder_name(tui));
@@ -69,11 +69,12 @@ void tui_title_clear(struct tui *tui)
 void tui_notify(struct tui *tui, const char *kind, struct str text)
 {
 	auto_buf struct buf out;
-	bool is_away = tui->is_blurred || tui_config_is_word(tui->config, "tui.notification_condition", "always");
+	bool is_away =
+		tui->is_blurred || config_tui_is_word(config_find(tui->config, "tui.notification_condition"), "always");
 	buf_init(&out, LIMIT_LINE);
-	if (!is_away || !tui_config_wants(tui->config, kind))
+	if (!is_away || !config_tui_wants(config_find(tui->config, "tui.notifications"), kind))
 		return;
-	if (tui_config_is_word(tui->config, "tui.notification_method", "bel")) {
+	if (config_tui_is_word(config_find(tui->config, "tui.notification_method"), "bel")) {
 		buf_append_c(&out, "\a");
 	} else {
 		buf_append_c(&out, "\x1b]9;");

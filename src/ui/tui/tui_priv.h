@@ -70,6 +70,7 @@ struct tui {
 	char *resume_path; /* the rollout that is resumed; NULL: a new session */
 	char *session_id, *model, *effort, *thread_name, *rollout_path;
 	const char *permissions; /* static; NULL: none of those that the user can choose */
+	const char *approval;    /* the policy's name, static; NULL: not known yet */
 	VEC(struct tui_terminal) terminals;
 	VEC(struct tui_agent *) agents; /* subagents of this session */
 	VEC(struct event *) denied;     /* actions that the reviewer denied, the latest last */
@@ -110,6 +111,10 @@ struct tui {
 
 	struct token_usage usage, earlier_usage;
 	int64_t context_window, context_used;
+	bool has_limit[2]; /* the account's limits: the short and the long one */
+	struct rate_limit_window limits[2];
+	size_t steps, steps_done; /* of the checklist */
+	char *branch;             /* of the folder's repository, if it is shown; or NULL */
 	VEC(struct tui_waiting) waiting;
 	VEC(struct event *) early; /* messages that the model reads after the text that arrives */
 	uint64_t started_ms;       /* of the running turn */
@@ -378,18 +383,14 @@ void tui_agents_interrupt(struct tui *tui);
 
 /* ---- tui_status.c ---- */
 
-enum {
-	TUI_STATUS_ITEMS = 0
-#define ITEM(word, function) +1
-#include "ui/tui/tui_status.def"
-#undef ITEM
-};
-
-const char *tui_status_word(size_t index); /* of an item */
-/* Appends the items that the configuration lists at this key. False: it has no such list. */
-bool tui_status_append(const struct tui *tui, const char *key, struct buf *out);
-/* Appends the items of a footer without configuration. */
-void tui_status_append_usual(const struct tui *tui, struct buf *out);
+const char *tui_status_word(size_t index); /* of an item; NULL after the last */
+void tui_status_check(struct tui *tui);    /* warns of unknown items in the configuration */
+void tui_status_look(struct tui *tui);     /* reads what others change: the branch */
+/* Appends the items that the configuration lists at this key. Without a list it appends the usual ones, which are
+ * separated by blanks, and returns false. */
+bool tui_status_append(const struct tui *tui, const char *key, const char *usual, struct buf *out);
+/* Appends the lines of /status about tokens and limits. */
+void tui_status_append_usage(const struct tui *tui, struct buf *out);
 
 /* ---- tui_view.c ---- */
 void tui_view_draw(struct term_paint *paint, void *self);

@@ -17,36 +17,6 @@
 
 /* ---- status ---- */
 
-/* Appends 999, 1.23K or 4.56M. */
-static void append_count(struct buf *out, int64_t count)
-{
-	if (count < 1000)
-		buf_printf(out, "%lld", (long long)count);
-	else if (count < 1000 * 1000)
-		buf_printf(out, "%.3gK", (double)count / 1000);
-	else
-		buf_printf(out, "%.3gM", (double)count / 1e6);
-}
-
-static void append_usage(struct buf *out, const struct tui *tui)
-{
-	buf_append_c(out, "Token usage: ");
-	append_count(out, tui->usage.total_tokens);
-	buf_append_c(out, " total  (");
-	append_count(out, tui->usage.input_tokens);
-	buf_append_c(out, " input + ");
-	append_count(out, tui->usage.output_tokens);
-	buf_append_c(out, " output)\n");
-	if (tui->context_window <= 0)
-		return;
-	int64_t left = 100 - 100 * tui->context_used / tui->context_window;
-	buf_printf(out, "Context window: %lld%% left (", (long long)(left < 0 ? 0 : left));
-	append_count(out, tui->context_used);
-	buf_append_c(out, " used / ");
-	append_count(out, tui->context_window);
-	buf_append_c(out, ")\n");
-}
-
 void on_slash_status(struct tui *tui, struct str text)
 {
 	auto_buf struct buf out;
@@ -63,7 +33,7 @@ void on_slash_status(struct tui *tui, struct str text)
 	if (tui->thread_name)
 		buf_printf(&out, "Name: %s\n", tui->thread_name);
 	tui_attach_describe(tui, &out);
-	append_usage(&out, tui);
+	tui_status_append_usage(tui, &out);
 	tui_cells_note(tui->cells, buf_str(&out));
 }
 

@@ -6,6 +6,7 @@
 #include "config/config.h"
 #include "config/feature.h"
 #include "model/model_catalog.h"
+#include "protocol/message/approval.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_checklist.h"
@@ -214,6 +215,7 @@ static void set_preset(struct tui *tui, const struct preset *preset)
 	tui_submit(tui, OP_override_turn_context, &op);
 	vec_finish(&roots);
 	tui->permissions = preset->label;
+	tui->approval = approval_name(&approval);
 	note_two(tui, "Permissions changed to ", preset->label, NULL);
 }
 
@@ -288,6 +290,7 @@ void on_slash_approvals(struct tui *tui, struct str text)
 void tui_settings_show(struct tui *tui, const struct ev_session_configured *session)
 {
 	tui->permissions = NULL;
+	tui->approval = approval_name(session->approval_policy);
 	for (size_t i = 0; i < countof(presets); i++) {
 		if (session->sandbox_policy->tag == presets[i].mode &&
 		    session->approval_policy->tag == presets[i].approval &&

@@ -115,8 +115,7 @@ static void draw_footer(struct tui *tui, struct term_paint *paint)
 		return;
 	term_row_clear(&tui->row);
 	term_row_add_c(&tui->row, TERM_dim, "  ");
-	if (!tui_status_append(tui, "tui.status_line", &text))
-		tui_status_append_usual(tui, &text);
+	tui_status_append(tui, "tui.status_line", "model-with-reasoning current-dir", &text);
 	tui_agents_append(tui, &text);
 	term_row_add(&tui->row, TERM_dim, buf_str(&text));
 	if (tui->is_plan_mode)
