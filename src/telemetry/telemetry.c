@@ -18,6 +18,7 @@
 #include "base/uuid.h"
 #include "base/vec.h"
 #include "config/config.h"
+#include "config/config_env.h"
 #include "config/otel.h"
 #include "net/http_fetch.h"
 
@@ -30,6 +31,8 @@ struct telemetry {
 	struct buf records; /* JSON objects, comma-separated */
 	char session[UUID_TEXT_SIZE];
 	char *model;
+	char *servers;                /* names of the MCP servers */
+	const char *summary;          /* detail of reasoning summaries */
 	int64_t total;                /* tokens of the session, as recorded last */
 	uint64_t dropped;             /* batches that were not sent */
 	uint64_t opened_ms, asked_ms; /* when the session was opened; when the model's next response began to be due */
@@ -117,6 +120,7 @@ static struct json_writer begin(struct telemetry *t, const char *name)
 	add_text(&w, "originator", t->originator);
 	add_text(&w, "model", str_of(t->model));
 	add_text(&w, "slug", str_of(t->model));
+	add_text(&w, "terminal.type", str_of(config_env("TERM_PROGRAM") ?: "unknown"));
 	if (t->dropped)
 		add_int(&w, "dropped_batches", (int64_t)t->dropped);
 	t->dropped = 0;
@@ -138,6 +142,7 @@ static void telemetry_free(struct telemetry *t)
 	vec_finish(&t->asked);
 	buf_finish(&t->records);
 	free(t->model);
+	free(t->servers);
 	free(t);
 }
 
@@ -246,6 +251,8 @@ static void on_configured(struct telemetry *t, const struct ev_session_configure
 	add_text(&w, "provider_name", event->model_provider_id);
 	add_text(&w, "approval_policy", tag_of(&union_ask_for_approval, (int)event->approval_policy->tag));
 	add_text(&w, "sandbox_policy", tag_of(&union_sandbox, (int)event->sandbox_policy->tag));
+	add_text(&w, "reasoning_summary", str_of(t->summary));
+	add_text(&w, "mcp_servers", str_of(t->servers));
 	end(&w);
 	w = begin(t, "codex.startup_phase");
 	add_text(&w, "phase", STR("session_configured"));
@@ -273,14 +280,16 @@ static void on_usage(struct telemetry *t, const struct ev_token_count *event)
 		return; /* the start of a response repeats the last usage */
 	const struct token_usage *usage = event->info->last_token_usage;
 	t->total = event->info->total_token_usage->total_tokens;
+	int64_t duration_ms = (int64_t)(clock_now_ms() - t->asked_ms);
 	struct json_writer w = begin(t, "codex.api_request");
-	add_int(&w, "duration_ms", (int64_t)(clock_now_ms() - t->asked_ms));
+	add_int(&w, "duration_ms", duration_ms);
 	add_int(&w, "http.response.status_code", 200);
 	add_bool(&w, "success", true);
 	end(&w);
 	t->asked_ms = clock_now_ms();
 	w = begin(t, "codex.sse_event");
 	add_text(&w, "event.kind", STR("response.completed"));
+	add_int(&w, "duration_ms", duration_ms);
 	add_int(&w, "input_token_count", usage->input_tokens);
 	add_int(&w, "output_token_count", usage->output_tokens);
 	add_int(&w, "cached_token_count", usage->cached_input_tokens);
@@ -451,6 +460,15 @@ void telemetry_event(struct telemetry *t, const struct event *event)
 
 /* ---- lifecycle ---- */
 
+static char *join_names(const struct toml *servers)
+{
+	auto_buf struct buf names;
+	buf_init(&names, LIMIT_TELEMETRY_TEXT);
+	toml_for_each(it, servers)
+		buf_printf(&names, "%s%.*s", names.len ? ", " : "", STR_ARG(it->key));
+	return str_dup(buf_str(&names));
+}
+
 struct telemetry *telemetry_create(const struct config *config, struct http_client *http, struct str originator)
 {
 	struct otel settings;
@@ -461,6 +479,8 @@ struct telemetry *telemetry_create(const struct config *config, struct http_clie
 	t->originator = originator;
 	t->opened_ms = clock_now_ms();
 	t->settings = settings;
+	t->servers = join_names(config->mcp_servers);
+	t->summary = enum_wire(&enum_reasoning_summary, (int)config->model_reasoning_summary);
 	buf_init(&t->records, LIMIT_TELEMETRY_BATCH);
 	return t;
 }

@@ -68,6 +68,17 @@ test('a run sends its records by its end, without prompts, outputs and keys', op
 	assert.ok(!received.some(({ text }) => text.includes(SECRET) || text.includes('private')));
 });
 
+test('records name the terminal, the summaries and the MCP servers', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const config = `${exporter()}\nmodel_reasoning_summary = "concise"\nmcp_servers = { a = { command = "/bin/false" }, b = { command = "/bin/false" } }\n`;
+	await codexExec(t, await startModel(t, [say('ok')]), ['hi'], { config, env: { TERM_PROGRAM: 'iTerm.app' } });
+	const records = recordsOf(received);
+	const start = records.find(({ name }) => name === 'codex.conversation_starts');
+	assert.deepEqual([start.reasoning_summary, start.mcp_servers], ['concise', 'a, b']);
+	assert.match(records.find(({ name }) => name === 'codex.sse_event').duration_ms, /^\d+$/);
+	assert.ok(records.every((it) => it['terminal.type'] === 'iTerm.app'));
+});
+
 test('log_user_prompt = true sends prompts and outputs', options, async (t) => {
 	const { received, exporter } = await startCollector(t);
 	await codexExec(t, await startModel(t, script), ['shown'], { config: exporter('log_user_prompt = true,') });
