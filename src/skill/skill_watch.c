@@ -14,7 +14,7 @@
 #include "loop/watch.h"
 
 /* A root that did not exist: its path, and the folder between it and a home or a project. */
-struct skill_root_parts {
+struct missing_root {
 	char *path, *middle;
 };
 
@@ -23,7 +23,7 @@ struct skill_watch {
 	struct loop_timer *timer;
 	skill_watch_change_fn on_change;
 	void *self;
-	VEC(struct skill_root_parts) missing;
+	VEC(struct missing_root) missing;
 	VEC(char *) folders;
 	VEC(struct watch *) watches; /* as many as folders */
 	bool is_changed;             /* a folder of skills changed, not only the parent of a missing root */
@@ -81,26 +81,45 @@ static void drop(struct skill_watch *watch, const char *folder)
 	}
 }
 
-/* Follows the folders of the missing roots, which come and go. The watch is there before the root is looked for. */
+/* Follows a missing root and the folder above it, which comes and goes: a watch ends with its folder, so a new one is
+ * made each time, before the root is looked for. */
+static bool has_appeared(struct skill_watch *watch, const struct missing_root *root)
+{
+	drop(watch, root->middle);
+	if (dir_exists(root->middle))
+		add(watch, root->middle, on_parent_change);
+	if (!dir_exists(root->path))
+		return false;
+	add(watch, root->path, on_folder_change);
+	return true;
+}
+
+static void missing_root_finish(struct missing_root *root)
+{
+	free(root->path);
+	free(root->middle);
+}
+
 static bool has_new_root(struct skill_watch *watch)
 {
-	bool is_found = false;
-	vec_for_each(it, &watch->missing) {
-		if (dir_exists(it->middle))
-			add(watch, it->middle, on_parent_change);
+	size_t kept = 0, count = watch->missing.count;
+	for (size_t i = 0; i < count; i++) {
+		struct missing_root *root = &watch->missing.items[i];
+		if (has_appeared(watch, root))
+			missing_root_finish(root);
 		else
-			drop(watch, it->middle);
-		is_found |= dir_exists(it->path);
+			watch->missing.items[kept++] = *root;
 	}
-	return is_found;
+	watch->missing.count = kept;
+	return kept < count;
 }
 
 static void on_held(void *self)
 {
 	struct skill_watch *watch = self;
-	bool is_changed = watch->is_changed || has_new_root(watch);
+	bool is_new = has_new_root(watch), is_changed = watch->is_changed;
 	watch->is_changed = false;
-	if (is_changed)
+	if (is_new || is_changed)
 		watch->on_change(watch->self);
 }
 
@@ -116,7 +135,7 @@ static void add_root(struct skill_watch *watch, const char *folder, const char *
 	add(watch, folder, on_parent_change);
 	if (dir_exists(middle))
 		add(watch, middle, on_parent_change);
-	vec_push(&watch->missing, (struct skill_root_parts){steal(root), steal(middle)});
+	vec_push(&watch->missing, (struct missing_root){steal(root), steal(middle)});
 }
 
 static void add_file(struct skill_watch *watch, struct str file)
@@ -168,10 +187,8 @@ void skill_watch_destroy(struct skill_watch *watch)
 		watch_destroy(*it);
 	vec_for_each(it, &watch->folders)
 		free(*it);
-	vec_for_each(it, &watch->missing) {
-		free(it->path);
-		free(it->middle);
-	}
+	vec_for_each(it, &watch->missing)
+		missing_root_finish(it);
 	vec_finish(&watch->missing);
 	vec_finish(&watch->watches);
 	vec_finish(&watch->folders);

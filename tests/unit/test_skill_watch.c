@@ -109,6 +109,44 @@ static void a_root_is_found_after_its_parent_was_removed_and_made_again(void **s
 	assert_int_equal(changes, 1);
 }
 
+static void a_parent_that_is_replaced_at_once_is_watched(void **state)
+{
+	(void)state;
+	make("work/.codex");
+	run(LIMIT_SKILL_HOLD_MS * 2);
+	assert_int_equal(rmdir(temp_path("work/.codex")), 0);
+	make("work/.codex");
+	run(LIMIT_SKILL_HOLD_MS * 2);
+	make("work/.codex/skills");
+	run(GUARD_MS);
+	assert_int_equal(changes, 1);
+}
+
+static void a_new_root_is_reported_once_and_watched(void **state)
+{
+	(void)state;
+	make("work/.codex/skills");
+	run(GUARD_MS);
+	make("work/.agents");
+	run(LIMIT_SKILL_HOLD_MS * 2);
+	assert_int_equal(changes, 1);
+	make("work/.codex/skills/one");
+	run(GUARD_MS);
+	assert_int_equal(changes, 2);
+}
+
+static void a_parent_is_watched_although_another_skill_changed(void **state)
+{
+	(void)state;
+	make("home/skills/one");
+	make("work/.agents");
+	run(GUARD_MS);
+	assert_int_equal(changes, 1);
+	make("work/.agents/skills");
+	run(GUARD_MS);
+	assert_int_equal(changes, 2);
+}
+
 static void a_root_that_appears_with_its_parent_is_one_change(void **state)
 {
 	(void)state;
@@ -124,6 +162,9 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_root_is_found_step_by_step, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_root_is_found_after_its_parent_was_removed_and_made_again, setup,
 	                                        teardown),
+		cmocka_unit_test_setup_teardown(a_parent_that_is_replaced_at_once_is_watched, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_new_root_is_reported_once_and_watched, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_parent_is_watched_although_another_skill_changed, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_root_that_appears_with_its_parent_is_one_change, setup, teardown),
 	};
 	return cmocka_run_group_tests_name("skill_watch", tests, NULL, NULL);
