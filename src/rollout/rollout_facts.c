@@ -1,9 +1,10 @@
-/* Facts are published once and never changed, so that readers need no lock while they use them. Facts of a changed file
+/* Facts are published once and never changed, so that readers need no lock. Facts of a changed file
  * are forgotten but not freed: the table is replaced when it is worn. A version of each file keeps facts out that were
  * read before a change and arrive after it. */
 #include "rollout/rollout_facts.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -15,9 +16,9 @@
 enum { UNKNOWN_MS = -1 };
 
 struct known {
-	const struct rollout_facts *facts; /* NULL: unknown */
-	int64_t changed_ms;                /* UNKNOWN_MS, or of the last change */
-	uint32_t version;                  /* counts the changes */
+	_Atomic(const struct rollout_facts *) facts; /* NULL: unknown; written with the lock, read without */
+	int64_t changed_ms;                          /* UNKNOWN_MS, or of the last change */
+	uint32_t version;                            /* counts the changes */
 };
 
 struct rollout_facts_table {
@@ -63,10 +64,7 @@ void rollout_facts_destroy(struct rollout_facts_table *table)
 
 const struct rollout_facts *rollout_facts_find(struct rollout_facts_table *table, size_t at)
 {
-	pthread_mutex_lock(&table->lock);
-	const struct rollout_facts *facts = table->files[at].facts;
-	pthread_mutex_unlock(&table->lock);
-	return facts;
+	return atomic_load_explicit(&table->files[at].facts, memory_order_acquire);
 }
 
 static struct str keep(struct arena *arena, struct str text, struct str last)
@@ -95,9 +93,9 @@ void rollout_facts_learn(struct rollout_facts_table *table, size_t at, uint32_t 
 	if (facts->preview.len > LIMIT_ROLLOUT_FACTS_PREVIEW)
 		return;
 	pthread_mutex_lock(&table->lock);
-	const struct known *known = &table->files[at];
+	struct known *known = &table->files[at];
 	if (known->version == version && !known->facts && known->changed_ms != UNKNOWN_MS)
-		table->files[at].facts = keep_facts(table, facts);
+		atomic_store_explicit(&known->facts, keep_facts(table, facts), memory_order_release);
 	pthread_mutex_unlock(&table->lock);
 }
 
@@ -105,7 +103,9 @@ void rollout_facts_forget(struct rollout_facts_table *table, size_t at)
 {
 	pthread_mutex_lock(&table->lock);
 	struct known *known = &table->files[at];
-	*known = (struct known){.changed_ms = UNKNOWN_MS, .version = known->version + 1};
+	atomic_store_explicit(&known->facts, NULL, memory_order_relaxed);
+	known->changed_ms = UNKNOWN_MS;
+	known->version++;
 	pthread_mutex_unlock(&table->lock);
 }
 
