@@ -104,6 +104,25 @@ void arena_hold_all(struct arena *arena, const struct arena *from)
 		arena_hold(arena, hold->text);
 }
 
+void arena_adopt(struct arena *arena, struct arena *from)
+{
+	struct arena_block **oldest = &from->blocks;
+	struct arena_hold **last = &from->holds;
+	if (!arena->blocks) {
+		*arena = *from;
+	} else {
+		while (*oldest)
+			oldest = &(*oldest)->older;
+		while (*last)
+			last = &(*last)->older;
+		*oldest = arena->blocks->older;
+		arena->blocks->older = from->blocks;
+		*last = arena->holds;
+		arena->holds = from->holds;
+	}
+	*from = (struct arena){0};
+}
+
 static bool is_held(const struct arena *arena, struct str text)
 {
 	for (const struct arena_hold *hold = arena->holds; hold; hold = hold->older) {

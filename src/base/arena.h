@@ -43,6 +43,9 @@ void arena_hold(struct arena *arena, struct shared_text *text);
 /* Holds all texts that another arena holds. */
 void arena_hold_all(struct arena *arena, const struct arena *from);
 
+/* Moves all that another arena owns into this one; the other is empty then. */
+void arena_adopt(struct arena *arena, struct arena *from);
+
 #define arena_new(arena, type) ((type *)arena_alloc(arena, sizeof(type)))
 #define arena_array(arena, type, count) ((type *)arena_alloc(arena, sizeof(type) * (count)))
 

@@ -81,6 +81,32 @@ static void an_arena_keeps_a_held_text_and_copies_no_part_of_it(void **state)
 	arena_finish(&second);
 }
 
+static void an_arena_adopts_what_another_has(void **state)
+{
+	(void)state;
+	struct arena arena = {0}, other = {0};
+	struct shared_text *text = large_text(1000);
+	struct str all = shared_text_str(text), kept[300];
+	for (size_t i = 0; i < countof(kept); i++) {
+		arena_hold(i % 2 ? &arena : &other, text);
+		kept[i] = str_of(arena_printf(&other, "row %zu", i));
+		arena_printf(&arena, "own %zu", i);
+		if (i % 3 == 0)
+			arena_adopt(&arena, &other);
+	}
+	shared_text_unref(text);
+	arena_adopt(&arena, &other);
+	assert_null(other.blocks);
+	arena_adopt(&arena, &other);
+	for (size_t i = 0; i < countof(kept); i++) {
+		char expected[16];
+		snprintf(expected, sizeof(expected), "row %zu", i);
+		assert_true(str_eq(kept[i], str_of(expected)));
+	}
+	assert_ptr_equal(arena_str(&arena, all).ptr, all.ptr);
+	arena_finish(&arena); /* LeakSanitizer verifies that the text is freed, once */
+}
+
 static void slices_cut_and_convert(void **state)
 {
 	(void)state;
@@ -390,6 +416,7 @@ int main(void)
 		cmocka_unit_test(buf_refuses_appends_beyond_its_maximum),
 		cmocka_unit_test(arena_keeps_copies),
 		cmocka_unit_test(an_arena_keeps_a_held_text_and_copies_no_part_of_it),
+		cmocka_unit_test(an_arena_adopts_what_another_has),
 		cmocka_unit_test(slices_cut_and_convert),
 		cmocka_unit_test(truncation_examples_hold),
 		cmocka_unit_test(truncation_never_splits_a_character),

@@ -248,22 +248,28 @@ static bool read_summary(struct lister *lister, const struct rollout_listed *can
 	return status == 0;
 }
 
-/* True if the session passes the filters. Known facts can exclude it without a look at its file. */
-static bool is_wanted(struct lister *lister, const struct rollout_listed *candidate)
+/* Reads the summary if the session passes the filters; false if it does not, or its file is damaged. Known facts can
+ * exclude it without a look at its file. */
+static bool read_wanted(struct lister *lister, const struct rollout_listed *candidate, struct rollout_summary *ret)
 {
-	struct rollout_summary summary;
 	struct rollout_facts facts;
 	const struct stored_list_query *query = lister->query;
 	const struct rollout_facts *known = lister->facts ? rollout_facts_find(lister->facts, candidate->at) : NULL;
-	if (!known) {
+	bool is_known = known;
+	if (!is_known) {
 		arena_reset(&lister->row);
-		if (!read_summary(lister, candidate, &lister->row, &summary))
+		if (!read_summary(lister, candidate, &lister->row, ret))
 			return false;
-		facts = rollout_facts_of(&summary);
+		facts = rollout_facts_of(ret);
 		known = &facts;
 	}
-	return passes(lister, known, rollout_names_find(&lister->names, candidate->thread_id)) &&
-	       (!query->accepts || query->accepts(candidate->path, lister->found.count, query->self));
+	if (!passes(lister, known, rollout_names_find(&lister->names, candidate->thread_id)) ||
+	    (query->accepts && !query->accepts(candidate->path, lister->found.count, query->self)))
+		return false;
+	if (is_known)
+		return read_summary(lister, candidate, lister->arena, ret);
+	arena_adopt(lister->arena, &lister->row);
+	return true;
 }
 
 /* False if the thread is filtered out or its file is damaged. */
@@ -276,7 +282,7 @@ static bool find_thread(struct lister *lister, const struct rollout_listed *cand
 		return false;
 	if (query->words && rollout_index_search_excludes(query->words, candidate->path))
 		return false;
-	if (!is_wanted(lister, candidate) || !read_summary(lister, candidate, lister->arena, &summary))
+	if (!read_wanted(lister, candidate, &summary))
 		return false;
 	struct str name = arena_str(lister->arena, rollout_names_find(&lister->names, summary.meta.thread_id));
 	stored_thread_view(&summary, name, lister->arena, ret);
