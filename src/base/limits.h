@@ -81,6 +81,9 @@ enum {
 	LIMIT_PLUGIN_NAME = 64,              /* bytes of the name of a plugin or a marketplace */
 	LIMIT_MARKETS = 64,                  /* marketplaces */
 	LIMIT_MARKET_PLUGINS = 1024,         /* plugins of a marketplace */
+	LIMIT_MARKET_SPARSE = 32,            /* folders of a repository that are checked out */
+	LIMIT_MARKET_TEXT = 8 * MIB,         /* a request about plugins of a client, and its answer */
+	LIMIT_MARKET_MS = 600000,            /* the time for such a request */
 	LIMIT_GOAL_OBJECTIVE = 16 * KIB,     /* bytes of the objective of a goal */
 	LIMIT_GOAL_TURNS = 1000,             /* turns that a goal starts before it is paused */
 	LIMIT_SAMPLES = 64,                  /* pending samples of one history */

@@ -132,6 +132,17 @@ int plugin_read(const struct plugin *plugin, const char *file, struct arena *are
 	return *ret ? 0 : -(int)err->code;
 }
 
+struct str plugin_version(const struct plugin *plugin, struct arena *arena)
+{
+	struct error ignored;
+	const struct toml *root = NULL;
+	if (strchr(plugin->name, '@'))
+		return path_name(plugin->root);
+	best_effort(plugin_read(plugin, ".codex-plugin/plugin.json", arena, &root, &ignored));
+	const struct toml *version = toml_get(root, "version");
+	return toml_is(version, TOML_string) ? version->text : STR_NONE;
+}
+
 /* ---- MCP servers ---- */
 
 static struct toml *servers_of(struct config_layers *layers, struct toml *tree)

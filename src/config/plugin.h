@@ -31,6 +31,9 @@ size_t plugin_list(const char *home, const struct toml *tree, struct arena *aren
  * plugin has no such file. */
 must_check int plugin_read(const struct plugin *plugin, const char *file, struct arena *arena, const struct toml **ret,
                            struct error *err);
+/* Returns the version: of a plugin of a marketplace the name of its folder, else that of plugin.json; STR_NONE if it
+ * has none. */
+struct str plugin_version(const struct plugin *plugin, struct arena *arena);
 /* Adds the MCP servers of the enabled plugins to the tree; names that the user has taken are left as they are. A file
  * that cannot be used is a warning. */
 void plugin_add_servers(struct config_layers *layers, const char *home, struct toml *tree);

@@ -33,26 +33,18 @@ bool plugin_is_url(const char *source)
 	return strstr(source, "://") || strncmp(source, "git@", 4) == 0;
 }
 
-int plugin_clone(const char *url, const char *ref, const char *folder, struct error *err)
+int plugin_git(const char *folder, const char *const *words, struct error *err)
 {
+	const char *const first[] = {
+		"git", "-C", folder ? folder : ".", "-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"};
 	pid_t pid;
 	int status;
-	auto_free char *branch = xasprintf("--branch=%s", ref ? ref : "");
-	const char *const argv[] = {"git",
-	                            "-c",
-	                            "core.hooksPath=/dev/null",
-	                            "-c",
-	                            "protocol.ext.allow=never",
-	                            "clone",
-	                            "--quiet",
-	                            "--depth",
-	                            "1",
-	                            "--no-recurse-submodules",
-	                            ref ? branch : "--single-branch",
-	                            "--",
-	                            url,
-	                            folder,
-	                            NULL};
+	size_t count = 0;
+	while (words[count])
+		count++;
+	auto_free const char **argv = xcalloc(countof(first) + count + 1, sizeof(*argv));
+	memcpy(argv, first, sizeof(first));
+	memcpy(argv + countof(first), words, count * sizeof(*argv));
 	int failure = posix_spawnp(&pid, "git", NULL, NULL, (char *const *)(uintptr_t)argv, environ);
 	if (failure)
 		return error_sys(err, failure, "cannot run git");
@@ -60,9 +52,16 @@ int plugin_clone(const char *url, const char *ref, const char *folder, struct er
 		if (errno != EINTR)
 			return error_sys(err, errno, "git");
 	}
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0
-	               ? 0
-	               : error_set(err, ERR_io, "`git clone` failed; its message is above");
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : error_set(err, ERR_io, "`git %s` failed", words[0]);
+}
+
+int plugin_clone(const char *url, const char *ref, const char *folder, struct error *err)
+{
+	auto_free char *branch = xasprintf("--branch=%s", ref ? ref : "");
+	const char *const words[] = {
+		"clone", "--quiet", "--depth", "1", "--no-recurse-submodules", ref ? branch : "--single-branch",
+		"--",    url,       folder,    NULL};
+	return plugin_git(NULL, words, err);
 }
 
 static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)

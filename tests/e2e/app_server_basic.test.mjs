@@ -59,8 +59,9 @@ test('errors of requests have the texts of codex 0.169', options, async (t) => {
 		// parameters are checked before a method is refused
 		['hooks/list', { cwds: 5 }, 'Invalid request: invalid type: integer `5`, expected a sequence'],
 		['plugin/read', {}, 'Invalid request: missing field `pluginName`'],
-		['plugin/read', { pluginName: 'p' },
-			/^This version of Codex has no methods for marketplaces of plugins \(.*\), so it cannot do `plugin\/read`. Nothing was changed.$/],
+		['plugin/read', { pluginName: 'p' }, 'plugin/read requires exactly one of marketplacePath or remoteMarketplaceName'],
+		['project/delete', { projectId: 'p' },
+			/^This version of Codex has no projects \(.*\), so it cannot do `project\/delete`. Nothing was changed.$/],
 		['account/usage/read', {}, 'codex account authentication required to read token usage'],
 	];
 	for (const [method, params, message] of cases)

@@ -36,7 +36,7 @@ test('a folder is linked, listed and removed', options, async (t) => {
 	const again = await plugin(t, home, 'add', root);
 	assert.deepEqual([again.code, /exists already/.test(again.stderr)], [1, true]);
 	const { installed } = JSON.parse((await plugin(t, home, 'list', '--json')).stdout);
-	assert.deepEqual(installed, [{ name: 'desk', enabled: true, path: path.join(home, 'plugins/desk') }]);
+	assert.deepEqual(installed, [{ name: 'desk', version: '1.0.0', installed: true, enabled: true, path: path.join(home, 'plugins/desk') }]);
 	assert.match((await plugin(t, home, 'list')).stdout, /^desk\tenabled\t/);
 	assert.equal((await plugin(t, home, 'remove', 'desk')).stdout, 'Removed plugin desk.\n');
 	assert.ok(fs.existsSync(path.join(root, '.codex-plugin/plugin.json')), 'the folder itself stays');
@@ -181,21 +181,22 @@ test('a marketplace in a folder: its plugin is listed, copied, used and removed'
 	const marketplaceSource = { sourceType: 'local', source: root };
 	assert.deepEqual(JSON.parse((await market(t, home, 'list', '--json')).stdout), { marketplaces: [{ name: 'shop', root, marketplaceSource }] });
 	assert.deepEqual(await listed(t, home, '--available'), { installed: [], available: [{ pluginId: 'desk@shop', name: 'desk', marketplaceName: 'shop',
-		installed: false, enabled: false, source: { source: 'local', path: `${root}/all/desk` }, marketplaceSource, installPolicy: 'AVAILABLE',
+		version: '1.2.0', installed: false, enabled: false, source: { source: 'local', path: `${root}/all/desk` }, marketplaceSource, installPolicy: 'AVAILABLE',
 		authPolicy: 'ON_USE' }] });
 	const folder = path.join(home, 'plugins/cache/shop/desk/1.2.0');
 	for (let i = 0; i < 2; i++)
 		assert.equal((await plugin(t, home, 'add', 'desk@shop')).stdout, `Added plugin desk@shop.\nInstalled plugin root: ${folder}\n`);
 	assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache')), ['shop']);
 	assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache/shop')), ['desk'], 'the former copy is gone');
-	const installed = [{ pluginId: 'desk@shop', name: 'desk', marketplaceName: 'shop', enabled: true, path: folder }];
+	const bare = { pluginId: 'desk@shop', name: 'desk', marketplaceName: 'shop', version: '1.2.0', installed: true, enabled: true, path: folder };
+	const installed = [{ ...bare, source: { source: 'local', path: `${root}/all/desk` }, marketplaceSource, installPolicy: 'AVAILABLE', authPolicy: 'ON_USE' }];
 	assert.deepEqual(await listed(t, home, '--available'), { installed, available: [] });
 	const run = await codexExec(t, model, ['hi'], { home });
 	assert.match(JSON.stringify(model.requests()[0].body), /Tidies the desk/);
 	assert.ok(!JSON.stringify(model.requests()[0].body).includes('from /'), 'its hook is not trusted');
 	assert.equal(run.code, 0);
 	assert.match((await market(t, home, 'remove', 'shop')).stdout, /^Removed marketplace shop/);
-	assert.deepEqual(await listed(t, home), { installed, available: [] }, 'its plugins stay');
+	assert.deepEqual(await listed(t, home), { installed: [bare], available: [] }, 'its plugins stay');
 	assert.equal((await plugin(t, home, 'remove', 'desk@shop')).stdout, 'Removed plugin desk@shop.\n');
 	assert.deepEqual(await listed(t, home), { installed: [], available: [] });
 	assert.ok(!fs.existsSync(folder));
@@ -285,4 +286,73 @@ test('a project cannot name a marketplace', options, async (t) => {
 	fs.appendFileSync(path.join(home, 'config.toml'), `\n[projects."${cwd}"]\ntrust_level = "trusted"\n`);
 	const { stdout } = await runCodex(t, ['plugin', 'marketplace', 'list', '--json'], { home, cwd });
 	assert.deepEqual(JSON.parse(stdout), { marketplaces: [] });
+});
+
+/** A user's home whose git finds github.com/acme/shop.git in this folder. */
+function gitHome(t, root) {
+	const user = tempDir(t, 'user');
+	fs.writeFileSync(path.join(user, '.gitconfig'), `[url "file://${root}"]\n\tinsteadOf = https://github.com/acme/shop.git\n`);
+	return user;
+}
+
+test('OWNER/REPO is a repository at GitHub, with a branch, and with a part of its folders', options, async (t) => {
+	const home = makeHome(t, null), root = makeMarket(t, [ENTRY, { name: 'two', source: './all/two' }]);
+	fs.mkdirSync(path.join(root, 'all/two'));
+	fs.writeFileSync(path.join(root, 'all/two/data'), 'x');
+	commit(root);
+	const env = { HOME: gitHome(t, root) };
+	const run = (...args) => runCodex(t, ['plugin', 'marketplace', ...args], { home, env });
+	const clone = path.join(home, '.tmp/marketplaces/shop'), source = 'https://github.com/acme/shop.git';
+	const added = await run('add', 'acme/shop@main', '--sparse', '.agents', '--sparse', 'all/desk', '--json');
+	assert.deepEqual(JSON.parse(added.stdout), { marketplaceName: 'shop', installedRoot: clone, alreadyAdded: false }, added.stderr);
+	assert.match(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'),
+		/\[marketplaces\.shop\]\nsource_type = "git"\nsource = "https:\/\/github\.com\/acme\/shop\.git"\nref = "main"\nsparse_paths = \[".agents", "all\/desk"\]/);
+	assert.deepEqual([fs.existsSync(path.join(clone, 'all/desk/skills')), fs.existsSync(path.join(clone, 'all/two'))], [true, false]);
+	const again = await run('add', 'acme/shop', '--ref', 'main', '--sparse', '.agents', '--sparse', 'all/desk');
+	assert.match(again.stdout, /^Marketplace shop is already added from https:/);
+	for (const args of [['acme/shop'], ['acme/shop#main'], ['acme/shop@main', '--sparse', '.agents']])
+		assert.match((await run('add', ...args)).stderr, /already added from .*, or another branch or part/, args.join(' '));
+	assert.deepEqual(JSON.parse((await run('upgrade', '--json')).stdout), { selectedMarketplaces: ['shop'], upgradedRoots: [clone], errors: [] });
+	assert.ok(!fs.existsSync(path.join(clone, 'all/two')), 'an upgrade has the same folders');
+	assert.deepEqual(JSON.parse((await plugin(t, home, 'add', 'desk', '-m', 'shop', '--json')).stdout), { pluginId: 'desk@shop', name: 'desk',
+		marketplaceName: 'shop', version: '1.2.0', installedPath: path.join(home, 'plugins/cache/shop/desk/1.2.0'), authPolicy: 'ON_USE' });
+	const [{ marketplaceSource }] = (await listed(t, home, '--marketplace', 'shop')).installed;
+	assert.deepEqual(marketplaceSource, { sourceType: 'git', source });
+	assert.deepEqual(await listed(t, home, '--marketplace', 'other', '--available'), { installed: [], available: [] });
+	assert.deepEqual(JSON.parse((await plugin(t, home, 'remove', 'desk', '--marketplace', 'shop', '--json')).stdout),
+		{ pluginId: 'desk@shop', name: 'desk', marketplaceName: 'shop' });
+	fs.rmSync(root, { recursive: true });
+	const { errors } = JSON.parse((await run('upgrade', '--json')).stdout);
+	assert.deepEqual(errors, [{ marketplaceName: 'shop', message: '`git clone` failed' }]);
+	assert.deepEqual(JSON.parse((await run('remove', 'shop', '--json')).stdout), { marketplaceName: 'shop', installedRoot: clone });
+	assert.deepEqual(fs.readdirSync(path.join(home, '.tmp/marketplaces')), []);
+});
+
+test('sources that are options, or leave the repository, are refused', options, async (t) => {
+	const home = makeHome(t, null), root = makeMarket(t);
+	for (const [args, why] of [[['acme/shop', '--sparse', '../x'], /`\.\.\/x` is no folder of the repository/], [['acme/shop', '--sparse=-c'], /is no folder/],
+		[['acme/shop', '--sparse', '/etc'], /is no folder/], [['acme/shop#--upload-pack=x'], /is an option|or an option/], [['acme/shop@'], /empty/],
+		[[root, '--sparse', 'a'], /--sparse is for the URL/], [[root, '--ref', 'a'], /--ref is for the URL/],
+		[['none'], /expected owner\/repo, a git URL, or a local/], [['./none'], /cannot open \.\/none/]]) {
+		const { code, stderr } = await market(t, home, 'add', ...args);
+		assert.ok(code && why.test(stderr), `${args}: ${stderr}`);
+	}
+	assert.ok(!fs.existsSync(path.join(home, '.tmp/marketplaces/shop')));
+	assert.equal((await plugin(t, home, 'add', root, '--json')).code, 2);
+});
+
+test('every kind of source is listed as the manifest has it', options, async (t) => {
+	const home = makeHome(t, null), far = { source: 'url', url: 'https://example.com/x.git', ref: 'main', sha: 'abc' };
+	const subdir = { source: 'git-subdir', url: 'https://example.com/x.git', path: 'a/b' }, npm = { source: 'npm', package: 'x', version: '2' };
+	const root = makeMarket(t, [far, subdir, npm, { source: 'odd' }].map((source, i) => ({ name: `p${i}`, source })));
+	await market(t, home, 'add', root);
+	assert.deepEqual((await listed(t, home, '--available')).available.map(({ source, version }) => [source, version]),
+		[[{ ...far, source: 'git' }, null], [subdir, null], [npm, null], [null, null]]);
+});
+
+test('what a killed change has left is removed by the next one', options, async (t) => {
+	const home = makeHome(t, null), root = makeMarket(t);
+	for (const place of ['.tmp/marketplaces/.new-1/.git', 'plugins/cache/.new-2/x']) fs.mkdirSync(path.join(home, place), { recursive: true });
+	assert.equal((await market(t, home, 'add', root)).code, 0);
+	assert.deepEqual([fs.readdirSync(path.join(home, '.tmp/marketplaces')), fs.readdirSync(path.join(home, 'plugins/cache'))], [[], []]);
 });

@@ -423,4 +423,22 @@ test('only the marketplaces and plugins of requirements.toml can be added', opti
 	const both = machine(t, { 'requirements.toml': `${limit}[plugins."desk@shop"]\nenabled = true\n` });
 	assert.equal((await plugin(both, 'add', 'desk@shop')).code, 0);
 	assert.match((await plugin(shop, 'list')).stdout, /^desk@shop\tdisabled\t/);
+
+	const at = { pluginName: 'desk', marketplacePath: path.join(root, '.agents/plugins/marketplace.json') };
+	const asked = async (bin, method, params) => {
+		const server = await startAppServer(t, null, { bin, home, cwd });
+		const result = await server.request(method, params).catch(({ message }) => message);
+		await server.end();
+		return result;
+	};
+	assert.match(await asked(shop, 'plugin/install', at), /requirements\.toml: \[plugins\] does not list `desk@shop`/);
+	for (const [method, params] of [['plugin/install', at], ['marketplace/add', { source: root }]])
+		assert.match(await asked(none, method, params), /requirements\.toml: \[marketplaces\] does not allow the source/);
+	for (const [bin, availability, disabledReason] of [[both, 'AVAILABLE', null], [shop, 'DISABLED_BY_ADMIN', 'disabled_by_admin']]) {
+		const [{ plugins: [listed] }] = (await asked(bin, 'plugin/list', {})).marketplaces;
+		assert.deepEqual([listed.availability, listed.disabledReason], [availability, disabledReason]);
+	}
+	fs.rmSync(path.join(home, 'plugins/cache'), { recursive: true });
+	assert.deepEqual((await asked(none, 'plugin/reconcile', {})).failedMaterializationRemotePluginIds, ['desk@shop']);
+	assert.deepEqual((await asked(both, 'plugin/reconcile', {})).changedPlugins.map(({ id }) => id), ['desk@shop']);
 });

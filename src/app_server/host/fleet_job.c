@@ -100,7 +100,7 @@ static void on_end(const struct process_result *result, void *self)
 		config_view_reload(job->server);
 	if (!has_failed)
 		job->type->on_result(job);
-	else if (!job->request)
+	else if (job->type->on_failure)
 		job->type->on_failure(job, complaint);
 	else if (result->error)
 		rpc_fail_with(job->request, result->error);

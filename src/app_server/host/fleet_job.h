@@ -25,7 +25,7 @@ struct fleet_job_type {
 	void (*on_line)(struct fleet_job *job, struct str line);
 	/* The command has succeeded: answers the request, unless on_line did. */
 	void (*on_result)(struct fleet_job *job);
-	/* The command has failed after on_line answered the request. NULL: it does not answer. */
+	/* The command has failed: answers the request, unless on_line did. NULL: the answer is the complaint. */
 	void (*on_failure)(struct fleet_job *job, const char *complaint);
 };
 

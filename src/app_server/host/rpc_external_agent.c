@@ -53,9 +53,13 @@ static void on_imported(struct fleet_job *job)
 		rpc_reply(job->request, &imported);
 }
 
-/* Clients wait for the end: it has the reason as a failure. */
+/* Clients wait for the end of an import that has begun: it has the reason as a failure. */
 static void on_failure(struct fleet_job *job, const char *complaint)
 {
+	if (job->request) {
+		rpc_fail(job->request, APP_INVALID_REQUEST, "%s", complaint);
+		return;
+	}
 	const enum app_external_agent_config_migration_item_type type =
 		app_external_agent_config_migration_item_type_config;
 	struct app_external_agent_config_import_item_type_failure failure = {

@@ -62,6 +62,13 @@ enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result)
 	return RPC_DONE;
 }
 
+enum rpc_verdict rpc_reply_json(struct rpc_request *request, struct str json)
+{
+	rpc_write_result_json(&request->server->out, request->id, json);
+	finish(request);
+	return RPC_DONE;
+}
+
 enum rpc_verdict rpc_reply_empty(struct rpc_request *request)
 {
 	assert(!request->method->result->word_count);
@@ -170,9 +177,7 @@ static enum rpc_verdict answer(struct rpc_request *request)
 	case APP_REFUSES:
 		return rpc_fail(request, method->code, "%s", method->text);
 	case APP_ANSWERS:
-		rpc_write_result_json(&request->server->out, request->id, str_of(method->text));
-		finish(request);
-		return RPC_DONE;
+		return rpc_reply_json(request, str_of(method->text));
 	default:
 		return rpc_unsupported(request);
 	}

@@ -49,6 +49,8 @@ struct rpc_request {
 enum rpc_verdict rpc_reply(struct rpc_request *request, const void *result);
 /* As rpc_reply, for a method whose result has no fields. */
 enum rpc_verdict rpc_reply_empty(struct rpc_request *request);
+/* As rpc_reply, for a result that is encoded already. */
+enum rpc_verdict rpc_reply_json(struct rpc_request *request, struct str json);
 /* As rpc_reply, for a result with a large list that was encoded on a worker: items (JSON, separated by commas)
  * becomes the content of the list at `path`, which is empty in result. Takes the memory of items. */
 enum rpc_verdict rpc_reply_with_items(struct rpc_request *request, const void *result, const char *path,

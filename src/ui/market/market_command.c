@@ -9,10 +9,12 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "config/config.h"
-#include "config/plugin.h"
 #include "market/market.h"
 #include "ui/cli/terminal.h"
+#include "ui/market/market_rpc.h"
+#include "ui/market/market_shelf.h"
 #include "ui/tools/plugin_command.h"
 
 enum { EXIT_FAILED = 1 };
@@ -34,121 +36,206 @@ static void print_message(const char *kind, const char *text)
 	fprintf(stderr, "%s: %.*s\n", kind, STR_ARG(buf_str(&shown)));
 }
 
-static void add_source(struct json_writer *w, const struct market *market)
+static void add_market_source(struct json_writer *w, const struct market *market)
 {
 	jw_key(w, "marketplaceSource");
+	if (!market) {
+		jw_null(w);
+		return;
+	}
 	jw_object(w);
 	jw_member_cstr(w, "sourceType", market->is_git ? "git" : "local");
 	jw_member_cstr(w, "source", market->source);
 	jw_object_end(w);
 }
 
-/* ---- list --available ---- */
-
-static void add_plugin(struct json_writer *w, const struct market *market, const struct market_plugin *plugin,
-                       const char *id)
+/* Prints the JSON with a newline. */
+static void end_json(struct call *call, struct json_writer *w)
 {
-	jw_object(w);
-	jw_member_cstr(w, "pluginId", id);
-	jw_member_str(w, "name", plugin->name);
-	jw_member_cstr(w, "marketplaceName", market->name);
-	jw_member_bool(w, "installed", false);
-	jw_member_bool(w, "enabled", false);
+	jw_object_end(w);
+	buf_append_char(&call->out, '\n');
+}
+
+/* ---- list ---- */
+
+static void add_some(struct json_writer *w, const char *key, struct str text)
+{
+	if (text.len)
+		jw_member_str(w, key, text);
+}
+
+static void add_origin(const struct market_shelf *shelf, const struct market_entry *entry,
+                       const struct market_plugin *plugin, struct json_writer *w)
+{
+	static const char *const keys[] = {
+		[MARKET_local] = "path", [MARKET_git] = "url", [MARKET_subdir] = "url", [MARKET_npm] = "package"};
+	const struct market_origin origin = market_shelf_origin(shelf, entry, plugin);
 	jw_key(w, "source");
-	if (plugin->folder) {
-		jw_object(w);
-		jw_member_cstr(w, "source", "local");
-		jw_key(w, "path");
-		jw_strf(w, "%s/%s", market->root, plugin->folder);
-		jw_object_end(w);
-	} else {
+	if (origin.place == MARKET_elsewhere) {
 		jw_null(w);
+		return;
 	}
-	add_source(w, market);
-	jw_member_str(w, "installPolicy", plugin->install_policy);
-	jw_member_str(w, "authPolicy", plugin->auth_policy);
+	jw_object(w);
+	jw_member_cstr(w, "source", origin.word);
+	jw_member_str(w, keys[origin.place], origin.where);
+	add_some(w, "path", origin.path);
+	add_some(w, "ref", origin.ref);
+	add_some(w, "sha", origin.sha);
+	add_some(w, "version", origin.more);
 	jw_object_end(w);
 }
 
-static bool is_installed(const struct plugin *list, size_t count, const char *id)
+static void begin_plugin(struct json_writer *w, const char *id)
 {
-	for (size_t i = 0; i < count; i++) {
-		if (strcmp(list[i].name, id) == 0)
-			return true;
-	}
-	return false;
+	struct str market = str_of(id), name = market;
+	str_next_part(&market, '@', &name);
+	jw_object(w);
+	jw_member_cstr(w, "pluginId", id);
+	jw_member_str(w, "name", name);
+	jw_member_str(w, "marketplaceName", market);
 }
 
-static void add_catalog(struct call *call, struct json_writer *w, const struct market *market,
-                        const struct plugin *list, size_t count)
+/* plugin: NULL: no marketplace lists it; installed: NULL: it is not installed. */
+static void add_plugin(const struct market_shelf *shelf, const struct market_entry *entry,
+                       const struct market_plugin *plugin, const struct plugin *installed, struct json_writer *w)
 {
-	struct error err;
-	struct market_catalog catalog;
-	if (market_read(market->root, &call->arena, &catalog, &err) != 0) {
-		best_effort(error_wrap(&err, "marketplace %s", market->name));
-		print_message("warning", err.text);
+	const char *id = installed ? installed->name : market_shelf_id(shelf, entry, plugin);
+	if (!strchr(id, '@')) {
+		plugin_write_linked(installed, shelf->arena, w);
 		return;
 	}
-	for (size_t i = 0; i < catalog.count; i++) {
-		const struct market_plugin *plugin = &catalog.plugins[i];
-		const char *id = arena_printf(&call->arena, "%.*s@%s", STR_ARG(plugin->name), market->name);
-		if (is_installed(list, count, id))
-			continue;
-		if (call->options->is_json)
-			add_plugin(w, market, plugin, id);
-		else
-			buf_printf(&call->out, "%s\tnot installed\t%s\n", id, market->root);
+	begin_plugin(w, id);
+	jw_member_str(w, "version",
+	              installed ? plugin_version(installed, shelf->arena)
+	                        : json_get_str(market_shelf_manifest(shelf, entry, plugin), "version"));
+	jw_member_bool(w, "installed", installed);
+	jw_member_bool(w, "enabled", installed && installed->is_enabled);
+	if (plugin) {
+		add_origin(shelf, entry, plugin, w);
+		add_market_source(w, entry->market);
+		jw_member_str(w, "installPolicy", plugin->install_policy);
+		jw_member_str(w, "authPolicy", plugin->auth_policy);
+	}
+	if (installed)
+		jw_member_cstr(w, "path", installed->root);
+	jw_object_end(w);
+}
+
+/* True if the option --marketplace does not exclude it. */
+static bool is_wanted(const struct call *call, const char *id)
+{
+	const char *at = strchr(id, '@'), *market = call->options->market;
+	return !market || (at && strcmp(at + 1, market) == 0);
+}
+
+static void write_lists(struct call *call, const struct market_shelf *shelf)
+{
+	struct json_writer w = json_writer(&call->out);
+	jw_object(&w);
+	jw_key(&w, "installed");
+	jw_array(&w);
+	for (size_t i = 0; i < shelf->installed_count; i++) {
+		const struct market_entry *entry = NULL;
+		const struct plugin *plugin = &shelf->installed[i];
+		if (is_wanted(call, plugin->name))
+			add_plugin(shelf, entry, market_shelf_find(shelf, plugin->name, &entry), plugin, &w);
+	}
+	jw_array_end(&w);
+	jw_key(&w, "available");
+	jw_array(&w);
+	for (size_t i = 0; i < shelf->count && call->options->lists_available; i++) {
+		const struct market_entry *entry = &shelf->entries[i];
+		for (size_t k = 0; k < entry->catalog.count; k++) {
+			const struct market_plugin *plugin = &entry->catalog.plugins[k];
+			const char *id = market_shelf_id(shelf, entry, plugin);
+			if (is_wanted(call, id) && !market_shelf_installed(shelf, id))
+				add_plugin(shelf, entry, plugin, NULL, &w);
+		}
+	}
+	jw_array_end(&w);
+	end_json(call, &w);
+}
+
+static void print_lists(struct call *call, const struct market_shelf *shelf)
+{
+	for (size_t i = 0; i < shelf->installed_count; i++) {
+		const struct plugin *plugin = &shelf->installed[i];
+		if (is_wanted(call, plugin->name))
+			buf_printf(&call->out, "%s\t%s\t%s\n", plugin->name,
+			           plugin->is_enabled ? "enabled" : "disabled", plugin->root);
+	}
+	for (size_t i = 0; i < shelf->count && call->options->lists_available; i++) {
+		const struct market_entry *entry = &shelf->entries[i];
+		for (size_t k = 0; k < entry->catalog.count; k++) {
+			const char *id = market_shelf_id(shelf, entry, &entry->catalog.plugins[k]);
+			if (is_wanted(call, id) && !market_shelf_installed(shelf, id))
+				buf_printf(&call->out, "%s\tnot installed\t%s\n", id, entry->market->root);
+		}
 	}
 }
 
-static int list_available(struct call *call, struct error *err)
+static int list_plugins(struct call *call, struct error *err)
 {
-	const struct plugin *list;
-	const struct market *markets;
-	const struct toml *tree = config_tree(call->config);
-	struct json_writer w = json_writer(&call->out);
-	size_t count = plugin_list(call->home, tree, &call->arena, &list);
-	size_t market_count = market_list(call->home, tree, &call->arena, &markets);
+	struct market_shelf shelf;
 	(void)err;
-	if (call->options->is_json) {
-		jw_object(&w);
-		jw_key(&w, "installed");
-		plugin_write_installed(list, count, &w);
-		jw_key(&w, "available");
-		jw_array(&w);
+	market_shelf_init(&shelf, call->config, &call->arena);
+	for (size_t i = 0; i < shelf.count; i++) {
+		struct error *failure = &shelf.entries[i].err;
+		if (!failure->text[0])
+			continue;
+		best_effort(error_wrap(failure, "marketplace %s", shelf.entries[i].market->name));
+		print_message("warning", failure->text);
 	}
-	for (size_t i = 0; i < count && !call->options->is_json; i++)
-		buf_printf(&call->out, "%s\t%s\t%s\n", list[i].name, list[i].is_enabled ? "enabled" : "disabled",
-		           list[i].root);
-	for (size_t i = 0; i < market_count; i++)
-		add_catalog(call, &w, &markets[i], list, count);
-	if (call->options->is_json) {
-		jw_array_end(&w);
-		jw_object_end(&w);
-		buf_append_char(&call->out, '\n');
-	}
+	if (call->options->is_json)
+		write_lists(call, &shelf);
+	else
+		print_lists(call, &shelf);
+	market_shelf_finish(&shelf);
 	return 0;
 }
 
 /* ---- add, remove ---- */
 
+/* The id of the plugin: the argument, or the argument and --marketplace. */
+static const char *plugin_id(struct call *call)
+{
+	return call->options->market ? arena_printf(&call->arena, "%s@%s", call->argument, call->options->market)
+	                             : call->argument;
+}
+
 static int add(struct call *call, struct error *err)
 {
-	const char *root;
-	unsigned left = 0;
-	if (market_install(call->config, call->argument, &call->arena, &root, &left, err) != 0)
+	struct market_installed done;
+	const char *id = plugin_id(call);
+	struct json_writer w = json_writer(&call->out);
+	if (market_install(call->config, id, &call->arena, &done, err) != 0)
 		return -(int)err->code;
-	buf_printf(&call->out, "Added plugin %s.\nInstalled plugin root: %s\n", call->argument, root);
-	if (left)
-		buf_printf(&call->out, "%u links or special files are left out.\n", left);
+	if (call->options->is_json) {
+		begin_plugin(&w, id);
+		jw_member_cstr(&w, "version", done.version);
+		jw_member_cstr(&w, "installedPath", done.root);
+		jw_member_str(&w, "authPolicy", done.auth_policy);
+		end_json(call, &w);
+		return 0;
+	}
+	buf_printf(&call->out, "Added plugin %s.\nInstalled plugin root: %s\n", id, done.root);
+	if (done.left)
+		buf_printf(&call->out, "%u links or special files are left out.\n", done.left);
 	return 0;
 }
 
 static int remove_plugin(struct call *call, struct error *err)
 {
-	if (market_uninstall(call->home, call->argument, err) != 0)
+	const char *id = plugin_id(call);
+	struct json_writer w = json_writer(&call->out);
+	if (market_uninstall(call->home, id, err) != 0)
 		return -(int)err->code;
-	buf_printf(&call->out, "Removed plugin %s.\n", call->argument);
+	if (!call->options->is_json) {
+		buf_printf(&call->out, "Removed plugin %s.\n", id);
+		return 0;
+	}
+	begin_plugin(&w, id);
+	end_json(call, &w);
 	return 0;
 }
 
@@ -156,11 +243,28 @@ static int remove_plugin(struct call *call, struct error *err)
 
 static int market_add_call(struct call *call, struct error *err)
 {
-	struct market market;
-	if (market_add(call->config, call->argument, call->options->ref, &call->arena, &market, err) != 0)
+	bool has;
+	const struct cli_list *sparse = &call->options->sparse;
+	struct json_writer w = json_writer(&call->out);
+	struct str *paths = arena_array(&call->arena, struct str, sparse->count + 1);
+	struct market market = {.sparse = paths, .sparse_count = sparse->count};
+	for (size_t i = 0; i < sparse->count; i++)
+		paths[i] = str_of(sparse->items[i]);
+	if (market_source_read(call->argument, call->options->ref, &call->arena, &market, err) != 0 ||
+	    market_add(call->config, &call->arena, &market, &has, err) != 0)
 		return -(int)err->code;
-	buf_printf(&call->out, "Added marketplace %s from %s.\nInstalled marketplace root: %s\n", market.name,
-	           market.source, market.root);
+	if (!call->options->is_json) {
+		buf_printf(&call->out,
+		           has ? "Marketplace %s is already added from %s.\n" : "Added marketplace %s from %s.\n",
+		           market.name, market.source);
+		buf_printf(&call->out, "Installed marketplace root: %s\n", market.root);
+		return 0;
+	}
+	jw_object(&w);
+	jw_member_cstr(&w, "marketplaceName", market.name);
+	jw_member_cstr(&w, "installedRoot", market.root);
+	jw_member_bool(&w, "alreadyAdded", has);
+	end_json(call, &w);
 	return 0;
 }
 
@@ -182,21 +286,66 @@ static int market_list_call(struct call *call, struct error *err)
 		jw_object(&w);
 		jw_member_cstr(&w, "name", list[i].name);
 		jw_member_cstr(&w, "root", list[i].root);
-		add_source(&w, &list[i]);
+		add_market_source(&w, &list[i]);
 		jw_object_end(&w);
 	}
 	jw_array_end(&w);
-	jw_object_end(&w);
-	buf_append_char(&call->out, '\n');
+	end_json(call, &w);
 	return 0;
 }
 
 static int market_remove_call(struct call *call, struct error *err)
 {
-	if (market_remove(call->config, call->argument, err) != 0)
+	struct json_writer w = json_writer(&call->out);
+	const struct market *market =
+		market_find(call->home, config_tree(call->config), str_of(call->argument), &call->arena, err);
+	if (!market || market_remove(call->config, call->argument, err) != 0)
 		return -(int)err->code;
-	buf_printf(&call->out, "Removed marketplace %s. Its plugins stay.\n", call->argument);
+	if (!call->options->is_json) {
+		buf_printf(&call->out, "Removed marketplace %s. Its plugins stay.\n", call->argument);
+		return 0;
+	}
+	jw_object(&w);
+	jw_member_cstr(&w, "marketplaceName", market->name);
+	jw_member_cstr(&w, "installedRoot", market->is_git ? market->root : NULL);
+	end_json(call, &w);
 	return 0;
+}
+
+struct upgrade {
+	VEC(const struct market *) selected, done;
+	VEC(struct error) errors; /* of those that are not done, in their order */
+};
+
+static void write_upgrade(struct call *call, const struct upgrade *upgrade)
+{
+	size_t failed = 0;
+	struct json_writer w = json_writer(&call->out);
+	jw_object(&w);
+	jw_key(&w, "selectedMarketplaces");
+	jw_array(&w);
+	for (size_t i = 0; i < upgrade->selected.count; i++)
+		jw_cstr(&w, upgrade->selected.items[i]->name);
+	jw_array_end(&w);
+	jw_key(&w, "upgradedRoots");
+	jw_array(&w);
+	for (size_t i = 0; i < upgrade->done.count; i++)
+		jw_cstr(&w, upgrade->done.items[i]->root);
+	jw_array_end(&w);
+	jw_key(&w, "errors");
+	jw_array(&w);
+	for (size_t i = 0, k = 0; i < upgrade->selected.count; i++) {
+		if (k < upgrade->done.count && upgrade->done.items[k] == upgrade->selected.items[i]) {
+			k++;
+			continue;
+		}
+		jw_object(&w);
+		jw_member_cstr(&w, "marketplaceName", upgrade->selected.items[i]->name);
+		jw_member_cstr(&w, "message", upgrade->errors.items[failed++].text);
+		jw_object_end(&w);
+	}
+	jw_array_end(&w);
+	end_json(call, &w);
 }
 
 /* A failure does not keep the others from being upgraded; the last one is reported. */
@@ -204,21 +353,31 @@ static int market_upgrade_call(struct call *call, struct error *err)
 {
 	int status = 0;
 	const struct market *list;
+	struct upgrade upgrade = {0};
 	const struct toml *tree = config_tree(call->config);
-	size_t count = market_list(call->home, tree, &call->arena, &list), done = 0;
+	size_t count = market_list(call->home, tree, &call->arena, &list);
 	if (call->argument && !market_find(call->home, tree, str_of(call->argument), &call->arena, err))
 		return -(int)err->code;
 	for (size_t i = 0; i < count; i++) {
 		if (call->argument ? strcmp(list[i].name, call->argument) != 0 : !list[i].is_git)
 			continue;
-		done++;
-		if (market_upgrade(call->config, &list[i], err) != 0)
-			status = error_wrap(err, "%s", list[i].name);
-		else
-			buf_printf(&call->out, "Upgraded marketplace %s.\n", list[i].name);
+		vec_push(&upgrade.selected, &list[i]);
+		if (market_upgrade(call->config, &list[i], err) == 0) {
+			vec_push(&upgrade.done, &list[i]);
+			continue;
+		}
+		vec_push(&upgrade.errors, *err);
+		status = error_wrap(err, "%s", list[i].name);
 	}
-	if (!done)
+	if (call->options->is_json)
+		write_upgrade(call, &upgrade);
+	for (size_t i = 0; i < upgrade.done.count && !call->options->is_json; i++)
+		buf_printf(&call->out, "Upgraded marketplace %s.\n", upgrade.done.items[i]->name);
+	if (!upgrade.selected.count && !call->options->is_json)
 		buf_append_c(&call->out, "There are no marketplaces of git to upgrade.\n");
+	vec_finish(&upgrade.selected);
+	vec_finish(&upgrade.done);
+	vec_finish(&upgrade.errors);
 	return status;
 }
 
@@ -229,7 +388,7 @@ static const struct {
 	int (*run)(struct call *call, struct error *err);
 	bool needs_argument;
 } rows[] = {
-	{"list", NULL, list_available, false},
+	{"list", NULL, list_plugins, false},
 	{"add", NULL, add, true},
 	{"remove", NULL, remove_plugin, true},
 	{"marketplace", "add", market_add_call, true},
@@ -267,7 +426,7 @@ static int run(struct call *call, const struct cli_result *result, struct error 
 		return -(int)err->code;
 	call->config = config;
 	call->home = config_home(config);
-	int status = run_row(call, result, err);
+	int status = call->options->is_rpc ? market_rpc_serve(config, err) : run_row(call, result, err);
 	terminal_text_append(&shown, buf_str(&call->out));
 	if (status == 0)
 		status = fd_write_all(STDOUT_FILENO, shown.data, shown.len, err);
@@ -285,10 +444,12 @@ int market_main(int argc, char **argv)
 	struct call call = {.options = &options};
 	int status = cli_read(&plugin_command, argc, argv, &options, &result);
 	if (status < 0) {
-		status = result.word ? run(&call, &result, &err)
-		                     : error_set(&err, ERR_usage, "codex starts this command");
-		if (status != 0 && err.code == ERR_usage)
+		status = result.word || options.is_rpc ? run(&call, &result, &err)
+		                                       : error_set(&err, ERR_usage, "codex starts this command");
+		if (status != 0 && err.code == ERR_usage && !options.is_rpc)
 			status = cli_print_error(&plugin_command, &err);
+		else if (status != 0 && options.is_rpc)
+			fprintf(stderr, "%s\n", err.text);
 		else if (status != 0)
 			print_message("Error", err.text);
 		status = status < 0 ? EXIT_FAILED : status;

@@ -33,10 +33,15 @@ static const char reserved[] = "cache";
 
 static const struct cli_option rows[] = {
 	{"config", 'c', CLI_LIST, offsetof(struct plugin_options, overrides), "key=value", NULL, NULL},
-	{"json", 0, CLI_FLAG, offsetof(struct plugin_options, is_json), NULL, NULL, "With list: print JSON"},
+	{"json", 0, CLI_FLAG, offsetof(struct plugin_options, is_json), NULL, NULL, "Print JSON"},
 	{"available", 0, CLI_FLAG, offsetof(struct plugin_options, lists_available), NULL, NULL,
          "With list: also the plugins of marketplaces"},
+	{"marketplace", 'm', CLI_TEXT, offsetof(struct plugin_options, market), "NAME", NULL,
+         "With list: only this marketplace; with add and remove: that of the plugin"},
 	{"ref", 0, CLI_TEXT, offsetof(struct plugin_options, ref), "REF", NULL, "With marketplace add: branch or tag"},
+	{"sparse", 0, CLI_LIST, offsetof(struct plugin_options, sparse), "DIR", NULL,
+         "With marketplace add: check out this folder; repeatable"},
+	{"rpc", 0, CLI_FLAG, offsetof(struct plugin_options, is_rpc), NULL, NULL, NULL},
 };
 
 enum { WORD_add, WORD_list, WORD_show, WORD_remove, WORD_marketplace };
@@ -58,10 +63,10 @@ const struct cli_command plugin_command = {
 	.name = "codex plugin",
 	.about = "Add, list and remove plugins: skills, hooks and MCP servers in one folder.",
 	.usage = "Usage: codex plugin add <FOLDER | URL | NAME@MARKETPLACE>\n"
-		 "       codex plugin list [--available] [--json]\n"
+		 "       codex plugin list [--available] [--marketplace NAME] [--json]\n"
 		 "       codex plugin show <NAME[@MARKETPLACE] | FOLDER>\n"
 		 "       codex plugin remove NAME[@MARKETPLACE]\n"
-		 "       codex plugin marketplace add <FOLDER | URL> [--ref REF]\n"
+		 "       codex plugin marketplace add <FOLDER | URL | OWNER/REPO> [--ref REF]\n"
 		 "       codex plugin marketplace list [--json]\n"
 		 "       codex plugin marketplace upgrade [NAME]\n"
 		 "       codex plugin marketplace remove NAME",
@@ -250,37 +255,33 @@ static int remove_plugin(const char *home, const char *name, struct error *err)
 	return 0;
 }
 
-void plugin_write_installed(const struct plugin *list, size_t count, struct json_writer *w)
+void plugin_write_linked(const struct plugin *plugin, struct arena *arena, struct json_writer *w)
 {
-	jw_array(w);
-	for (size_t i = 0; i < count; i++) {
-		struct str rest = str_of(list[i].name), name = rest;
-		bool is_of_market = str_next_part(&rest, '@', &name) && rest.len;
-		jw_object(w);
-		if (is_of_market)
-			jw_member_cstr(w, "pluginId", list[i].name);
-		jw_member_str(w, "name", name);
-		if (is_of_market)
-			jw_member_str(w, "marketplaceName", rest);
-		jw_member_bool(w, "enabled", list[i].is_enabled);
-		jw_member_cstr(w, "path", list[i].root);
-		jw_object_end(w);
-	}
-	jw_array_end(w);
+	jw_object(w);
+	jw_member_cstr(w, "name", plugin->name);
+	jw_member_str(w, "version", plugin_version(plugin, arena));
+	jw_member_bool(w, "installed", true);
+	jw_member_bool(w, "enabled", plugin->is_enabled);
+	jw_member_cstr(w, "path", plugin->root);
+	jw_object_end(w);
 }
 
-static void write_list(const struct plugin *list, size_t count, struct buf *out)
+static void write_list(const struct plugin *list, size_t count, struct arena *arena, struct buf *out)
 {
 	struct json_writer w = json_writer(out);
 	jw_object(&w);
 	jw_key(&w, "installed");
-	plugin_write_installed(list, count, &w);
+	jw_array(&w);
+	for (size_t i = 0; i < count; i++)
+		plugin_write_linked(&list[i], arena, &w);
+	jw_array_end(&w);
 	jw_member_raw(&w, "available", STR("[]"));
 	jw_object_end(&w);
 	buf_append_char(out, '\n');
 }
 
-static int list_plugins(const char *home, bool is_json, struct error *err)
+/* *ret_needs_market: the JSON describes plugins of marketplaces, too; nothing was printed. */
+static int list_plugins(const char *home, bool is_json, bool *ret_needs_market, struct error *err)
 {
 	auto_arena struct arena arena = {0};
 	auto_buf struct buf out, shown;
@@ -292,8 +293,10 @@ static int list_plugins(const char *home, bool is_json, struct error *err)
 	if (!config)
 		return -(int)err->code;
 	size_t count = plugin_list(home, config_tree(config), &arena, &list);
-	if (is_json)
-		write_list(list, count, &out);
+	for (size_t i = 0; i < count && is_json; i++)
+		*ret_needs_market |= strchr(list[i].name, '@') != NULL;
+	if (is_json && !*ret_needs_market)
+		write_list(list, count, &arena, &out);
 	for (size_t i = 0; i < count && !is_json; i++)
 		buf_printf(&out, "%s\t%s\t%s\n", list[i].name, list[i].is_enabled ? "enabled" : "disabled",
 		           list[i].root);
@@ -304,7 +307,8 @@ static int list_plugins(const char *home, bool is_json, struct error *err)
 
 /* ---- the command ---- */
 
-static int run(const struct plugin_options *options, const struct cli_result *result, struct error *err)
+static int run(const struct plugin_options *options, const struct cli_result *result, bool *ret_needs_market,
+               struct error *err)
 {
 	const char *argument = result->positionals.count ? result->positionals.items[0] : NULL;
 	auto_free char *home = config_env_home(err);
@@ -313,11 +317,13 @@ static int run(const struct plugin_options *options, const struct cli_result *re
 	if (!result->word)
 		return error_set(err, ERR_usage, "a command is required: add, list, show, remove or marketplace");
 	if (result->word == &words[WORD_list])
-		return list_plugins(home, options->is_json, err);
+		return list_plugins(home, options->is_json, ret_needs_market, err);
 	if (!argument)
 		return error_set(err, ERR_usage, "%s needs an argument", result->word->word);
 	if (result->word == &words[WORD_show])
 		return show(home, argument, err);
+	if (options->is_json)
+		return error_set(err, ERR_usage, "--json is for lists and for plugins of marketplaces");
 	return result->word == &words[WORD_add] ? add(home, argument, err) : remove_plugin(home, argument, err);
 }
 
@@ -328,8 +334,8 @@ static bool is_of_market(const struct plugin_options *options, const struct cli_
 	if (result->word == &words[WORD_show])
 		return false;
 	if (!result->word || result->word == &words[WORD_list])
-		return result->word && options->lists_available;
-	return result->word == &words[WORD_marketplace] ||
+		return options->is_rpc || (result->word && (options->lists_available || options->market));
+	return options->market || result->word == &words[WORD_marketplace] ||
 	       (strchr(argument, '@') && !strchr(argument, '/') && !plugin_is_url(argument));
 }
 
@@ -339,16 +345,17 @@ int plugin_main(int argc, char **argv)
 	struct cli_result result;
 	struct error err = {0};
 	int status = cli_read(&plugin_command, argc, argv, &options, &result);
-	if (status < 0 && is_of_market(&options, &result))
-		status = fleet_exec(&plugin_command, argc, argv);
-	if (status < 0) {
-		status = run(&options, &result, &err);
+	bool needs_market = status < 0 && is_of_market(&options, &result);
+	if (status < 0 && !needs_market) {
+		status = run(&options, &result, &needs_market, &err);
 		if (status != 0 && err.code == ERR_usage)
 			status = cli_print_error(&plugin_command, &err);
 		else if (status != 0)
 			fprintf(stderr, "Error: %s\n", err.text);
 		status = status < 0 ? EXIT_FAILED : status;
 	}
+	if (needs_market)
+		status = fleet_exec(&plugin_command, argc, argv);
 	cli_finish(&plugin_command, &options, &result);
 	return status;
 }

@@ -5,18 +5,20 @@
 
 #include "ui/cli/cli.h"
 
+struct arena;
 struct json_writer;
 struct plugin;
 
 struct plugin_options {
 	struct cli_list overrides; /* accepted without effect */
-	const char *ref;
-	bool is_json, lists_available;
+	struct cli_list sparse;
+	const char *ref, *market;
+	bool is_json, lists_available, is_rpc;
 };
 
 extern const struct cli_command plugin_command;
 int plugin_main(int argc, char **argv);
-/* Writes the array of plugins that `codex plugin list --json` prints. */
-void plugin_write_installed(const struct plugin *list, size_t count, struct json_writer *w);
+/* Writes a plugin that belongs to no marketplace, as `codex plugin list --json` shows it. */
+void plugin_write_linked(const struct plugin *plugin, struct arena *arena, struct json_writer *w);
 
 #endif

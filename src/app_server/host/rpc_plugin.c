@@ -1,0 +1,52 @@
+/* `codex plugin`, which is in codex-fleet, does what these methods say (ui/market/market_rpc.h) and prints the result.
+ * What it changes counts for threads that start later. */
+#include "app_server/host/fleet_job.h"
+#include "app_server/rpc/server.h"
+#include "base/limits.h"
+#include "config/config.h"
+
+static void on_result(struct fleet_job *job)
+{
+	rpc_reply_json(job->request, buf_str(&job->out));
+}
+
+/* Editors ask for lists when they start: without codex-fleet they are empty, if there are no marketplaces either. */
+static void on_list_failure(struct fleet_job *job, const char *complaint)
+{
+	struct rpc_request *request = job->request;
+	if (config_find(job->server->config, "marketplaces"))
+		rpc_fail(request, APP_INVALID_REQUEST, "%s", complaint);
+	else
+		rpc_reply(request, arena_alloc(&request->arena, request->method->result->size));
+}
+
+static const struct fleet_job_type listing = {.word = "plugin",
+                                              .most = LIMIT_MARKET_TEXT,
+                                              .most_ms = LIMIT_MARKET_MS,
+                                              .on_result = on_result,
+                                              .on_failure = on_list_failure};
+static const struct fleet_job_type reading = {
+	.word = "plugin", .most = LIMIT_MARKET_TEXT, .most_ms = LIMIT_MARKET_MS, .on_result = on_result};
+static const struct fleet_job_type changing = {.word = "plugin",
+                                               .most = LIMIT_MARKET_TEXT,
+                                               .most_ms = LIMIT_MARKET_MS,
+                                               .changes = true,
+                                               .on_result = on_result};
+
+#define SERVE(tag, type)                                                                                    \
+	enum rpc_verdict on_rpc_##tag(struct rpc_request *request, const struct app_##tag##_params *params) \
+	{                                                                                                   \
+		(void)params;                                                                               \
+		return fleet_job_start(request, &type, NULL);                                               \
+	}
+
+SERVE(plugin_list, listing)
+SERVE(plugin_search, listing)
+SERVE(plugin_installed, listing)
+SERVE(plugin_read, reading)
+SERVE(plugin_install, changing)
+SERVE(plugin_uninstall, changing)
+SERVE(plugin_reconcile, changing)
+SERVE(marketplace_add, changing)
+SERVE(marketplace_remove, changing)
+SERVE(marketplace_upgrade, changing)

@@ -1,0 +1,142 @@
+/* A plugin is copied beside its place and moved there when it is complete. */
+#include <string.h>
+
+#include "base/file.h"
+#include "base/json.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "config/config.h"
+#include "config/plugin_files.h"
+#include "import/import_tree.h"
+#include "market/market_priv.h"
+
+/* Splits NAME@MARKETPLACE. */
+static int split(const char *id, struct str *name, struct str *market, struct error *err)
+{
+	const char *at = strchr(id, '@');
+	*name = at ? str_n(id, (size_t)(at - id)) : str_of(id);
+	*market = str_of(at ? at + 1 : "");
+	return plugin_is_name(*name) && plugin_is_name(*market)
+	               ? 0
+	               : error_set(err, ERR_invalid, "`%s` is not NAME@MARKETPLACE", id);
+}
+
+static int find_plugin(const struct market *market, struct str name, struct arena *arena, struct market_plugin *ret,
+                       struct error *err)
+{
+	struct market_catalog catalog;
+	if (market_read(market->root, arena, &catalog, err) != 0)
+		return -(int)err->code;
+	for (size_t i = 0; i < catalog.count; i++) {
+		*ret = catalog.plugins[i];
+		if (!str_eq(ret->name, name))
+			continue;
+		if (str_is(ret->install_policy, "NOT_AVAILABLE"))
+			return error_set(err, ERR_denied, "marketplace `%s` says that `%.*s` is not available",
+			                 market->name, STR_ARG(name));
+		return ret->folder
+		               ? 0
+		               : error_set(err, ERR_unsupported,
+		                           "`%.*s` is not in the folder of marketplace `%s`: `codex plugin add URL` "
+		                           "adds a repository",
+		                           STR_ARG(name), market->name);
+	}
+	return error_set(err, ERR_not_found, "plugin `%.*s` was not found in marketplace `%s`", STR_ARG(name),
+	                 market->name);
+}
+
+/* Checks the plugin's own file and returns its version. */
+static int read_version(const struct import_tree *tree, const struct market_plugin *plugin, struct arena *arena,
+                        const char **ret, struct error *err)
+{
+	const struct json *json;
+	const char *path = arena_printf(arena, "%s/%s/.codex-plugin/plugin.json", tree->path, plugin->folder);
+	if (market_plugin_file(tree, plugin, ".codex-plugin/plugin.json", arena, &json, err) != 0)
+		return -(int)err->code;
+	struct str version = json_get_str(json, "version");
+	*ret = version.len ? arena_cstr(arena, version) : "local";
+	if (!str_eq(json_get_str(json, "name"), plugin->name))
+		return error_set(err, ERR_invalid, "%s does not name the plugin `%.*s`", path, STR_ARG(plugin->name));
+	return plugin_is_name(str_of(*ret))
+	               ? 0
+	               : error_set(err, ERR_invalid, "%s: `version` must consist of letters, digits, `-`, `_` and `.`",
+	                           path);
+}
+
+/* Copies the plugin to `fresh`/VERSION, a folder below the home. */
+static int copy(const struct market *market, const struct market_plugin *plugin, const struct import_tree *home,
+                const char *fresh, struct arena *arena, const char **ret_version, unsigned *ret_left, struct error *err)
+{
+	struct import_tree tree = {.fd = -1};
+	int status = import_tree_open(&tree, market->root, false, err);
+	if (status == 0)
+		status = read_version(&tree, plugin, arena, ret_version, err);
+	if (status == 0) {
+		const struct import_file target = {fresh, *ret_version, 0600, false};
+		status = import_tree_copy(&tree, plugin->folder, home, &target, ret_left, err);
+	}
+	import_tree_close(&tree);
+	return status;
+}
+
+static int place(const struct market *market, const struct market_plugin *plugin, const char *home, struct arena *arena,
+                 struct market_installed *ret, struct error *err)
+{
+	struct error ignored;
+	struct import_tree tree = {.fd = -1};
+	const char *to = arena_printf(arena, "%s/plugins/cache/%s/%.*s", home, market->name, STR_ARG(plugin->name));
+	const char *from = market_beside(arena_printf(arena, "%s/plugins/cache/x", home), arena);
+	int status = market_make_parent(to, err) != 0 ? -(int)err->code : import_tree_open(&tree, home, false, err);
+	if (status == 0)
+		status = copy(market, plugin, &tree, from + strlen(home) + 1, arena, &ret->version, &ret->left, err);
+	import_tree_close(&tree);
+	if (status == 0)
+		status = market_move_in(from, to, err);
+	if (status != 0 && dir_exists(from))
+		best_effort(plugin_remove_tree(from, &ignored));
+	if (status == 0)
+		ret->root = arena_printf(arena, "%s/%s", to, ret->version);
+	return status;
+}
+
+int market_install_from(const struct config *config, const struct market *market, struct str name, struct arena *arena,
+                        struct market_installed *ret, struct error *err)
+{
+	bool ignored;
+	struct market_plugin plugin = {0};
+	const char *home = config_home(config);
+	const char *id = arena_printf(arena, "%.*s@%s", STR_ARG(name), market->name);
+	struct market_record change = {.table = "plugins", .name = id};
+	auto_close int lock = market_lock(home, err);
+	*ret = (struct market_installed){0};
+	if (lock < 0 || market_check_source(config, market, err) != 0 || market_check_plugin(config, id, err) != 0 ||
+	    market_check_new(config, market, arena, &ignored, err) != 0 ||
+	    find_plugin(market, name, arena, &plugin, err) != 0 || place(market, &plugin, home, arena, ret, err) != 0)
+		return -(int)err->code;
+	ret->auth_policy = plugin.auth_policy;
+	return market_record(home, &change, err);
+}
+
+int market_install(const struct config *config, const char *id, struct arena *arena, struct market_installed *ret,
+                   struct error *err)
+{
+	struct str name, from;
+	if (split(id, &name, &from, err) != 0)
+		return -(int)err->code;
+	const struct market *market = market_find(config_home(config), config_tree(config), from, arena, err);
+	return market ? market_install_from(config, market, name, arena, ret, err) : -(int)err->code;
+}
+
+int market_uninstall(const char *home, const char *id, struct error *err)
+{
+	struct str name, market;
+	struct market_record change = {.table = "plugins", .name = id, .removes = true};
+	if (split(id, &name, &market, err) != 0)
+		return -(int)err->code;
+	auto_free char *path = xasprintf("%s/plugins/cache/%.*s/%.*s", home, STR_ARG(market), STR_ARG(name));
+	auto_close int lock = market_lock(home, err);
+	if (lock < 0 || market_record(home, &change, err) != 0)
+		return -(int)err->code;
+	return dir_exists(path) ? plugin_remove_tree(path, err) : 0;
+}
