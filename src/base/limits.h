@@ -83,7 +83,6 @@ enum {
 	LIMIT_MARKET_PLUGINS = 1024,         /* plugins of a marketplace */
 	LIMIT_MARKET_SPARSE = 32,            /* folders of a repository that are checked out */
 	LIMIT_MARKET_TEXT = 8 * MIB,         /* a request about plugins of a client, and its answer */
-	LIMIT_MARKET_MS = 600000,            /* the time for such a request */
 	LIMIT_GOAL_OBJECTIVE = 16 * KIB,     /* bytes of the objective of a goal */
 	LIMIT_GOAL_TURNS = 1000,             /* turns that a goal starts before it is paused */
 	LIMIT_SAMPLES = 64,                  /* pending samples of one history */
@@ -290,15 +289,18 @@ enum {
 	LIMIT_AGENT_ROLES_TEXT = 32 * KIB, /* what the model reads of all roles */
 	LIMIT_AGENT_FILES = 1024,          /* entries of a folder with roles, hidden ones excepted */
 	LIMIT_AGENT_NICKNAME = 64,
-	LIMIT_IMPORT_STATE = 16 * MIB,      /* ~/.claude.json, which has the history of all projects */
-	LIMIT_IMPORT_FILE = 1 * MIB,        /* another file of another agent */
-	LIMIT_IMPORT_NAME = 64,             /* the length of the name of a skill, a server, … of another agent */
-	LIMIT_IMPORT_ENTRIES = 1024,        /* entries of such a folder, servers or events, and files of one skill */
-	LIMIT_IMPORT_TREE = 16 * MIB,       /* the files of one skill */
-	LIMIT_IMPORT_DEPTH = 8,             /* levels of its folders */
-	LIMIT_IMPORT_ITEMS = 256,           /* folders or items in one request for an import */
-	LIMIT_IMPORT_HISTORY = 100,         /* finished imports that are kept */
-	LIMIT_IMPORT_TEXT = 4 * MIB,        /* such a request, and its result */
+	LIMIT_IMPORT_STATE = 16 * MIB, /* ~/.claude.json, which has the history of all projects */
+	LIMIT_IMPORT_FILE = 1 * MIB,   /* another file of another agent */
+	LIMIT_IMPORT_NAME = 64,        /* the length of the name of a skill, a server, … of another agent */
+	LIMIT_IMPORT_ENTRIES = 1024,   /* entries of such a folder, servers or events, and files of one skill */
+	LIMIT_IMPORT_TREE = 16 * MIB,  /* the files of one skill */
+	LIMIT_IMPORT_DEPTH = 8,        /* levels of its folders */
+	LIMIT_IMPORT_ITEMS = 256,      /* folders or items in one request for an import */
+	LIMIT_IMPORT_HISTORY = 100,    /* finished imports that are kept */
+	LIMIT_IMPORT_TEXT = 4 * MIB,   /* such a request, and its result */
+	LIMIT_FLEET_READ_MS =
+		30 * 1000, /* time for a command of codex-fleet that answers a request and changes nothing */
+	LIMIT_FLEET_JOB_MS = 600 * 1000,    /* the same for one that changes something */
 	LIMIT_AGENTS_KEPT = 64,             /* ended subagents that can continue without being reopened */
 	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,    /* items that a call adds after its output, for example one image in
 	                                     * base64 */

@@ -147,7 +147,7 @@ test('without codex-fleet its commands name the package, and print their help ne
 	const { call } = alone(t);
 	for (const [words, ...options] of COMMANDS) {
 		const name = words.join(' '), { status, stdout, stderr } = call([...words, ...options]);
-		assert.deepEqual([status, stdout], [1, '']);
+		assert.deepEqual([status, stdout], [127, '']);
 		assert.equal(stderr, `codex ${name}: cannot find codex-fleet: ` +
 			'install the package codex-c-fleet, or unpack its tarball over this installation\n');
 		const help = call([...words, ...options, '--help']);

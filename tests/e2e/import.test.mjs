@@ -7,6 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { startAppServer } from './lib/app_server.mjs';
+import { isAlive } from './lib/nest.mjs';
 import { codexBin, makeHome, needs, runCodex, tempDir } from './lib/codex.mjs';
 
 const options = needs('app-server');
@@ -420,49 +421,94 @@ test('without codex-fleet a request names what to install', options, async (t) =
 
 // ---- the course of an import ----
 
-/** An import of a skill and then of a setting, which waits for the lock of config.toml; holds it until let go. */
-async function beginSlow(t) {
+/** The process that imports for this CODEX_HOME. */
+const importer = (codex) => Number(fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name)).find((name) => {
+	try {
+		return read('/proc', name, 'cmdline').includes('\0import\0--rpc\0') && read('/proc', name, 'environ').includes(`CODEX_HOME=${codex}\0`);
+	} catch { return false; }
+}));
+
+/** An import of a skill and of a setting, which waits for the lock of config.toml; holds it until let go. */
+async function beginSlow(t, ...types) {
 	const it = await begin(t, { '.claude/skills/one/SKILL.md': '---\nname: one\ndescription: d\n---\n', '.claude/settings.json': { env: { FOO: 'x' } } });
 	const holder = spawn('flock', [it.codex, 'sh', '-c', 'echo held; exec cat'], { stdio: ['pipe', 'pipe', 'ignore'] });
 	t.after(() => holder.kill('SIGKILL'));
 	await new Promise((resolve) => holder.stdout.once('data', resolve));
 	const release = () => new Promise((resolve) => { holder.once('close', resolve); holder.stdin.end(); });
-	const items = ['SKILLS', 'CONFIG'].map((itemType) => ({ itemType, description: '' }));
-	const { importId } = await it.server.request('externalAgentConfig/import', { migrationItems: items });
-	const { params } = await it.server.next('externalAgentConfig/import/progress');
-	assert.deepEqual([params.importId, params.itemTypeResults[0].successes[0].source], [importId, 'one']);
+	const migrationItems = types.map((itemType) => ({ itemType, description: '' }));
+	const { importId } = await it.server.request('externalAgentConfig/import', { migrationItems });
+	if (types[0] === 'SKILLS') {
+		const { params } = await it.server.next('externalAgentConfig/import/progress');
+		assert.deepEqual([params.importId, params.itemTypeResults[0].successes[0].source], [importId, 'one']);
+	}
 	assert.deepEqual(it.server.all('externalAgentConfig/import/completed'), [], 'it goes on');
-	return { ...it, importId, release };
+	return { ...it, importId, release, migrationItems };
 }
+const outcome = ({ params }) => [params.importId, params.itemTypeResults.map(({ itemType, successes, failures }) =>
+	`${itemType} ${successes.length} ${failures.map(({ message }) => message)}`.trim())];
 
 test('progress arrives while the import goes on, after its response', options, async (t) => {
-	const { codex, server, release, importId } = await beginSlow(t);
+	const { codex, server, release, importId } = await beginSlow(t, 'SKILLS', 'CONFIG');
 	assert.doesNotMatch(read(codex, 'config.toml'), /FOO/);
 	await release();
-	const { params } = await server.next('externalAgentConfig/import/completed');
-	assert.deepEqual([params.importId, params.itemTypeResults.map(({ itemType, successes }) => [itemType, successes.length])],
-		[importId, [['SKILLS', 1], ['CONFIG', 1]]]);
+	assert.deepEqual(outcome(await server.next('externalAgentConfig/import/completed')), [importId, ['SKILLS 1', 'CONFIG 1']]);
 	assert.equal((await server.request('config/read', {})).config.shell_environment_policy.set.FOO, 'x');
 	const order = server.messages.map(({ id, method, result }) => method ?? (result?.importId ? 'response' : id));
 	assert.ok(order.indexOf('response') < order.indexOf('externalAgentConfig/import/progress'), order.join());
 });
 
+test('an import is answered before its first item is done, and a second one is refused until its end', options, async (t) => {
+	const { server, release, importId, migrationItems } = await beginSlow(t, 'CONFIG', 'SKILLS');
+	assert.deepEqual(server.all('externalAgentConfig/import/progress'), []);
+	await assert.rejects(server.request('externalAgentConfig/import', { migrationItems }), /^Error: 1 import runs, and no more/);
+	await release();
+	assert.deepEqual(outcome(await server.next('externalAgentConfig/import/completed')), [importId, ['CONFIG 1', 'SKILLS 1']]);
+	const again = await server.request('externalAgentConfig/import', { migrationItems });
+	const [id, results] = outcome(await server.next('externalAgentConfig/import/completed'));
+	assert.deepEqual([id, results.map((line) => line.slice(0, 8))], [again.importId, ['CONFIG 0', 'SKILLS 0']]);
+});
+
 test('an import ends with its client', options, async (t) => {
-	const { codex, server, release } = await beginSlow(t);
+	const { codex, server, release } = await beginSlow(t, 'SKILLS', 'CONFIG');
+	const pid = importer(codex);
+	assert.ok(isAlive(pid));
 	assert.equal((await server.end()).code, 0);
+	assert.ok(!isAlive(pid));
 	await release();
 	assert.doesNotMatch(read(codex, 'config.toml'), /FOO/);
 });
 
-test('an import whose command is killed is completed with the reason', options, async (t) => {
-	const { codex, server, importId } = await beginSlow(t);
-	const pid = fs.readdirSync('/proc').filter((name) => /^\d+$/.test(name)).find((name) => {
-		try {
-			return read('/proc', name, 'cmdline').includes('\0import\0--rpc\0') && read('/proc', name, 'environ').includes(`CODEX_HOME=${codex}\0`);
-		} catch { return false; }
-	});
-	process.kill(Number(pid), 'SIGKILL');
-	const { params } = await server.next('externalAgentConfig/import/completed');
-	assert.deepEqual([params.importId, params.itemTypeResults[0].failures.map(({ message }) => message)], [importId, ['codex import was ended']]);
+test('an import whose command is killed is completed with its results and the reason', options, async (t) => {
+	const { codex, server, importId } = await beginSlow(t, 'SKILLS', 'CONFIG');
+	process.kill(importer(codex), 'SIGKILL');
+	assert.deepEqual(outcome(await server.next('externalAgentConfig/import/completed')), [importId, ['SKILLS 1', 'CONFIG 0 codex import was ended']]);
+	assert.equal((await server.end()).code, 0);
+});
+
+/** An app-server whose codex-fleet is this script. */
+async function withFleet(t, script) {
+	const bin = path.join(tempDir(t, 'bin'), 'codex');
+	fs.copyFileSync(codexBin, bin);
+	fs.writeFileSync(`${bin}-fleet`, `#!/bin/sh\nrequest=$(cat)\nid=$(echo "$request" | sed 's/.*"importId":"\\([^"]*\\)".*/\\1/')\n${script}\n`, { mode: 0o755 });
+	return startAppServer(t, null, { home: makeHome(t, null), bin });
+}
+const LAST = 'echo; echo "{\\"importId\\":\\"$id\\",\\"itemTypeResults\\":[],\\"isLast\\":true}"';
+
+test('each import that has begun is completed once, whatever its command prints', options, async (t) => {
+	const migrationItems = [{ itemType: 'SKILLS', description: '' }];
+	for (const [script, results] of [[`${LAST}; exit 1`, []], ['echo; echo garbage', ['SKILLS 0 codex import printed no last line']],
+		['echo; echo no >&2; exit 3', ['SKILLS 0 no']], [`${LAST}; ${LAST}`, []]]) {
+		const server = await withFleet(t, script);
+		const { importId } = await server.request('externalAgentConfig/import', { migrationItems });
+		assert.deepEqual(outcome(await server.next('externalAgentConfig/import/completed')), [importId, results], script);
+		await server.request('externalAgentConfig/import', { migrationItems: [] }).catch(() => {});
+		assert.equal((await server.end()).code, 0);
+		assert.equal(server.all('externalAgentConfig/import/completed').filter(({ params }) => params.importId === importId).length, 1, script);
+	}
+});
+
+test('a command that does not answer is ended after the time for a request', options, async (t) => {
+	const server = await withFleet(t, 'exec sleep 1000');
+	await assert.rejects(server.request('plugin/list', {}), /codex plugin took longer than 30 seconds and was ended/);
 	assert.equal((await server.end()).code, 0);
 });

@@ -18,8 +18,11 @@ enum { COMPLAINT_MAX = 4096 };
 
 static void destroy(struct fleet_job *job)
 {
+	if (job->server->import == job)
+		job->server->import = NULL;
 	process_destroy(job->process);
 	loop_timer_destroy(job->timer);
+	arena_finish(&job->arena);
 	buf_finish(&job->out);
 	buf_finish(&job->complaint);
 	if (!job->request)
@@ -94,6 +97,8 @@ static void on_end(const struct process_result *result, void *self)
 {
 	auto_arena struct arena arena = {0};
 	struct fleet_job *job = self;
+	enum { EXIT_MISSING = 127 };
+	job->is_missing = result->exit_code == EXIT_MISSING;
 	bool has_failed = result->error || result->exit_code != 0 || job->out.over || job->is_late;
 	const char *complaint = has_failed ? complaint_of(job, result, &arena) : NULL;
 	if (job->type->changes)
@@ -165,9 +170,7 @@ enum rpc_verdict fleet_job_start(struct rpc_request *request, const struct fleet
 		destroy(job);
 		return rpc_fail_with(request, &err);
 	}
-	if (type->most_ms) {
-		job->timer = loop_timer_create(request->server->loop, on_late, job);
-		loop_timer_start(job->timer, type->most_ms);
-	}
+	job->timer = loop_timer_create(request->server->loop, on_late, job);
+	loop_timer_start(job->timer, type->most_ms);
 	return rpc_wait(request, on_cancel, job);
 }

@@ -19,7 +19,7 @@ struct process;
 struct fleet_job_type {
 	const char *word; /* the command */
 	size_t most;      /* bytes of the request, and of the output that is kept */
-	uint64_t most_ms; /* time until the command is killed; 0: not limited */
+	uint64_t most_ms; /* time until the command is killed */
 	bool changes;     /* the configuration may change, also if the command fails: it is read again */
 	/* Takes complete lines from out while the command runs. NULL: the output is for on_result. */
 	void (*on_line)(struct fleet_job *job, struct str line);
@@ -37,13 +37,16 @@ struct fleet_job {
 	const char *list; /* for on_result: the list in the response that the output is; may be NULL */
 	struct buf out;
 	char id[UUID_TEXT_SIZE]; /* the importId */
+	bool is_late;            /* the command was killed after most_ms */
+	bool is_missing;         /* codex-fleet is not installed */
+	struct arena arena;      /* for self */
+	void *self;              /* of on_line */
 	/* private */
 	struct process *process;
-	struct loop_timer *timer; /* NULL: not limited */
+	struct loop_timer *timer;
 	struct buf complaint;
 	struct connection *client;
 	struct client_resource resource; /* once the request is answered */
-	bool is_late;
 };
 
 /* Starts the command for a request, as the last act of its handler. */

@@ -14,7 +14,7 @@ static void on_result(struct fleet_job *job)
 static void on_list_failure(struct fleet_job *job, const char *complaint)
 {
 	struct rpc_request *request = job->request;
-	if (config_find(job->server->config, "marketplaces"))
+	if (!job->is_missing || config_find(job->server->config, "marketplaces"))
 		rpc_fail(request, APP_INVALID_REQUEST, "%s", complaint);
 	else
 		rpc_reply(request, arena_alloc(&request->arena, request->method->result->size));
@@ -22,14 +22,14 @@ static void on_list_failure(struct fleet_job *job, const char *complaint)
 
 static const struct fleet_job_type listing = {.word = "plugin",
                                               .most = LIMIT_MARKET_TEXT,
-                                              .most_ms = LIMIT_MARKET_MS,
+                                              .most_ms = LIMIT_FLEET_READ_MS,
                                               .on_result = on_result,
                                               .on_failure = on_list_failure};
 static const struct fleet_job_type reading = {
-	.word = "plugin", .most = LIMIT_MARKET_TEXT, .most_ms = LIMIT_MARKET_MS, .on_result = on_result};
+	.word = "plugin", .most = LIMIT_MARKET_TEXT, .most_ms = LIMIT_FLEET_READ_MS, .on_result = on_result};
 static const struct fleet_job_type changing = {.word = "plugin",
                                                .most = LIMIT_MARKET_TEXT,
-                                               .most_ms = LIMIT_MARKET_MS,
+                                               .most_ms = LIMIT_FLEET_JOB_MS,
                                                .changes = true,
                                                .on_result = on_result};
 

@@ -18,6 +18,7 @@ struct app_server;
 struct config;
 struct connection;
 struct file_finder;
+struct fleet_job;
 struct mcp_logins;
 struct process_settings;
 struct rpc_message;
@@ -62,6 +63,7 @@ struct app_server {
 	struct account_logins *logins; /* NULL until the first login */
 	struct mcp_logins *mcp_logins; /* the same of MCP servers */
 	struct store_index *store;     /* NULL until the first request about stored threads */
+	struct fleet_job *import;      /* the running import; NULL: none */
 	struct file_finder *finder;    /* NULL until the first file search */
 	/* State of rpc/: */
 	struct rpc_scopes scopes;

@@ -145,6 +145,9 @@ static void try_exec(struct search *search, const char *folder, const char *belo
 	search->path = steal(path);
 }
 
+/* As a shell reports a command that it does not find. */
+enum { EXIT_MISSING = 127 };
+
 static int report(const struct search *search, bool has_own, const char *command)
 {
 	if (search->path)
@@ -156,7 +159,7 @@ static int report(const struct search *search, bool has_own, const char *command
 		        "%s: cannot find codex-fleet: install the package codex-c-fleet, or unpack its tarball over "
 		        "this installation\n",
 		        command);
-	return 1;
+	return search->path || !has_own ? 1 : EXIT_MISSING;
 }
 
 /* argv[0] of codex-fleet has the version, which its main compares with its own. */

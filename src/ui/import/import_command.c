@@ -1,6 +1,6 @@
 /* `codex import`, for people and, with --rpc, for the app-server: it reads {"importId":…,"params":{…}} on standard
- * input and prints the items that it detects, separated by commas; with an importId it prints one line for each
- * imported item when it is done, and a last one with all of them, as the notifications have them. */
+ * input and prints the items that it detects, separated by commas; an import prints an empty line when it begins, one
+ * line for each item when it is done, and a last one with all of them, as the notifications have them. */
 #include "ui/import/import_command.h"
 
 #include <stdio.h>
@@ -152,7 +152,7 @@ static void write_joined(struct import_result *all, size_t count, struct buf *ou
 	}
 }
 
-/* Imports and prints item by item. *all has the results of all that were printed. A reader that has gone ends it. */
+/* Imports and prints item by item. all gets the results of those that were imported. A reader that has gone ends it. */
 static int import_all(struct import *import, struct str id, const struct json *items, struct buf *all,
                       struct error *err)
 {
@@ -239,6 +239,8 @@ static int on_import(struct import *import, const struct json *request, struct b
 		return error_set(err, ERR_unsupported, "Cursor is not supported, only Claude Code");
 	if (!items || !items->count)
 		return 0; /* as codex 0.169, without a notification */
+	if (fd_write_all(STDOUT_FILENO, "\n", 1, err) != 0)
+		return -(int)err->code;
 	int status = import_all(import, id, items, &all, err);
 	if (all.over)
 		return print(&all, err);
