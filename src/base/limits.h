@@ -82,7 +82,6 @@ enum {
 	LIMIT_MARKETS = 64,                  /* marketplaces */
 	LIMIT_MARKET_PLUGINS = 1024,         /* plugins of a marketplace */
 	LIMIT_MARKET_SPARSE = 32,            /* folders of a repository that are checked out */
-	LIMIT_MARKET_TEXT = 8 * MIB,         /* a request about plugins of a client, and its answer */
 	LIMIT_GOAL_OBJECTIVE = 16 * KIB,     /* bytes of the objective of a goal */
 	LIMIT_GOAL_TURNS = 1000,             /* turns that a goal starts before it is paused */
 	LIMIT_SAMPLES = 64,                  /* pending samples of one history */
@@ -103,8 +102,7 @@ enum {
 	LIMIT_CLIENT_COMMANDS = 256,         /* concurrent commands of one client */
 	LIMIT_CLIENT_COMMAND_MS = 10 * 1000, /* default timeout of a client's command */
 	LIMIT_CLIENT_OUTPUT = 1 * MIB,       /* default limit of each output stream of such a command */
-	LIMIT_CLIENT_OUTPUT_KEPT = 16 * MIB, /* the largest limit that a client may request; JSON may need six times
-	                                      * that */
+	LIMIT_CLIENT_OUTPUT_KEPT = 16 * MIB, /* the largest limit that a client may request, before it is JSON */
 	LIMIT_CLIENT_FILE = 64 * MIB,        /* a file read for a client */
 	LIMIT_CLIENT_ENTRIES = 200 * 1000,   /* entries of a folder listed for a client */
 	LIMIT_CLIENT_SEARCHES = 32,          /* search sessions of one client */
@@ -231,8 +229,7 @@ enum {
 	LIMIT_EXEC_SESSIONS = 64,               /* processes of unified exec */
 	LIMIT_EXEC_STDIN = 1 * MIB,             /* pending input of a command */
 	LIMIT_EXEC_LINGERING = 64,              /* ended commands whose output pipe a descendant still holds */
-	LIMIT_COMMANDS = 4096,                  /* commands running at a time; their exit reports must fit into a pipe
-	                                         * of 64 KiB */
+	LIMIT_COMMANDS = 4096,                  /* commands at a time; their exit reports must fit into 64 KiB */
 	LIMIT_STARTS = 256,                     /* started commands that have not reached execve; further ones wait */
 	LIMIT_START_MS = 10 * 1000,             /* time for a started command to reach execve */
 	LIMIT_SPAWN = 8 * MIB,                  /* arguments and environment of one command */
@@ -250,8 +247,7 @@ enum {
 	LIMIT_CALL_ID = 4 * KIB,                /* a tool call's id */
 	LIMIT_WHOLE_CALL = 1 * MIB,             /* arguments that are parsed to see if a fragment begins another call */
 	LIMIT_TOOLS_RUNNING = 16,               /* concurrent tool calls of one response */
-	LIMIT_TOOL_CALLS = 1024,                /* tool calls executed for one response; further ones are answered with
-	                                         * an error */
+	LIMIT_TOOL_CALLS = 1024,                /* tool calls executed for one response; further ones are refused */
 	LIMIT_DYNAMIC_TOOLS = 1024,             /* tools of one client */
 	LIMIT_DYNAMIC_CALL_MS = 60 * 60 * 1000, /* for a client to answer a call of its tool */
 	LIMIT_MCP_SERVERS = 256,                /* MCP servers of one session */
@@ -302,8 +298,7 @@ enum {
 		30 * 1000, /* time for a command of codex-fleet that answers a request and changes nothing */
 	LIMIT_FLEET_JOB_MS = 600 * 1000,    /* the same for one that changes something */
 	LIMIT_AGENTS_KEPT = 64,             /* ended subagents that can continue without being reopened */
-	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,    /* items that a call adds after its output, for example one image in
-	                                     * base64 */
+	LIMIT_TOOL_FOLLOW_UP = 32 * MIB,    /* items that a call adds after its output, such as an image */
 	LIMIT_DEBUG_QUESTIONS = 1024,       /* pending requests of codex debug-client's user */
 	LIMIT_PROTO_CLIENTS = 1024,         /* clients of one codex proto --listen */
 	LIMIT_KEPT_SESSIONS = 256,          /* open sessions of one codex proto --listen http:// */

@@ -11,7 +11,7 @@
 
 /* ---- words ---- */
 
-/* Cuts a branch or tag behind one of the characters off the source. */
+/* Cuts one of the characters, and the branch or tag after it, off the source. */
 static const char *cut_ref(struct str *source, const char *marks, struct arena *arena)
 {
 	for (size_t i = 0; i < source->len; i++) {

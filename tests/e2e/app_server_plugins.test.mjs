@@ -28,7 +28,8 @@ function makeMarket(t, plugins = [], name = 'shop', root = fs.realpathSync(tempD
 		[MANIFEST]: { name, interface: { displayName: 'The Shop' }, plugins: [{ name: 'desk', category: 'Work',
 			source: { source: 'local', path: './all/desk' }, policy: { authentication: 'ON_USE' } }, ...plugins] },
 		'all/desk/.codex-plugin/plugin.json': { name: 'desk', version: '1.2.0', description: 'A desk.', keywords: ['k'],
-			interface: { displayName: 'My Desk', logo: './logo.png', composerIcon: './../../x.png', defaultPrompt: 'Tidy up', capabilities: ['c'] } },
+			interface: { displayName: 'My Desk', logo: './logo.png', composerIcon: './../../x.png', defaultPrompt: 'Tidy up',
+				capabilities: ['c'] } },
 		'all/desk/skills/tidy/SKILL.md': SKILL, 'all/desk/hooks/hooks.json': HOOKS,
 		'all/desk/.mcp.json': { mcpServers: { mine: { command: '${CLAUDE_PLUGIN_ROOT}/server' } } },
 	});
@@ -64,13 +65,15 @@ test('a marketplace is added, listed, read, its plugin installed for later threa
 			'termsOfServiceUrl', 'brandColor', 'composerIcon', 'composerIconUrl', 'logoDark', 'logoUrl', 'logoUrlDark') };
 	const summary = { id: 'desk@shop', name: 'desk', localVersion: '1.2.0', source: { type: 'local', path: folder }, installed: false, enabled: false,
 		installPolicy: 'AVAILABLE', authPolicy: 'ON_USE', availability: 'AVAILABLE', keywords: ['k'], interface: shown, ...nulls('remotePluginId',
-			'version', 'shareContext', 'installedAt', 'installPolicySource', 'mustShowInstallationInterstitial', 'disabledReason', 'eligiblePlanTypes') };
+			'version', 'shareContext', 'installedAt', 'installPolicySource', 'mustShowInstallationInterstitial', 'disabledReason',
+			'eligiblePlanTypes') };
 	assert.deepEqual(desk, summary);
 	assert.deepEqual(await server.request('plugin/installed', {}), LISTS);
 	const { plugin } = await server.request('plugin/read', at);
 	assert.deepEqual(plugin, { marketplaceName: 'shop', marketplacePath: path_of(root), summary, description: 'A desk.', mcpServers: ['mine'],
 		skills: [{ name: 'desk:tidy', description: 'Tidies the desk.', shortDescription: null, interface: null, enabled: true,
-			path: `${folder}/skills/tidy/SKILL.md` }], hooks: [{ key: 'desk@shop:hooks/hooks.json:user_prompt_submit:0:0', eventName: 'userPromptSubmit' }],
+			path: `${folder}/skills/tidy/SKILL.md` }],
+		hooks: [{ key: 'desk@shop:hooks/hooks.json:user_prompt_submit:0:0', eventName: 'userPromptSubmit' }],
 		apps: [], appTemplates: [], ...nulls('shareUrl', 'onboardingSkill', 'scheduledTasks') });
 
 	const turn = async () => {
@@ -166,25 +169,36 @@ test('a search compares letters and digits of names, in pages', options, async (
 test('bad requests are refused with the reason', options, async (t) => {
 	const outside = tempDir(t, 'outside'), server = await start(t);
 	const root = makeMarket(t, [{ name: 'hidden', source: './all/desk', policy: { installation: 'NOT_AVAILABLE' } }, { name: 'gone', source: './all/gone' },
-		{ name: 'link', source: './all/link' }, { name: 'up', source: './../up' }, { name: 'far', source: { source: 'url', url: 'https://127.0.0.1:1/x' } }]);
+		{ name: 'link', source: './all/link' }, { name: 'up', source: './../up' },
+		{ name: 'far', source: { source: 'url', url: 'https://127.0.0.1:1/x' } }]);
 	put(outside, { '.codex-plugin/plugin.json': { name: 'link', description: 'secret' } });
 	fs.symlinkSync(outside, path.join(root, 'all/link'));
 	await server.request('marketplace/add', { source: root });
 	const at = (pluginName, marketplacePath = path_of(root)) => ({ pluginName, marketplacePath });
 	for (const [method, params, why] of [
 		['marketplace/add', { source: ' ' }, /must not be empty/], ['marketplace/add', { source: 'a\0b' }, /must not be empty/],
-		['marketplace/add', { source: outside }, /is no marketplace/], ['marketplace/add', { source: 'acme/x', sparsePaths: ['../x'] }, /no folder of the repository/],
-		['marketplace/add', { source: 'acme/x', refName: '--upload-pack=x' }, /or an option/], ['marketplace/remove', { marketplaceName: 'x' }, /^marketplace `x` is not configured or installed$/],
+		['marketplace/add', { source: outside }, /is no marketplace/],
+		['marketplace/add', { source: 'acme/x', sparsePaths: ['../x'] }, /no folder of the repository/],
+		['marketplace/add', { source: 'acme/x', refName: '--upload-pack=x' }, /or an option/],
+		['marketplace/remove', { marketplaceName: 'x' }, /^marketplace `x` is not configured or installed$/],
 		['marketplace/upgrade', { marketplaceName: 'x' }, /^marketplace `x` is not configured as a Git marketplace$/],
 		['marketplace/upgrade', { marketplaceName: 'shop' }, /^marketplace `shop` is not configured as a Git marketplace$/],
-		['plugin/read', at('desk', '/nowhere/x.json'), /^marketplace file `\/nowhere\/x.json` does not exist$/], ['plugin/read', at('desk', root), /is not the marketplace\.json/],
+		['plugin/read', at('desk', '/nowhere/x.json'), /^marketplace file `\/nowhere\/x.json` does not exist$/],
+		['plugin/read', at('desk', root), /is not the marketplace\.json/],
 		['plugin/read', at('none'), /^plugin `none` was not found in marketplace `shop`$/],
 		['plugin/read', { pluginName: 'x', remoteMarketplaceName: 'y' }, /^read remote plugin details: chatgpt authentication required/],
-		['plugin/install', { pluginName: 'x' }, /requires exactly one of marketplacePath or remoteMarketplaceName/], ['plugin/install', at('none'), /was not found/],
-		['plugin/install', at('hidden'), /not available/], ['plugin/install', at('gone'), /plugin\.json: No such file/], ['plugin/install', at('link'), /symbolic link/],
-		['plugin/install', at('up'), /cross-device/], ['plugin/install', at('far'), /codex plugin add URL/], ['plugin/install', at('../x'), /was not found/],
-		['plugin/uninstall', { pluginId: 'x' }, /^resolve remote plugin before uninstall: chatgpt/], ['plugin/uninstall', { pluginId: '../x@y' }, /is not NAME@MARKETPLACE/],
-	]) await assert.rejects(server.request(method, params), ({ message, code }) => why.test(message) && code === -32600 || assert.fail(`${method}: ${message}`));
+		['plugin/install', { pluginName: 'x' }, /requires exactly one of marketplacePath or remoteMarketplaceName/],
+		['plugin/install', at('none'), /was not found/],
+		['plugin/install', at('hidden'), /not available/], ['plugin/install', at('gone'), /plugin\.json: No such file/],
+		['plugin/install', at('link'), /symbolic link/],
+		['plugin/install', at('up'), /cross-device/], ['plugin/install', at('far'), /codex plugin add URL/],
+		['plugin/install', at('../x'), /was not found/],
+		['plugin/uninstall', { pluginId: 'x' }, /^resolve remote plugin before uninstall: chatgpt/],
+		['plugin/uninstall', { pluginId: '../x@y' }, /is not NAME@MARKETPLACE/],
+	]) {
+		const isRight = ({ message, code }) => why.test(message) && code === -32600;
+		await assert.rejects(server.request(method, params), (error) => isRight(error) || assert.fail(`${method}: ${error.message}`));
+	}
 	assert.equal((await server.request('plugin/read', at('link'))).plugin.description, null, 'nothing is read through a link');
 	fs.writeFileSync(path_of(root), '{');
 	const { marketplaces, marketplaceLoadErrors: [error] } = await server.request('plugin/list', {});
@@ -197,7 +211,8 @@ test('bad requests are refused with the reason', options, async (t) => {
 /** A folder with a git that says that it runs, and waits. */
 function slowGit(t) {
 	const bin = tempDir(t, 'bin');
-	fs.writeFileSync(path.join(bin, 'git'), `#!/bin/sh\necho $$ >> ${bin}/running.new && mv ${bin}/running.new ${bin}/running\nexec cat ${bin}/fifo\n`, { mode: 0o755 });
+	const script = `#!/bin/sh\necho $$ >> ${bin}/running.new && mv ${bin}/running.new ${bin}/running\nexec cat ${bin}/fifo\n`;
+	fs.writeFileSync(path.join(bin, 'git'), script, { mode: 0o755 });
 	execFileSync('mkfifo', [path.join(bin, 'fifo')]);
 	const running = new Promise((resolve) => {
 		const watcher = fs.watch(bin, () => {

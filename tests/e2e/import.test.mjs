@@ -489,7 +489,8 @@ test('an import whose command is killed is completed with its results and the re
 async function withFleet(t, script) {
 	const bin = path.join(tempDir(t, 'bin'), 'codex');
 	fs.copyFileSync(codexBin, bin);
-	fs.writeFileSync(`${bin}-fleet`, `#!/bin/sh\nrequest=$(cat)\nid=$(echo "$request" | sed 's/.*"importId":"\\([^"]*\\)".*/\\1/')\n${script}\n`, { mode: 0o755 });
+	const head = `#!/bin/sh\nrequest=$(cat)\nid=$(echo "$request" | sed 's/.*"importId":"\\([^"]*\\)".*/\\1/')\n`;
+	fs.writeFileSync(`${bin}-fleet`, `${head}${script}\n`, { mode: 0o755 });
 	return startAppServer(t, null, { home: makeHome(t, null), bin });
 }
 const LAST = 'echo; echo "{\\"importId\\":\\"$id\\",\\"itemTypeResults\\":[],\\"isLast\\":true}"';

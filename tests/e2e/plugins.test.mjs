@@ -181,7 +181,8 @@ test('a marketplace in a folder: its plugin is listed, copied, used and removed'
 	const marketplaceSource = { sourceType: 'local', source: root };
 	assert.deepEqual(JSON.parse((await market(t, home, 'list', '--json')).stdout), { marketplaces: [{ name: 'shop', root, marketplaceSource }] });
 	assert.deepEqual(await listed(t, home, '--available'), { installed: [], available: [{ pluginId: 'desk@shop', name: 'desk', marketplaceName: 'shop',
-		version: '1.2.0', installed: false, enabled: false, source: { source: 'local', path: `${root}/all/desk` }, marketplaceSource, installPolicy: 'AVAILABLE',
+		version: '1.2.0', installed: false, enabled: false,
+		source: { source: 'local', path: `${root}/all/desk` }, marketplaceSource, installPolicy: 'AVAILABLE',
 		authPolicy: 'ON_USE' }] });
 	const folder = path.join(home, 'plugins/cache/shop/desk/1.2.0');
 	for (let i = 0; i < 2; i++)
@@ -189,7 +190,8 @@ test('a marketplace in a folder: its plugin is listed, copied, used and removed'
 	assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache')), ['shop']);
 	assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache/shop')), ['desk'], 'the former copy is gone');
 	const bare = { pluginId: 'desk@shop', name: 'desk', marketplaceName: 'shop', version: '1.2.0', installed: true, enabled: true, path: folder };
-	const installed = [{ ...bare, source: { source: 'local', path: `${root}/all/desk` }, marketplaceSource, installPolicy: 'AVAILABLE', authPolicy: 'ON_USE' }];
+	const source = { source: 'local', path: `${root}/all/desk` };
+	const installed = [{ ...bare, source, marketplaceSource, installPolicy: 'AVAILABLE', authPolicy: 'ON_USE' }];
 	assert.deepEqual(await listed(t, home, '--available'), { installed, available: [] });
 	const run = await codexExec(t, model, ['hi'], { home });
 	assert.match(JSON.stringify(model.requests()[0].body), /Tidies the desk/);
@@ -306,7 +308,7 @@ test('OWNER/REPO is a repository at GitHub, with a branch, and with a part of it
 	const added = await run('add', 'acme/shop@main', '--sparse', '.agents', '--sparse', 'all/desk', '--json');
 	assert.deepEqual(JSON.parse(added.stdout), { marketplaceName: 'shop', installedRoot: clone, alreadyAdded: false }, added.stderr);
 	assert.match(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'),
-		/\[marketplaces\.shop\]\nsource_type = "git"\nsource = "https:\/\/github\.com\/acme\/shop\.git"\nref = "main"\nsparse_paths = \[".agents", "all\/desk"\]/);
+		/source_type = "git"\nsource = "https:\/\/github\.com\/acme\/shop\.git"\nref = "main"\nsparse_paths = \[".agents", "all\/desk"\]/);
 	assert.deepEqual([fs.existsSync(path.join(clone, 'all/desk/skills')), fs.existsSync(path.join(clone, 'all/two'))], [true, false]);
 	const again = await run('add', 'acme/shop', '--ref', 'main', '--sparse', '.agents', '--sparse', 'all/desk');
 	assert.match(again.stdout, /^Marketplace shop is already added from https:/);
@@ -330,7 +332,8 @@ test('OWNER/REPO is a repository at GitHub, with a branch, and with a part of it
 
 test('sources that are options, or leave the repository, are refused', options, async (t) => {
 	const home = makeHome(t, null), root = makeMarket(t);
-	for (const [args, why] of [[['acme/shop', '--sparse', '../x'], /`\.\.\/x` is no folder of the repository/], [['acme/shop', '--sparse=-c'], /is no folder/],
+	for (const [args, why] of [[['acme/shop', '--sparse', '../x'], /`\.\.\/x` is no folder of the repository/],
+		[['acme/shop', '--sparse=-c'], /is no folder/],
 		[['acme/shop', '--sparse', '/etc'], /is no folder/], [['acme/shop#--upload-pack=x'], /is an option|or an option/], [['acme/shop@'], /empty/],
 		[[root, '--sparse', 'a'], /--sparse is for the URL/], [[root, '--ref', 'a'], /--ref is for the URL/],
 		[['none'], /expected owner\/repo, a git URL, or a local/], [['./none'], /cannot open \.\/none/]]) {

@@ -12,10 +12,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
-typedef struct app_external_agent_config_import_completed_notification completed_notification;
-typedef struct app_external_agent_config_import_type_result type_result;
-typedef enum app_external_agent_config_migration_item_type item_type;
-
 static void on_list(struct fleet_job *job)
 {
 	const union {
@@ -32,8 +28,8 @@ static const struct fleet_job_type listing = {
 
 /* In the arena of the job. The results are kept for an import that fails. */
 struct course {
-	item_type *items; /* of the request */
-	type_result *results;
+	enum app_external_agent_config_migration_item_type *items; /* of the request */
+	struct app_external_agent_config_import_type_result *results;
 	size_t item_count, result_count, kept; /* kept: bytes of their lines */
 	bool is_completed;
 };
@@ -44,8 +40,10 @@ static void begin(struct fleet_job *job)
 	const struct app_external_agent_config_import_response imported = {str_of(job->id)};
 	struct course *course = arena_new(&job->arena, struct course);
 	course->item_count = params->migration_items_count;
-	course->items = arena_array(&job->arena, item_type, course->item_count + 1);
-	course->results = arena_array(&job->arena, type_result, course->item_count + 1);
+	course->items =
+		arena_array(&job->arena, enum app_external_agent_config_migration_item_type, course->item_count + 1);
+	course->results =
+		arena_array(&job->arena, struct app_external_agent_config_import_type_result, course->item_count + 1);
 	for (size_t i = 0; i < course->item_count; i++)
 		course->items[i] = params->migration_items[i].item_type;
 	job->self = course;
@@ -61,8 +59,8 @@ static void keep(struct fleet_job *job, const struct json *json, size_t size)
 	bool fits = (course->kept += size) <= LIMIT_IMPORT_TEXT;
 	if (course->result_count == course->item_count)
 		return;
-	type_result *to = &course->results[course->result_count];
-	*to = (type_result){.item_type = course->items[course->result_count]};
+	struct app_external_agent_config_import_type_result *to = &course->results[course->result_count];
+	*to = (struct app_external_agent_config_import_type_result){.item_type = course->items[course->result_count]};
 	course->result_count++;
 	if (fits &&
 	    record_decode(&record_app_external_agent_config_import_progress_notification, json, &job->arena, &line,
@@ -83,8 +81,8 @@ static void on_line(struct fleet_job *job, struct str line)
 	if (!json || record_decode(&record_app_external_agent_config_import_progress_notification, json, &arena,
 	                           &progress, &err) != 0)
 		return;
-	const completed_notification completed = {progress.import_id, progress.item_type_results,
-	                                          progress.item_type_results_count};
+	const struct app_external_agent_config_import_completed_notification completed = {
+		progress.import_id, progress.item_type_results, progress.item_type_results_count};
 	if (!json_get_bool(json, "isLast", false)) {
 		keep(job, json, line.len);
 		app_server_notify(job->server, NOTIFY_external_agent_config_import_progress, &progress);
@@ -109,9 +107,11 @@ static void complete(struct fleet_job *job, const char *complaint)
 	if (at && at == course->item_count)
 		at--;
 	failure.item_type = course->items[at];
-	type_result *result = &course->results[course->result_count];
-	*result = (type_result){.failures = &failure, .failures_count = 1, .item_type = failure.item_type};
-	const completed_notification completed = {str_of(job->id), course->results, course->result_count + 1};
+	struct app_external_agent_config_import_type_result *result = &course->results[course->result_count];
+	*result = (struct app_external_agent_config_import_type_result){
+		.failures = &failure, .failures_count = 1, .item_type = failure.item_type};
+	const struct app_external_agent_config_import_completed_notification completed = {
+		str_of(job->id), course->results, course->result_count + 1};
 	app_server_notify(job->server, NOTIFY_external_agent_config_import_completed, &completed);
 }
 

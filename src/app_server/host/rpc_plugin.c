@@ -1,5 +1,5 @@
-/* `codex plugin`, which is in codex-fleet, does what these methods say (ui/market/market_rpc.h) and prints the result.
- * What it changes counts for threads that start later. */
+/* `codex plugin`, which is in codex-fleet, serves these methods (ui/market/market_rpc.h) and prints the result. Its
+ * changes count for threads that start later. */
 #include "app_server/host/fleet_job.h"
 #include "app_server/rpc/server.h"
 #include "base/limits.h"
@@ -21,32 +21,76 @@ static void on_list_failure(struct fleet_job *job, const char *complaint)
 }
 
 static const struct fleet_job_type listing = {.word = "plugin",
-                                              .most = LIMIT_MARKET_TEXT,
+                                              .most = LIMIT_IMPORT_TEXT,
                                               .most_ms = LIMIT_FLEET_READ_MS,
                                               .on_result = on_result,
                                               .on_failure = on_list_failure};
 static const struct fleet_job_type reading = {
-	.word = "plugin", .most = LIMIT_MARKET_TEXT, .most_ms = LIMIT_FLEET_READ_MS, .on_result = on_result};
+	.word = "plugin", .most = LIMIT_IMPORT_TEXT, .most_ms = LIMIT_FLEET_READ_MS, .on_result = on_result};
 static const struct fleet_job_type changing = {.word = "plugin",
-                                               .most = LIMIT_MARKET_TEXT,
+                                               .most = LIMIT_IMPORT_TEXT,
                                                .most_ms = LIMIT_FLEET_JOB_MS,
                                                .changes = true,
                                                .on_result = on_result};
 
-#define SERVE(tag, type)                                                                                    \
-	enum rpc_verdict on_rpc_##tag(struct rpc_request *request, const struct app_##tag##_params *params) \
-	{                                                                                                   \
-		(void)params;                                                                               \
-		return fleet_job_start(request, &type, NULL);                                               \
-	}
+enum rpc_verdict on_rpc_plugin_list(struct rpc_request *request, const struct app_plugin_list_params *params)
+{
+	(void)params;
+	return fleet_job_start(request, &listing, NULL);
+}
 
-SERVE(plugin_list, listing)
-SERVE(plugin_search, listing)
-SERVE(plugin_installed, listing)
-SERVE(plugin_read, reading)
-SERVE(plugin_install, changing)
-SERVE(plugin_uninstall, changing)
-SERVE(plugin_reconcile, changing)
-SERVE(marketplace_add, changing)
-SERVE(marketplace_remove, changing)
-SERVE(marketplace_upgrade, changing)
+enum rpc_verdict on_rpc_plugin_search(struct rpc_request *request, const struct app_plugin_search_params *params)
+{
+	(void)params;
+	return fleet_job_start(request, &listing, NULL);
+}
+
+enum rpc_verdict on_rpc_plugin_installed(struct rpc_request *request, const struct app_plugin_installed_params *params)
+{
+	(void)params;
+	return fleet_job_start(request, &listing, NULL);
+}
+
+enum rpc_verdict on_rpc_plugin_read(struct rpc_request *request, const struct app_plugin_read_params *params)
+{
+	(void)params;
+	return fleet_job_start(request, &reading, NULL);
+}
+
+enum rpc_verdict on_rpc_plugin_install(struct rpc_request *request, const struct app_plugin_install_params *params)
+{
+	(void)params;
+	return fleet_job_start(request, &changing, NULL);
+}
+
+enum rpc_verdict on_rpc_plugin_uninstall(struct rpc_request *request, const struct app_plugin_uninstall_params *params)
+{
+	(void)params;
+	return fleet_job_start(request, &changing, NULL);
+}
+
+enum rpc_verdict on_rpc_plugin_reconcile(struct rpc_request *request, const struct app_plugin_reconcile_params *params)
+{
+	(void)params;
+	return fleet_job_start(request, &changing, NULL);
+}
+
+enum rpc_verdict on_rpc_marketplace_add(struct rpc_request *request, const struct app_marketplace_add_params *params)
+{
+	(void)params;
+	return fleet_job_start(request, &changing, NULL);
+}
+
+enum rpc_verdict on_rpc_marketplace_remove(struct rpc_request *request,
+                                           const struct app_marketplace_remove_params *params)
+{
+	(void)params;
+	return fleet_job_start(request, &changing, NULL);
+}
+
+enum rpc_verdict on_rpc_marketplace_upgrade(struct rpc_request *request,
+                                            const struct app_marketplace_upgrade_params *params)
+{
+	(void)params;
+	return fleet_job_start(request, &changing, NULL);
+}

@@ -18,7 +18,7 @@ static int word_of(const struct enum_type *type, struct str word)
 	return enum_parse(type, word, &value) ? value : 0;
 }
 
-/* A text, or a list of texts; ret is NULL if there is none. */
+/* Returns a text, or a list of texts, as a list; NULL if the value is neither. */
 static struct str *texts_of(const struct json *json, struct arena *arena, size_t *ret_count)
 {
 	size_t count = 0;
