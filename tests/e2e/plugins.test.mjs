@@ -50,10 +50,10 @@ test('a folder is linked, listed and removed', options, async (t) => {
 test('show prints what a plugin brings, before and after it is added', options, async (t) => {
 	const home = makeHome(t, null), files = { 'skills/tidy/SKILL.md': SKILL, 'skills/none/x': '', 'hooks/hooks.json': HOOKS, '.mcp.json': SERVERS };
 	const root = makePlugin(t, 'desk', { ...files, '.codex-plugin/plugin.json': '{"name":"desk","version":"1.0.0","description":"Order\\nFolder: /no"}' });
-	const brings = 'desk 1.0.0\nOrder\\nFolder: /no\nSkills: tidy\nHooks: UserPromptSubmit\nMCP servers: mine, bad\nFolder: ';
-	assert.equal((await plugin(t, home, 'show', root)).stdout, `${brings}${fs.realpathSync(root)}\n`);
+	const brings = 'desk 1.0.0\nHooks: UserPromptSubmit\nMCP servers: mine, bad\nSkills: tidy\nFolder: ', about = '\nOrder\\nFolder: /no\n';
+	assert.equal((await plugin(t, home, 'show', root)).stdout, brings + fs.realpathSync(root) + about);
 	await plugin(t, home, 'add', root);
-	assert.equal((await plugin(t, home, 'show', 'desk')).stdout, `${brings}${home}/plugins/desk\n`);
+	assert.equal((await plugin(t, home, 'show', 'desk')).stdout, `${brings}${home}/plugins/desk${about}`);
 	fs.writeFileSync(path.join(root, '.mcp.json'), '[');
 	assert.match((await plugin(t, home, 'show', 'desk')).stdout, /MCP servers: \S+\.mcp\.json: /);
 	for (const [word, fault] of [['none', /no plugin named `none`/], [home, /is not a plugin/], ['x@y', /no plugin named/]]) {
@@ -62,6 +62,10 @@ test('show prints what a plugin brings, before and after it is added', options, 
 		assert.match(stderr, fault);
 	}
 	assert.equal((await plugin(t, home, 'show')).code, 2);
+	const cwd = path.join(tempDir(t, 'here'), 'x'); // a name does not mean a folder of the repository
+	fs.cpSync(root, path.join(cwd, 'chair@shop'), { recursive: true });
+	const named = await runCodex(t, ['plugin', 'show', 'chair@shop'], { home, cwd });
+	assert.deepEqual([named.code, /no plugin named `chair@shop`/.test(named.stderr)], [1, true]);
 });
 
 test('a repository is cloned, without its hooks, and removed with its files', options, async (t) => {
@@ -72,6 +76,8 @@ test('a repository is cloned, without its hooks, and removed with its files', op
 	git('commit', '-qm', 'one');
 	assert.equal((await plugin(t, home, 'add', `file://${root}`)).stdout, 'Added plugin desk.\n');
 	assert.ok(fs.existsSync(path.join(home, 'plugins/desk/skills/tidy/SKILL.md')));
+	fs.mkdirSync(path.join(home, 'plugins/.new-old/x'), { recursive: true }); // the rest of a clone that was cancelled
+	fs.utimesSync(path.join(home, 'plugins/.new-old'), 1, 1);
 	assert.equal((await plugin(t, home, 'add', `file://${root}`)).code, 1);
 	assert.equal((await plugin(t, home, 'add', `file://${root}-none`)).code, 1);
 	assert.deepEqual(fs.readdirSync(path.join(home, 'plugins')), ['desk'], 'failures leave nothing');

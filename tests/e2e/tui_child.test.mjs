@@ -28,6 +28,22 @@ function write(root, files) {
 	return fs.realpathSync(root);
 }
 
+/** The id that /status shows last. */
+async function sessionOf(term) {
+	const count = () => [...text(term).matchAll(/Session: ([0-9a-f-]{36})/g)];
+	const before = count().length;
+	await closed(term);
+	await enter(term, '/status');
+	await term.until(new RegExp(`(Session: [0-9a-f-]{36}[^]*){${before + 1}}`));
+	await closed(term);
+	return count().at(-1)[1];
+}
+
+/** Waits until another session runs. */
+async function newSession(term, before) {
+	while (await sessionOf(term) === before);
+}
+
 const SKILL = '---\nname: tidy\ndescription: Tidies the desk.\n---\nPut everything away.\n';
 const pluginFiles = (name, more) => ({
 	'.codex-plugin/plugin.json': JSON.stringify({ name, version: '1.2.0', description: 'Keeps order.\nHooks: none' }), 'skills/tidy/SKILL.md': SKILL,
@@ -45,15 +61,15 @@ test('/import shows what there is, and imports it after a yes', fleet, async (t)
 	const term = await startReady(t, model, []);
 	write(term.home, { '.claude/CLAUDE.md': '# My rules\n', '.claude/skills/one/SKILL.md': SKILL });
 	await enter(term, '/import');
-	await term.until(/• Migrate [^]*Import this from Claude Code\?[^]*› 1\. Yes, import it\n {2}2\. No/);
+	await term.until(/• Migrate [^]*Import this from Claude Code\?[^]* 1\. Yes, import it\n› 2\. No/);
 	assert.doesNotMatch(text(term), /codex import --apply/, 'the panel asks instead');
 	assert.ok(!fs.existsSync(path.join(term.home, 'AGENTS.md')));
-	term.type('n');
+	await answer(term, 'n');
 	await closed(term);
 	assert.ok(!fs.existsSync(path.join(term.home, 'AGENTS.md')));
 	await enter(term, '/import');
-	await term.until(/› 1\. Yes, import it/);
-	term.type('\r');
+	await term.until(/1\. Yes, import it/);
+	await answer(term, 'y');
 	await term.until(/imported: /);
 	assert.equal(fs.readFileSync(path.join(term.home, 'AGENTS.md'), 'utf8'), '# My rules\n');
 	await leave(term);
@@ -76,7 +92,7 @@ test('/plugins adds a folder, shows what a plugin brings, turns it off and on, a
 	const term = await startReady(t, model, [], { rows: 40 });
 	await enter(term, '/plugins');
 	await term.until(/Plugins\n[^]*› Add another one …/);
-	term.type('\r');
+	await answer(term, '\r');
 	await term.until(/The folder, the URL of a repository, or NAME@MARKETPLACE/);
 	term.type(root);
 	await term.until(/^› \/\S+plugin/m);
@@ -85,18 +101,19 @@ test('/plugins adds a folder, shows what a plugin brings, turns it off and on, a
 	await closed(term);
 	await enter(term, '/plugins');
 	await term.until(/› desk +enabled/);
-	term.type('\r');
-	await term.until(/^desk \(enabled\)\ndesk 1\.2\.0\nKeeps order\.\\nHooks: none\nSkills: tidy\nHooks: UserPromptSubmit\nMCP servers: mine\nFolder: /m);
+	await answer(term, '\r');
+	await term.until(/^desk \(enabled\)\ndesk 1\.2\.0\nHooks: UserPromptSubmit\nMCP servers: mine\nSkills: tidy\nFolder: /m);
+	await term.until(/^Keeps order\.\\nHooks: none$/m);
 	await term.until(/1\. Turn it off\n {2}2\. Remove it\n› 3\. Back/);
-	term.type('t');
+	await answer(term, 't');
 	await term.until(/• Saved in config\.toml/);
 	assert.match(configOf(term.home), /\[plugins\.desk\]\nenabled = false/);
 	await closed(term);
 	await enter(term, '/plugins');
 	await term.until(/› desk +disabled/);
-	term.type('\r');
+	await answer(term, '\r');
 	await term.until(/1\. Turn it on/);
-	term.type('r');
+	await answer(term, 'r');
 	await term.until(/• Removed plugin desk\./);
 	assert.ok(fs.existsSync(path.join(root, 'skills/tidy/SKILL.md')), 'the folder itself stays');
 	await leave(term);
@@ -111,17 +128,17 @@ test('a plugin of a marketplace is installed, and its skill is there in the next
 	await closed(term);
 	await enter(term, '/plugins');
 	await term.until(/› chair@shop +not installed/);
-	term.type('\r');
+	await answer(term, '\r');
 	await term.until(/^chair@shop \(not installed\)\nchair 1\.2\.0\n[^]*1\. Install it\n› 2\. Back/m);
-	term.type('i');
+	await answer(term, 'i');
 	await term.until(/• Added plugin chair@shop\./);
 	await closed(term);
 	await enter(term, '/skills');
 	await term.until(/No skill was found/);
 	await closed(term);
+	const before = await sessionOf(term);
 	await enter(term, '/new');
-	await term.until(/New session|to continue|resume/i);
-	await term.until(/gpt\S* ?\S* · /);
+	await newSession(term, before);
 	await enter(term, '/skills');
 	await term.until(/\[x\] (chair:)?tidy/);
 	term.type(ESC);
@@ -138,7 +155,7 @@ test('without codex-fleet /plugins says so, and lists what is installed', option
 	const term = await startReady(t, model, [], { home, command: [alone], env: { CODEX_LIBEXEC: '/none' } });
 	await enter(term, '/plugins');
 	await term.until(/■ codex plugin: cannot find codex-fleet: install [^]*› desk +enabled/);
-	term.type(ESC);
+	await answer(term, ESC);
 	await closed(term);
 	await enter(term, '/import');
 	await term.until(/■ codex import: cannot find codex-fleet/);
@@ -154,6 +171,50 @@ test('/plugins refuses other words', options, async (t) => {
 		await enter(term, `/plugins ${words}`);
 		await term.until(new RegExp(`(■ /plugins takes add SOURCE[^]*){${i + 1}}^›$`, 'm'));
 	}
+	await leave(term);
+});
+
+test('what is typed while a child runs answers nothing that opens at its end', fleet, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model, []);
+	write(term.home, { '.claude/CLAUDE.md': '# My rules\n' });
+	await enter(term, '/import');
+	for (const key of 'yes, y') term.type(key);
+	await term.until(/Import this from Claude Code\?/);
+	await answer(term, 'n');
+	await term.until(/^› yes, y$/m);
+	assert.ok(!fs.existsSync(path.join(term.home, 'AGENTS.md')));
+	assert.doesNotMatch(text(term), /imported: /);
+	term.type('\x03');
+	await closed(term);
+	await leave(term);
+});
+
+test('a long description hides nothing that a plugin brings', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const home = makeHome(t, model);
+	const manifest = { name: 'desk', version: 'v'.repeat(20_000), description: 'word '.repeat(20_000) };
+	const root = write(tempDir(t, 'plugin'), pluginFiles('desk', { '.codex-plugin/plugin.json': JSON.stringify(manifest) }));
+	await runCodex(t, ['plugin', 'add', root], { home });
+	const term = await startReady(t, model, [], { home });
+	await enter(term, '/plugins');
+	await term.until(/› desk +enabled/);
+	await answer(term, '\r');
+	await term.until(/Hooks: UserPromptSubmit\nMCP servers: mine\nSkills: tidy\n[^]*1\. Turn it off/);
+	await answer(term, ESC);
+	await closed(term);
+	await leave(term);
+});
+
+test('an output above the limit is a failure, and standard error is cut', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const bin = tempDir(t, 'bin');
+	fs.writeFileSync(path.join(bin, 'git'), '#!/bin/sh\nhead -c 30000000 /dev/zero | tr "\\0" x >&2; exit 1\n', { mode: 0o755 });
+	const term = await startReady(t, model, [], { env: { PATH: `${bin}:${process.env.PATH}` } });
+	await enter(term, '/plugins add http://127.0.0.1:1/x.git');
+	await term.until(/■ x{70}/);
+	await closed(term);
+	assert.ok(text(term).match(/x/g).length <= 64 * 1024 + 100);
 	await leave(term);
 });
 
@@ -235,21 +296,44 @@ test('/daemon starts, lists and stops the background server', { ...options, skip
 	const term = await startReady(t, model, [], { home });
 	await enter(term, '/daemon');
 	await term.until(/^Background server: not running\nSocket: \/[^]*› 1\. Start it\n/m);
-	term.type('\r');
+	await answer(term, '\r');
 	await term.until(/• Background server: running, process \d+, version \d/);
 	await closed(term);
 	await enter(term, '/daemon');
 	await term.until(/› 1\. List the sessions [^]*2\. Stop or restart it …/);
-	term.type('1');
+	await answer(term, '1');
 	await term.until(/[0-9a-f-]{36} {2}tui [^]*In another terminal: codex attach ID/);
 	await closed(term);
 	await enter(term, '/daemon');
 	await term.until(/2\. Stop or restart it …/);
-	term.type('2');
+	await answer(term, '2');
 	await term.until(/Stop the background server\?[^]*› 3\. No/);
 	term.type('s');
 	await term.until(/• Background server: not running/);
 	assert.equal(spawnSync(codexBin, ['app-server', 'daemon', 'status'], { env: cleanEnv(home) }).status, 1);
+	await leave(term);
+});
+
+test('/daemon: a server that hangs can be stopped, and a folder that is gone is not needed', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const home = makeHome(t, model), cwd = tempDir(t, 'gone');
+	atEnd(t, () => spawnSync(codexBin, ['app-server', 'daemon', 'stop'], { env: cleanEnv(home) }));
+	const term = await startReady(t, model, [], { home, cwd });
+	fs.rmSync(cwd, { recursive: true });
+	await enter(term, '/daemon');
+	await term.until(/^Background server: not running\n/m);
+	await answer(term, '1');
+	await term.until(/• Background server: running, process \d+/);
+	await closed(term);
+	const pid = Number(/process (\d+)/.exec(text(term))[1]);
+	process.kill(pid, 'SIGSTOP');
+	await enter(term, '/daemon');
+	await term.until(/1\. List the sessions [^]*2\. Stop or restart it …/);
+	await answer(term, '2');
+	await term.until(/Stop the background server\?/);
+	process.kill(pid, 'SIGCONT');
+	term.type('s');
+	await term.until(/• Background server: not running/);
 	await leave(term);
 });
 
@@ -280,9 +364,11 @@ test('/experimental turns features on and off in config.toml', options, async (t
 	await leave(term);
 });
 
+const PRESET = '[tui.presets.4]\ninput = "first\\nsecond"\nlabel = "My label"\n';
+
 test('/presets keeps prompts and commands, and runs them by their digit', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
-	const term = await startReady(t, model, [], { rows: 40, config: '[tui.presets.4]\ninput = "first\\nsecond"\nlabel = "My label"\n' });
+	const term = await startReady(t, model, [], { rows: 40, config: PRESET });
 	await enter(term, '/presets');
 	await term.until(/› 1\. empty[^]*4\. My label {2,}first\\nsecond/);
 	term.type('n');
@@ -329,14 +415,52 @@ test('/presets keeps prompts and commands, and runs them by their digit', option
 	await leave(term);
 });
 
+test('a preset is replaced after a question, without its label, and a project brings none', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const cwd = write(tempDir(t, 'cwd'), { '.codex/config.toml': '[tui.presets.1]\ninput = "!touch evil"\n[tui.presets.4]\ninput = "!touch evil"\n' });
+	const term = await startReady(t, model, [], { rows: 40, cwd, config: PRESET });
+	await enter(term, '/presets');
+	await term.until(/› 1\. empty[^]*4\. My label {2,}first\\nsecond/);
+	term.type('3'); // a text for this place
+	await term.until(/Write a prompt or a slash command/);
+	term.type('third');
+	await term.until(/^› third/m);
+	term.type('\r');
+	await term.until(/• Saved in config\.toml/);
+	assert.match(configOf(term.home), /\[tui\.presets\.3\]\ninput = "third"/);
+	for (const key of ['n', 'y']) {
+		await closed(term);
+		await enter(term, '/presets');
+		await term.until(/3\. third/);
+		term.type('n');
+		await term.until(/Write a prompt or a slash command/);
+		term.type('fourth');
+		await term.until(/^› fourth/m);
+		term.type('\r');
+		await term.until(/Save in which place\?/);
+		term.type('4');
+		await term.until(/This place is taken\. Replace what is there\?[^]*› 2\. No/);
+		assert.match(configOf(term.home), /My label/);
+		term.type(key);
+	}
+	await term.until(/(Saved in config\.toml[^]*){2}/);
+	assert.match(configOf(term.home), /\[tui\.presets\.4\]\ninput = "fourth"/);
+	assert.doesNotMatch(configOf(term.home), /My label/);
+	assert.ok(!fs.existsSync(path.join(cwd, 'evil')));
+	await closed(term);
+	await leave(term);
+});
+
 test('/model and /permissions take names', options, async (t) => {
 	const model = await startModel(t, [run('touch made'), forever(say('ok'))]);
 	const term = await startReady(t, model, [], { config: 'sandbox_mode = "read-only"\n' });
 	await enter(term, '/model my-model high');
 	await term.until(/• Model changed to my-model high/);
 	await closed(term);
+	await enter(term, '/model high'); // no model is called so, and it would be the one of all new sessions
+	await term.until(/■ \/model takes the name of a model[^]*^›$/m);
 	await enter(term, '/model my-model loud');
-	await term.until(/■ \/model takes the name of a model and a reasoning effort/);
+	await term.until(/(■ \/model takes the name of a model and a reasoning effort[^]*){2}/);
 	await closed(term);
 	await enter(term, '/permissions ask for approval');
 	await term.until(/• Permissions changed to Ask for approval/);
@@ -393,9 +517,9 @@ test('/approve approves one retry of an action that the reviewer denied', option
 	await term.until(/touch second'\n[^]*› 2\. No \(esc\)/);
 	term.type(ESC);
 	await closed(term);
+	const before = await sessionOf(term);
 	await enter(term, '/new');
-	await term.until(/gpt\S* ?\S* · /);
-	await closed(term);
+	await newSession(term, before);
 	await enter(term, '/approve');
 	await term.until(/has denied nothing[^]*has denied nothing/);
 	await leave(term);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -26,7 +27,8 @@
 #include "ui/cli/terminal.h"
 #include "ui/fleet/fleet_options.h"
 
-enum { EXIT_FAILED = 1 };
+/* TEXT_MAX: bytes of each row that `show` prints; STALE_S: age of what a cancelled clone has left. */
+enum { EXIT_FAILED = 1, TEXT_MAX = 160, STALE_S = 24 * 3600 };
 
 /* The folder of the plugins of marketplaces, among those of the others. */
 static const char reserved[] = "cache";
@@ -124,11 +126,29 @@ static int place(const char *plugins, const char *from, bool is_clone, struct er
 	return 0;
 }
 
+/* Removes the rest of clones that were cancelled long ago. */
+static void remove_stale(const char *plugins)
+{
+	struct dirent **entries = NULL;
+	int count = scandir(plugins, &entries, NULL, NULL);
+	for (int i = 0; i < count; i++) {
+		struct stat st;
+		struct error ignored;
+		auto_free char *path = path_join(plugins, entries[i]->d_name);
+		if (strncmp(entries[i]->d_name, ".new-", 5) == 0 && lstat(path, &st) == 0 &&
+		    st.st_mtime < time(NULL) - STALE_S)
+			best_effort(plugin_remove_tree(path, &ignored));
+		free(entries[i]);
+	}
+	free(entries);
+}
+
 static int add_clone(const char *plugins, const char *url, struct error *err)
 {
 	char id[UUID_TEXT_SIZE];
 	struct error ignored;
 	uuid_v7(id);
+	remove_stale(plugins);
 	auto_free char *folder = xasprintf("%s/.new-%s", plugins, id);
 	int status = plugin_clone(url, NULL, folder, err);
 	if (status == 0)
@@ -151,7 +171,8 @@ static int add(const char *home, const char *source, struct error *err)
 
 /* ---- show ---- */
 
-/* Returns the root of an installed plugin, or the folder that the argument names. */
+/* Returns the root of an installed plugin, or the folder that the argument names by a path: a name must not mean a
+ * folder of the repository in which the command runs. */
 static const char *find_root(const char *home, const char *argument, struct arena *arena)
 {
 	const struct plugin *list;
@@ -164,15 +185,32 @@ static const char *find_root(const char *home, const char *argument, struct aren
 		if (strcmp(list[i].name, argument) == 0)
 			return list[i].root;
 	}
-	auto_free char *real = realpath(argument, NULL);
+	auto_free char *real = strchr(argument, '/') ? realpath(argument, NULL) : NULL;
 	return real ? arena_printf(arena, "%s", real) : NULL;
 }
 
-/* On one line: a text of the plugin must not look like another row. */
+/* On one line, and cut: a text of the plugin must not look like another row, or push others out of view. */
 static void add_name(struct buf *out, const char *before, struct str name)
 {
+	bool is_cut = name.len > TEXT_MAX;
 	buf_append_c(out, before);
-	text_append_line(out, name);
+	text_append_line(out, is_cut ? str_n(name.ptr, TEXT_MAX) : name);
+	buf_append_c(out, is_cut ? " …" : "");
+}
+
+/* Adds a row of names, which is cut as well. */
+static void add_row(struct buf *out, const char *title, const struct buf *names)
+{
+	if (!names->len)
+		return;
+	add_name(out, title, buf_str(names));
+	buf_append_char(out, '\n');
+}
+
+static void add_to_row(struct buf *names, struct str name)
+{
+	if (names->len <= TEXT_MAX)
+		buf_printf(names, "%s%.*s", names->len ? ", " : "", STR_ARG(name));
 }
 
 static int is_shown(const struct dirent *entry)
@@ -183,16 +221,18 @@ static int is_shown(const struct dirent *entry)
 static void add_skills(const char *root, struct buf *out)
 {
 	auto_free char *folder = path_join(root, "skills");
+	auto_buf struct buf names;
 	struct dirent **entries = NULL;
-	int count = scandir(folder, &entries, is_shown, alphasort), shown = 0;
+	int count = scandir(folder, &entries, is_shown, alphasort);
+	buf_init(&names, LIMIT_LINE);
 	for (int i = 0; i < count; i++) {
 		auto_free char *file = xasprintf("%s/%s/SKILL.md", folder, entries[i]->d_name);
-		if (shown < LIMIT_SKILLS && file_exists(file))
-			add_name(out, shown++ ? ", " : "Skills: ", str_of(entries[i]->d_name));
+		if (names.len <= TEXT_MAX && file_exists(file))
+			add_to_row(&names, str_of(entries[i]->d_name));
 		free(entries[i]);
 	}
 	free(entries);
-	buf_append_c(out, shown ? "\n" : "");
+	add_row(out, "Skills: ", &names);
 }
 
 /* Adds the names in a table of one of its files; a file that cannot be read is named with the reason. */
@@ -201,14 +241,13 @@ static void add_names(const struct plugin *plugin, const char *file, const char 
 {
 	const struct toml *root;
 	struct error err;
-	const char *between = title;
+	auto_buf struct buf names;
+	buf_init(&names, LIMIT_LINE);
 	if (plugin_read(plugin, file, arena, &root, &err) != 0)
-		buf_printf(out, "%s%s\n", title, err.text);
-	toml_for_each(it, toml_get(root, table)) {
-		add_name(out, between, it->key);
-		between = ", ";
-	}
-	buf_append_c(out, between != title ? "\n" : "");
+		buf_append_c(&names, err.text);
+	toml_for_each(it, toml_get(root, table))
+		add_to_row(&names, it->key);
+	add_row(out, title, &names);
 }
 
 static int show(const char *home, const char *argument, struct error *err)
@@ -221,7 +260,9 @@ static int show(const char *home, const char *argument, struct error *err)
 	buf_init(&out, LIMIT_LINE);
 	buf_init(&shown, 2 * LIMIT_LINE);
 	if (!plugin.root)
-		return error_set(err, ERR_not_found, "no plugin named `%s`, and no such folder", argument);
+		return error_set(err, ERR_not_found,
+		                 "no plugin named `%s` is installed, and it is no path of a folder, such as ./NAME",
+		                 argument);
 	if (read_name(plugin.root, &arena, &name, err) != 0 ||
 	    plugin_read(&plugin, ".codex-plugin/plugin.json", &arena, &manifest, err) != 0)
 		return -(int)err->code;
@@ -229,13 +270,13 @@ static int show(const char *home, const char *argument, struct error *err)
 	buf_append_str(&out, name);
 	if (toml_is(version, TOML_string))
 		add_name(&out, " ", version->text);
-	if (toml_is(about, TOML_string))
-		add_name(&out, "\n", about->text);
 	buf_append_char(&out, '\n');
-	add_skills(plugin.root, &out);
 	add_names(&plugin, "hooks/hooks.json", "hooks", "Hooks: ", &arena, &out);
 	add_names(&plugin, ".mcp.json", "mcpServers", "MCP servers: ", &arena, &out);
+	add_skills(plugin.root, &out);
 	add_name(&out, "Folder: ", str_of(plugin.root));
+	if (toml_is(about, TOML_string))
+		add_name(&out, "\n", about->text);
 	buf_append_char(&out, '\n');
 	terminal_text_append(&shown, buf_str(&out));
 	return fd_write_all(STDOUT_FILENO, shown.data, shown.len, err);

@@ -53,11 +53,16 @@ void tui_ask_destroy(struct tui_ask *ask)
 	free(ask);
 }
 
+static bool needs_rest(const struct tui_panel *panel)
+{
+	return panel->is_request || panel->is_late;
+}
+
 /* Waits until the user has stopped typing before a request is shown. */
 static void show_next(struct tui_ask *ask)
 {
 	uint64_t since = clock_now_ms() - ask->key_ms;
-	ask->is_shown = ask->panels.count && !ask->panels.items[0]->is_request;
+	ask->is_shown = ask->panels.count && !needs_rest(ask->panels.items[0]);
 	ask->drawn_ms = 0;
 	loop_timer_stop(ask->rest);
 	if (ask->panels.count && !ask->is_shown)
@@ -158,7 +163,7 @@ void tui_ask_typed(struct tui_ask *ask)
 static void answer(struct tui_ask *ask)
 {
 	struct tui_panel *panel = ask->panels.items[0];
-	ask->key_ms = panel->is_request ? 0 : clock_now_ms(); /* the key was an answer, not text */
+	ask->key_ms = needs_rest(panel) ? 0 : clock_now_ms(); /* the key was an answer, not text */
 	take_at(ask, 0);
 	ask->answers = panel->seq;
 	panel->class->report(panel);
@@ -170,7 +175,7 @@ void tui_ask_key(struct tui_ask *ask, const struct term_key *key)
 {
 	struct tui_panel *panel = ask->panels.items[0];
 	bool is_early = !ask->drawn_ms || clock_now_ms() - ask->drawn_ms < ASK_READ_MS;
-	if (panel->is_request && is_early)
+	if (needs_rest(panel) && is_early)
 		return;
 	if (panel->class->key(panel, key))
 		answer(ask);

@@ -38,6 +38,7 @@ struct tui_panel {
 	char *id, *task; /* of the request; task: its Task, or NULL; owned by the queue once added */
 	uint64_t seq;    /* its number in the session; 0: none */
 	bool is_request; /* of the engine, so that typing ahead must not answer it */
+	bool is_late;    /* of the user, but it opens by itself: the same holds */
 	enum tui_letters letters;
 };
 

@@ -1,5 +1,4 @@
-/* The words come from this program alone; what the user or a file says is an argument. Standard error is kept apart,
- * because the output may be JSON. */
+/* The words come from this program alone; what the user or a file says is an argument. */
 #include "ui/tui/tui_child.h"
 
 #include <limits.h>
@@ -24,13 +23,17 @@ static void destroy(struct tui_child *child)
 	free(child);
 }
 
-/* A child that was killed at the end of its time, or that sh could not start, may have said nothing. */
+/* A child that was killed at its limit, at the end of its time, or that could not be started, may have said nothing. */
 static void on_end(struct str output, bool is_ok, void *self)
 {
 	struct tui_child *child = self;
+	bool is_large = !is_ok && output.len > GIT_OUTPUT_MAX / 2;
 	auto_free char *fault =
-		xasprintf("%s did not end within %u s, or could not be started", child->name, child->wait_ms / 1000);
-	child->on_done(is_ok || str_trim(output).len ? output : str_of(fault), is_ok, child->self);
+		is_large ? xasprintf("%s printed more than %d MiB", child->name, (int)(GIT_OUTPUT_MAX / MIB))
+			 : xasprintf("%s did not end within %u s, or could not be started", child->name,
+	                             child->wait_ms / 1000);
+	bool has_words = is_ok || (!is_large && str_trim(output).len);
+	child->on_done(has_words ? output : str_of(fault), is_ok, child->self);
 	destroy(child);
 }
 
@@ -45,11 +48,12 @@ static struct tui_git *start(struct loop *loop, const char *cwd, struct tui_chil
                              const struct tui_child_call *call)
 {
 	char path[PATH_MAX];
-	auto_free char *script = xasprintf("{ e=$(\"$2\" %s ${3:+\"$3\"} 2>&1 >&3 3>&-); } 3>&1 || "
-	                                   "{ printf %%s \"$e\"; exit 2; }",
-	                                   call->words);
-	struct tui_git_script what = {
-		.text = script, .argument = find_program(path), .second = call->argument, .wait_ms = child->wait_ms};
+	auto_free char *script = xasprintf("exec \"$2\" %s ${3:+\"$3\"}", call->words);
+	struct tui_git_script what = {.text = script,
+	                              .argument = find_program(path),
+	                              .second = call->argument,
+	                              .wait_ms = child->wait_ms,
+	                              .is_strict = true};
 	return tui_git_start(loop, cwd, &what, on_end, child);
 }
 

@@ -51,7 +51,8 @@ static void add_action(struct buf *out, const struct guardian_action *action)
 		buf_printf(out, "$ %.*s\n\nIn ", STR_ARG(action->command->command));
 		text_append_line(out, action->command->cwd);
 	} else if (action->tag == guardian_action_apply_patch) {
-		buf_append_c(out, "Edits:");
+		buf_append_c(out, "Edits, whose content is in the transcript (ctrl-t), in ");
+		text_append_line(out, action->apply_patch->cwd);
 		for (size_t i = 0; i < action->apply_patch->files_count; i++) {
 			buf_append_c(out, "\n  ");
 			text_append_line(out, action->apply_patch->files[i]);
@@ -61,7 +62,7 @@ static void add_action(struct buf *out, const struct guardian_action *action)
 		text_append_line(out, action->mcp_tool_call->tool_name);
 		buf_append_c(out, " of the MCP server ");
 		text_append_line(out, action->mcp_tool_call->server);
-		buf_append_c(out, ", with the arguments of that call");
+		buf_append_c(out, "; its arguments are in the transcript (ctrl-t)");
 	}
 }
 
@@ -97,6 +98,8 @@ static void show(struct tui *tui, size_t at)
 	text_append_line(&title, denied->rationale); /* of a model: it must not look like the action */
 	buf_append_c(&title, "\n\n");
 	add_action(&title, denied->action);
+	buf_append_c(&title, "\n\nCall ");
+	text_append_line(&title, denied->target_item_id);
 	buf_append_c(&title, "\n\n");
 	struct tui_choices what = {.title = buf_str(&title),
 	                           .items = items,

@@ -28,13 +28,13 @@ struct tui_git {
 	pthread_mutex_t lock;
 	pid_t pid;         /* under lock: the process to kill, 0: none */
 	bool is_cancelled; /* under lock */
-	struct buf output;
-	bool is_ok;
+	struct buf output, errors;
+	bool is_ok, is_strict;
 	tui_git_done_fn on_done; /* NULL: cancelled */
 	void *self;
 };
 
-static pid_t start(const struct tui_git *git, int out)
+static pid_t start(const struct tui_git *git, int out, int errors)
 {
 	auto_free char *script = xasprintf("GIT='" GIT "'; cd -- \"$1\" || exit 9; %s", git->script);
 	const char *argv[] = {"sh", "-c", script, "sh", git->cwd, git->argument, git->second, NULL};
@@ -46,7 +46,10 @@ static pid_t start(const struct tui_git *git, int out)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
 	posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
-	posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+	if (git->is_strict)
+		posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
+	else
+		posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &all);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
@@ -57,52 +60,80 @@ static pid_t start(const struct tui_git *git, int out)
 	return pid;
 }
 
+/* Reads what there is. At the end the descriptor becomes -1, which poll ignores. */
+static void read_some(struct pollfd *end, struct buf *to)
+{
+	char bytes[16 * KIB];
+	ssize_t n = end->revents ? read(end->fd, bytes, sizeof(bytes)) : -1;
+	if (n > 0 && !to->over)
+		buf_append(to, bytes, (size_t)n);
+	if (n == 0 || (n < 0 && end->revents && errno != EINTR && errno != EAGAIN))
+		end->fd = -1;
+}
+
 /* Reads until the end, the limit, or the time; true at the end. */
-static bool read_all(struct tui_git *git, int in)
+static bool read_all(struct tui_git *git, int in, int errors)
 {
 	uint64_t until = clock_now_ms() + git->wait_ms, now;
-	char bytes[16 * KIB];
-	while ((now = clock_now_ms()) < until) {
-		struct pollfd wait = {.fd = in, .events = POLLIN};
-		ssize_t n = poll(&wait, 1, (int)(until - now)) > 0 ? read(in, bytes, sizeof(bytes)) : -1;
-		if (n == 0)
-			return true;
-		if (n > 0)
-			buf_append(&git->output, bytes, (size_t)n);
-		if (git->output.over || (n < 0 && errno != EINTR && errno != EAGAIN))
+	struct pollfd ends[] = {{.fd = in, .events = POLLIN}, {.fd = errors, .events = POLLIN}};
+	while ((ends[0].fd >= 0 || ends[1].fd >= 0) && !git->output.over) {
+		if ((now = clock_now_ms()) >= until ||
+		    (poll(ends, countof(ends), (int)(until - now)) < 0 && errno != EINTR))
 			return false;
+		read_some(&ends[0], &git->output);
+		read_some(&ends[1], &git->errors);
 	}
-	return false;
+	return !git->output.over;
 }
 
 /* Starts the script unless it is cancelled; from here on a cancellation kills it. */
-static pid_t start_killable(struct tui_git *git, int out)
+static pid_t start_killable(struct tui_git *git, int out, int errors)
 {
 	pthread_mutex_lock(&git->lock);
-	pid_t pid = git->is_cancelled ? -1 : start(git, out);
+	pid_t pid = git->is_cancelled ? -1 : start(git, out, errors);
 	git->pid = pid > 0 ? pid : 0;
 	pthread_mutex_unlock(&git->lock);
 	return pid;
 }
 
+/* Waits for a script that was started. */
+static void judge(struct tui_git *git, pid_t pid, bool is_whole)
+{
+	int status = 0;
+	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	bool is_end = pid > 0 && is_whole && WIFEXITED(status);
+	if (git->is_strict)
+		git->is_ok = is_end && WEXITSTATUS(status) == 0;
+	else
+		git->is_ok = pid > 0 && (git->output.over || (is_end && WEXITSTATUS(status) <= 1));
+	if (git->is_strict && !git->is_ok)
+		buf_append_str(&git->output, buf_str(&git->errors));
+}
+
 static void on_work(void *self)
 {
 	struct tui_git *git = self;
-	int pipe[2], status = 0;
-	if (host_pipe(pipe) != 0)
+	int out[2], errors[2];
+	if (host_pipe(out) != 0)
 		return;
-	pid_t pid = start_killable(git, pipe[1]);
-	close(pipe[1]);
-	bool is_whole = pid > 0 && read_all(git, pipe[0]);
-	close(pipe[0]);
+	if (host_pipe(errors) != 0) {
+		close(out[0]);
+		close(out[1]);
+		return;
+	}
+	pid_t pid = start_killable(git, out[1], errors[1]);
+	close(out[1]);
+	close(errors[1]);
+	bool is_whole = pid > 0 && read_all(git, out[0], errors[0]);
+	close(out[0]);
+	close(errors[0]);
 	if (pid > 0 && !is_whole)
 		kill(-pid, SIGKILL);
 	pthread_mutex_lock(&git->lock);
 	git->pid = 0;
 	pthread_mutex_unlock(&git->lock);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	git->is_ok = pid > 0 && (git->output.over || (is_whole && WIFEXITED(status) && WEXITSTATUS(status) <= 1));
+	judge(git, pid, is_whole);
 }
 
 static void on_end(void *self)
@@ -111,6 +142,7 @@ static void on_end(void *self)
 	if (git->on_done)
 		git->on_done(buf_str(&git->output), git->is_ok, git->self);
 	buf_finish(&git->output);
+	buf_finish(&git->errors);
 	pthread_mutex_destroy(&git->lock);
 	free(git->cwd);
 	free(git->script);
@@ -126,6 +158,8 @@ struct tui_git *tui_git_start(struct loop *loop, const char *cwd, const struct t
 	git->cwd = xstrdup(cwd);
 	git->script = xstrdup(script->text);
 	git->argument = script->argument ? xstrdup(script->argument) : NULL;
+	git->is_strict = script->is_strict;
+	buf_init(&git->errors, GIT_ERRORS_MAX);
 	git->second = script->second ? xstrdup(script->second) : NULL;
 	git->wait_ms = script->wait_ms ? script->wait_ms : GIT_WAIT_MS;
 	pthread_mutex_init(&git->lock, NULL);

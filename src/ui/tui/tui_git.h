@@ -13,16 +13,19 @@
 struct loop;
 struct tui_git;
 
-enum { GIT_OUTPUT_MAX = 4 * MIB, GIT_WAIT_MS = 20000 };
+enum { GIT_OUTPUT_MAX = 4 * MIB, GIT_ERRORS_MAX = 64 * KIB, GIT_WAIT_MS = 20000 };
 
 struct tui_git_script {
 	const char *text;     /* for sh, with git as "$GIT"; it runs in cwd */
 	const char *argument; /* its "$2", or NULL */
 	const char *second;   /* its "$3", or NULL */
 	unsigned wait_ms;     /* its time; 0: GIT_WAIT_MS */
+	/* Only 0 is a success, and only if the output is within the limit; after a failure standard error follows the
+	 * output, at most GIT_ERRORS_MAX. Otherwise standard error is dropped. */
+	bool is_strict;
 };
 
-/* is_ok: git ran and ended with 0 or 1. Borrowed. */
+/* is_ok: git ran and ended with 0 or 1; see is_strict. Borrowed. */
 typedef void (*tui_git_done_fn)(struct str output, bool is_ok, void *self);
 
 /* Copies what script and cwd refer to. */

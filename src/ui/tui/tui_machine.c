@@ -1,6 +1,7 @@
 /* Commands of codex in children, and what is on this machine: /daemon, the background server of this CODEX_HOME and the
  * sessions that a terminal can be attached to; /import, what `codex import` finds, which is imported after a yes. */
 #include "base/arena.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -11,19 +12,25 @@
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_priv.h"
 
-enum { DAEMON_WAIT_MS = 60 * 1000 };
+enum { DAEMON_WAIT_MS = 60 * 1000, SHOWN_MAX = 64 * KIB };
 
 /* ---- children ---- */
 
 void tui_run_show(struct tui *tui, struct str output, bool is_ok)
 {
 	struct str text = str_trim_end(output);
-	if (text.len > LIMIT_PROMPT)
-		text.len = LIMIT_PROMPT;
+	if (text.len > SHOWN_MAX)
+		text.len = SHOWN_MAX;
 	if (is_ok && text.len)
 		tui_cells_note(tui->cells, text);
 	else if (!is_ok)
 		tui_cells_fail(tui->cells, text);
+}
+
+void tui_run_ask(struct tui *tui, struct tui_panel *panel)
+{
+	panel->is_late = true;
+	tui_ask_add(tui->ask, panel);
 }
 
 static void on_ran(struct str output, bool is_ok, void *self)
@@ -42,7 +49,8 @@ void tui_run(struct tui *tui, const struct tui_child_call *call, tui_ran_fn on_e
 		return;
 	}
 	tui->on_ran = on_end;
-	tui->child = tui_child_start(tui->loop, tui->cwd, call, on_ran, tui);
+	/* the folder may be gone, or on another machine */
+	tui->child = tui_child_start(tui->loop, dir_exists(tui->cwd) ? tui->cwd : "/", call, on_ran, tui);
 }
 
 bool tui_run_cancel(struct tui *tui)
@@ -63,31 +71,34 @@ static void add_member(struct buf *out, const char *name, struct str value)
 		buf_printf(out, "%s%.*s", name, STR_ARG(value));
 }
 
-/* The result is one line of JSON, after a failure a sentence. */
-static void describe(struct str output, struct buf *out, bool *ret_runs)
+/* The result is one line of JSON, or a sentence; after a failure there may be more. */
+enum daemon_state { DAEMON_absent, DAEMON_runs, DAEMON_unknown };
+
+static enum daemon_state describe(struct str output, struct buf *out)
 {
 	auto_arena struct arena arena = {0};
-	const struct json *state = json_parse_copy(&arena, str_trim(output), &(struct error){0});
+	struct str rest = output, line = STR("");
+	str_next_line(&rest, &line);
+	const struct json *state = json_parse_copy(&arena, line, &(struct error){0});
 	struct str status = json_get_str(state, "status");
 	long long pid = json_get_i64(state, "pid", 0);
-	*ret_runs = pid > 0;
 	if (!status.len) {
 		buf_printf(out, "Background server: %.*s", STR_ARG(str_trim(output)));
-		return;
+		return DAEMON_unknown;
 	}
 	buf_append_c(out, pid ? "Background server: running" : "Background server: not running");
 	if (pid)
 		buf_printf(out, ", process %lld", pid);
 	add_member(out, ", version ", json_get_str(state, "appServerVersion"));
 	add_member(out, "\nSocket: ", json_get_str(state, "socketPath"));
+	return pid > 0 ? DAEMON_runs : DAEMON_absent;
 }
 
 static void on_changed(struct tui *tui, struct str output, bool is_ok)
 {
 	auto_buf struct buf text;
-	bool runs;
 	buf_init(&text, LIMIT_LINE);
-	describe(output, &text, &runs);
+	describe(output, &text);
 	tui_run_show(tui, buf_str(&text), is_ok);
 }
 
@@ -115,8 +126,8 @@ static void on_stop_chosen(const struct tui_chosen *chosen, void *self)
 		tui_run(self, chosen->at == 0 ? &stop : &restart, on_changed);
 }
 
-static void ask(struct tui *tui, struct str title, const struct tui_choice *items, size_t count,
-                tui_chosen_fn on_chosen)
+static struct tui_panel *choice(struct tui *tui, struct str title, const struct tui_choice *items, size_t count,
+                                tui_chosen_fn on_chosen)
 {
 	struct tui_choices what = {.title = title,
 	                           .items = items,
@@ -125,20 +136,21 @@ static void ask(struct tui *tui, struct str title, const struct tui_choice *item
 	                           .hint = "  enter select · esc back",
 	                           .on_chosen = on_chosen,
 	                           .self = tui};
-	tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
+	return tui_choice_create(&what, STR_NONE, NULL);
 }
 
 static void on_running_chosen(const struct tui_chosen *chosen, void *self)
 {
 	static const struct tui_choice items[] = {
 		{"Yes, stop it", NULL, 's'}, {"Yes, restart it", NULL, 'r'}, {"No", NULL, 'n'}};
+	struct tui *tui = self;
 	if (chosen->at == 0)
-		tui_run(self, &sessions, on_sessions);
+		tui_run(tui, &sessions, on_sessions);
 	else if (chosen->at == 1)
-		ask(self,
-		    STR("Stop the background server?\nIts sessions end, also in the middle of a turn; they can "
-		        "be resumed.\n"),
-		    items, countof(items), on_stop_chosen);
+		tui_ask_add(tui->ask, choice(tui,
+		                             STR("Stop the background server?\nIts sessions end, also in the middle of "
+		                                 "a turn; they can be resumed.\n"),
+		                             items, countof(items), on_stop_chosen));
 }
 
 static void on_absent_chosen(const struct tui_chosen *chosen, void *self)
@@ -157,15 +169,12 @@ static void on_status(struct tui *tui, struct str output, bool is_ok)
 	static const struct tui_choice absent[] = {
 		{"Start it", NULL, 0}, {"List the sessions", "those that a terminal can be attached to", 0}};
 	auto_buf struct buf title;
-	bool runs;
 	(void)is_ok; /* it ends with 1 if no server runs */
 	buf_init(&title, LIMIT_LINE);
-	describe(output, &title, &runs);
+	bool is_absent = describe(output, &title) == DAEMON_absent; /* one that hangs can be stopped */
 	buf_append_c(&title, "\n");
-	if (runs)
-		ask(tui, buf_str(&title), running, countof(running), on_running_chosen);
-	else
-		ask(tui, buf_str(&title), absent, countof(absent), on_absent_chosen);
+	tui_run_ask(tui, is_absent ? choice(tui, buf_str(&title), absent, countof(absent), on_absent_chosen)
+	                           : choice(tui, buf_str(&title), running, countof(running), on_running_chosen));
 }
 
 void on_slash_daemon(struct tui *tui, struct str text)
@@ -203,6 +212,7 @@ static void on_found(struct tui *tui, struct str output, bool is_ok)
 	                     "next session on, hooks after `codex hooks trust`.\n"),
 		.items = items,
 		.count = countof(items),
+		.current = 1,
 		.hint = "  enter select · esc back",
 		.on_chosen = on_import_chosen,
 		.self = tui};
@@ -212,7 +222,7 @@ static void on_found(struct tui *tui, struct str output, bool is_ok)
 		list.len -= sizeof(advice) - 1;
 	tui_run_show(tui, list, is_ok);
 	if (has_items)
-		tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
+		tui_run_ask(tui, tui_choice_create(&what, STR_NONE, NULL));
 }
 
 void on_slash_import(struct tui *tui, struct str text)

@@ -11,7 +11,7 @@
 #include "ui/tui/tui_form.h"
 #include "ui/tui/tui_priv.h"
 
-enum { CHANGE_WAIT_MS = 10 * 60 * 1000, ACTIONS_MAX = 3 };
+enum { CHANGE_WAIT_MS = 10 * 60 * 1000 };
 
 static const char add_label[] = "Add another one …"; /* no name of a plugin has a blank */
 static const char state_on[] = "enabled", state_off[] = "disabled", state_new[] = "not installed";
@@ -82,11 +82,13 @@ static void on_shown(struct tui *tui, struct str output, bool is_ok)
 	                                                                    : of_off,
 	                           .count = is_new ? countof(of_new) : countof(of_on),
 	                           .hint = "  enter select · esc back",
+	                           .is_broken = title.over,
+	                           .on_read = tui_read_open,
 	                           .on_chosen = on_action,
 	                           .self = tui};
 	(void)is_ok;
 	what.current = what.count - 1;
-	tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
+	tui_run_ask(tui, tui_choice_create(&what, STR_NONE, NULL));
 }
 
 /* ---- the list ---- */
@@ -157,6 +159,10 @@ static void open_list(struct tui *tui, struct str output)
 	VEC(struct tui_choice) items = {0};
 	const struct json *root = json_parse_copy(&arena, output, &(struct error){0}), *plugin;
 	const char *state;
+	if (!root) {
+		tui_cells_fail(tui->cells, STR("`codex plugin list --json` printed no list"));
+		return;
+	}
 	free(tui->plugin_list);
 	tui->plugin_list = str_dup(output);
 	while (items.count < CHOICES_MAX - 1 && (plugin = plugin_at(root, items.count, &state)))
@@ -169,7 +175,7 @@ static void open_list(struct tui *tui, struct str output)
 	                           .is_searched = true,
 	                           .on_chosen = on_chosen,
 	                           .self = tui};
-	tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
+	tui_run_ask(tui, tui_choice_create(&what, STR_NONE, NULL));
 	vec_for_each(item, &items)
 		free((char *)(uintptr_t)item->label);
 	vec_finish(&items);

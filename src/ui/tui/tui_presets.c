@@ -22,11 +22,13 @@ static unsigned digit_of(size_t at)
 	return (unsigned)(at + 1) % PRESETS;
 }
 
+/* Only the user's own file counts: a preset may be a command for the shell, and a project must not bring one. */
 static struct str text_at(const struct tui *tui, size_t at, const char *member)
 {
-	char key[64];
-	snprintf(key, sizeof(key), "tui.presets.%u.%s", digit_of(at), member);
-	const struct toml *value = config_find(tui->config, key);
+	char digit[16];
+	snprintf(digit, sizeof(digit), "%u", digit_of(at));
+	const struct toml *presets = toml_get(toml_get(tui_user_settings(tui), "tui"), "presets");
+	const struct toml *value = toml_get(toml_get(presets, digit), member);
 	return toml_is(value, TOML_string) ? value->text : STR("");
 }
 
@@ -36,16 +38,17 @@ static void on_saved(struct tui *tui, bool is_saved)
 		tui_cells_note(tui->cells, STR("Saved in config.toml"));
 }
 
-/* value: in TOML; empty: the place becomes free. */
-static void save(struct tui *tui, size_t at, const char *value)
+/* value: in TOML; empty: the place becomes free. A label says what the old text does. */
+static void save(struct tui *tui, size_t at, const char *value, bool keeps_label)
 {
-	char key[64];
-	const char *words[] = {key, value};
+	char key[64], label[64];
+	const char *words[] = {key, value, label, ""};
 	snprintf(key, sizeof(key), "tui.presets.%u%s", digit_of(at), *value ? ".input" : "");
-	tui_save(tui, words, countof(words), on_saved);
+	snprintf(label, sizeof(label), "tui.presets.%u.label", digit_of(at));
+	tui_save(tui, words, *value && !keeps_label ? 4 : 2, on_saved);
 }
 
-static void save_text(struct tui *tui, size_t at, struct str text)
+static void save_text(struct tui *tui, size_t at, struct str text, bool keeps_label)
 {
 	auto_buf struct buf value;
 	buf_init(&value, 6 * PRESET_MAX + 2);
@@ -54,7 +57,7 @@ static void save_text(struct tui *tui, size_t at, struct str text)
 		tui_cells_fail(tui->cells,
 		               STR("/presets: the text is longer than 16 KiB; a file can be mentioned with @"));
 	else
-		save(tui, at, buf_str(&value).ptr);
+		save(tui, at, buf_str(&value).ptr, keeps_label);
 }
 
 /* The composer is empty: the command was in it. */
@@ -106,12 +109,38 @@ static void open_places(struct tui *tui, struct str title, bool with_actions, tu
 	}
 }
 
-static void on_place_chosen(const struct tui_chosen *chosen, void *self)
+static bool is_free(const struct tui *tui, size_t at)
+{
+	return !text_at(tui, at, "input").len && !text_at(tui, at, "label").len;
+}
+
+static void on_replaced(const struct tui_chosen *chosen, void *self)
 {
 	struct tui *tui = self;
 	auto_free char *text = steal(tui->preset_text);
-	if (chosen->at >= 0 && text)
-		save_text(tui, (size_t)chosen->at, str_of(text));
+	if (chosen->at == 0 && text)
+		save_text(tui, tui->preset_place, str_of(text), false);
+}
+
+/* Asks before a text is replaced. */
+static void on_place_chosen(const struct tui_chosen *chosen, void *self)
+{
+	static const struct tui_choice items[] = {{"Yes, replace it", NULL, 'y'}, {"No", NULL, 'n'}};
+	struct tui *tui = self;
+	struct tui_choices what = {.title = STR("This place is taken. Replace what is there?\n"),
+	                           .items = items,
+	                           .count = countof(items),
+	                           .current = 1,
+	                           .hint = "  enter select · esc back",
+	                           .on_chosen = on_replaced,
+	                           .self = tui};
+	if (chosen->at < 0 || !tui->preset_text)
+		return;
+	tui->preset_place = (size_t)chosen->at;
+	if (is_free(tui, tui->preset_place))
+		on_replaced(&(struct tui_chosen){.at = 0}, tui);
+	else
+		tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
 }
 
 /* Keeps the text until its place is chosen. */
@@ -124,8 +153,8 @@ static void ask_place(struct tui *tui, struct str text)
 
 static void on_deleted(const struct tui_chosen *chosen, void *self)
 {
-	if (chosen->at >= 0 && text_at(self, (size_t)chosen->at, "input").len)
-		save(self, (size_t)chosen->at, "");
+	if (chosen->at >= 0 && !is_free(self, (size_t)chosen->at))
+		save(self, (size_t)chosen->at, "", false);
 }
 
 /* ---- texts ---- */
@@ -154,7 +183,7 @@ static void on_edited(struct tui_form *form, enum form_end end, void *self)
 {
 	struct tui *tui = self;
 	if (text_of(form, end).len)
-		save_text(tui, tui->preset_place, text_of(form, end));
+		save_text(tui, tui->preset_place, text_of(form, end), true);
 }
 
 static void on_edit_chosen(const struct tui_chosen *chosen, void *self)
@@ -226,7 +255,7 @@ static void on_chosen(const struct tui_chosen *chosen, void *self)
 		if (chosen->at >= 0 && text_at(tui, (size_t)chosen->at, "input").len)
 			run(tui, (size_t)chosen->at);
 		else if (chosen->at >= 0)
-			write_new(tui);
+			on_edit_chosen(chosen, tui); /* a text for this place */
 	}
 }
 

@@ -23,6 +23,7 @@ struct codex_sample;
 struct tui_child;
 struct tui_child_call;
 struct tui_page;
+struct toml;
 struct tui_panel;
 
 struct tui {
@@ -249,7 +250,7 @@ void tui_notify(struct tui *tui, const char *kind, struct str text);
 /* ---- tui_settings.c, tui_report.c ---- */
 /* Changes the reasoning effort to the model's next one, less or more. */
 void tui_settings_step_effort(struct tui *tui, int by);
-/* Append the commands that choose the model and the permissions of now; nothing if no command can. */
+/* Append the commands that choose the current model and the current permissions; nothing if no command can. */
 void tui_settings_append_model(const struct tui *tui, struct buf *out);
 void tui_settings_append_permissions(const struct tui *tui, struct buf *out);
 /* Takes over which permissions a session has. */
@@ -263,7 +264,7 @@ void tui_terminal_ended(struct tui *tui, struct str call_id); /* STR_NONE: all *
 bool tui_command(struct tui *tui, struct str text);
 /* Returns a row of the table; *ret_about is NULL for a hidden one. False: past the end. */
 bool tui_command_at(size_t index, const char **ret_name, const char **ret_about);
-/* Returns why this program has not a command of codex 0.169; NULL: it has, or
+/* Returns why this program lacks a command of codex 0.169; NULL: it has it, or
  * there is no such command. */
 const char *tui_command_absence(struct str name);
 /* Copies the last answer to the clipboard. */
@@ -296,6 +297,8 @@ bool tui_text_key(struct tui *tui, const struct term_key *key);
  * shown; may be NULL. */
 void tui_save(struct tui *tui, const char *const *words, size_t count,
               void (*on_saved)(struct tui *tui, bool is_saved));
+/* Returns the user's own config.toml, or NULL. */
+const struct toml *tui_user_settings(const struct tui *tui);
 /* Reads the configuration again, for new sessions. */
 void tui_reload(struct tui *tui);
 void tui_save_leave(struct tui *tui);
@@ -316,16 +319,12 @@ void tui_engine_hold(struct tui *tui, bool is_held);
 const char *tui_engine_path(const struct tui *tui);
 void tui_attach_leave(struct tui *tui);
 
-/* ---- the terminal in which a session runs ---- */
-
 /* Lets others attach to the session that is opened next. */
 void tui_attach_offer(struct tui *tui);
 /* Appends a line for /status: how many are attached, or why none can be. */
 void tui_attach_describe(const struct tui *tui, struct buf *out);
 /* Receives the events of the engine, for itself and for those who are attached. */
 void tui_on_engine_event(const struct event *event, void *self);
-
-/* ---- a guest ---- */
 
 /* Finds the running session that the command line names. */
 must_check int tui_attach_find(struct tui *tui, struct error *err);
@@ -359,6 +358,8 @@ typedef void (*tui_ran_fn)(struct tui *tui, struct str output, bool is_ok);
 void tui_run(struct tui *tui, const struct tui_child_call *call, tui_ran_fn on_ran);
 /* Kills it, with a note. False: none runs. */
 bool tui_run_cancel(struct tui *tui);
+/* Asks something after the end of the child: the user may be typing. Takes over the panel. */
+void tui_run_ask(struct tui *tui, struct tui_panel *panel);
 void tui_run_show(struct tui *tui, struct str output, bool is_ok); /* a tui_ran_fn: shows the output */
 
 /* ---- tui_agents.c: subagents, of which one can be shown in place of the main thread ---- */

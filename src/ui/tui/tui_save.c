@@ -9,6 +9,7 @@
 #include "config/auth.h"
 #include "config/config.h"
 #include "config/config_file.h"
+#include "config/config_layer.h"
 #include "config/toml/toml.h"
 #include "config/toml/toml_edit.h"
 #include "loop/lane.h"
@@ -96,6 +97,17 @@ static void on_worked(void *self)
 	vec_finish(&saving->words);
 	free(saving->home);
 	free(saving);
+}
+
+const struct toml *tui_user_settings(const struct tui *tui)
+{
+	size_t count;
+	const struct config_layer *layers = config_layers(tui->config, &count);
+	for (size_t i = 0; i < count; i++) {
+		if (layers[i].kind == CONFIG_LAYER_user)
+			return layers[i].root;
+	}
+	return NULL;
 }
 
 static void leave_saving(struct tui *tui)

@@ -140,7 +140,8 @@ void on_slash_model(struct tui *tui, struct str text)
 	}
 	str_next_part(&rest, ' ', &name);
 	rest = str_trim(rest);
-	if (rest.len && !enum_parse(&enum_reasoning_effort, rest, &effort))
+	bool is_effort = !rest.len && enum_parse(&enum_reasoning_effort, name, &effort); /* no model is called high */
+	if (is_effort || (rest.len && !enum_parse(&enum_reasoning_effort, rest, &effort)))
 		tui_cells_fail(tui->cells,
 		               STR("/model takes the name of a model and a reasoning effort, such as high"));
 	else

@@ -4,7 +4,6 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "config/config_layer.h"
 #include "config/toml/toml.h"
 #include "protocol/message/message.h"
 #include "ui/tui/tui_ask.h"
@@ -37,13 +36,7 @@ void tui_set_skills(struct tui *tui, const struct ev_list_skills *list)
 /* Returns the rules of the user's own config.toml. */
 static const struct toml *user_rules(const struct tui *tui)
 {
-	size_t count;
-	const struct config_layer *layers = config_layers(tui->config, &count);
-	for (size_t i = 0; i < count; i++) {
-		if (layers[i].kind == CONFIG_LAYER_user)
-			return toml_get(toml_get(layers[i].root, "skills"), "config");
-	}
-	return NULL;
+	return toml_get(toml_get(tui_user_settings(tui), "skills"), "config");
 }
 
 static void append_rule(struct buf *out, const char *key, struct str value, bool is_on)
