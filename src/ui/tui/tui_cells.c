@@ -155,7 +155,8 @@ static bool end_streamed(struct tui_cells *cells, struct str id, struct str whol
 {
 	bool was_open = tui_open_items_remove(&cells->open, id);
 	bool is_last = was_open && cells->streaming && str_is(id, cells->streaming);
-	bool has_gap = is_last && !cells->is_continued && !tui_stream_complete(&cells->stream, whole);
+	bool is_compared = is_last && !cells->is_continued && !cells->has_report;
+	bool has_gap = is_compared && !tui_stream_complete(&cells->stream, whole);
 	if (is_last)
 		end_stream(cells);
 	if (has_gap)

@@ -277,7 +277,6 @@ void tui_copy(struct tui *tui);
 #undef ABSENT
 
 /* ---- tui_text.c: long texts on the alternate screen ---- */
-
 /* finds: asks at once for a text to find. */
 void tui_transcript_open(struct tui *tui, bool finds);
 void tui_preview_open(struct tui *tui, const char *path); /* a recorded session */
@@ -291,7 +290,6 @@ void tui_warning_add(struct tui *tui, struct str text);
 bool tui_text_key(struct tui *tui, const struct term_key *key);
 
 /* ---- tui_save.c ---- */
-
 /* Writes values to config.toml and reads the configuration again, soon. words: keys, as in "tui.theme", and values in
  * TOML, in turn; copied. An empty value removes the key. on_saved: called afterwards, also after a failure, which is
  * shown; may be NULL. */
