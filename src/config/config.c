@@ -228,6 +228,7 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 	if (status == 0)
 		status = hook_table_check(toml_get(tree, "hooks"), false, err);
 	config_unknown_sort(&binder);
+	config_inert_features(&binder, toml_get(tree, "features"));
 	if (status == 0 && is_strict)
 		status = config_unknown_refuse(&binder, err);
 	if (status == 0) {

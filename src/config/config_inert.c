@@ -18,12 +18,20 @@ void config_unknown_sort(struct config_binder *binder)
 		struct str path = str_of(it->path);
 		bool is_role = str_has_prefix(path, "agents.") && toml_is(it->node, TOML_table);
 		bool is_feature = str_cut_prefix(&path, "features.") && feature_is_known(it->node->key);
-		if (is_feature && it->node->kind == TOML_bool && it->node->boolean)
-			vec_push(&binder->inert, *it);
-		else if (!is_feature && !is_role)
+		if (!is_feature && !is_role)
 			binder->unknown.items[kept++] = *it;
 	}
 	binder->unknown.count = kept;
+}
+
+void config_inert_features(struct config_binder *binder, const struct toml *features)
+{
+	toml_for_each(it, toml_is(features, TOML_table) ? features : NULL) {
+		if (it->kind != TOML_bool || !feature_is_idle(it->key, it->boolean))
+			continue;
+		const char *path = arena_printf(binder->arena, "features.%.*s", STR_ARG(it->key));
+		vec_push(&binder->inert, (struct config_unknown){.path = path, .node = it});
+	}
 }
 
 int config_unknown_refuse(const struct config_binder *binder, struct error *err)

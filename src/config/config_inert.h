@@ -12,6 +12,8 @@ struct buf;
 
 /* Takes what codex 0.169 knows off the list of unknown keys. */
 void config_unknown_sort(struct config_binder *binder);
+/* Adds the features that are set to a value without effect to the keys without effect. */
+void config_inert_features(struct config_binder *binder, const struct toml *features);
 /* Names the first unknown key in an error; 0: none. For --strict-config. */
 must_check int config_unknown_refuse(const struct config_binder *binder, struct error *err);
 /* Adds a warning for each source with unknown keys. */

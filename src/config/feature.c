@@ -13,9 +13,10 @@ static const struct own {
 	const char *name, *about;
 	size_t offset; /* of the flag in struct config_features */
 	enum effect effect;
+	bool is_on; /* by default */
 } own[] = {
 #define FEATURE(key, is_on, effect, doc) \
-	{#key, ABOUT_##effect(doc), offsetof(struct config_features, key), EFFECT_##effect},
+	{#key, ABOUT_##effect(doc), offsetof(struct config_features, key), EFFECT_##effect, is_on},
 #include "config/feature.def"
 #undef FEATURE
 };
@@ -94,4 +95,10 @@ bool feature_is_on(const struct config *config, struct str name)
 {
 	const struct own *row = find_own(name);
 	return row && row->effect != EFFECT_inert && *(const bool *)((const char *)&config->features + row->offset);
+}
+
+bool feature_is_idle(struct str name, bool value)
+{
+	const struct own *row = find_own(name);
+	return row ? row->effect == EFFECT_inert && value != row->is_on : find_staged(name) && value;
 }

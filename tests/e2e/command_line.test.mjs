@@ -235,13 +235,15 @@ test('debug prompt-input prints what the first request would contain, and asks n
 });
 
 test('settings without effect are named once', options, async (t) => {
-	const model = await startModel(t, [say('1'), say('2'), say('3')]);
+	const model = await startModel(t, [say('1'), say('2'), say('3'), say('4')]);
 	const home = makeHome(t, model, 'ghost_snapshot = {}\n');
 	const notes = async (...args) => (await codexExec(t, model, [...args, 'hi'], { home })).stderr.match(/^note: .*$/gm);
 	assert.deepEqual(await notes(), ['note: These settings have no effect in this version: `ghost_snapshot`. `codex help KEY` explains each; '
 		+ 'this note is not repeated.']);
 	assert.equal(await notes(), null);
 	assert.match((await notes('-c', 'analytics={}'))[0], /version: `analytics`\./);
+	assert.match((await notes('-c', 'features={ memories = true, apps = false, exec_policy = true, artifact = true, goals = true }'))[0],
+		/version: `features\.memories`, `features\.artifact`\./);
 });
 
 test('a configuration that is a pipe, a folder or too large is an error that names it', options, async (t) => {

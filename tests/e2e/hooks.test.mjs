@@ -222,6 +222,12 @@ test('an asynchronous hook cannot decide, and its text is no context', needs('ex
 	assert.ok(!model.requests().some((request) => messagesOf(request, 'developer').includes('text')));
 });
 
+test('codex hooks test lists the events if it does not know one', needs('hooks'), async (t) => {
+	const { code, stderr } = await runCodex(t, ['hooks', 'test', 'PreTool']);
+	assert.equal(code, 2);
+	assert.match(stderr, /there is no event `PreTool`; the events are PreModelRequest, .*PreToolUse, .*SessionEnd/);
+});
+
 test('a hook may name another event in its output', needs('exec'), async (t) => {
 	const model = await startModel(t, [run('echo ran'), say('Done.')]);
 	const denial = { permissionDecision: 'deny', permissionDecisionReason: 'not here' };

@@ -130,8 +130,7 @@ static int check_repository(const struct exec *exec, struct error *err)
 		return 0;
 	return error_set(err, ERR_denied,
 	                 "Not inside a trusted directory and --skip-git-repo-check was not specified.\n"
-	                 "A git repository shows every change and can take it back; to work without one, add the "
-	                 "option.");
+	                 "Run it in a git repository, which records every change, or add the option.");
 }
 
 /* Replaces /prompts:NAME on the command line by the text of the user's prompt with that name. */

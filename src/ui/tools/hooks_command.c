@@ -382,6 +382,17 @@ static int try_event(const struct hooks_options *options, const struct config *c
 	return status < 0 ? fail(&err) : status;
 }
 
+static int refuse_event(const char *name)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	buf_printf(&text, "there is no event `%s`; the events are", name);
+	for (size_t i = 0; i < hook_event_count; i++)
+		buf_printf(&text, "%s %s", i ? "," : "", hook_events[i].name);
+	auto_free char *copy = str_dup(buf_str(&text));
+	return refuse(copy);
+}
+
 static int run(const struct hooks_options *options, const struct cli_result *result)
 {
 	struct error err;
@@ -392,7 +403,7 @@ static int run(const struct hooks_options *options, const struct cli_result *res
 	if (result->word == &words[WORD_test] && names->count != 1)
 		return refuse("the name of an event is required, such as PreToolUse");
 	if (result->word == &words[WORD_test] && !hook_event_find(str_of(names->items[0]), &event))
-		return refuse("there is no such event; docs/hooks.md lists them");
+		return refuse_event(names->items[0]);
 	if (result->word == &words[WORD_list] && names->count)
 		return refuse("`list` takes no argument");
 	struct config *config = load(options, &err);
