@@ -44,15 +44,22 @@ static void read_tree(struct hook_config *to, const struct toml *table, const ch
 		add_problem(to, path, &err);
 }
 
-/* A mistake beside the hooks must not switch them off: they may guard something. */
+static bool is_own(struct str key)
+{
+	return str_is(key, "hooks") || str_is(key, "description");
+}
+
+/* Names the first member without effect. A mistake beside the hooks must not switch them off: they may guard
+ * something. */
 static void warn_unknown(struct hook_config *to, const struct toml *root, const char *path)
 {
-	toml_for_each(it, toml_is(root, TOML_table) ? root : NULL) {
-		char shown[TOML_KEY_SHOWN];
-		if (!str_is(it->key, "hooks") && !str_is(it->key, "description"))
-			hook_list_warn(&to->list, "%s: the member `%s` is ignored; events are in `hooks`", path,
-			               toml_key_shown(it->key, shown));
-	}
+	char shown[TOML_KEY_SHOWN];
+	const struct toml *first = toml_find(toml_get(root, "hooks"), STR("state"));
+	for (const struct toml *it = toml_is(root, TOML_table) ? root->child : NULL; it && !first; it = it->next)
+		first = is_own(it->key) ? NULL : it;
+	if (first)
+		hook_list_warn(&to->list, "%s: the member `%s` has no effect; events are in `hooks`", path,
+		               toml_key_shown(first->key, shown));
 }
 
 static int read_json(struct hook_config *to, const char *path, const struct toml **ret, struct error *err)

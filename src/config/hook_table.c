@@ -205,7 +205,7 @@ static int read_table(const struct reader *r, const struct toml *table)
 		if (status != 0 || is_other_member(it->key))
 			continue;
 		if (str_is(it->key, "state")) {
-			status = check_state(r, it);
+			status = r->to ? 0 : check_state(r, it); /* of config.toml only */
 			continue;
 		}
 		if (!hook_event_find(it->key, &place.event)) {

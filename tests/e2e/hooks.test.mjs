@@ -235,6 +235,18 @@ test('a hook may name another event in its output', needs('exec'), async (t) => 
 	assert.match(outputOf(model.requests()[1], 'call_1_1'), /blocked by PreToolUse hook: not here/);
 });
 
+test('a wrong state in hooks.json does not switch its guards off', needs('exec'), async (t) => {
+	const model = await startModel(t, [run('touch made'), say('Done.')]);
+	const home = homeWith(t, model, {});
+	const unknown = Object.fromEntries(Array.from({ length: 1200 }, (_, i) => [`x${i}`, 1]));
+	fs.writeFileSync(path.join(home, 'hooks.json'), JSON.stringify({ ...unknown,
+		hooks: { state: { x: 1 }, PreToolUse: [group('echo no >&2; exit 2'), { hooks: [{ type: 'prompt' }] }] } }));
+	const { stderr } = await exec(t, model, home);
+	assert.match(outputOf(model.requests()[1], 'call_1_1'), /blocked by PreToolUse hook: no/);
+	assert.match(stderr, /the member `state` has no effect/);
+	assert.match(stderr, /supports the type `command` only/, 'and other warnings are not lost');
+});
+
 test('an unknown member of hooks.json is reported, and its hooks run', needs('exec'), async (t) => {
 	const model = await startModel(t, [say('Done.')]);
 	const home = homeWith(t, model, {});
@@ -247,8 +259,8 @@ test('an unknown member of hooks.json is reported, and its hooks run', needs('ex
 	fs.writeFileSync(file, JSON.stringify({ PreCompact: [] }));
 	const { code, stderr } = await exec(t, model, home);
 	assert.equal(code, 0);
-	assert.match(stderr, new RegExp(`${path.join(home, 'hooks.json')}: the member .Stop. is ignored; events are in .hooks.`));
-	assert.match(stderr, /desk\/hooks\/hooks\.json: the member `PreCompact` is ignored/);
+	assert.match(stderr, new RegExp(`${path.join(home, 'hooks.json')}: the member .Stop. has no effect; events are in .hooks.`));
+	assert.match(stderr, /desk\/hooks\/hooks\.json: the member `PreCompact` has no effect/);
 	assert.doesNotMatch(stderr, /description/);
 	assert.ok(messagesOf(model.requests()[0], 'developer').includes('kept'));
 });
