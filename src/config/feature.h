@@ -20,7 +20,7 @@ const char *feature_stage(struct str name);
 const char *feature_about(struct str name);
 /* True if the feature has an effect in this version and is on. */
 bool feature_is_on(const struct config *config, struct str name);
-/* True if the feature is known, and this value of it has no effect in this version, although a user could expect one. */
+/* True if this value of a known feature has no effect in this version, although a user could expect one. */
 bool feature_is_idle(struct str name, bool value);
 
 #endif
