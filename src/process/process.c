@@ -291,7 +291,7 @@ static void on_child_end(int wait_status, const struct error *err, void *self)
 static void on_child_start(void *self)
 {
 	struct process *process = self;
-	process_reaper_started(&process->reaped, process->child.pid);
+	process_reaper_started(&process->reaped, process->child.pid, process->child.is_reaped);
 }
 
 static void on_child_run(void *self)

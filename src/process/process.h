@@ -3,6 +3,9 @@
  * Owns: its pipes and the termination of its tree (process_reaper.h); its parent is the supervisor. Borrows: the
  * loop, and the spec during process_start. Thread: the loop's. No handler runs inside the call that caused it.
  *
+ * While a command with merged output runs, the engine has the command's end of the pipe open, too. An application that
+ * forks then without an exec keeps the output open: the command ends after drain_ms.
+ *
  * on_end runs once, after the command has exited and its output is complete: all pipes are closed, or drain_ms have
  * passed since the exit and a background process still has one open. Later output of such a process is read and
  * discarded, so that it does not die of a closed pipe. */

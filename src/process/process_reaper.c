@@ -97,14 +97,28 @@ void process_reaper_kill_now(struct reaped_command *reaped)
 		job->is_urgent = true;
 }
 
-void process_reaper_started(struct reaped_command *reaped, pid_t pid)
+static bool lists_pid(const struct process_tree *known, pid_t pid)
+{
+	vec_for_each(entry, &known->entries) {
+		if (entry->pid == pid)
+			return true;
+	}
+	return false;
+}
+
+void process_reaper_started(struct reaped_command *reaped, pid_t pid, bool is_reaped)
 {
 	struct kill_job *job = find_job(reaped->mark.id);
 	reaped->mark.pid = pid;
-	if (job)
+	reaped->mark.is_reaped = is_reaped;
+	if (job) {
 		job->mark.pid = pid;
+		job->mark.is_reaped = is_reaped;
+	}
 	if (reaped->is_condemned && (!job || job->is_urgent))
 		process_reaper_kill_now(reaped);
+	else if (job && !is_reaped && !lists_pid(&job->known, pid))
+		kill(pid, SIGTERM);
 }
 
 void process_reaper_add(struct reaped_command *reaped)

@@ -200,9 +200,10 @@ static void report_end(struct supervisor_child *child, const struct supervisor_r
 	child->handler->on_end(report->value, has_failed ? &err : NULL, child->self);
 }
 
-static void report_start(struct supervisor_child *child, pid_t pid)
+static void report_start(struct supervisor_child *child, const struct supervisor_report *report)
 {
-	child->pid = pid;
+	child->pid = report->value;
+	child->is_reaped = report->sys;
 	child_answered(child);
 	supervisor_requests_answered(&child->supervisor->requests);
 	child->handler->on_start(child->self);
@@ -215,7 +216,7 @@ static void dispatch(struct supervisor *it, const struct supervisor_report *repo
 		if (child->id != report->id)
 			continue;
 		if (report->event == SUPERVISOR_STARTED)
-			report_start(child, report->value);
+			report_start(child, report);
 		else if (report->event == SUPERVISOR_RUNS)
 			child->handler->on_run(child->self);
 		else
@@ -442,7 +443,7 @@ static void add_child(struct supervisor *it, struct supervisor_child *child, con
 {
 	child->pid = 0;
 	child->is_running = true;
-	child->is_overdue = false;
+	child->is_overdue = child->is_reaped = false;
 	child->supervisor = it;
 	child->name = xstrdup(name_of(plan));
 	child->cwd = plan->cwd ? xstrdup(plan->cwd) : NULL;

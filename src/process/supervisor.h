@@ -7,7 +7,8 @@
  * LIMIT_KILL_GRACE_MS, and then itself. Processes of another user, which it may not signal, survive.
  *
  * If the supervisor is killed, its commands get TERM and are reported as killed, even if their start was not reported
- * yet, because they may have run. The next command gets a new supervisor.
+ * yet, because they may have run. Such a command is found by its environment only, because its pid is not known. The
+ * next command gets a new supervisor.
  *
  * The loop never waits for it: a command is requested, and its progress is reported later. A start that the system
  * delays (a folder or a file on a file system that does not answer) delays nothing else; after LIMIT_START_MS it
@@ -48,6 +49,7 @@ struct supervisor_handler {
 struct supervisor_child {
 	pid_t pid;       /* 0 until on_start; read-only, like is_running */
 	bool is_running; /* on_end has not run yet */
+	bool is_reaped;  /* in on_start: the process has ended, and its pid may belong to another one */
 	/* private */
 	struct supervisor *supervisor;
 	struct list link;

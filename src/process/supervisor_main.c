@@ -118,6 +118,11 @@ static void report(uint32_t id, enum supervisor_event event, int value, int sys)
 	held[held_count++] = (struct supervisor_report){id, event, value, sys};
 	if (event != SUPERVISOR_STARTED || held_count == HELD_STARTS)
 		held_until_ms = 0;
+	bool is_reaped = event == SUPERVISOR_ENDED || (event == SUPERVISOR_FAILED && value != SPAWN_late);
+	for (size_t i = 0; is_reaped && i < held_count; i++) {
+		if (held[i].id == id && held[i].event == SUPERVISOR_STARTED)
+			held[i].sys = 1;
+	}
 	if (held_count == countof(held))
 		send_reports();
 }
@@ -446,17 +451,12 @@ static size_t end_all(void)
 	return tree_signal(getpid(), NULL, &known, 0);
 }
 
-/* Returns how long the reports may be held. */
-static int hold_ms(void)
-{
-	uint64_t now = clock_now_ms();
-	return held_until_ms > now ? (int)(held_until_ms - now) : 0;
-}
-
-/* Sends the reports before it waits for longer. Returns the result of poll. */
+/* Sends the reports before it waits for longer; a start may pass its deadline by HOLD_MS. Returns the result of poll.
+ */
 static int wait_for_event(struct pollfd *wakes, size_t count, int timeout_ms)
 {
-	int ready = held_count ? poll(wakes, count, hold_ms()) : 0;
+	uint64_t now = clock_now_ms();
+	int ready = held_count ? poll(wakes, count, held_until_ms > now ? (int)(held_until_ms - now) : 0) : 0;
 	if (ready)
 		return ready;
 	send_reports();

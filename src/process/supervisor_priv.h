@@ -40,7 +40,7 @@ union supervisor_control {
 };
 
 enum supervisor_event {
-	SUPERVISOR_STARTED, /* value: its pid */
+	SUPERVISOR_STARTED, /* value: its pid; sys: not 0 if it was reaped meanwhile, which another report says */
 	SUPERVISOR_RUNS,    /* the file was executed; sent if requested */
 	SUPERVISOR_FAILED,  /* value: a spawn_step, sys: errno */
 	SUPERVISOR_ENDED,   /* value: the status of waitpid(2) */

@@ -137,9 +137,14 @@ static void on_room(uv_poll_t *poll, int status, int events)
 	       may_send(requests, request->id)) {
 		uint32_t id = request->id;
 		sys = request_send(requests, request);
+		if (has_ended(sys)) { /* supervisor_lost asks for the request */
+			uv_poll_stop(poll);
+			requests->is_polled = false;
+			return;
+		}
 		if (sys != EAGAIN)
 			request_destroy(requests, request);
-		if (sys && sys != EAGAIN && id && !has_ended(sys)) {
+		if (sys && sys != EAGAIN && id) {
 			update_poll(requests);
 			requests->on_refused(id, sys, requests->self); /* the callback may end the requests */
 			return;

@@ -1083,6 +1083,25 @@ static void a_command_that_is_killed_early_can_end_by_itself(void **state)
 	}
 }
 
+/* Without its mark the command is not found before its start is reported; its child is. */
+static void a_command_without_a_mark_that_is_killed_early_can_end_by_itself(void **state)
+{
+	struct run run, other;
+	run_init(&other, *state);
+	run_start_sh(&other, "sleep 1000");
+	for (int i = 0; i < 20; i++) {
+		run_init(&run, *state);
+		run_start_sh(&run, "sleep 1000 & exec env -i /bin/sh -c 'trap \"exit 3\" TERM; echo ready; while :; do "
+		                   "/bin/sleep 1000 & wait; done'");
+		run_until_output(&run);
+		process_kill(run.process);
+		run_until_end(&run);
+		assert_int_equal(run.result.exit_code, 3);
+		run_finish(&run);
+	}
+	run_finish(&other);
+}
+
 static size_t count_fds_of(pid_t pid)
 {
 	char path[32];
@@ -1585,6 +1604,7 @@ int main(int argc, char **argv)
 		IN_WORLD(a_hanging_start_does_not_survive_the_engine),
 		IN_WORLD(a_kill_at_any_moment_of_the_start_ends_it),
 		IN_WORLD(a_command_that_is_killed_early_can_end_by_itself),
+		IN_WORLD(a_command_without_a_mark_that_is_killed_early_can_end_by_itself),
 		IN_WORLD(a_stopped_supervisor_fails_new_commands),
 		IN_WORLD(requests_that_come_at_once_are_reported_at_once),
 		IN_WORLD(a_supervisor_without_memory_fails_one_command),
