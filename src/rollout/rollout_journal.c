@@ -185,9 +185,8 @@ static int on_item_completed(struct rollout_journal *journal, const struct event
 		struct open_item *item = item_find(journal, *id_of(event->item));
 		struct json_writer w = line_begin(journal, event->turn_id, item);
 		union_encode(&union_turn_item, event->item, &w);
-		int status = line_end(journal, &w, item, err);
-		if (status != 0)
-			return status;
+		if (line_end(journal, &w, item, err) != 0)
+			return -(int)err->code;
 		rollout_writer_flush_large(journal->writer); /* the legacy line has the same text */
 	}
 	return rollout_event_append_legacy(journal->writer, msg, err);
@@ -381,12 +380,15 @@ static void write_message(struct open_item *item)
 	             &w);
 }
 
-/* Writes the open items of the turn in their current state, except background commands, which outlive the turn. */
-static int settle(struct rollout_journal *journal, struct error *err)
+/* Writes the open items of the turn in their current state, except background commands, which outlive the turn; or only
+ * the commands that were declined before they began, so that others may have their ids. */
+static int settle(struct rollout_journal *journal, bool is_over, struct error *err)
 {
 	struct open_item *it;
 	int status = 0;
 	list_for_each(it, &journal->open, link) {
+		if (!is_over && !(it->is_asked && it->is_declined))
+			continue;
 		if (it->is_message)
 			write_message(it);
 		if (it->item.len == 0 || it->item.over)
@@ -402,7 +404,7 @@ static int settle(struct rollout_journal *journal, struct error *err)
 static int on_turn_end(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
                        struct error *err)
 {
-	int status = settle(journal, err);
+	int status = settle(journal, true, err);
 	int64_t now_ms = clock_unix_ms(), began_ms = journal->started_at_ms;
 	struct rollout_note note = {
 		.turn_id = rollout_journal_turn_id(journal, turn_id),
@@ -433,6 +435,8 @@ static int on_tool_event(struct rollout_journal *journal, struct str turn_id, co
 {
 	if (!rollout_writer_is_paginated(journal->writer))
 		return 0;
+	if (settle(journal, false, err) != 0)
+		return -(int)err->code;
 	switch (event->tag) {
 	case EV_exec_command_begin:
 		item_begin(journal, event->exec_command_begin->turn_id, event->exec_command_begin->call_id);

@@ -54,16 +54,17 @@ static size_t find_open(const struct rollout_reader *reader, struct str call_id,
 }
 
 /* True if the item may be sent. A damaged file may have lost a call or its output, or contain one twice, and
- * providers reject such requests. The engine adds missing outputs; other mismatches are dropped. Two different calls
- * of a response may have one id. */
+ * providers reject such requests. The engine adds missing outputs; other mismatches are dropped. Two calls of a
+ * response may have one id. text: the call, if its line may be a repeated one; STR_NONE where numbers find these. */
 static bool admits(struct rollout_reader *reader, enum rollout_call call, struct str call_id, struct str text)
 {
 	if (call == ROLLOUT_NO_CALL)
 		return true;
-	size_t at = find_open(reader, call_id, call == ROLLOUT_CALL ? text : STR_NONE);
-	bool fits = (call == ROLLOUT_CALL) == (at == 0);
+	bool is_call = call == ROLLOUT_CALL;
+	size_t at = is_call && !text.ptr ? 0 : find_open(reader, call_id, is_call ? text : STR_NONE);
+	bool fits = is_call == (at == 0);
 	reader->damage.stray_items += !fits;
-	if (fits && call == ROLLOUT_CALL)
+	if (fits && is_call)
 		vec_push(&reader->open_calls, (struct rollout_open_call){call_id, text});
 	else if (fits)
 		reader->open_calls.items[at - 1] = reader->open_calls.items[--reader->open_calls.count];
@@ -100,20 +101,20 @@ static void add_sent(struct rollout_reader *reader, const struct json *item)
 {
 	enum rollout_call call = rollout_item_call(item);
 	struct str call_id = call ? arena_str(&reader->arena, json_get_str(item, "call_id")) : STR_NONE;
-	struct str text = rollout_item_strip(item);
 	if (rollout_item_is_sent(rollout_item_kind(json_get_str(item, "type"))) &&
-	    admits_item(reader, item, call, call_id, text))
-		vec_push(&reader->history, text);
+	    admits_item(reader, item, call, call_id, STR_NONE))
+		vec_push(&reader->history, rollout_item_strip(item));
 }
 
 /* Only custom calls, which include scripts, are parsed for their names. */
 static bool admits_record(struct rollout_reader *reader, const struct rollout_record *record)
 {
+	struct str text = record->is_numbered ? STR_NONE : record->payload;
 	if (record->call == ROLLOUT_NO_CALL || str_find(record->payload, STR("\"custom_tool_call")) < 0)
-		return admits(reader, record->call, record->call_id, record->payload);
+		return admits(reader, record->call, record->call_id, text);
 	arena_reset(&reader->line);
 	return admits_item(reader, json_parse(&reader->line, record->payload, NULL), record->call, record->call_id,
-	                   record->payload);
+	                   text);
 }
 
 /* ---- compaction ---- */

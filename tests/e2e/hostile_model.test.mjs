@@ -58,6 +58,20 @@ test('of two calls with the same call_id, one approval starts one, sent twice or
 	assert.ok(fs.existsSync(path.join(codex.cwd, 'two')));
 });
 
+test('a call whose id a background command still has is not carried out; two equal calls both are', needs('exec'), async (t) => {
+	const step = (cmd, more, id = 'twin') => ({ call: 'exec_command', arguments: { cmd, ...more }, call_id: id });
+	const model = await startModel(t, [reply(step('echo uno; sleep 300', { yield_time_ms: 250 }), step('touch two')),
+		reply(step('echo due', {}, 'equal'), step('echo due', {}, 'equal')), say('Done.'), say('Again.')]);
+	const ran = await codexExec(t, model, ['go']);
+	const outputs = (request) => request.body.input.filter(({ type }) => type === 'function_call_output').map(({ output }) => output);
+	assert.match(outputs(model.requests()[1])[1], /not carried out: the command of another call with this id still runs/);
+	assert.ok(!fs.existsSync(path.join(ran.cwd, 'two')));
+	assert.match(outputs(model.requests()[2])[3], /due/);
+	const again = await codexExec(t, model, ['resume', '--last', 'more'], { home: ran.home, cwd: ran.cwd });
+	assert.doesNotMatch(again.stderr, /damaged|left out|dropped/i);
+	assert.deepEqual(outputs(model.requests()[3]), outputs(model.requests()[2]));
+});
+
 test('calls of all kinds with one call_id are carried out one after the other, and a resumed session has them all', needs('exec'), async (t) => {
 	const add = (name) => ({ custom: 'apply_patch', input: `*** Begin Patch\n*** Add File: ${name}\n+x\n*** End Patch\n`, call_id: 'twin' });
 	const steps = [

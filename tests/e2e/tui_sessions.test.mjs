@@ -316,7 +316,7 @@ test('a resumed session and the transcript show checklists and declined requests
 	const expected = live.replace('You canceled the request to run touch made …', 'The request to run touch made … was declined')
 		.replaceAll(' - describe what to do differently', '');
 	assert.equal(shown, expected);
-	for (const mark of [/• Updated Plan\n  └ Why so\n  ✔ step 1\n  ▸ step 2\n  □ step 3\n\n• ✗ The request to run touch made … was declined/,
+	for (const mark of [/• Updated Plan\n  └ Why so\n  ✔ step 1\n  ▸ step 2\n  □ step 3\n\n• ✗ The request to run touch made\n  touch more was declined/,
 		/■ The edits were declined\n\n■ Conversation interrupted/, /• Updated Plan\n  ✔ step 1/]) assert.match(transcript, mark);
 });
 

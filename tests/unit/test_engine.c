@@ -488,7 +488,7 @@ static void an_aborted_question_interrupts_the_task(void **state)
 	      UNTRUSTED);
 	configure(f);
 	say(f, "go");
-	run_until(f, "exec_approval_request", 1);
+	run_until(f, "exec_approval_request", 2);
 	answer(f, "exec_approval", "c2", "abort");
 	answer(f, "exec_approval", "c1", "approved"); /* sent after the abort */
 	run_until(f, "turn_aborted", 1);
@@ -508,7 +508,7 @@ static void an_answer_after_the_abort_of_another_question_has_no_effect(void **s
 	      UNTRUSTED);
 	configure(f);
 	say(f, "go");
-	run_until(f, "exec_approval_request", 1);
+	run_until(f, "exec_approval_request", 2);
 	const struct review_decision for_session = {.tag = review_decision_approved_for_session};
 	answer(f, "exec_approval", "c2", "abort");
 	assert_false(codex_answer(f->codex, EV_exec_approval_request, STR("c1"), &for_session));

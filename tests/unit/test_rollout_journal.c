@@ -280,6 +280,36 @@ static void a_command_that_was_declined_or_not_answered_is_an_item(void **state)
 	end(writer);
 }
 
+/* Before the profile of 0.169 a denied command has no end, and the turn continues. */
+static void a_declined_command_leaves_its_id_to_the_next(void **state)
+{
+	(void)state;
+	struct rollout_writer *writer = begin(true);
+	struct ev_exec_approval asked = exec_asked("c1");
+	struct ev_exec_end good = exec_end("c1", 0, STR("hi\n"));
+	struct ev_exec_begin start = {.call_id = STR("c1"), .turn_id = STR("t1")};
+	for (int i = 0; i < 2; i++) {
+		append(EV_exec_approval_request, &asked);
+		rollout_journal_decide(journal, STR("c1"), true);
+		if (i == 1) {
+			append(EV_exec_approval_request, &asked);
+			rollout_journal_decide(journal, STR("c1"), false);
+		}
+		append(EV_exec_command_begin, &start);
+		append(EV_exec_command_end, &good);
+	}
+	assert_int_equal(rollout_writer_flush(writer, NULL), 0);
+	auto_free char *bytes = temp_get(rollout_writer_path(writer));
+	const char *at = bytes;
+	for (int i = 0; i < 4; i++) {
+		at = strstr(at + 1, "\"status\":\"");
+		assert_non_null(at);
+		assert_true(str_has_prefix(str_of(at), i % 2 ? "\"status\":\"completed\"" : "\"status\":\"declined\""));
+	}
+	assert_null(strstr(at + 1, "\"status\":\""));
+	end(writer);
+}
+
 static void a_long_output_is_cut_in_the_middle(void **state)
 {
 	(void)state;
@@ -578,6 +608,7 @@ int main(void)
 		TEMP_TEST(numbered_files_contain_items_and_legacy_events),
 		TEMP_TEST(commands_are_items),
 		TEMP_TEST(a_command_that_was_declined_or_not_answered_is_an_item),
+		TEMP_TEST(a_declined_command_leaves_its_id_to_the_next),
 		TEMP_TEST(a_long_output_is_cut_in_the_middle),
 		TEMP_TEST(patches_and_images_are_items),
 		TEMP_TEST(dealings_with_subagents_are_items),

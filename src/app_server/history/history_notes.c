@@ -15,43 +15,63 @@ void history_notes_add_names(struct history_notes_builder *builder, const struct
 	}
 }
 
+/* Marks the checklist of a call as accepted. Outputs come in the order of the calls. */
+static void accept(struct history_notes_builder *builder, const struct json *output)
+{
+	struct str id = json_get_str(output, "call_id"), text = json_get_str(output, "output");
+	for (size_t i = builder->accepted; str_is(text, "Plan updated") && i < builder->checklists.count; i++) {
+		struct history_checklist *it = &builder->checklists.items[i];
+		if (!str_eq(it->call_id, id))
+			continue;
+		it->is_accepted = true;
+		builder->accepted = i + 1;
+		return;
+	}
+}
+
 void history_notes_add_call(struct history_notes_builder *builder, const struct json *item, struct arena *arena,
                             struct history_checklist at)
 {
-	bool is_call = str_is(json_get_str(item, "type"), "function_call");
-	if (!is_call || !str_is(json_get_str(item, "name"), "update_plan"))
+	struct str type = json_get_str(item, "type");
+	if (str_is(type, "function_call_output"))
+		accept(builder, item);
+	if (!str_is(type, "function_call") || !str_is(json_get_str(item, "name"), "update_plan"))
 		return;
 	at.arguments = arena_str(arena, json_get_str(item, "arguments"));
+	at.call_id = arena_str(arena, json_get_str(item, "call_id"));
 	vec_push(&builder->checklists, at);
 }
 
-/* Returns the number of items up to the one with this id, or `floor` if it is not among those after it. */
-static size_t end_of(const struct app_thread_item *items, size_t count, struct str id, size_t floor)
+/* Returns the number of items up to the one with this id, or `from` if it is not among those that follow. */
+static size_t end_of(const struct app_thread_item *items, size_t count, struct str id, size_t from)
 {
-	while (count > floor && !str_eq(item_view_id(&items[count - 1]), id))
-		count--;
-	return count;
-}
-
-/* Returns the number of items that come before the checklist: those before its line, and those of the calls before it
- * in its response. */
-static size_t find_place(const struct history_checklist *checklist, const struct rollout_record *records, size_t first,
-                         const struct app_thread_item *items, size_t count)
-{
-	size_t place = checklist->item;
-	for (size_t i = checklist->record; i > first && records[i - 1].call != ROLLOUT_CALL_OUTPUT; i--) {
-		if (records[i - 1].call == ROLLOUT_CALL)
-			place = end_of(items, count, records[i - 1].call_id, place);
+	enum { SIDE_BY_SIDE = 256 }; /* most parallel calls in one response */
+	for (size_t i = from; i < count && i - from < SIDE_BY_SIDE; i++) {
+		if (str_eq(item_view_id(&items[i]), id))
+			return i + 1;
 	}
-	return place;
+	return from;
 }
 
+/* A checklist follows the items before its line, and those of the calls before it in its response. Each record is
+ * looked at once. */
 void history_notes_place(struct history_notes_builder *builder, const struct rollout_reader *reader,
                          size_t first_record, const struct app_thread_item *items, size_t count)
 {
+	const struct rollout_record *records = reader->records.items;
+	size_t begin = first_record, place = 0;
 	for (; builder->placed < builder->checklists.count; builder->placed++) {
 		struct history_checklist *it = &builder->checklists.items[builder->placed];
-		it->item = find_place(it, reader->records.items, first_record, items, count);
+		size_t i = it->record;
+		while (i > begin && records[i - 1].call != ROLLOUT_CALL_OUTPUT)
+			i--;
+		place = it->item > place || i > begin ? it->item : place;
+		for (; i < it->record; i++) {
+			if (records[i].call == ROLLOUT_CALL && !records[i].payload.len)
+				place = end_of(items, count, records[i].call_id, place);
+		}
+		it->item = place;
+		begin = it->record;
 	}
 }
 
@@ -60,8 +80,10 @@ struct history_notes history_notes_take(struct history_notes_builder *builder, s
 	struct history_notes notes = {0};
 	struct history_checklist *checklists = arena_array(arena, struct history_checklist, builder->checklists.count);
 	struct history_name *names = arena_array(arena, struct history_name, builder->names.count);
-	vec_for_each(it, &builder->checklists)
-		checklists[notes.checklist_count++] = *it;
+	vec_for_each(it, &builder->checklists) {
+		if (it->is_accepted)
+			checklists[notes.checklist_count++] = *it;
+	}
 	vec_for_each(it, &builder->names)
 		names[notes.name_count++] = *it;
 	notes.checklists = checklists;

@@ -17,6 +17,8 @@ struct history_checklist {
 	size_t turn, item;    /* it comes before this item of this turn */
 	size_t record;        /* its record in the reader */
 	struct str arguments; /* JSON, as the model wrote it */
+	struct str call_id;
+	bool is_accepted; /* the tool's output says so; others are left out */
 };
 
 struct history_name {
@@ -39,12 +41,14 @@ struct str history_notes_name(const struct history_notes *notes, struct str thre
 struct history_notes_builder {
 	VEC(struct history_checklist) checklists;
 	VEC(struct history_name) names;
-	size_t placed; /* number of checklists whose place is final */
+	size_t placed;   /* number of checklists whose place is final */
+	size_t accepted; /* the last one that was accepted is before this one */
 };
 
 /* agents: receiver_agents of a recorded call. */
 void history_notes_add_names(struct history_notes_builder *builder, const struct json *agents, struct arena *arena);
-/* Adds a checklist if the item is a call that changes it; at: its place, without the arguments. */
+/* Adds a checklist if the item is a call that changes it, or accepts it if the item is the output; at: its place,
+ * without the arguments. */
 void history_notes_add_call(struct history_notes_builder *builder, const struct json *item, struct arena *arena,
                             struct history_checklist at);
 /* To be called when a turn ends; its records begin at first_record. */

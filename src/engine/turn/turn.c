@@ -24,6 +24,7 @@
 #include "model/model_client.h"
 #include "model/model_error.h"
 #include "model/model_backoff.h"
+#include "tool/exec/exec_session.h"
 #include "tool/tool.h"
 
 /* ---- the calls of the response ---- */
@@ -53,14 +54,17 @@ static bool has_twin(const struct turn *turn, const struct tool_call *call)
 }
 
 /* Writes the output of a call that must not start. */
-static void refuse_excess(const struct turn *turn, struct tool_call *call)
+static bool refuse(struct tool_call *call, const char *why)
 {
-	if (turn->tools.count < LIMIT_TOOL_CALLS)
-		return;
-	buf_printf(&call->output,
-	           "This call was not carried out: at most %d calls of one response are. Make it again in a later one.",
-	           LIMIT_TOOL_CALLS);
-	call->is_finished = true;
+	buf_printf(&call->output, "This call was not carried out: %s. Make it again in a later response.", why);
+	return call->is_finished = true;
+}
+
+/* A command that outlives its call keeps the call's id. */
+static bool refuse_busy(const struct turn *turn, struct tool_call *call)
+{
+	return call->is_twin && exec_sessions_have_call(turn->env->session->exec, call->call_id) &&
+	       refuse(call, "the command of another call with this id still runs");
 }
 
 void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
@@ -69,8 +73,10 @@ void turn_add_tool(struct turn *turn, const struct tool_call_words *words)
 	struct tool_call *call = tool_call_create(&session->host, words, on_tool_done, turn);
 	if (session_lacks_tool(session, call->type))
 		call->type = NULL;
-	call->is_twin = has_twin(turn, call);
-	refuse_excess(turn, call);
+	call->is_twin = turn->tools.count < LIMIT_TOOL_CALLS && has_twin(turn, call);
+	_Static_assert(LIMIT_TOOL_CALLS == 1024, "the text names it");
+	if (turn->tools.count >= LIMIT_TOOL_CALLS)
+		refuse(call, "at most 1024 calls of one response are");
 	vec_push(&turn->tools, call);
 }
 
@@ -154,7 +160,7 @@ static void start_ready(struct turn *turn)
 	while (turn->started < turn->tools.count && !turn->is_exclusive && !is_held) {
 		struct tool_call *call = turn->tools.items[turn->started];
 		bool alone = !tool_call_is_parallel(call) || call->is_twin;
-		if (call->is_finished) { /* the call was refused */
+		if (call->is_finished || (!turn->running && refuse_busy(turn, call))) { /* the call was refused */
 			turn->started++;
 			continue;
 		}

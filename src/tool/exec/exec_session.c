@@ -44,6 +44,16 @@ void exec_sessions_destroy(struct exec_sessions *sessions)
 	free(sessions);
 }
 
+bool exec_sessions_have_call(const struct exec_sessions *sessions, struct str call_id)
+{
+	struct exec_session *it;
+	list_for_each(it, &sessions->all, link) {
+		if (str_eq(it->command.call_id, call_id) && !it->has_ended)
+			return true;
+	}
+	return false;
+}
+
 static struct exec_session *lookup(struct exec_sessions *sessions, int64_t id)
 {
 	struct exec_session *it;

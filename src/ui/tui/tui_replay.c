@@ -115,7 +115,9 @@ static void write_declined(struct tui_page *page, struct str command)
 	auto_buf struct buf line;
 	struct str first;
 	buf_init(&line, LIMIT_LINE);
-	bool is_whole = str_next_line(&command, &first) && !command.len;
+	bool is_whole = page->is_full || (str_next_line(&command, &first) && !command.len);
+	if (page->is_full)
+		first = command;
 	buf_printf(&line, "✗ The request to run %.*s%s was declined", STR_ARG(first), is_whole ? "" : " …");
 	tui_page_cell(page, &tui_note_look, buf_str(&line));
 }
