@@ -193,6 +193,10 @@ test('--disable wins over --enable, and both over -c, in any order', needs('app-
 	}
 	const { code } = await runCodex(t, ['app-server', 'generate-ts', '--out', tempDir(t, 'ts'), '--enable', 'goal'], { home: makeHome(t, null) });
 	assert.equal(code, 1);
+	const out = tempDir(t, 'ts');
+	const words = ['app-server', '--analytics-default-enabled', 'generate-ts', '--out', out];
+	const { code: generated, stderr } = await runCodex(t, words, { home: makeHome(t, null) });
+	assert.deepEqual([generated, fs.existsSync(path.join(out, 'index.ts'))], [0, true], stderr);
 });
 
 test('app-server takes the options of editors, and --strict-config holds for its threads', needs('app-server'), async (t) => {

@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
 
@@ -79,9 +80,16 @@ const struct cli_command app_server_command = {
 	.option_count = countof(app_server_option_rows),
 };
 
+/* Scripts of editors pass this option before each word, as codex 0.169 permits. It has no effect on any. */
 static int run_generate(int argc, char **argv)
 {
-	return fleet_run(cli_find_word(&app_server_command, argv[0])->command, argc, argv);
+	int count = 0;
+	for (int i = 0; i < argc; i++) {
+		if (strcmp(argv[i], "--analytics-default-enabled") != 0)
+			argv[count++] = argv[i];
+	}
+	argv[count] = NULL;
+	return fleet_run(cli_find_word(&app_server_command, argv[0])->command, count, argv);
 }
 
 static void on_client_end(size_t left, void *self)
