@@ -362,9 +362,10 @@ enum {
 	LIMIT_FLEET_DELTA_MS = 50,          /* time in which deltas are gathered into one emit */
 	LIMIT_ENVIRONMENTS = 64,            /* machines that commands can run on */
 	LIMIT_ENVIRONMENT_TEXT = 8 * KIB,   /* id, URL or token of one */
-	LIMIT_ENVIRONMENT_CONNECT_MS = 10 * 1000,   /* time to connect to one, unless its client sets another */
-	LIMIT_ENVIRONMENT_PATIENCE_MS = 300 * 1000, /* the longest time that a client can set */
-	LIMIT_ENVIRONMENT_ANSWER_MS = 30 * 1000,    /* time for an exec-server to answer a request */
+	LIMIT_ENVIRONMENT_CONNECT_MS = 10 * 1000, /* time to connect to one, unless its client sets another */
+	LIMIT_ENVIRONMENT_ANSWER_MS = 30 * 1000,  /* time for an exec-server to answer, or to end a command */
+	LIMIT_ENVIRONMENT_MESSAGE = 256 * KIB,    /* a message of an exec-server */
+	LIMIT_ENVIRONMENT_STRAY = 1000,           /* its messages on one link that nothing waits for */
 	LIMIT_ARGV = 4096,
 	LIMIT_RULES_DEPTH = 16, /* nested lists in a .rules file */
 	LIMIT_RULES_FILE = 1 * MIB,

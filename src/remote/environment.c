@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
@@ -50,6 +51,14 @@ static bool write_url(struct buf *out, struct str url)
 	buf_append_c(out, is_secure ? "https://" : "http://");
 	buf_append_str(out, str_skip(url, is_secure ? 6 : 5));
 	return !memchr(out->data, '\0', out->len) && http_url_parse(buf_str(out), &parts);
+}
+
+/* True if what is sent stays private: TLS, or this machine. */
+static bool keeps_secrets(struct str url)
+{
+	static const struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+	struct http_url parts;
+	return http_url_parse(url, &parts) && (parts.is_https || http_host_is_allowed(parts.host, &nowhere, NULL, 0));
 }
 
 static int check_words(const struct environment_words *words, struct error *err)
@@ -101,6 +110,10 @@ struct environment *environment_create(struct loop *loop, struct http_client *ht
 		return NULL;
 	if (!write_url(&url, words->url)) {
 		error_set(err, ERR_invalid, "execServerUrl is not ws:// or wss:// with a host");
+		return NULL;
+	}
+	if (words->token.len && !keeps_secrets(buf_str(&url))) {
+		error_set(err, ERR_invalid, "authBearerToken needs wss://, or a loopback address");
 		return NULL;
 	}
 	struct environment *environment = xnew(struct environment);

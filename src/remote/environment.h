@@ -5,11 +5,14 @@
 #ifndef REMOTE_ENVIRONMENT_H
 #define REMOTE_ENVIRONMENT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/list.h"
 #include "base/str.h"
+#include "sandbox/command_run.h"
 
 struct http_client;
 struct loop;
@@ -18,6 +21,8 @@ struct loop;
 
 struct environment {
 	/* read-only */
+	struct command_place place; /* for commands; set by environments.c */
+	struct list *leaving;       /* commands that are being ended; of environments.c */
 	struct loop *loop;
 	struct http_client *http;
 	struct str id;
@@ -27,6 +32,7 @@ struct environment {
 	size_t header_count;
 	uint64_t connect_timeout_ms;
 	char shell[64]; /* the shell of commands there; /bin/sh until the server has reported another */
+	bool is_fenced; /* the server has shown that it has a sandbox; set by remote_command.c */
 	/* private */
 	int refs;
 };

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/vec.h"
 #include "remote/exec_link.h"
+#include "remote/remote_command.h"
 
 struct entry {
 	struct environment *environment;
@@ -16,6 +17,7 @@ struct environments {
 	struct loop *loop;
 	struct http_client *http;
 	VEC(struct entry *) list;
+	struct list leaving; /* commands that are being ended (remote_command.h) */
 };
 
 struct environments *environments_create(struct loop *loop, struct http_client *http)
@@ -23,6 +25,7 @@ struct environments *environments_create(struct loop *loop, struct http_client *
 	struct environments *all = xnew(struct environments);
 	all->loop = loop;
 	all->http = http;
+	list_init(&all->leaving);
 	return all;
 }
 
@@ -34,6 +37,7 @@ static void entry_clear(struct entry *entry)
 
 void environments_destroy(struct environments *all)
 {
+	remote_commands_abandon(&all->leaving);
 	vec_for_each(it, &all->list) {
 		entry_clear(*it);
 		free(*it);
@@ -79,6 +83,8 @@ int environments_add(struct environments *all, const struct environment_words *w
 		entry_clear(entry);
 	else
 		vec_push(&all->list, entry = xnew(struct entry));
+	environment->place = remote_command_place;
+	environment->leaving = &all->leaving;
 	entry->environment = environment;
 	entry->probe = exec_question_start(environment, "environment/info", on_probed, entry);
 	return 0;

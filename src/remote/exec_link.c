@@ -14,15 +14,6 @@
 #include "net/websocket_client.h"
 #include "remote/environment.h"
 
-struct exec_link_handler {
-	void (*on_ready)(void *self); /* requests can be sent */
-	/* result is NULL if the server has refused the request, with err. Both are borrowed. */
-	void (*on_answer)(int64_t id, const struct json *result, const struct error *err, void *self);
-	void (*on_notify)(struct str method, const struct json *params, void *self);
-	/* Called once, last, when the link could not be opened or was lost. It must still be closed. */
-	void (*on_end)(const struct error *err, void *self);
-};
-
 struct asked {
 	int64_t id;
 	const char *method;
@@ -33,23 +24,25 @@ struct exec_link {
 	const struct exec_link_handler *handler;
 	void *self;
 	struct websocket_client *socket;
-	struct loop_timer *timer; /* runs while a request is unanswered */
+	struct loop_timer *timer; /* runs while a request is unanswered and the link is not paused */
 	VEC(struct asked) unanswered;
 	int64_t last_id;
+	int stray;     /* messages that nothing waited for */
 	bool is_ready; /* the server has answered `initialize` */
+	bool is_paused;
 };
 
 /* ---- requests ---- */
 
 static void watch(struct exec_link *link)
 {
-	if (link->unanswered.count)
+	if (link->unanswered.count && !link->is_paused)
 		loop_timer_start(link->timer, LIMIT_ENVIRONMENT_ANSWER_MS);
 	else
 		loop_timer_stop(link->timer);
 }
 
-static int64_t exec_link_request(struct exec_link *link, const char *method, struct str params)
+int64_t exec_link_request(struct exec_link *link, const char *method, struct str params)
 {
 	auto_buf struct buf head;
 	buf_init(&head, LIMIT_LINE);
@@ -97,14 +90,19 @@ static void on_end(int status, const struct error *err, void *self)
 	fail(self, err ? err : &closed);
 }
 
+static void give_up(struct exec_link *link, const struct error *err)
+{
+	websocket_client_close(steal(link->socket));
+	fail(link, err);
+}
+
 static void on_timeout(void *self)
 {
 	struct exec_link *link = self;
 	struct error err;
 	error_set(&err, ERR_timeout, "no answer to `%s` within %d s", link->unanswered.items[0].method,
 	          LIMIT_ENVIRONMENT_ANSWER_MS / 1000);
-	websocket_client_close(steal(link->socket));
-	fail(link, &err);
+	give_up(link, &err);
 }
 
 /* ---- messages ---- */
@@ -126,13 +124,25 @@ static void become_ready(struct exec_link *link, const struct json *result)
 	link->handler->on_ready(link->self);
 }
 
+static void ignore(struct exec_link *link)
+{
+	struct error err;
+	if (++link->stray <= LIMIT_ENVIRONMENT_STRAY)
+		return;
+	error_set(&err, ERR_limit, "the server sent more than %d messages that nothing waits for",
+	          LIMIT_ENVIRONMENT_STRAY);
+	give_up(link, &err);
+}
+
 static void take_answer(struct exec_link *link, const struct json *message)
 {
 	struct error err;
 	int64_t id = json_get_i64(message, "id", 0);
 	const struct json *result = json_get(message, "result"), *refusal = json_get(message, "error");
-	if (!take_asked(link, id))
+	if (!take_asked(link, id)) {
+		ignore(link);
 		return;
+	}
 	if (!result || refusal) {
 		struct str text = json_get_str(refusal, "message");
 		result = NULL;
@@ -151,16 +161,21 @@ static void on_message(struct str text, void *self)
 	struct exec_link *link = self;
 	struct error err;
 	auto_arena struct arena arena = {0};
+	if (text.len > LIMIT_ENVIRONMENT_MESSAGE) {
+		error_set(&err, ERR_limit, "the server sent a message of more than %d KiB",
+		          LIMIT_ENVIRONMENT_MESSAGE / KIB);
+		give_up(link, &err);
+		return;
+	}
 	const struct json *message = json_parse(&arena, text, &err);
 	struct str method = json_get_str(message, "method");
 	if (!message) {
 		error_wrap(&err, "the server sent invalid JSON");
-		websocket_client_close(steal(link->socket));
-		fail(link, &err);
+		give_up(link, &err);
 	} else if (!method.ptr) {
 		take_answer(link, message);
-	} else if (link->is_ready) {
-		link->handler->on_notify(method, json_get(message, "params"), link->self);
+	} else if (!link->is_ready || !link->handler->on_notify(method, json_get(message, "params"), link->self)) {
+		ignore(link);
 	}
 }
 
@@ -171,8 +186,7 @@ static void on_bytes(void *self)
 
 /* ---- its life ---- */
 
-static struct exec_link *exec_link_open(struct environment *environment, const struct exec_link_handler *handler,
-                                        void *self)
+struct exec_link *exec_link_open(struct environment *environment, const struct exec_link_handler *handler, void *self)
 {
 	static const struct websocket_client_handler socket_handler = {on_open, on_bytes, on_message, on_end};
 	struct exec_link *link = xnew(struct exec_link);
@@ -190,7 +204,23 @@ static struct exec_link *exec_link_open(struct environment *environment, const s
 	return link;
 }
 
-static void exec_link_close(struct exec_link *link)
+void exec_link_pause(struct exec_link *link)
+{
+	link->is_paused = true;
+	watch(link);
+	if (link->socket)
+		websocket_client_pause(link->socket);
+}
+
+void exec_link_resume(struct exec_link *link)
+{
+	link->is_paused = false;
+	watch(link);
+	if (link->socket)
+		websocket_client_resume(link->socket);
+}
+
+void exec_link_close(struct exec_link *link)
 {
 	if (!link)
 		return;
@@ -223,11 +253,12 @@ static void question_answered(int64_t id, const struct json *result, const struc
 	question->on_done(result, err, question->self);
 }
 
-static void question_notified(struct str method, const struct json *params, void *self)
+static bool question_notified(struct str method, const struct json *params, void *self)
 {
 	(void)method;
 	(void)params;
 	(void)self;
+	return false;
 }
 
 static void question_ended(const struct error *err, void *self)

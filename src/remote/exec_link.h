@@ -1,17 +1,48 @@
 /* exec_link.h — a connection to an exec-server: JSON-RPC in the messages of a WebSocket.
  *
- * Each question has a link of its own: a server that floods one of them, or does not answer, disturbs no other. The
- * server is not trusted: messages that are no JSON end the link, unknown ones and answers to nothing are ignored, and
- * an answer must come within LIMIT_ENVIRONMENT_ANSWER_MS.
+ * Each command and each question has a link of its own: a server that floods one of them, or does not read, disturbs no
+ * other, and a link that is paused stops its sender. The server is not trusted: messages that are no JSON, or longer
+ * than LIMIT_ENVIRONMENT_MESSAGE, end the link; at most LIMIT_ENVIRONMENT_STRAY that nothing waits for are ignored; an
+ * answer must come within LIMIT_ENVIRONMENT_ANSWER_MS.
  *
- * Owns: the WebSocket. Holds a reference to its environment. Loop thread only. */
+ * Owns: the WebSocket. Holds a reference to its environment. Loop thread only. No callback runs inside a call to this
+ * module; the link may be closed in any of them. */
 #ifndef REMOTE_EXEC_LINK_H
 #define REMOTE_EXEC_LINK_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/str.h"
+
 struct environment;
 struct error;
-struct exec_question;
+struct exec_link;
 struct json;
+
+struct exec_link_handler {
+	void (*on_ready)(void *self); /* requests can be sent */
+	/* result is NULL if the server has refused the request, with err. Both are borrowed. */
+	void (*on_answer)(int64_t id, const struct json *result, const struct error *err, void *self);
+	/* False, with the link still open: nothing waits for it. */
+	bool (*on_notify)(struct str method, const struct json *params, void *self);
+	/* Called once, last, when the link could not be opened or was lost. It must still be closed. */
+	void (*on_end)(const struct error *err, void *self);
+};
+
+/* handler must live as long. Never NULL. */
+struct exec_link *exec_link_open(struct environment *environment, const struct exec_link_handler *handler, void *self);
+/* Sends a request, after on_ready, and returns its id. method is a constant, params JSON. */
+int64_t exec_link_request(struct exec_link *link, const char *method, struct str params);
+/* Stop and restart callbacks; a message that has arrived with the current one may still follow. */
+void exec_link_pause(struct exec_link *link);
+void exec_link_resume(struct exec_link *link);
+/* Closes it, after an attempt to send what is queued; no callback follows. NULL is fine. */
+void exec_link_close(struct exec_link *link);
+
+/* ---- one question, over a link of its own ---- */
+
+struct exec_question;
 
 /* Called once, later. result is borrowed, and NULL with err. The question must still be cancelled. */
 typedef void (*exec_question_fn)(const struct json *result, const struct error *err, void *self);

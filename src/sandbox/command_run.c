@@ -17,7 +17,9 @@ struct command_run {
 	void *self;
 	struct sandbox_probe *probe; /* the trials that the run waits for, or NULL */
 	struct process *process;     /* NULL before the start, or if it failed */
-	struct loop_deferred ended;  /* reports `result` if there is no process */
+	struct command_place *place; /* NULL: this machine; else the place has the command */
+	struct command_away *away;
+	struct loop_deferred ended; /* reports `result` if there is no process */
 	struct process_result result;
 	struct error error;
 	struct buf typed; /* input received before the start */
@@ -32,6 +34,8 @@ void command_run_destroy(struct command_run *run)
 {
 	if (!run)
 		return;
+	if (run->place)
+		run->place->destroy(run->away);
 	process_destroy(run->process);
 	sandbox_probe_destroy(run->probe);
 	loop_deferred_finish(&run->ended);
@@ -68,13 +72,17 @@ static bool end_without_process(struct command_run *run)
 
 void command_run_kill(struct command_run *run)
 {
-	if (!end_without_process(run))
+	if (run->place)
+		run->place->kill(run->away);
+	else if (!end_without_process(run))
 		process_kill(run->process);
 }
 
 void command_run_kill_now(struct command_run *run)
 {
-	if (!end_without_process(run))
+	if (run->place)
+		run->place->kill(run->away);
+	else if (!end_without_process(run))
 		process_kill_now(run->process);
 }
 
@@ -136,16 +144,27 @@ static void on_probed(void *self)
 	start(run);
 }
 
-struct command_run *command_run_start(struct loop *loop, const struct sandbox_policy *policy,
-                                      const struct command_run_handler *handler, void *self)
+static void start_away(struct command_run *run)
+{
+	struct command_run_spec spec = {0};
+	run->handler->prepare(&spec, run->self);
+	run->away = run->place->start(run->place, &spec, run->handler, run->self);
+}
+
+struct command_run *command_run_start(struct loop *loop, struct command_place *place,
+                                      const struct sandbox_policy *policy, const struct command_run_handler *handler,
+                                      void *self)
 {
 	struct command_run *run = xnew(struct command_run);
 	run->loop = loop;
+	run->place = place;
 	run->handler = handler;
 	run->self = self;
 	buf_init(&run->typed, LIMIT_EXEC_STDIN);
 	loop_deferred_init(&run->ended, loop, on_ended, run);
-	if (sandbox_is_needed(policy->mode) && !sandbox_is_probed(policy->backend))
+	if (place)
+		start_away(run);
+	else if (sandbox_is_needed(policy->mode) && !sandbox_is_probed(policy->backend))
 		run->probe = sandbox_probe_create(loop, policy->backend, on_probed, run);
 	else
 		start(run);
@@ -154,13 +173,15 @@ struct command_run *command_run_start(struct loop *loop, const struct sandbox_po
 
 bool command_run_is_running(const struct command_run *run)
 {
-	return run->process && process_is_running(run->process);
+	return run->place ? run->place->is_running(run->away) : run->process && process_is_running(run->process);
 }
 
 /* ---- while it runs ---- */
 
 int command_run_write(struct command_run *run, struct str bytes, struct error *err)
 {
+	if (run->place)
+		return run->place->write(run->away, bytes, err);
 	if (run->process)
 		return process_write_stdin(run->process, bytes, err);
 	if (run->is_input_closed)
@@ -182,14 +203,18 @@ void command_run_close_input(struct command_run *run)
 void command_run_pause(struct command_run *run)
 {
 	run->pauses++;
-	if (run->process)
+	if (run->place)
+		run->place->pause(run->away);
+	else if (run->process)
 		process_pause(run->process);
 }
 
 void command_run_resume(struct command_run *run)
 {
 	run->pauses -= run->pauses > 0;
-	if (run->process)
+	if (run->place)
+		run->place->resume(run->away);
+	else if (run->process)
 		process_resume(run->process);
 }
 

@@ -4,6 +4,8 @@
  * reports its output and its end (process.h). Until there is a process, input and pauses are kept, and a kill ends
  * the run. Each failure of the start is reported as an end with an error.
  *
+ * A run in a place is carried out by that place, another machine, with a sandbox of its own.
+ *
  * Owns: the wait, the process. Thread: the loop's. No handler but prepare runs inside the call that caused it. */
 #ifndef SANDBOX_COMMAND_RUN_H
 #define SANDBOX_COMMAND_RUN_H
@@ -17,6 +19,7 @@ struct command_run;
 struct command_run_spec {
 	struct process_spec process; /* launch is left NULL */
 	const struct sandbox_policy *policy;
+	struct str inherit; /* for a place: the variables that its commands inherit there, as JSON */
 };
 
 struct command_run_handler {
@@ -29,8 +32,26 @@ struct command_run_handler {
 	void (*on_run)(void *self);
 };
 
-/* policy determines whether a sandbox is needed, and which backend. handler must outlive the run. */
-must_check struct command_run *command_run_start(struct loop *loop, const struct sandbox_policy *policy,
+/* A command in a place. */
+struct command_away;
+
+/* Another machine. `start` copies what it needs of the spec; no handler runs inside it. `destroy` kills the command if
+ * it still runs; no handler runs any more. The others have the meaning of the functions below. */
+struct command_place {
+	struct command_away *(*start)(struct command_place *place, const struct command_run_spec *spec,
+	                              const struct command_run_handler *handler, void *self);
+	void (*destroy)(struct command_away *away);
+	bool (*is_running)(const struct command_away *away);
+	int (*write)(struct command_away *away, struct str bytes, struct error *err);
+	void (*kill)(struct command_away *away);
+	void (*pause)(struct command_away *away);
+	void (*resume)(struct command_away *away);
+};
+
+/* place: NULL for this machine. policy determines whether a sandbox is needed, and which backend. handler must outlive
+ * the run. */
+must_check struct command_run *command_run_start(struct loop *loop, struct command_place *place,
+                                                 const struct sandbox_policy *policy,
                                                  const struct command_run_handler *handler, void *self);
 /* See process_destroy. */
 void command_run_destroy(struct command_run *run);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
+#include "remote/environment.h"
 #include "tool/dynamic_tools.h"
 #include "tool/tool_impl.h"
 #include "tool/tool_text.h"
@@ -149,6 +150,15 @@ void tool_call_emit_item(struct tool_call *call, enum event_tag tag, struct turn
 	call->host->emit(call->host, call->turn_id, tag, &event);
 }
 
+void tool_call_refuse_local(struct tool_call *call)
+{
+	tool_call_finishf(
+		call, false,
+		"%.*s cannot be used: it acts on this machine, and the commands run in the environment `%.*s`. "
+		"Use commands there instead.",
+		STR_ARG(call->name), STR_ARG(call->host->environment->id));
+}
+
 void tool_call_start(struct tool_call *call)
 {
 	if (call->host->recheck)
@@ -164,6 +174,8 @@ void tool_call_start(struct tool_call *call)
 	else if (!call->type || (call->is_custom && !(call->type->flags & TOOL_FREEFORM)))
 		tool_call_finishf(call, false, "unsupported call: %.*s%.*s", STR_ARG(call->namespace),
 		                  STR_ARG(call->name));
+	else if (call->type->flags & TOOL_LOCAL && call->host->environment)
+		tool_call_refuse_local(call);
 	else if (read_args(call, &err) != 0)
 		tool_call_finishf(call, false, "failed to parse %s arguments: %s",
 		                  call->type->flags & TOOL_NAMES_ARGUMENTS ? call->type->wire : "function", err.text);

@@ -31,6 +31,7 @@ enum tool_flags {
 	TOOL_IN_REVIEW = 64,
 	TOOL_OF_CODE = 128,
 	TOOL_OF_TEAM = 256,
+	TOOL_LOCAL = 1024,
 	TOOL_OF_CLOCK = 512, /* exists for models of the gpt-6 family only */
 };
 #define TOOL_FUNCTIONS "functions"   /* the namespace of tools without one in the lite form of requests */
@@ -115,6 +116,8 @@ void tool_call_destroy(struct tool_call *call);
 void tool_call_finish(struct tool_call *call, bool success, struct str text);
 void tool_call_finishf(struct tool_call *call, bool success, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* For tools: ends a call that would act on this machine while commands run in an environment. */
+void tool_call_refuse_local(struct tool_call *call);
 /* For tools: emits EV_item_started or EV_item_completed with an item of the call's turn. */
 void tool_call_emit_item(struct tool_call *call, enum event_tag tag, struct turn_item *item);
 /* For tools: ends the call with the content of call->output. */

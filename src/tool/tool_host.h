@@ -16,6 +16,7 @@
 struct agent;
 struct code_cells;
 struct dynamic_tools;
+struct environment;
 struct exec_policy;
 struct exec_sessions;
 struct loop;
@@ -48,7 +49,9 @@ struct tool_grant {
 
 struct tool_host {
 	struct loop *loop;
-	const char *cwd;       /* absolute working folder of the task */
+	const char *cwd; /* absolute working folder of the task's commands */
+	/* the machine on which they run; NULL: this one */
+	struct environment *environment;
 	const char *thread_id; /* id of the session */
 	struct str turn_id;    /* id of the task, freed at its end: calls keep a copy */
 	const struct ask_for_approval *approval_policy;
@@ -84,8 +87,11 @@ struct tool_host {
 	struct text_budget output_budget; /* limit of a tool's output for the model */
 
 	/* Returns the environment of a command, NULL-terminated and valid until the next call. For the model's
-	 * commands it contains variables that describe the sandbox and disable interactive programs. */
+	 * commands it contains variables that describe the sandbox and disable interactive programs. For a command in
+	 * an environment it contains these alone. */
 	const char *const *(*command_env)(struct tool_host *host, bool is_model, struct str call_id);
+	/* Returns the variables that commands in an environment inherit there, as JSON, valid until the next call. */
+	struct str (*inherited_env)(struct tool_host *host);
 	/* Notes that a call is about to have effects. True: wait->then follows when this and all events before it are
 	 * stored. False: they need not be, so the effects may begin at once. */
 	bool (*settle)(struct tool_host *host, struct tool_wait *wait, struct str call_id);

@@ -15,6 +15,7 @@
 #include "patch/patch_error.h"
 #include "patch/patch_plan.h"
 #include "protocol/message/approval.h"
+#include "remote/environment.h"
 #include "sandbox/sandbox.h"
 #include "tool/tool_impl.h"
 
@@ -433,7 +434,12 @@ bool tool_patch_intercept(struct tool_call *call, const char *const *argv, struc
 	for (; *argv; argv++)
 		vec_push(&words, str_of(*argv));
 	struct patch_command command = patch_command_find(words.items, words.count);
-	if (command.kind == PATCH_COMMAND_APPLY) {
+	if (command.kind == PATCH_COMMAND_APPLY && call->host->environment) {
+		tool_call_finishf(call, false,
+		                  "apply_patch edits files of this machine, and the commands run in the "
+		                  "environment `%.*s`. Write the files with other commands.",
+		                  STR_ARG(call->host->environment->id));
+	} else if (command.kind == PATCH_COMMAND_APPLY) {
 		auto_free char *folder = folder_below(call->host->cwd, workdir);
 		auto_free char *cwd = folder_below(folder, command.folder);
 		start(call, command.patch, cwd);

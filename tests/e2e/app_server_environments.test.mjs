@@ -49,6 +49,10 @@ test('texts that no connection can use are refused', options, async (t) => {
 	await fails({ environmentId: '' }, 'exec-server protocol error: environment id cannot be empty');
 	await fails({ authBearerToken: 'a\r\nX: y' }, 'exec-server protocol error: authBearerToken contains a control character');
 	await fails({ websocketRequestId: '\n' }, 'exec-server protocol error: websocketRequestId contains a control character');
+	for (const host of ['a.example', '10.0.0.1', '127.0.0.1.example'])
+		await fails({ authBearerToken: 'x', execServerUrl: `ws://${host}` },
+			'exec-server protocol error: authBearerToken needs wss://, or a loopback address');
+	await add(server, { environmentId: 'safe', authBearerToken: 'x', execServerUrl: 'wss://a.example' });
 	await fails({ environmentId: 'x'.repeat(8193) }, 'exec-server protocol error: a text of an environment has more than 8192 bytes');
 	await fails({ connectTimeoutMs: -1 }, 'connectTimeoutMs must be from 0 to 300000');
 	await fails({ connectTimeoutMs: 300001 }, 'connectTimeoutMs must be from 0 to 300000');
@@ -101,7 +105,19 @@ test('nonsense of a server becomes an error', options, async (t) => {
 	assert.match((await asked({ initialize: () => { throw new Error('not you'); } })).error, /: not you$/);
 	assert.deepEqual(await asked({ 'environment/status': () => ({ status: 'happy' }) }),
 		{ status: 'disconnected', error: 'the server reported an unknown status' });
-	assert.deepEqual(await asked({ 'environment/status': () => 7 }), { status: 'disconnected' });
+	assert.deepEqual(await asked({ 'environment/status': () => 7 }),
+		{ status: 'disconnected', error: 'the server reported an unknown status' });
+	assert.deepEqual(await asked({ 'environment/status': () => ({ status: 'ready', error: 'x'.repeat(8193) }) }), { status: 'ready' });
+	assert.match((await asked({ initialize: () => ({ long: 'x'.repeat(262144) }) })).error, /the server sent a message of more than 256 KiB$/);
+	const flood = (method, count) => (params, link) => {
+		for (let i = 0; i < count; i++) link.notify(method, {});
+		return { status: 'ready' };
+	};
+	assert.deepEqual(await asked({ 'environment/status': flood('x', 1000) }), { status: 'ready' });
+	assert.match((await asked({ 'environment/status': flood('x', 1001) })).error, /more than 1000 messages that nothing waits for$/);
+	const elsewhere = { 'environment/info': () => ({ shell: { name: 'sh', path: '/bin/sh' }, cwd: 'https://x/' }) };
+	await add(server, { execServerUrl: (await startExecServer(t, elsewhere)).url });
+	assert.equal((await info(server)).cwd, null);
 	assert.deepEqual(await asked({ 'environment/status': (params, link) => { // answers to nothing, notifications, requests
 		for (const extra of ['{"id":999,"result":{}}', '{"id":"x","error":{}}', '[]', '7', '{}', '{"method":"process/output","params":[]}',
 			'{"id":1,"method":"initialize"}']) link.raw(extra);

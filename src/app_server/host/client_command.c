@@ -176,7 +176,7 @@ static void start(struct client_command *command)
 		command->cap = LIMIT_CLIENT_OUTPUT_KEPT;
 	for (size_t i = 0; i < countof(command->streams); i++)
 		buf_init(&command->streams[i].kept, LIMIT_CLIENT_OUTPUT_KEPT);
-	command->run = command_run_start(loop_of(command), &command->sandbox, &handler, command);
+	command->run = command_run_start(loop_of(command), NULL, &command->sandbox, &handler, command);
 	if (command->timeout_ms >= 0) {
 		command->timer = loop_timer_create(loop_of(command), on_timeout, command);
 		loop_timer_start(command->timer, (uint64_t)command->timeout_ms);

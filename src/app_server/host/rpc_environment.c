@@ -11,6 +11,8 @@
 #include "remote/environments.h"
 #include "remote/exec_link.h"
 
+enum { PATIENCE_MS = 10 * LIMIT_ENVIRONMENT_ANSWER_MS };
+
 #define UNKNOWN "unknown environment id `%.*s`"
 
 static struct environment *find(const struct rpc_request *request, struct str id)
@@ -31,9 +33,9 @@ enum rpc_verdict on_rpc_environment_add(struct rpc_request *request, const struc
 		.connect_timeout_ms = LIMIT_ENVIRONMENT_CONNECT_MS,
 	};
 	if (params->has_connect_timeout_ms) {
-		if (params->connect_timeout_ms < 0 || params->connect_timeout_ms > LIMIT_ENVIRONMENT_PATIENCE_MS)
+		if (params->connect_timeout_ms < 0 || params->connect_timeout_ms > PATIENCE_MS)
 			return rpc_fail(request, APP_INVALID_REQUEST, "connectTimeoutMs must be from 0 to %d",
-			                LIMIT_ENVIRONMENT_PATIENCE_MS);
+			                PATIENCE_MS);
 		words.connect_timeout_ms = (uint64_t)params->connect_timeout_ms;
 	}
 	if (params->skills && params->skills->required_count)
@@ -57,14 +59,23 @@ static enum rpc_verdict ask(struct rpc_request *request, struct environment *env
 	return rpc_wait(request, on_cancel, exec_question_start(environment, method, on_done, request));
 }
 
+/* Returns a text of the server, which is not trusted; STR_NONE if it is too long. */
+static struct str text_of(const struct json *json, const char *key)
+{
+	struct str text = json_get_str(json, key);
+	return text.len > LIMIT_ENVIRONMENT_TEXT ? STR_NONE : text;
+}
+
 static void on_info(const struct json *result, const struct error *err, void *self)
 {
 	struct rpc_request *request = self;
 	const struct app_environment_info_params *params = request->params;
 	struct exec_question *question = request->self;
 	const struct json *info = json_get(result, "shell");
-	struct app_environment_shell_info shell = {json_get_str(info, "name"), json_get_str(info, "path")};
-	struct app_environment_info_response response = {&shell, json_get_str(result, "cwd")};
+	struct app_environment_shell_info shell = {text_of(info, "name"), text_of(info, "path")};
+	struct app_environment_info_response response = {&shell, text_of(result, "cwd")};
+	if (!str_has_prefix(response.cwd, "file:///"))
+		response.cwd = STR_NONE;
 	if (shell.name.ptr && shell.path.ptr)
 		rpc_reply(request, &response);
 	else
@@ -93,9 +104,9 @@ static void on_status(const struct json *result, const struct error *err, void *
 	struct exec_question *question = request->self;
 	struct app_environment_status_response response = {.status = app_environment_status_kind_disconnected};
 	int status = app_environment_status_kind_disconnected;
-	struct str word = json_get_str(result, "status");
-	response.error = err ? str_of(err->text) : json_get_str(result, "error");
-	if (word.ptr && !enum_parse(&enum_app_environment_status_kind, word, &status))
+	struct str word = text_of(result, "status");
+	response.error = err ? str_of(err->text) : text_of(result, "error");
+	if (!err && !enum_parse(&enum_app_environment_status_kind, word, &status))
 		response.error = STR("the server reported an unknown status");
 	response.status = (enum app_environment_status_kind)status;
 	rpc_reply(request, &response);

@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "remote/environment.h"
 
 struct thread *thread_create(struct app_server *server, const char *originator, const char *client_version)
 {
@@ -104,14 +105,23 @@ static void get_status(const struct thread *thread, struct thread_status *ret)
 	ret->status.active = &ret->active;
 }
 
+struct turn_environment thread_environment_op(const struct app_thread_settings *settings)
+{
+	const struct app_thread_environment *selected = settings->environments;
+	if (!settings->environments_count)
+		return (struct turn_environment){STR(ENVIRONMENT_LOCAL), settings->cwd};
+	return (struct turn_environment){selected->environment_id, selected->cwd};
+}
+
 struct app_thread_environment *thread_environment(const struct app_thread_settings *settings, struct arena *arena)
 {
+	struct turn_environment place = thread_environment_op(settings);
 	struct app_thread_environment *ret = arena_new(arena, struct app_thread_environment);
 	struct str *root = arena_new(arena, struct str);
-	*root = settings->cwd;
+	*root = place.cwd;
 	*ret = (struct app_thread_environment){
-		.environment_id = STR("local"),
-		.cwd = settings->cwd,
+		.environment_id = place.environment_id,
+		.cwd = place.cwd,
 		.runtime_workspace_roots = root,
 		.runtime_workspace_roots_count = 1,
 	};

@@ -117,8 +117,9 @@ void thread_free(struct thread *thread);
 
 /* Fills a record for clients, without turns; it refers to data in the arena or in the thread. */
 void thread_view(const struct thread *thread, struct arena *arena, struct app_thread *ret);
-/* Returns the only environment, in which commands with these settings run. */
+/* Returns the only environment, in which commands with these settings run. The second form is that of Ops. */
 struct app_thread_environment *thread_environment(const struct app_thread_settings *settings, struct arena *arena);
+struct turn_environment thread_environment_op(const struct app_thread_settings *settings);
 
 /* ---- attached terminals (thread_attach.h) ---- */
 

@@ -299,7 +299,7 @@ static void put_command(struct thread *thread, const struct ev_exec_approval *ev
 		.turn_id = event->turn_id,
 		.item_id = event->call_id,
 		.started_at_ms = clock_unix_ms(),
-		.environment_id = STR("local"),
+		.environment_id = thread_environment_op(thread->settings).environment_id,
 		.reason = event->reason,
 		.command = item_view_command_text(event->command, event->command_count, &arena),
 		.cwd = event->cwd,

@@ -25,6 +25,7 @@
 #include "config/config_env.h"
 #include "config/config_required.h"
 #include "engine/codex/codex.h"
+#include "remote/environment.h"
 #include "workspace/agents_md.h"
 
 /* ---- settings ---- */
@@ -69,6 +70,16 @@ static void take_settings(struct thread *thread, const struct ev_session_configu
 		.has_personality = thread->config->is_set.personality,
 		.personality = thread->config->personality,
 	};
+	struct app_thread_environment *selected;
+	if (thread->root && thread->root->settings) { /* a subagent works where its root does */
+		settings.environments = thread->root->settings->environments;
+		settings.environments_count = thread->root->settings->environments_count;
+	}
+	if (thread_settings_environment(thread->server, params->environments, &arena, &selected, NULL) == 0 &&
+	    selected && !str_is(selected->environment_id, ENVIRONMENT_LOCAL)) {
+		settings.environments = selected;
+		settings.environments_count = 1;
+	}
 	if (mode.mode != mode_kind_default)
 		mode_settings.developer__instructions = codex_mode_text(mode.mode);
 	thread_set_settings(thread, &settings);
@@ -199,7 +210,7 @@ static void open_codex(struct thread *thread, const char *cwd)
 	thread->codex = codex_open(&options);
 }
 
-static int configure(struct thread *thread, struct error *err)
+static int configure(struct thread *thread, const struct app_thread_environment *environment, struct error *err)
 {
 	const struct app_thread_start_params *params = thread->opening.params;
 	auto_arena struct arena arena = {0};
@@ -214,6 +225,12 @@ static int configure(struct thread *thread, struct error *err)
 		configure.has_approvals_reviewer = true;
 		configure.approvals_reviewer = reviewer_to_engine(params->approvals_reviewer);
 	}
+	struct turn_environment place;
+	if (environment) {
+		place = (struct turn_environment){environment->environment_id, environment->cwd};
+		configure.environments = &place;
+		configure.environments_count = 1;
+	}
 	struct op op = {.tag = OP_configure_session, .configure_session = &configure};
 	return codex_submit_op(thread->codex, STR(""), &op, err);
 }
@@ -223,7 +240,7 @@ static char *choose_cwd(const struct app_server *server, const struct thread_ope
                         const struct app_thread_environment *environment)
 {
 	struct str cwd = opening->params->cwd.ptr ? opening->params->cwd : opening->cwd;
-	if (environment)
+	if (environment && str_is(environment->environment_id, ENVIRONMENT_LOCAL))
 		cwd = environment->cwd;
 	auto_free char *name = cwd.ptr ? str_dup(cwd) : xstrdup(server->cwd);
 	auto_free char *joined = path_join(server->cwd, name);
@@ -283,7 +300,7 @@ struct thread *thread_open(struct rpc_request *request, const struct thread_open
 	thread->config = config;
 	drop_excluded(&thread->opening.session, config_required(config));
 	open_codex(thread, cwd);
-	if (configure(thread, err) != 0) {
+	if (configure(thread, environment, err) != 0) {
 		thread_destroy(thread);
 		return NULL;
 	}
@@ -301,7 +318,7 @@ static size_t list_instructions(const struct thread *thread, struct arena *arena
 	struct agents_md_options options = {
 		.home = config_home(config),
 		.cwd = cwd,
-		.max_bytes = (size_t)config->project_doc_max_bytes,
+		.max_bytes = thread->settings->environments_count ? 0 : (size_t)config->project_doc_max_bytes,
 		.fallbacks = config->project_doc_fallback_filenames.items,
 		.fallback_count = config->project_doc_fallback_filenames.count,
 		.root_markers = config->project_root_markers.items,

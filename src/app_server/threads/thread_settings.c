@@ -47,8 +47,6 @@ static int read_environment(struct app_server *server, const struct json *json, 
 		return error_set(err, ERR_invalid, "an environment needs `environmentId` and `cwd`, both strings");
 	if (!str_is(id, ENVIRONMENT_LOCAL) && !environments_find(services_environments(server->services), id))
 		return error_set(err, ERR_invalid, "unknown turn environment id `%.*s`", STR_ARG(id));
-	if (!str_is(id, ENVIRONMENT_LOCAL))
-		return error_set(err, ERR_unsupported, "commands run in the environment `" ENVIRONMENT_LOCAL "` only");
 	if (check_folders(json, id, cwd, err) != 0)
 		return -(int)err->code;
 	*ret = (struct app_thread_environment){.environment_id = arena_str(arena, id), .cwd = arena_str(arena, cwd)};
@@ -187,6 +185,11 @@ static int submit_change(struct thread *thread, const struct app_turn_start_para
 		.has_personality = settings->has_personality,
 		.personality = settings->personality,
 	};
+	struct turn_environment place = thread_environment_op(settings);
+	if (params->environments.ptr) {
+		override.environments = &place;
+		override.environments_count = 1;
+	}
 	if (params->cwd.ptr == NULL)
 		/* the folder is unchanged; it may have been removed, which does not prevent a turn */
 		override.cwd = STR_NONE;
@@ -234,6 +237,19 @@ static int resolve_profile(const struct app_turn_start_params *params, struct ap
 	return 0;
 }
 
+/* The folder of `local` is that of the thread. */
+static void select_environment(struct app_thread_environment *environment, struct app_turn_start_params *wanted,
+                               struct app_thread_settings *settings)
+{
+	if (!environment)
+		return;
+	bool is_local = str_is(environment->environment_id, ENVIRONMENT_LOCAL);
+	settings->environments = is_local ? NULL : environment;
+	settings->environments_count = !is_local;
+	if (is_local)
+		wanted->cwd = environment->cwd;
+}
+
 int thread_settings_change(struct rpc_request *request, struct thread *thread,
                            const struct app_turn_start_params *params, bool *ret_is_changed, struct error *err)
 {
@@ -244,8 +260,7 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 	*ret_is_changed = false;
 	if (thread_settings_environment(request->server, params->environments, &request->arena, &environment, err) != 0)
 		return -(int)err->code;
-	if (environment)
-		wanted.cwd = environment->cwd;
+	select_environment(environment, &wanted, &settings);
 	if (params->permissions.ptr && resolve_profile(params, &settings, &request->arena, &sandbox, err) != 0)
 		return -(int)err->code;
 	if (change(request, &wanted, &settings, err) != 0)

@@ -16,6 +16,7 @@
 #include "engine/codex/codex_data.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
+#include "engine/session/session_environment.h"
 #include "engine/session/session_mcp.h"
 #include "engine/session/conversation.h"
 #include "model/model_catalog.h"
@@ -174,7 +175,10 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 	const struct settings *settings = parent->session->settings;
 	struct workspace_write room;
 	struct sandbox sandbox = lowered(settings->sandbox, launch, &room);
+	struct turn_environment place = session_environment_of(settings);
 	struct op_configure_session op = {
+		.environments = &place,
+		.environments_count = settings->environment != NULL,
 		.model = launch->model.len ? launch->model : str_of(settings->model),
 		.cwd = str_of(settings->cwd),
 		.approval_policy = (struct ask_for_approval *)(uintptr_t)settings->approval_policy,
@@ -434,6 +438,9 @@ static int take_settings(struct session *session, const struct settings *above, 
 	struct settings_change change = {
 		.model = str_of(from->model),
 		.cwd = str_of(is_writing && !may_write(above, from->cwd) ? above->cwd : from->cwd),
+		.has_environment = true,
+		.environment = above->environment,
+		.environment_cwd = str_of(above->environment_cwd),
 		.approval_policy = above->approval_policy,
 		.has_reviewer = true,
 		.reviewer = above->reviewer,
@@ -486,15 +493,4 @@ void agents_on_configured(struct codex *codex)
 	} else {
 		agents_on_configure_failed(codex, &err);
 	}
-}
-
-void agents_on_configure_failed(struct codex *codex, const struct error *err)
-{
-	const struct agent *agent = codex->env.agent;
-	if (!agent || !agent->parent)
-		return;
-	free(codex->reopen_failure);
-	codex->reopen_failure =
-		xasprintf("agent_id %llu cannot be resumed: %s", (unsigned long long)agent->id, err->text);
-	loop_defer(&codex->hear);
 }

@@ -211,3 +211,14 @@ void agents_settle_cancel(struct codex *root)
 		root->settling->root = NULL;
 	root->settling = NULL;
 }
+
+void agents_on_configure_failed(struct codex *codex, const struct error *err)
+{
+	const struct agent *agent = codex->env.agent;
+	if (!agent || !agent->parent)
+		return;
+	free(codex->reopen_failure);
+	codex->reopen_failure =
+		xasprintf("agent_id %llu cannot be resumed: %s", (unsigned long long)agent->id, err->text);
+	loop_defer(&codex->hear);
+}

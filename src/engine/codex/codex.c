@@ -199,6 +199,7 @@ static struct session_env env_of(struct codex *codex, const struct codex_options
 		.http = options->services->http,
 		.mcp = options->services->mcp,
 		.accounts = options->services->accounts,
+		.environments = options->services->environments,
 		.config = config_ref(options->config),
 		.skill_roots = &options->services->skill_roots,
 		.source = options->source,

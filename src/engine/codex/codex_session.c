@@ -22,6 +22,7 @@
 #include "engine/session/nested_hooks.h"
 #include "engine/session/session.h"
 #include "engine/session/session_code.h"
+#include "engine/session/session_environment.h"
 #include "engine/session/session_goal.h"
 #include "engine/session/session_grant.h"
 #include "engine/session/session_hooks.h"
@@ -67,22 +68,6 @@ static void emit_configured(struct session *session, struct str sub_id)
 	event.initial_messages = session_resume_messages(session);
 	session_emit(session, sub_id, EV_session_configured, &event);
 	session_warm_up(session);
-}
-
-static struct settings_change change_of(const struct op_configure_session *op)
-{
-	return (struct settings_change){
-		.model = op->model,
-		.cwd = op->cwd,
-		.approval_policy = op->approval_policy,
-		.has_reviewer = op->has_approvals_reviewer,
-		.reviewer = op->approvals_reviewer,
-		.sandbox = op->sandbox_policy,
-		.has_effort = op->has_model_reasoning_effort,
-		.effort = op->model_reasoning_effort,
-		.has_summary = op->has_model_reasoning_summary,
-		.summary = op->model_reasoning_summary,
-	};
 }
 
 static void replace_text(char **slot, struct str text)
@@ -169,14 +154,15 @@ static int open_record(struct session *session, const struct op_configure_sessio
 static int fill(struct session *session, const struct op_configure_session *op, struct error *err)
 {
 	const struct session_env *env = session->env;
-	struct settings_change change = change_of(op);
+	struct settings_change change = settings_change_of(op);
 	struct model_provider *provider = session_read_provider(session, op->provider, err);
 	if (!provider)
 		return -(int)err->code;
 	session_model_open(session, provider);
 	if (op->has_disable_response_storage)
 		session->is_private = op->disable_response_storage;
-	if (model_catalog_load(env->config->model_catalog_json, err) != 0)
+	if (session_environment_select(session, op->environments, op->environments_count, &change, err) != 0 ||
+	    model_catalog_load(env->config->model_catalog_json, err) != 0)
 		return -(int)err->code;
 	if (!env->config->model_catalog_json)
 		model_list_load(session->provider);
@@ -283,7 +269,7 @@ static int take_over(struct session *session, const struct op_configure_session 
 static struct settings *check_configure(const struct session *session, const struct op_configure_session *op,
                                         struct error *err)
 {
-	struct settings_change change = change_of(op);
+	struct settings_change change = settings_change_of(op);
 	if (op->resume_path.ptr) {
 		error_set(err, ERR_invalid, "resume_path can be given only to the first configure_session");
 		return NULL;
@@ -292,6 +278,8 @@ static struct settings *check_configure(const struct session *session, const str
 		error_set(err, ERR_invalid, "dynamic_tools can be given only to the first configure_session");
 		return NULL;
 	}
+	if (session_environment_select(session, op->environments, op->environments_count, &change, err) != 0)
+		return NULL;
 	return settings_with(session->settings, session->env->config, &change, err);
 }
 
@@ -374,6 +362,7 @@ int codex_open_session(struct codex *codex, struct str sub_id, const struct op_c
 		return -(int)err->code;
 	session_permission_init(session);
 	session_host_init(session);
+	session->host.inherited_env = session_environment_inherited;
 	session_goal_lend(session);
 	session_grants_lend(session);
 	nested_hooks_init(session);

@@ -18,6 +18,7 @@
 #include "engine/session/guardian.h"
 #include "engine/session/resume.h"
 #include "engine/session/session.h"
+#include "engine/session/session_environment.h"
 #include "engine/session/session_mcp.h"
 #include "engine/session/session_mcp_list.h"
 #include "engine/session/session_model.h"
@@ -146,7 +147,8 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 		.personality = op->personality,
 	};
 	struct error err;
-	if (session_change_settings(codex->session, &change, &err) != 0)
+	if (session_environment_select(codex->session, op->environments, op->environments_count, &change, &err) != 0 ||
+	    session_change_settings(codex->session, &change, &err) != 0)
 		op_refuse_request(codex, submission, err.text);
 }
 

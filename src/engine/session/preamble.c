@@ -11,13 +11,13 @@
 #include "config/config.h"
 #include "config/config_required.h"
 #include "engine/session/session.h"
+#include "engine/session/session_environment.h"
 #include "engine/session/session_model.h"
 #include "engine/session/conversation.h"
 #include "engine/session/session_skills.h"
 #include "engine/history/history_item.h"
 #include "model/model_permissions.h"
 #include "model/prompt.h"
-#include "command/shell.h"
 #include "protocol/message/approval.h"
 #include "workspace/agents_md.h"
 
@@ -78,7 +78,7 @@ static void add_instructions(const struct destination *to, const struct settings
 	if (docs.len == 0)
 		return;
 	buf_append_c(&text, "# AGENTS.md instructions for ");
-	text_append_line(&text, str_of(settings->cwd));
+	text_append_line(&text, str_of(settings_folder(settings)));
 	buf_append_c(&text, "\n\n<INSTRUCTIONS>\n");
 	text_append_utf8_lossy(&text, buf_str(&docs));
 	buf_append_c(&text, "\n</INSTRUCTIONS>");
@@ -102,9 +102,9 @@ static void add_environment(const struct destination *to, const struct settings 
 	auto_buf struct buf text;
 	buf_init(&text, 64 * KIB);
 	buf_append_c(&text, "<environment_context>\n  <cwd>");
-	text_append_line(&text, str_of(settings->cwd));
+	text_append_line(&text, str_of(settings_folder(settings)));
 	buf_append_c(&text, "</cwd>\n  <shell>");
-	text_append_line(&text, str_of(shell_base_name(shell_user())));
+	text_append_line(&text, str_of(settings_shell(settings)));
 	buf_append_c(&text, "</shell>\n");
 	if (to->conversation->session->env->config->include_environment_context_time)
 		append_time(&text);
@@ -247,7 +247,7 @@ static void add_changes(const struct destination *to, const struct settings *bef
 		add_agents(to);
 	if (!before)
 		add_instructions(to, settings);
-	if (config->include_environment_context && (!before || strcmp(before->cwd, settings->cwd) != 0))
+	if (config->include_environment_context && (!before || !session_environment_is_same(before, settings)))
 		add_environment(to, settings);
 	add_mode(to, before, settings);
 	add_personality(to, before, settings);

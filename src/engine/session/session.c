@@ -353,7 +353,8 @@ static const char *const *host_command_env(struct tool_host *host, bool is_model
 	struct session *session = session_of(host);
 	env_finish(&session->command_env);
 	env_init(&session->command_env);
-	exec_command_env(&session->env->config->shell_environment_policy, &session->command_env);
+	if (!host->environment)
+		exec_command_env(&session->env->config->shell_environment_policy, &session->command_env);
 	bool has_sandbox = is_model && (host->sandbox->mode == sandbox_mode_read_only ||
 	                                host->sandbox->mode == sandbox_mode_workspace_write);
 	struct env_engine engine = {
@@ -427,7 +428,8 @@ void session_lend_host(struct session *session, struct str turn_id, const struct
 	struct tool_host *host = &session->host;
 	settings_unref(session->lent);
 	session->lent = settings_ref((struct settings *)(uintptr_t)settings);
-	host->cwd = settings->cwd;
+	host->cwd = settings_folder(settings);
+	host->environment = settings->environment;
 	host->turn_id = turn_id;
 	host->approval_policy = settings->approval_policy;
 	host->has_reviewer = settings->reviewer == approvals_reviewer_auto_review;
@@ -450,4 +452,5 @@ void session_host_finish(struct session *session)
 	exec_rules_finish(&session->rules);
 	settings_unref(steal(session->lent));
 	env_finish(&session->command_env);
+	buf_finish(&session->inherited_env);
 }

@@ -100,6 +100,7 @@ struct session {
 	struct buf unheard;                    /* items that wait for the next turn: JSON, one per line */
 	struct session_grants *grants;         /* NULL: the user has granted nothing */
 	struct env command_env;                /* built for each command */
+	struct buf inherited_env;              /* built for each command in an environment */
 	struct loop_deferred interrupt;        /* pending if the answer to a request was "abort" */
 	struct loop_deferred asked;            /* a request of a tool has ended */
 	struct shared_text *base_instructions; /* the system prompt */

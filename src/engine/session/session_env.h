@@ -53,6 +53,7 @@ struct session_env {
 	struct http_client *http;
 	struct mcp_pool *mcp; /* the MCP servers of the process */
 	struct accounts *accounts;
+	struct environments *environments; /* machines on which commands can run */
 	struct config *config;
 	const struct skill_roots *skill_roots;
 	struct agent *agent; /* this session's place in its tree; NULL while there is no tree */

@@ -89,7 +89,7 @@ void session_grants_apply(struct session *session, const struct settings *settin
 		return;
 	if (!str_eq(session->host.turn_id, str_of(grants->turn_id)))
 		clear(&grants->turn);
-	if (!sandbox_is_needed(settings->sandbox_policy.mode) ||
+	if (settings->environment || !sandbox_is_needed(settings->sandbox_policy.mode) ||
 	    (is_empty(&grants->turn) && is_empty(&grants->lasting)))
 		return;
 	widen(grants, &settings->sandbox_policy);

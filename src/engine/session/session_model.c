@@ -303,7 +303,7 @@ void session_read_instructions(struct session *session, const struct settings *s
 	struct agents_md_options options = {
 		.home = config_home(config),
 		.cwd = settings->cwd,
-		.max_bytes = (size_t)config->project_doc_max_bytes,
+		.max_bytes = settings->environment ? 0 : (size_t)config->project_doc_max_bytes, /* of this machine */
 		.fallbacks = config->project_doc_fallback_filenames.items,
 		.fallback_count = config->project_doc_fallback_filenames.count,
 		.root_markers = config->project_root_markers.items,

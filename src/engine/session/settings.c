@@ -5,10 +5,12 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/mem.h"
+#include "command/shell.h"
 #include "config/config.h"
 #include "config/config_env.h"
 #include "config/config_required.h"
 #include "model/prompt.h"
+#include "remote/environment.h"
 #include "protocol/message/approval.h"
 
 struct settings *settings_ref(struct settings *settings)
@@ -21,6 +23,8 @@ void settings_unref(struct settings *settings)
 {
 	if (!settings || --settings->refs > 0)
 		return;
+	if (settings->environment)
+		environment_unref(settings->environment);
 	struct arena arena = settings->arena;
 	arena_finish(&arena);
 }
@@ -62,6 +66,16 @@ void settings_serve_window(struct settings *settings, const struct config *confi
 	fill_info(settings, config);
 }
 
+const char *settings_folder(const struct settings *settings)
+{
+	return settings->environment ? settings->environment_cwd : settings->cwd;
+}
+
+const char *settings_shell(const struct settings *settings)
+{
+	return shell_base_name(settings->environment ? settings->environment->shell : shell_user());
+}
+
 /* Converts the sandbox of the wire for sandbox/. */
 static void fill_policy(struct settings *settings)
 {
@@ -77,7 +91,7 @@ static void fill_policy(struct settings *settings)
 		.mode = modes[sandbox->tag],
 		.backend = policy->backend,
 		.home = policy->home,
-		.cwd = settings->cwd,
+		.cwd = settings_folder(settings),
 		.tmpdir = config_env("TMPDIR"),
 		.network_access = sandbox->tag == sandbox_danger_full_access,
 	};
@@ -191,6 +205,14 @@ static int set_cwd(struct settings *settings, struct str cwd, struct error *err)
 	return 0;
 }
 
+static void set_environment(struct settings *settings, struct environment *environment, struct str cwd)
+{
+	if (settings->environment)
+		environment_unref(settings->environment);
+	settings->environment = environment ? environment_ref(environment) : NULL;
+	settings->environment_cwd = environment ? arena_cstr(&settings->arena, cwd) : NULL;
+}
+
 /* Applies a mode, whose model and effort take precedence over the plain fields. */
 static void set_mode(struct settings *settings, const struct collaboration_mode *mode, const struct config *config)
 {
@@ -227,6 +249,8 @@ static struct settings *settings_copy(const struct settings *base)
 	settings->arena = arena;
 	settings->model = arena_cstr(&settings->arena, str_of(base->model));
 	settings->cwd = arena_cstr(&settings->arena, str_of(base->cwd));
+	settings->environment = NULL;
+	set_environment(settings, base->environment, str_of(base->environment_cwd));
 	settings->sandbox_policy.home = arena_cstr(&settings->arena, str_of(base->sandbox_policy.home));
 	if (base->effort_word)
 		settings->effort_word = arena_cstr(&settings->arena, str_of(base->effort_word));
@@ -253,6 +277,22 @@ static int check_permitted(const struct settings *settings, const struct setting
 	return change->sandbox ? config_required_check_policy(required, change->sandbox, err) : 0;
 }
 
+struct settings_change settings_change_of(const struct op_configure_session *op)
+{
+	return (struct settings_change){
+		.model = op->model,
+		.cwd = op->cwd,
+		.approval_policy = op->approval_policy,
+		.has_reviewer = op->has_approvals_reviewer,
+		.reviewer = op->approvals_reviewer,
+		.sandbox = op->sandbox_policy,
+		.has_effort = op->has_model_reasoning_effort,
+		.effort = op->model_reasoning_effort,
+		.has_summary = op->has_model_reasoning_summary,
+		.summary = op->model_reasoning_summary,
+	};
+}
+
 struct settings *settings_with(const struct settings *base, const struct config *config,
                                const struct settings_change *change, struct error *err)
 {
@@ -275,6 +315,8 @@ struct settings *settings_with(const struct settings *base, const struct config 
 		settings->personality = change->personality;
 	if (change->sandbox)
 		set_sandbox(settings, change->sandbox);
+	if (change->has_environment)
+		set_environment(settings, change->environment, change->environment_cwd);
 	if (change->mode)
 		set_mode(settings, change->mode, config);
 	if (change->cwd.ptr && set_cwd(settings, change->cwd, err) != 0) {

@@ -13,11 +13,14 @@
 #include "protocol/record/types.h"
 
 struct config;
+struct environment;
 
 struct settings {
 	/* read-only */
 	const char *model;
 	const char *cwd;                                /* absolute and normalised */
+	struct environment *environment;                /* where commands run; NULL: this machine */
+	const char *environment_cwd;                    /* their folder there */
 	const struct ask_for_approval *approval_policy; /* never `reject` */
 	enum approvals_reviewer reviewer;
 	const struct sandbox *sandbox;        /* as on the wire */
@@ -44,6 +47,9 @@ struct settings {
 struct settings_change {
 	struct str model;
 	struct str cwd;
+	bool has_environment;
+	struct environment *environment; /* borrowed; NULL: this machine */
+	struct str environment_cwd;
 	const struct ask_for_approval *approval_policy;
 	bool has_reviewer;
 	enum approvals_reviewer reviewer;
@@ -57,6 +63,8 @@ struct settings_change {
 	const struct collaboration_mode *mode;
 };
 
+/* Returns the changes that a configure_session asks for, except for its environments. Borrowed from op. */
+struct settings_change settings_change_of(const struct op_configure_session *op);
 /* Creates the settings of the configuration. cwd must be absolute. fallback_model is used if no model is configured;
  * NULL: the catalog's default. */
 must_check struct settings *settings_create(const struct config *config, const char *cwd, const char *fallback_model);
@@ -66,6 +74,10 @@ must_check struct settings *settings_with(const struct settings *base, const str
                                           const struct settings_change *change, struct error *err);
 /* Takes over the context window that the server of the model has reported. */
 void settings_serve_window(struct settings *settings, const struct config *config, int64_t window);
+/* Returns the working folder of commands, on the machine where they run. */
+const char *settings_folder(const struct settings *settings);
+/* Returns the name of the shell there. */
+const char *settings_shell(const struct settings *settings);
 /* Returns the built-in instructions of a mode. */
 struct str settings_default_mode_text(enum mode_kind mode);
 /* Returns the instructions of the settings' mode: the client's or the built-in ones; STR_NONE without any. */

@@ -12,6 +12,7 @@
 #include "command/env_policy.h"
 #include "command/shell.h"
 #include "config/config.h"
+#include "remote/environment.h"
 
 static const char *resolve(struct exec_command *command, const char *base, struct str workdir)
 {
@@ -31,10 +32,17 @@ int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, 
 	return -1;
 }
 
+const char *exec_command_shell(const struct tool_host *host)
+{
+	return host->environment ? host->environment->shell : shell_user();
+}
+
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
                        struct str workdir, enum exec_source source)
 {
 	*command = (struct exec_command){.host = call->host, .source = source, .started_ns = clock_now_ns()};
+	if (call->host->environment)
+		command->environment = environment_ref(call->host->environment);
 	list_init(&command->link);
 	list_init(&command->wait.link);
 	command->call_id = arena_str(&command->arena, call->call_id);
@@ -54,6 +62,8 @@ void exec_command_finish(struct exec_command *command)
 	list_remove(&command->wait.link);
 	command_run_destroy(command->run);
 	exec_deltas_finish(&command->deltas);
+	if (command->environment)
+		environment_unref(command->environment);
 	arena_finish(&command->arena);
 }
 
@@ -81,7 +91,8 @@ static void launch(struct exec_command *command)
 	bool is_bare = command->source == exec_source_user_shell || leaves_sandbox(command);
 	command->policy = is_bare ? bare : *host->sandbox;
 	keep_roots(command);
-	command->run = command_run_start(host->loop, &command->policy, command->handler, command->self);
+	struct command_place *place = command->environment ? &command->environment->place : NULL;
+	command->run = command_run_start(host->loop, place, &command->policy, command->handler, command->self);
 	list_append(&host->commands, &command->link);
 	if (host->is_held)
 		command_run_pause(command->run);
@@ -109,6 +120,8 @@ void exec_command_prepare(struct exec_command *command, struct command_run_spec 
 	spec->process.env = host->command_env(host, command->source != exec_source_user_shell, command->call_id);
 	spec->process.cwd = command->cwd;
 	spec->policy = &command->policy;
+	if (command->environment)
+		spec->inherit = host->inherited_env(host);
 	command->policy.has_terminal = spec->process.terminal != NULL;
 	command->is_sandboxed = sandbox_is_needed(command->policy.mode);
 }
@@ -257,6 +270,8 @@ void exec_command_key(const struct exec_command *command, struct buf *out)
 	buf_append_char(out, '\n');
 	buf_append_c(out, command->cwd);
 	buf_append_c(out, command->is_escalated ? "\nescalated" : "\nsandboxed");
+	if (command->environment)
+		buf_printf(out, "\n%.*s", STR_ARG(command->environment->id));
 }
 
 int exec_exit_code(const struct process_result *result)

@@ -14,7 +14,8 @@ struct exec_command {
 	/* read-only */
 	struct tool_host *host;
 	struct str call_id, turn_id;
-	struct str process_id; /* STR_NONE unless the command may keep running between calls */
+	struct str process_id;           /* STR_NONE unless the command may keep running between calls */
+	struct environment *environment; /* where it runs; NULL: on this machine. Owned */
 	const char *cwd;
 	const char **argv; /* as displayed and approved, without the sandbox around it; ends with NULL */
 	size_t argc;
@@ -46,6 +47,9 @@ struct exec_command {
 /* Chooses whether the shell is a login shell: as the call requests; by default, if the configuration allows it.
  * Nonzero if the request is not allowed; the call is then finished. */
 must_check int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, bool *ret_login);
+
+/* Returns the shell of the machine on which the host's commands run. */
+const char *exec_command_shell(const struct tool_host *host);
 
 /* argv ends with NULL and is copied. workdir may be STR_NONE; a relative one is resolved against the host's folder. */
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
@@ -83,7 +87,8 @@ struct exec_outcome {
 /* Emits the end event; no-op if there was no begin event. */
 void exec_command_emit_end(struct exec_command *command, const struct exec_outcome *outcome);
 
-/* Appends the key of an approval for the session: argv, folder, and whether the command leaves the sandbox. */
+/* Appends the key of an approval for the session: argv, folder, environment, and whether the command leaves the
+ * sandbox. */
 void exec_command_key(const struct exec_command *command, struct buf *out);
 
 /* Returns the exit code as shells do: 128 + n for signal n. */

@@ -65,6 +65,7 @@ async function answer(link, message, own) {
 	} catch (error) {
 		link.send({ error: { code: -32603, message: error.message }, id });
 	}
+	for (const look of [...server.looks]) look();
 }
 
 function open(server, request, socket, own) {
