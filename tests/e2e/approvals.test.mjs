@@ -10,6 +10,7 @@ import { test } from 'node:test';
 import {
 	call, codexExec, makeHome, needs, readLines, rollouts, run, runCodex, say, startModel, tempDir,
 } from './lib/codex.mjs';
+import { startAppServer } from './lib/app_server.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const proto = needs('proto');
@@ -137,11 +138,23 @@ test('a command that a rule forbids is refused, with the reason if there is one'
 	assert.match(outputs[0], /rejected: a rule about commands forbids it$/);
 });
 
-test('a rules file that cannot be read is left out whole, and said', proto, async (t) => {
-	const rules = { 'rules/a.rules': 'prefix_rule(pattern=["touch"])\nprefix_rule(pattern=touch)\n' };
-	const { asked, warnings } = await play(t, [run('touch x')], { rules, answers: ['denied'] });
-	assert.equal(asked.length, 1);
-	assert.match(warnings.join('\n'), /a\.rules:2: /);
+test('no session is opened with a rules file that has an error, because it may forbid', proto, async (t) => {
+	const model = await startModel(t, [say('Never.')]);
+	const home = makeHome(t, model, settings('never'));
+	fs.mkdirSync(path.join(home, 'rules'));
+	fs.writeFileSync(path.join(home, 'rules/a.rules'), 'prefix_rule(pattern=["touch"], decision="forbidden")\nprefix_rule(pattern=touch)\n');
+	const { code, stdout, stderr } = await codexExec(t, model, ['go'], { home });
+	assert.deepEqual([code, stdout], [1, '']);
+	assert.match(stderr, /cannot read the rules about commands: \/.*\/rules\/a\.rules:2: /);
+	const server = await startAppServer(t, model, { home });
+	await assert.rejects(server.request('thread/start', {}), /\/rules\/a\.rules:2: /);
+	fs.rmSync(path.join(home, 'rules/a.rules'));
+	fs.mkdirSync(path.join(home, 'rules/b.rules')); // not a file
+	await assert.rejects(server.request('thread/start', {}), /\/rules\/b\.rules/);
+	fs.rmdirSync(path.join(home, 'rules/b.rules'));
+	await server.request('thread/start', {});
+	assert.equal((await server.end()).code, 0);
+	assert.deepEqual(await model.requests(), []);
 });
 
 test('a permanent approval applies at once and in the next session', proto, async (t) => {

@@ -226,7 +226,8 @@ static struct session *create_session(const struct session_env *env, const struc
 	list_init(&session->shells);
 	list_init(&session->mcp_lists);
 	buf_init(&session->unheard, LIMIT_USER_ITEM);
-	if (fill(session, op, err) != 0) {
+	if (exec_rules_read(&session->rules, env->config, err) != 0 || fill(session, op, err) != 0) {
+		exec_rules_finish(&session->rules);
 		destroy_session(session);
 		return NULL;
 	}

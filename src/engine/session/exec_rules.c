@@ -1,4 +1,4 @@
-/* Files of rules are few and small, so they are read on the loop before the first command of a session. A new rule is
+/* Files of rules are few and small, so they are read on the loop when a session is opened. A new rule is
  * appended as one line in one write, so that the lines of two engines do not mix. */
 #include "engine/session/exec_rules.h"
 
@@ -19,11 +19,9 @@
 #include "command/exec_policy.h"
 
 struct reading {
-	struct exec_policy *policy;
+	struct exec_rules *rules;
 	const struct config *config;
 	const char *folder; /* the folder that contains the folder of rules */
-	exec_rules_warn_fn on_warning;
-	void *self;
 };
 
 static int is_rules_file(const struct dirent *entry)
@@ -37,80 +35,83 @@ static int add_strict(const struct reading *reading, struct str text, const char
 {
 	size_t dropped;
 	char hash[CONFIG_HASH_SIZE];
-	int status = exec_policy_add_strict(reading->policy, text, path, &dropped, err);
+	int status = exec_policy_add_strict(reading->rules->policy, text, path, &dropped, err);
 	if (status != 0 || !dropped)
 		return status;
 	config_content_hash(text, hash);
 	auto_free char *project = str_dup(path_dir(reading->folder));
-	auto_free char *warning =
+	char *warning =
 		xasprintf("%s: rules that allow commands are ignored in a project's file (%zu); to apply them, add "
 	                  "trusted_hashes = [\"%s\"] to [projects.\"%s\"] in %s/config.toml",
 	                  path, dropped, hash, project, config_home(reading->config));
-	reading->on_warning(warning, reading->self);
+	vec_push(&reading->rules->warnings, warning);
 	return 0;
 }
 
-static void read_file(const struct reading *reading, const char *path)
+static int read_file(const struct reading *reading, const char *path, struct error *err)
 {
-	struct error err;
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_RULES_FILE);
-	int status = file_read_regular(path, &text, &err);
-	if (status != 0)
-		error_wrap(&err, "%s", path);
-	else if (config_trusts_file(reading->config, reading->folder, buf_str(&text)))
-		status = exec_policy_add(reading->policy, buf_str(&text), path, &err);
-	else
-		status = add_strict(reading, buf_str(&text), path, &err);
-	if (status == 0)
-		return;
-	error_wrap(&err, "rules about commands were ignored");
-	reading->on_warning(err.text, reading->self);
+	if (file_read_regular(path, &text, err) != 0)
+		return error_wrap(err, "%s", path);
+	if (config_trusts_file(reading->config, reading->folder, buf_str(&text)))
+		return exec_policy_add(reading->rules->policy, buf_str(&text), path, err);
+	return add_strict(reading, buf_str(&text), path, err);
 }
 
 /* Adds the administrator's rules, which were checked when the configuration was loaded. */
-static void read_required(const struct reading *reading)
+static int read_required(const struct reading *reading, struct error *err)
 {
-	struct error err;
 	auto_buf struct buf text;
 	const struct config_required *required = config_required(reading->config);
 	buf_init(&text, LIMIT_RULES_FILE);
 	config_required_write_rules(required, &text);
-	if (!text.len)
-		return;
-	if (!text.over && exec_policy_add(reading->policy, buf_str(&text), required->path, &err) == 0)
-		return;
-	reading->on_warning(text.over ? "the rules of requirements.toml are too long" : err.text, reading->self);
+	if (text.over)
+		return error_set(err, ERR_limit, "the rules of requirements.toml are too long");
+	return text.len ? exec_policy_add(reading->rules->policy, buf_str(&text), required->path, err) : 0;
 }
 
-static void read_folder(struct reading *reading, const char *folder)
+static int read_folder(struct reading *reading, const char *folder, struct error *err)
 {
 	struct dirent **entries = NULL;
-	auto_free char *rules = path_join(folder, "rules");
-	int count = scandir(rules, &entries, is_rules_file, alphasort);
+	auto_free char *path = path_join(folder, "rules");
+	int status = 0, count = scandir(path, &entries, is_rules_file, alphasort);
+	if (count < 0)
+		return errno == ENOENT || errno == ENOTDIR ? 0 : error_sys(err, errno, "%s", path);
 	reading->folder = folder;
 	for (int i = 0; i < count; i++) {
-		auto_free char *path = path_join(rules, entries[i]->d_name);
-		read_file(reading, path);
+		auto_free char *file = path_join(path, entries[i]->d_name);
+		if (status == 0)
+			status = read_file(reading, file, err);
 		free(entries[i]);
 	}
 	free(entries);
+	return status;
 }
 
-const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct config *config,
-                                         exec_rules_warn_fn on_warning, void *self)
+int exec_rules_read(struct exec_rules *rules, const struct config *config, struct error *err)
 {
-	if (rules->policy)
-		return rules->policy;
 	size_t count;
+	int status = 0;
 	const char *const *folders = config_folders(config, &count);
+	struct reading reading = {.rules = rules, .config = config};
 	rules->policy = exec_policy_create();
-	struct reading reading = {.policy = rules->policy, .config = config, .on_warning = on_warning, .self = self};
 	if (config_ignores_rules(config))
 		count = 1; /* the system's come first */
-	for (size_t i = 0; i < count; i++)
-		read_folder(&reading, folders[i]);
-	read_required(&reading);
+	for (size_t i = 0; i < count && status == 0; i++)
+		status = read_folder(&reading, folders[i], err);
+	if (status == 0)
+		status = read_required(&reading, err);
+	return status == 0 ? 0 : error_wrap(err, "cannot read the rules about commands");
+}
+
+const struct exec_policy *exec_rules_get(struct exec_rules *rules, exec_rules_warn_fn on_warning, void *self)
+{
+	vec_for_each(it, &rules->warnings) {
+		on_warning(*it, self);
+		free(*it);
+	}
+	vec_finish(&rules->warnings);
 	return rules->policy;
 }
 
@@ -164,6 +165,9 @@ void exec_rules_finish(struct exec_rules *rules)
 {
 	exec_policy_destroy(rules->policy);
 	rules->policy = NULL;
+	vec_for_each(warning, &rules->warnings)
+		free(*warning);
+	vec_finish(&rules->warnings);
 	vec_for_each(key, &rules->approved)
 		free(*key);
 	vec_finish(&rules->approved);

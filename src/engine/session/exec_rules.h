@@ -1,10 +1,10 @@
 /* exec_rules.h — a session's rules about commands: from *.rules files, added by the user, and approvals for the
  * session. Private to engine/.
  *
- * Files are read when the first command is judged; many sessions never run one. They are in the folder `rules` next
- * to each config.toml that is in effect: the system's, the user's, those of trusted projects. A project's rules can
- * forbid commands or require an approval; they allow nothing unless the user trusts the file by its hash. A file
- * with an error is skipped as a whole, with a warning.
+ * Files are read when the session is opened. They are in the folder `rules` next to each config.toml that is in
+ * effect: the system's, the user's, those of trusted projects. A project's rules can forbid commands or require an
+ * approval; they allow nothing unless the user trusts the file by its hash. With a file that has an error the session
+ * is not opened, because the file may forbid a command.
  *
  * Owns: the policy, the keys. Borrows: the config. Loop thread only. */
 #ifndef ENGINE_EXEC_RULES_H
@@ -19,15 +19,17 @@ struct exec_policy;
 
 struct exec_rules {
 	/* private */
-	struct exec_policy *policy; /* NULL until the first command is classified */
+	struct exec_policy *policy; /* NULL until the files are read */
+	VEC(char *) warnings;       /* about files that were read, not reported yet */
 	VEC(char *) approved;       /* keys of approvals for the session */
 };
 
 typedef void (*exec_rules_warn_fn)(const char *text, void *self);
 
-/* Returns the policy and reads it first if necessary; on_warning runs during the call. */
-const struct exec_policy *exec_rules_get(struct exec_rules *rules, const struct config *config,
-                                         exec_rules_warn_fn on_warning, void *self);
+/* Reads the files. After an error, which names the file, exec_rules_finish frees what was read. */
+must_check int exec_rules_read(struct exec_rules *rules, const struct config *config, struct error *err);
+/* Returns the policy, and reports the warnings about its files once; on_warning runs during the call. */
+const struct exec_policy *exec_rules_get(struct exec_rules *rules, exec_rules_warn_fn on_warning, void *self);
 /* Allows commands that begin with these words, in this and in later sessions. If the rule cannot be written to the
  * file, it applies to this session only, and err has the reason. The policy must have been read. */
 must_check int exec_rules_amend(struct exec_rules *rules, const struct config *config, const struct str *words,

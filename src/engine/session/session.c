@@ -336,7 +336,7 @@ static void on_rules_warning(const char *text, void *self)
 static const struct exec_policy *host_rules(struct tool_host *host)
 {
 	struct session *session = session_of(host);
-	return exec_rules_get(&session->rules, session->env->config, on_rules_warning, session);
+	return exec_rules_get(&session->rules, on_rules_warning, session);
 }
 
 static void host_amend(struct tool_host *host, const struct str *words, size_t count)
