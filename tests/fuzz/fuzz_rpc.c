@@ -65,10 +65,13 @@ int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct err
 
 int __wrap_spawn_start(const struct spawn_plan *plan, pid_t *ret_pid, struct error *err)
 {
+	static const char *const words[] = {"import", "plugin"}; /* the commands that the app-server itself starts */
 	(void)ret_pid;
-	/* `codex import` of the app-server itself */
-	if (strcmp(plan->paths[0], host_program()) == 0 && plan->argv[1] && strcmp(plan->argv[1], "import") == 0)
-		return error_set(err, ERR_unsupported, "no import here");
+	for (size_t i = 0; i < countof(words); i++) {
+		if (strcmp(plan->paths[0], host_program()) == 0 && plan->argv[1] &&
+		    strcmp(plan->argv[1], words[i]) == 0)
+			return error_set(err, ERR_unsupported, "no commands here");
+	}
 	fprintf(stderr, "a request runs %s\n", plan->paths[0]);
 	abort();
 }
