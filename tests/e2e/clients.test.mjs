@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { rpcClient } from './lib/app_server.mjs';
 import {
 	call, cleanEnv, codexBin, forever, launch,
-	makeHome, patch, run, say, startModel, tempDir,
+	makeHome, patch, reply, run, say, startModel, tempDir,
 } from './lib/codex.mjs';
 
 const load = (name) => import(name).catch(() => null);
@@ -86,8 +86,14 @@ test('ai-sdk-provider-codex-app-server: a patch is a tool, too', noAppServer, as
 });
 
 test('ai-sdk-provider-codex-app-server: a second call continues the thread', noAppServer, async (t) => {
-	const { chat, model } = await openAppServer(t, [say('One.'), say('Two.')], { threadMode: 'persistent' });
-	for (const prompt of ['first', 'second']) await collect((await chat.doStream({ prompt: words(prompt) })).stream);
+	const { chat, model } = await openAppServer(t, [say('One.'), reply({ gate: 'two' }, { delta: 'Two.' })],
+		{ threadMode: 'persistent' });
+	await collect((await chat.doStream({ prompt: words('first') })).stream);
+	const second = collect((await chat.doStream({ prompt: words('second') })).stream);
+	// This client waits for ever if the end of a turn arrives together with the answer that names it.
+	while (model.requests().length < 2) await new Promise((wake) => setTimeout(wake, 20));
+	await model.openGate('two');
+	await second;
 	const texts = JSON.stringify(model.requests()[1].body.input);
 	for (const text of ['first', 'One.', 'second']) assert.ok(texts.includes(text), text);
 });
