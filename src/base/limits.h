@@ -1,5 +1,4 @@
-/* limits.h — all limits. Sizes in bytes, times in milliseconds.
- * Every number that bounds input from outside is defined here. */
+/* limits.h — every number that bounds input from outside. Sizes in bytes, times in milliseconds. */
 #ifndef BASE_LIMITS_H
 #define BASE_LIMITS_H
 
@@ -138,7 +137,8 @@ enum {
 	LIMIT_CONFIG_OPTIONS = 1024,  /* -c options and flags on one command line */
 	LIMIT_CONFIG_UNKNOWN = 256,   /* unknown configuration keys that are recorded */
 	LIMIT_CONFIG_NAMED = 20,      /* unknown keys in one warning */
-	LIMIT_GIT_POINTER = 8 * KIB,  /* a .git file that names a folder */
+	LIMIT_GIT_POINTER = 8 * KIB,  /* a .git file that names a folder, or HEAD where only the branch matters */
+	LIMIT_GIT_BRANCH = 255,       /* bytes of a branch that is shown */
 	LIMIT_TOML_DEPTH = 128,       /* nested tables and arrays */
 	LIMIT_TOML_EDIT = 64 * MIB,   /* bytes parsed for all changes to one text; each step parses it again */
 	LIMIT_AUTH_FILE = 1 * MIB,

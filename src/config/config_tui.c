@@ -1,5 +1,6 @@
 /* The binder takes [tui] as it is: the terminal looks its keys up when it needs them. Their types are checked here, for
- * every command, as codex 0.169 does: a mistake is then reported at once, and not when the terminal is opened.
+ * every command: a mistake is then reported at once, and not when the terminal is opened. The words that a string may
+ * be are not, which codex 0.169 checks, too.
  *
  * Keys that are not in the table are left alone, because another version may know them. */
 #include "config/config_tui.h"

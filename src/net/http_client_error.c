@@ -71,11 +71,11 @@ static void append_connect_reason(const struct http_call *call, struct str detai
 static const char *end_of(CURLcode result, struct str detail)
 {
 	if (result == CURLE_GOT_NOTHING)
-		return "the server closed it without an answer";
+		return "the server closed the connection without an answer";
 	if (result == CURLE_PARTIAL_FILE)
-		return "the server closed it before the end of its answer";
+		return "the server closed the connection before the end of its answer";
 	if (str_eq(detail, STR("select/poll returned error")) || str_has_suffix(detail, "Connection reset by peer"))
-		return "the server, or a proxy on the way, reset it";
+		return "the server, or a proxy on the way, reset the connection";
 	return NULL;
 }
 

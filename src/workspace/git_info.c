@@ -60,12 +60,12 @@ bool git_info_is_repo(const char *cwd)
 	return root != NULL;
 }
 
-/* Returns the file's text without surrounding blanks, owned; NULL if it cannot be read. */
-static char *read_text(const char *folder, const char *name)
+/* Returns the file's text without surrounding blanks, owned; NULL if it cannot be read, or has more than most bytes. */
+static char *read_text(const char *folder, const char *name, size_t most)
 {
 	auto_free char *path = path_join(folder, name);
 	auto_buf struct buf text;
-	buf_init(&text, LIMIT_GIT_FILE);
+	buf_init(&text, most);
 	return file_read_regular(path, &text, NULL) == 0 ? str_dup(str_trim(buf_str(&text))) : NULL;
 }
 
@@ -75,14 +75,14 @@ static bool find_dirs(const char *root, struct git_dirs *ret)
 	if (dir_exists(marker)) {
 		ret->own = steal(marker);
 	} else {
-		auto_free char *text = read_text(root, ".git");
+		auto_free char *text = read_text(root, ".git", LIMIT_GIT_POINTER);
 		struct str target = str_of(text);
 		if (!text || !str_cut_prefix(&target, "gitdir:"))
 			return false;
 		auto_free char *path = str_dup(str_trim(target));
 		ret->own = path_join(root, path);
 	}
-	auto_free char *common = read_text(ret->own, "commondir");
+	auto_free char *common = read_text(ret->own, "commondir", LIMIT_GIT_POINTER);
 	ret->common = common ? path_join(ret->own, common) : xstrdup(ret->own);
 	return true;
 }
@@ -136,8 +136,8 @@ static char *find_packed(const struct git_dirs *dirs, struct str ref)
 /* Returns the content of a loose ref: that of the work tree, or else the shared one. */
 static char *read_ref(const struct git_dirs *dirs, const char *ref)
 {
-	char *text = read_text(dirs->own, ref);
-	return text ? text : read_text(dirs->common, ref);
+	char *text = read_text(dirs->own, ref, LIMIT_GIT_FILE);
+	return text ? text : read_text(dirs->common, ref, LIMIT_GIT_FILE);
 }
 
 /* Follows refs to refs; the result is owned, and NULL if the chain is broken. */
@@ -191,7 +191,7 @@ static char *without_password(struct str url)
 
 static char *origin_of(const struct git_dirs *dirs)
 {
-	auto_free char *text = read_text(dirs->common, "config");
+	auto_free char *text = read_text(dirs->common, "config", LIMIT_GIT_FILE);
 	auto_buf struct buf url;
 	buf_init(&url, 64 * KIB);
 	if (!text || !git_config_find(str_of(text), "remote", "origin", "url", &url) || url.len == 0)
@@ -204,13 +204,24 @@ bool git_info_read(const char *cwd, struct git_info *ret)
 	struct git_info info = {.root = git_info_find_root(cwd)};
 	auto_git_dirs struct git_dirs dirs = {0};
 	if (info.root && find_dirs(info.root, &dirs)) {
-		auto_free char *head = read_text(dirs.own, "HEAD");
+		auto_free char *head = read_text(dirs.own, "HEAD", LIMIT_GIT_FILE);
 		info.branch = head ? branch_of(head) : NULL;
 		info.commit = head ? resolve(&dirs, head) : NULL;
 		info.origin_url = origin_of(&dirs);
 	}
 	*ret = info;
 	return info.root != NULL;
+}
+
+char *git_info_branch(const char *cwd)
+{
+	auto_free char *root = git_info_find_root(cwd);
+	auto_git_dirs struct git_dirs dirs = {0};
+	if (!root || !find_dirs(root, &dirs))
+		return NULL;
+	auto_free char *head = read_text(dirs.own, "HEAD", LIMIT_GIT_POINTER);
+	auto_free char *branch = head ? branch_of(head) : NULL;
+	return branch && strlen(branch) <= LIMIT_GIT_BRANCH ? steal(branch) : NULL;
 }
 
 void git_info_finish(struct git_info *info)

@@ -24,6 +24,9 @@ char *git_info_find_root(const char *cwd);
 bool git_info_find_dirs(const char *root, char **ret_own, char **ret_common);
 /* Reads all facts. False outside a repository; *ret is then all NULL. */
 bool git_info_read(const char *cwd, struct git_info *ret);
+/* Returns the branch alone, owned, from HEAD alone; NULL if it is unknown, or longer than LIMIT_GIT_BRANCH. The files
+ * read have at most LIMIT_GIT_POINTER bytes each, so that an event loop can call it. */
+char *git_info_branch(const char *cwd);
 void git_info_finish(struct git_info *info);
 
 #endif

@@ -8,7 +8,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { FEW_RETRIES, call, failed, forever, needs, patch, reply, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
-import { answer, conversationOf, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+import { answer, conversationOf, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 const FREE = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"\n';
@@ -299,7 +299,8 @@ test('a broken stream is a warning, and the turn continues', options, async (t) 
 });
 
 test('a connection that was reset or closed is named in plain words', options, async (t) => {
-	for (const [drop, words] of [['reset', 'the server, or a proxy on the way, reset it'], [true, 'the server closed it before the end of its answer']]) {
+	for (const [drop, words] of [['reset', 'the server, or a proxy on the way, reset the connection'],
+		[true, 'the server closed the connection before the end of its answer']]) {
 		const model = await startModel(t, [forever(reply({ start: true }, { drop }))]);
 		const term = await startReady(t, model, ['go', ...FEW_RETRIES]);
 		const text = (await term.until(/^■ stream disconnected[^]*continue/m)).join('\n').replace(/\n {2}/g, ' ');
@@ -350,6 +351,67 @@ test('the counts of /status survive a request that exceeded the context window',
 	await status(/Token usage: 1\.65K total {2}\(1\.6K input \+ 50 output\)\n {2}Context window: 100% left \(506 used/);
 	await leave(term);
 	assert.match(term.lines().join('\n'), /^Token usage: total=1,650 input=1,600 output=50$/m);
+});
+
+test('a first request that exceeds the context window, and going back after it, leave true counts', options, async (t) => {
+	const used = (input, output) => ({ usage: { input_tokens: input, cached_tokens: 0, output_tokens: output, reasoning_tokens: 0 } });
+	const model = await startModel(t, [failed('context_length_exceeded', 'too long'), reply({ message: 'Two.' }, used(600, 16)),
+		failed('context_length_exceeded', 'too long'), reply({ message: 'A summary.' }, used(30, 5)), reply({ message: 'Four.' }, used(100, 10))]);
+	const term = await startReady(t, model, ['go']);
+	const status = async (pattern) => {
+		await term.untilGone(/esc to interrupt/);
+		await enter(term, '/status');
+		await term.until(pattern);
+	};
+	await term.until(/■ Codex ran out of room/);
+	await status(/Token usage: 0 total[^]*Context window: 0% left/);
+	term.type('\x1b');
+	await term.until(/esc again to edit previous message/);
+	term.type('\x1b');
+	await term.until(/^Edit previous message$/m);
+	term.type('\r');
+	await term.until(/Went back before[^]*^› go$/m);
+	term.type('\x15');
+	await term.until(/^›$/m);
+	await status(/Went back before[^]*Token usage: 0 total[^]*Context window: (9\d|100)% left/);
+	await enter(term, 'two');
+	await term.until(/^• Two\.$/m);
+	await status(/Two\.[^]*Token usage: 616 total {2}\(600 input \+ 16 output\)/);
+	await leave(term);
+	assert.match(term.lines().join('\n'), /^Token usage: total=616 input=600 output=16$/m);
+	const again = await startTerminal(t, model, ['resume', '--last'], { home: term.home, cwd: term.cwd });
+	await again.until(/^• Two\.$/m);
+	await enter(again, 'three');
+	await again.until(/■ Codex ran out of room/);
+	await again.untilGone(/esc to interrupt/);
+	await enter(again, 'four');
+	await again.until(/^• Four\.$/m);
+	await again.untilGone(/esc to interrupt/);
+	await enter(again, '/status');
+	await again.until(/Token usage: 761 total {2}\(730 input \+ 31 output\)/);
+	await leave(again);
+});
+
+test('usage without parts is counted, and counts that no field holds stop at the largest', options, async (t) => {
+	const counted = (message, usage) => reply({ message }, { event: { type: 'response.completed', response: { id: 'r', usage } } });
+	const most = { input_tokens: 0x7ffffffffffff000, output_tokens: 0 };
+	const model = await startModel(t, [counted('One.', { total_tokens: 500 }), failed('context_length_exceeded', 'too long'),
+		counted('A summary.', most), counted('Three.', most)]);
+	const term = await startReady(t, model, ['go']);
+	const status = async (pattern) => {
+		await term.untilGone(/esc to interrupt/);
+		await enter(term, '/status');
+		await term.until(pattern);
+	};
+	await term.until(/^• One\.$/m);
+	await status(/Token usage: 500 total {2}\(0 input \+ 0 output\)\n {2}Context window: (9\d|100)% left \(500 used/);
+	await enter(term, 'two');
+	await term.until(/■ Codex ran out of room/);
+	await term.untilGone(/esc to interrupt/);
+	await enter(term, 'three');
+	await term.until(/^• Three\.$/m);
+	await status(/Three\.[^]*Token usage: 9\.22e\+12M total[^]*Context window: 0% left/);
+	await leave(term);
 });
 
 test('a review has its cells', options, async (t) => {

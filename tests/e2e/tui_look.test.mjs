@@ -181,6 +181,17 @@ test('/statusline and /title: items, their order, and Esc', options, async (t) =
 	await leave(term);
 });
 
+test('/statusline keeps items that it does not know, after the chosen ones', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model, [], { config: '[tui]\nstatus_line = ["daybreak", "model", "current-dir", "x\\"y"]\n' });
+	await enter(term, '/statusline');
+	await term.until(/^› \[x\] model$/m);
+	term.type(`${ESC}[B${ESC}[B \r`);
+	await term.until(/Saved in config\.toml/);
+	assert.match(config(term), /status_line = \["model", "current-dir", "model-with-reasoning", "daybreak", "x\\"y"\]/);
+	await leave(term);
+});
+
 test('/raw and Alt-R: text as it came, in one piece', options, async (t) => {
 	const long = `${'word '.repeat(40)}**end**`;
 	const model = await startModel(t, [forever(say(`- one\n${long}`))]);

@@ -168,7 +168,8 @@ test('the footer shows the branch, the limits of the account, permissions, count
 		reply({ message: 'ok' }, { usage: { input_tokens: 5000, cached_tokens: 0, output_tokens: 40, reasoning_tokens: 0 } })]);
 	const items = ['git-branch', 'five-hour-limit', 'weekly-limit', 'run-state', 'task-progress',
 		'permissions', 'approval-mode', 'total-output-tokens', 'codex-version'];
-	const config = `sandbox_mode = "read-only"\napproval_policy = "on-request"\n[tui]\nstatus_line = ${JSON.stringify(items)}\n`;
+	const config = `sandbox_mode = "read-only"\napproval_policy = "on-request"\n[tui]\nstatus_line = ${JSON.stringify(items)}\n` +
+		'terminal_title = ["git-branch"]\n';
 	const term = await startTerminal(t, model, [], { config, cwd, columns: 120 });
 	await term.until(/^ {2}apples · Ready · Read Only · on-request · v\d/m);
 	await enter(term, 'go');
@@ -176,6 +177,7 @@ test('the footer shows the branch, the limits of the account, permissions, count
 	execFileSync('git', ['symbolic-ref', 'HEAD', 'refs/heads/pears'], { cwd });
 	term.type('\x1b[O\x1b[I'); // the window has the focus again
 	await term.until(/^ {2}pears · /m);
+	assert.match(term.raw(), /\x1b\]0;[^\x07]*pears\x07/);
 	await enter(term, '/permissions');
 	await answer(term, '1');
 	await term.until(/^ {2}pears · .* · Ask for approval · on-request · /m);

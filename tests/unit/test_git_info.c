@@ -1,6 +1,9 @@
 /* Data of a repository, read without running git. */
 #include "temp.h"
 
+#include <sys/stat.h>
+
+#include "base/limits.h"
 #include "workspace/git_config.h"
 #include "workspace/git_info.h"
 
@@ -116,6 +119,44 @@ static void a_linked_work_tree(void **state)
 	assert_text(info.origin_url, "git@example.com:a.git");
 }
 
+static void assert_branch(const char *cwd, const char *want)
+{
+	auto_free char *branch = git_info_branch(temp_path(cwd));
+	assert_text(branch, want);
+}
+
+static void the_branch_needs_no_other_file(void **state)
+{
+	(void)state;
+	char long_name[16 + LIMIT_GIT_BRANCH + 2] = "ref: refs/heads/";
+	put("p/.git/HEAD", "ref: refs/heads/main\n");
+	assert_int_equal(mkfifo(temp_path("p/.git/packed-refs"), 0600), 0);
+	assert_branch("p", "main");
+	put("w/.git", "gitdir: ../p/.git/worktrees/w\n");
+	put("p/.git/worktrees/w/commondir", "../..\n");
+	put("p/.git/worktrees/w/HEAD", "ref: refs/heads/other\n");
+	assert_branch("w", "other");
+	memset(long_name + 16, 'a', LIMIT_GIT_BRANCH);
+	put("p/.git/HEAD", long_name);
+	assert_branch("p", long_name + 16);
+	long_name[16 + LIMIT_GIT_BRANCH] = 'a';
+	put("p/.git/HEAD", long_name);
+	assert_branch("p", NULL);
+	assert_branch("absent", NULL);
+}
+
+static void a_head_that_is_too_long_has_no_branch(void **state)
+{
+	(void)state;
+	auto_buf struct buf head;
+	buf_init(&head, MIB);
+	buf_append_c(&head, "ref: refs/heads/main");
+	while (head.len <= LIMIT_GIT_POINTER)
+		buf_append_char(&head, '\n');
+	temp_put("p/.git/HEAD", buf_str(&head));
+	assert_branch("p", NULL);
+}
+
 static void nothing_in_there_is_believed(void **state)
 {
 	(void)state;
@@ -204,6 +245,8 @@ int main(void)
 		FILE_TEST(a_detached_head),
 		FILE_TEST(packed_refs),
 		FILE_TEST(a_linked_work_tree),
+		FILE_TEST(the_branch_needs_no_other_file),
+		FILE_TEST(a_head_that_is_too_long_has_no_branch),
 		FILE_TEST(nothing_in_there_is_believed),
 		FILE_TEST(reftables_are_unknown_rather_than_wrong),
 		FILE_TEST(passwords_are_not_kept),

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "model/model_usage.h"
 #include "protocol/message/message.h"
 #include "term/term_tty.h"
 #include "ui/tui/tui_ask.h"
@@ -119,24 +120,42 @@ static void on_error(struct tui *tui)
 	take_waiting_back(tui);
 }
 
+/* Returns the tokens of a total that are neither input nor output. */
+static int64_t excess_of(const struct token_usage *usage)
+{
+	int64_t left;
+	bool is_over = __builtin_sub_overflow(usage->total_tokens, usage->input_tokens, &left) ||
+	               __builtin_sub_overflow(left, usage->output_tokens, &left);
+	return is_over ? 0 : left;
+}
+
+/* True for the event of a request that did not fit. Later ones have the same total until a response has usage: they
+ * repeat it, or have an estimate of a conversation that has become shorter. A second failure leaves nothing to fill. */
+static bool is_filled(const struct tui *tui, int64_t total, int64_t last)
+{
+	bool is_repeated = last == tui->reported_last && tui->context_used == tui->context_window;
+	return total != tui->reported_total || last == 0 || is_repeated;
+}
+
 /* A request that did not fit has no usage. The engine then counts a full window and starts again from 0, so the counts
- * before it are kept here. */
+ * before it are kept here, and the window is taken from the totals that follow. */
 static void count_usage(struct tui *tui, const struct token_usage_info *info)
 {
 	struct token_usage total = *info->total_token_usage, *earlier = &tui->earlier_usage;
-	bool is_full = total.total_tokens && !total.input_tokens && !total.output_tokens;
-	if (is_full) {
+	int64_t last = info->last_token_usage->total_tokens, reported = total.total_tokens;
+	int64_t window = info->has_model_context_window ? info->model_context_window : 0;
+	bool is_full = window > 0 && reported == window && !total.input_tokens && !total.output_tokens;
+	if (window > 0 && excess_of(&total) == window)
+		tui->filled = window;
+	if (is_full)
 		*earlier = tui->usage;
-	} else if (earlier->total_tokens) {
-		total.input_tokens += earlier->input_tokens;
-		total.cached_input_tokens += earlier->cached_input_tokens;
-		total.output_tokens += earlier->output_tokens;
-		total.reasoning_output_tokens += earlier->reasoning_output_tokens;
-		total.total_tokens = total.input_tokens + total.output_tokens;
-	}
-	tui->usage = is_full ? *earlier : total;
-	tui->context_window = info->has_model_context_window ? info->model_context_window : 0;
-	tui->context_used = is_full ? tui->context_window : info->last_token_usage->total_tokens;
+	total.total_tokens -= reported >= tui->filled ? tui->filled : 0;
+	model_usage_add(&total, earlier);
+	tui->usage = total;
+	tui->context_used = is_full && is_filled(tui, reported, last) ? window : last;
+	tui->context_window = window;
+	tui->reported_total = reported;
+	tui->reported_last = last;
 }
 
 static void take_limits(struct tui *tui, const struct rate_limits *limits)

@@ -328,7 +328,10 @@ void tui_on_key(const struct term_key *typed, void *self)
 	struct term_key bound = *typed, *key = &bound;
 	if (key->kind == TERM_FOCUSED || key->kind == TERM_BLURRED) {
 		tui->is_blurred = key->kind == TERM_BLURRED;
-		tui_status_look(tui);
+		if (!tui->is_blurred) {
+			tui_status_look(tui);
+			tui_title_update(tui);
+		}
 		tui_frame_change(tui->frame);
 		return;
 	}

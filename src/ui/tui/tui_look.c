@@ -98,14 +98,36 @@ void on_slash_theme(struct tui *tui, struct str text)
 
 /* ---- the items of a line ---- */
 
+static bool is_item(struct str word)
+{
+	for (size_t i = 0; tui_status_word(i); i++) {
+		if (str_is(word, tui_status_word(i)))
+			return true;
+	}
+	return false;
+}
+
+static void append_word(struct buf *value, struct str word)
+{
+	buf_append_c(value, value->len > 1 ? ", " : "");
+	json_quote(value, word);
+}
+
+/* Words that are no items here may be some of another version, so they are kept, after the chosen ones. */
 static void on_items_saved(const struct tui_checklist *list, void *self)
 {
 	auto_buf struct buf value;
+	const struct tui *tui = self;
+	const struct toml *before = config_find(tui->config, list->key);
 	buf_init(&value, LIMIT_LINE);
 	buf_append_char(&value, '[');
 	for (size_t i = 0; i < list->count; i++) {
 		if (list->items[i].is_on)
-			buf_printf(&value, "%s\"%s\"", value.len > 1 ? ", " : "", list->items[i].label);
+			append_word(&value, str_of(list->items[i].label));
+	}
+	toml_for_each(it, toml_is(before, TOML_array) ? before : NULL) {
+		if (toml_is(it, TOML_string) && !is_item(it->text))
+			append_word(&value, it->text);
 	}
 	buf_append_char(&value, ']');
 	const char *words[] = {list->key, buf_str(&value).ptr};
@@ -118,8 +140,7 @@ static void add_item(struct tui_checklist *list, const char *word, bool is_on)
 		if (strcmp(list->items[i].label, word) == 0)
 			return;
 	}
-	if (list->count < CHECKS_MAX)
-		list->items[list->count++] = (struct tui_check){.label = word, .is_on = is_on};
+	list->items[list->count++] = (struct tui_check){.label = word, .is_on = is_on};
 }
 
 static void choose(struct tui_checklist *list, struct str word)

@@ -1,5 +1,4 @@
-/* tui_priv.h — the state of the terminal client, shared by tui.c (events and keys), tui_view.c (the live rows) and
- * tui_main.c (start and end). */
+/* tui_priv.h — the state of the terminal client, shared by tui.c (events), tui_view.c (live rows) and tui_main.c. */
 #ifndef UI_TUI_PRIV_H
 #define UI_TUI_PRIV_H
 
@@ -112,7 +111,8 @@ struct tui {
 
 	struct token_usage usage, earlier_usage;
 	int64_t context_window, context_used;
-	bool has_limit[2]; /* the account's limits: the short and the long one */
+	int64_t filled, reported_total, reported_last; /* a window that totals contain; the last event's counts */
+	bool has_limit[2];                             /* the account's limits: the short and the long one */
 	struct rate_limit_window limits[2];
 	size_t steps, steps_done; /* of the checklist */
 	char *branch;             /* of the folder's repository, if it is shown; or NULL */

@@ -102,7 +102,7 @@ static void forget(struct tui *tui)
 		tui_remove_waiting(tui, tui->waiting.count - 1);
 	tui_ask_end_turn(tui->ask, STR_NONE);
 	tui->usage = tui->earlier_usage = (struct token_usage){0};
-	tui->context_used = tui->context_window = 0;
+	tui->context_used = tui->context_window = tui->filled = tui->reported_total = tui->reported_last = 0;
 	tui->steps = tui->steps_done = 0;
 	tui->unread = tui->half_read = 0;
 	tui->is_configured = tui->is_running = tui->is_interrupted = tui->is_exclusive = false;

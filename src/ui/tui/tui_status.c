@@ -9,6 +9,7 @@
 #include "config/toml/toml.h"
 #include "protocol/message/approval.h"
 #include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_checklist.h"
 #include "ui/tui/tui_priv.h"
 #include "workspace/git_info.h"
 
@@ -116,8 +117,8 @@ static void append_count(struct buf *out, int64_t count)
 
 static int64_t context_left(const struct tui *tui)
 {
-	int64_t left = 100 - 100 * tui->context_used / tui->context_window;
-	return left < 0 ? 0 : left;
+	double used = (double)tui->context_used / (double)tui->context_window;
+	return used >= 1 ? 0 : used > 0 ? 100 - (int64_t)(100 * used) : 100;
 }
 
 static void add_context(const struct tui *tui, struct buf *out)
@@ -229,6 +230,8 @@ static const char *const absent[] = {
 #undef ITEM
 };
 
+_Static_assert(countof(items) <= CHECKS_MAX, "a checklist of the items has room for all");
+
 static bool is_known(struct str word)
 {
 	for (size_t i = 0; i < countof(items); i++)
@@ -276,12 +279,9 @@ static bool wants_branch(const struct tui *tui, const char *key)
 
 void tui_status_look(struct tui *tui)
 {
-	struct git_info info = {0};
-	if (wants_branch(tui, "tui.status_line") || wants_branch(tui, "tui.terminal_title"))
-		git_info_read(tui->cwd, &info);
+	bool is_wanted = wants_branch(tui, "tui.status_line") || wants_branch(tui, "tui.terminal_title");
 	free(tui->branch);
-	tui->branch = steal(info.branch);
-	git_info_finish(&info);
+	tui->branch = is_wanted ? git_info_branch(tui->cwd) : NULL;
 }
 
 const char *tui_status_word(size_t index)
