@@ -270,6 +270,10 @@ test('the protocol of submissions has the events, the setting and the approval b
 	assert.ok(textsOf(model.requests()[3], 'developer').some((words) => words.includes('approved by hand') && words.includes('touch made')));
 	assert.equal(textsOf(model.requests()[3], 'developer').filter((words) => words.includes('approved by hand')).length, 1);
 	assert.equal(fs.existsSync(path.join(codex.cwd, 'made')), true);
+	const told = codex.events().filter(({ id, msg: { type } }) => type === 'guardian_warning' && ['x', '2'].includes(id))
+		.map(({ id, msg }) => [id, msg.message]);
+	assert.deepEqual(told, [['x', 'Nothing was approved: the action is not among the last 16 that were denied in this session.'],
+		['2', 'You approved one retry of the denied action. Ask for it again.']]);
 	codex.submit('4', userInput('once more'));
 	await codex.next('task_complete');
 	assert.deepEqual(received(reviews(model)[2]).actions_approved_by_user, [], 'the approval covers one repetition');
@@ -303,6 +307,26 @@ test('of the actions that the user approved by hand the reviewer receives what f
 	const { actions_approved_by_user: approved } = received(reviews(model)[2]);
 	assert.deepEqual(approved.map((it) => JSON.parse(it.arguments).cmd.slice(0, 12)), ['touch second']);
 	assert.equal((await codex.end()).code, 0);
+});
+
+test('an action that is too long to be approved by hand: a warning says so, also of one that was reviewed', needs('proto'), async (t) => {
+	for (const size of [23, 100]) {
+		const isReviewed = size === 23; // the action has the command three times
+		const model = await startModel(t, [escalated(`touch made # ${'x'.repeat(size * 1024)}`), ...isReviewed ? [deny] : [], forever(say('No.'))]);
+		const codex = startProto(t, model, { args: ['--wire-profile', 'doc'], config: REVIEWED });
+		codex.submit('1', userInput('go'));
+		let event;
+		do event = (await codex.next('guardian_assessment')).msg; while (event.status === 'in_progress');
+		await codex.next('task_complete');
+		assert.deepEqual([event.status, reviews(model).length], ['denied', isReviewed ? 1 : 0]);
+		codex.submit('2', { type: 'approve_guardian_denied_action', event });
+		codex.submit('3', userInput('again'));
+		await codex.next('task_complete');
+		const told = codex.events().filter(({ id, msg: { type } }) => type === 'guardian_warning' && id === '2').map(({ msg }) => msg.message);
+		assert.deepEqual(told, ['Nothing was approved: the action has more than 64 KiB. Ask Codex to do it in smaller steps.']);
+		assert.equal(textsOf(model.requests().at(-1), 'developer').filter((words) => words.includes('approved by hand')).length, 0);
+		assert.equal((await codex.end()).code, 0);
+	}
 });
 
 test('thread/approveGuardianDeniedAction checks the event', needs('app-server'), async (t) => {

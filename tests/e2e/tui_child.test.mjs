@@ -506,7 +506,7 @@ test('/approve approves one retry of an action that the reviewer denied', option
 	term.type('o');
 	await term.until(/Denied: Too early\.\\n\\n\$ ls\n\n\$ \/bin\/bash -lc 'touch first'\n[^]*› 2\. No \(esc\)/);
 	term.type('y');
-	await term.until(/✔ You approved one retry of it/);
+	await term.until(/• You approved one retry of the denied action/);
 	await closed(term);
 	await enter(term, 'again');
 	await term.until(/Done\./);
@@ -540,6 +540,24 @@ test('/approve approves nothing that was not wholly visible', options, async (t)
 	assert.doesNotMatch(text(term), /You approved/);
 	await answer(term, 'y');
 	await term.until(/You approved one retry/);
+	await leave(term);
+});
+
+test('/approve says why nothing was approved', options, async (t) => {
+	const model = await startModel(t, [escalated(`touch made # ${'long '.repeat(20000)}`), forever(say('No.'))]);
+	const term = await startReady(t, model, [], { config: REVIEWED, rows: 30 });
+	await enter(term, 'one');
+	await term.until(/• No\./);
+	await term.untilGone(/esc to interrupt/);
+	await enter(term, '/approve');
+	await term.until(/ctrl-a shows all/);
+	await answer(term, 'y');
+	await term.until(/R E Q U E S T/);
+	term.type('q');
+	await term.until(/ctrl-a shows all/);
+	await answer(term, 'y');
+	await term.until(/Nothing was approved: the action has more than 64 KiB/);
+	assert.doesNotMatch(text(term), /You approved/);
 	await leave(term);
 });
 

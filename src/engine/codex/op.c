@@ -156,7 +156,7 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 
 void on_op_approve_guardian_denied_action(struct codex *codex, const struct submission *submission)
 {
-	guardian_approve(codex->session, submission->op.approve_guardian_denied_action->event);
+	guardian_approve(codex->session, submission->id, submission->op.approve_guardian_denied_action->event);
 }
 
 void on_op_exec_approval(struct codex *codex, const struct submission *submission)

@@ -18,8 +18,8 @@ enum { DENIALS_IN_A_ROW = 3, DENIALS_OF_WINDOW = 10, WINDOW = 50, DENIED_KEPT = 
 /* A denied action as it was judged: events have less of it, and a client could change them. */
 struct denied {
 	char id[UUID_TEXT_SIZE];
-	char *call; /* the tool and its arguments */
-	char *action;
+	char *call;   /* the tool and its arguments */
+	char *action; /* both NULL: too long for an approval */
 	bool is_approved; /* by the user, once */
 };
 
@@ -109,7 +109,9 @@ static void forget_denied(struct guardian *guardian, size_t at)
 
 static void keep_denied(struct guardian *guardian, struct call_review *it)
 {
-	struct denied denied = {.call = call_text(it->call), .action = steal(it->text)};
+	struct denied denied = {0};
+	if (it->text && strlen(it->text) < LIMIT_GUARDIAN_APPROVED)
+		denied = (struct denied){.call = call_text(it->call), .action = steal(it->text)};
 	memcpy(denied.id, it->id, sizeof(denied.id));
 	if (guardian->denied.count == DENIED_KEPT)
 		forget_denied(guardian, 0);
@@ -247,7 +249,7 @@ static void decide(struct call_review *it, const struct guardian_verdict *verdic
 		     "the risk to the user and ask for explicit approval.");
 	if (is_allowed)
 		use_approval(get(session), call);
-	else if (it->text)
+	else
 		keep_denied(get(session), it);
 	count(get(session), call->turn_id, !is_allowed);
 	answer_call(it, is_allowed);
@@ -266,8 +268,7 @@ static void fail(struct call_review *it, enum guardian_status status, const char
 		buf_printf(&text, "Automatic approval review failed: %s", why);
 	warn(it->review.session, it->call->turn_id, buf_str(&text));
 	emit(it, status, NULL, buf_str(&text));
-	if (it->text)
-		keep_denied(get(it->review.session), it);
+	keep_denied(get(it->review.session), it);
 	deny(it->call, buf_str(&text),
 	     "The action did not run, because it could not be reviewed; this means nothing about its risk. Do not go "
 	     "around the approval. Try once more if it matters, or ask the user.");
@@ -347,22 +348,38 @@ static struct denied *find_denied(struct guardian *guardian, struct str id)
 	return NULL;
 }
 
-void guardian_approve(struct session *session, const struct ev_guardian_assessment *event)
+static void tell_model(struct session *session, const struct denied *denied)
 {
 	auto_buf struct buf text = {0}, item = {0};
-	struct guardian *guardian = get(session);
-	struct denied *denied = find_denied(guardian, event->id);
-	if (!denied || denied->is_approved)
-		return;
-	denied->is_approved = true;
-	buf_init(&text, LIMIT_GUARDIAN_ACTION + KIB);
-	buf_init(&item, (size_t)LIMIT_GUARDIAN_ACTION * 6 + KIB);
-	list_approved(guardian);
+	buf_init(&text, LIMIT_GUARDIAN_APPROVED + KIB);
+	buf_init(&item, (size_t)LIMIT_GUARDIAN_APPROVED * 6 + KIB);
 	buf_append_c(&text, "The user has approved by hand an action that the automatic reviewer had denied. It may be "
 	                    "repeated once, exactly as it was; the approval covers nothing else, and the repetition is "
 	                    "reviewed again. The action: ");
 	buf_append_c(&text, denied->action);
 	text_message_write(&item, "developer", buf_str(&text));
-	if (!text.over && !item.over)
-		session->host.add_item(&session->host, buf_str(&item));
+	session->host.add_item(&session->host, buf_str(&item));
+}
+
+static const char *approve(struct guardian *guardian, struct denied *denied)
+{
+	if (!denied)
+		return "Nothing was approved: the action is not among the last 16 that were denied in this session.";
+	if (!denied->action)
+		return "Nothing was approved: the action has more than 64 KiB. Ask Codex to do it in smaller steps.";
+	if (denied->is_approved)
+		return "One retry of this action was approved before; nothing was added.";
+	denied->is_approved = true;
+	list_approved(guardian);
+	return NULL;
+}
+
+void guardian_approve(struct session *session, struct str sub_id, const struct ev_guardian_assessment *event)
+{
+	struct guardian *guardian = get(session);
+	struct denied *denied = find_denied(guardian, event->id);
+	const char *why_not = approve(guardian, denied);
+	if (!why_not)
+		tell_model(session, denied);
+	warn(session, sub_id, str_of(why_not ? why_not : "You approved one retry of the denied action. Ask for it again."));
 }

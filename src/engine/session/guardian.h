@@ -23,8 +23,9 @@ void guardian_drop(struct session *session, const struct tool_call *call);
 /* Answers all reviews with a failure: their model client is about to be destroyed. */
 void guardian_fail_all(struct session *session, const char *why);
 
-/* Records that the user approves an action that was denied: model and reviewer receive it. */
-void guardian_approve(struct session *session, const struct ev_guardian_assessment *denied);
+/* Records that the user approves an action that was denied: model and reviewer receive it. A guardian_warning says
+ * whether it was recorded, and why not. */
+void guardian_approve(struct session *session, struct str sub_id, const struct ev_guardian_assessment *denied);
 /* Returns those actions as JSON, comma-separated. */
 struct str guardian_approved(const struct session *session);
 

@@ -1,5 +1,6 @@
-/* /approve: one retry of an action that the automatic reviewer denied. The engine keeps the action itself, the
- * reviewer sees the approval, and the retry must be the same action. The latest denial is shown first. */
+/* /approve: one retry of an action that the automatic reviewer denied. The engine keeps the action itself and reports
+ * in a guardian_warning whether it was approved; the reviewer sees the approval, and the retry must be the same action.
+ * The latest denial is shown first. */
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
@@ -76,7 +77,6 @@ static void on_chosen(const struct tui_chosen *chosen, void *self)
 	size_t at = find(tui, denied->id);
 	if (chosen->at == 0) {
 		tui_submit(tui, OP_approve_guardian_denied_action, &op);
-		tui_cells_note(tui->cells, STR("✔ You approved one retry of it. Ask Codex to try again."));
 		if (at < tui->denied.count)
 			drop(tui, at);
 	} else if (chosen->at == OLDER && at > 0 && at < tui->denied.count) {
