@@ -14,6 +14,7 @@
 #include "config/config_env.h"
 #include "config/config_inert.h"
 #include "config/config_narrow.h"
+#include "protocol/record/enum.h"
 
 struct reader {
 	const struct agent_role_source *from;
@@ -428,4 +429,15 @@ void agent_roles_check(struct agent_roles *roles, struct config_layers *layers, 
 		warn_ignored(layers, it->name, why);
 	}
 	roles->count = kept;
+}
+
+void agent_role_warn_effort(struct config_layers *layers, const char *word)
+{
+	char shown[TOML_KEY_SHOWN];
+	int effort;
+	if (word && *word && !enum_parse(&enum_reasoning_effort, str_of(word), &effort))
+		config_layer_warn(layers,
+		                  "agents.default_subagent_reasoning_effort is ignored: `%s` is not one of none, "
+		                  "minimal, low, medium, high, xhigh, max and ultra",
+		                  toml_key_shown(str_of(word), shown));
 }

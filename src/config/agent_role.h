@@ -42,6 +42,9 @@ struct agent_role_source {
 must_check int agent_roles_read(struct agent_roles *roles, const struct agent_role_source *source, struct error *err);
 /* Leaves out the roles whose provider is neither built in nor in providers, the table model_providers in use. */
 void agent_roles_check(struct agent_roles *roles, struct config_layers *layers, const struct toml *providers);
+/* Warns if the word, the default of subagents, is no known effort: the Op that opens one has the known words only.
+ * NULL is fine. */
+void agent_role_warn_effort(struct config_layers *layers, const char *word);
 /* Returns NULL if there is no such role. */
 const struct agent_role *agent_role_find(const struct agent_roles *roles, struct str name);
 

@@ -233,6 +233,7 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 		status = config_unknown_refuse(&binder, err);
 	if (status == 0) {
 		config_unknown_warn(&binder, &l->layers);
+		agent_role_warn_effort(&l->layers, l->config.agents.default_subagent_reasoning_effort);
 		set_trust_defaults(l);
 		status = config_permission_apply(&l->layers, l->tree, &binder, &l->config, err);
 	}

@@ -149,6 +149,9 @@ config_file = "gone.toml"
 [agents.pipe]
 description = "x"
 config_file = "pipe"
+[agents.folder]
+description = "x"
+config_file = "agents"
 [agents.typed]
 description = "x"
 config_file = "typed.toml"
@@ -170,13 +173,25 @@ description = "x"
 	assert.equal(run.code, 0, run.stderr);
 	const ignored = [...run.stderr.matchAll(/the agent role `([\w/]+)` is ignored: (.*)/g)].map(([, name, why]) => [name, why]);
 	assert.deepEqual(ignored.map(([name]) => name).toSorted(),
-		['blank', 'gone', 'large', 'names', 'nomodel', 'none', 'pipe', 's/ign', 'sign', 'torn', 'twice', 'typed']);
+		['blank', 'folder', 'gone', 'large', 'names', 'nomodel', 'none', 'pipe', 's/ign', 'sign', 'torn', 'twice', 'typed']);
 	assert.match(ignored.find(([name]) => name === 'typed')[1], /typed\.toml:1: `model` must be a string/);
 	assert.match(ignored.find(([name]) => name === 'gone')[1], /gone\.toml/);
+	for (const name of ['pipe', 'folder'])
+		assert.match(ignored.find((it) => it[0] === name)[1], new RegExp(`/${name === 'pipe' ? name : 'agents'} is not a regular file$`));
 	assert.match(agentTypes(model).description, /\nRoles:\ngood: /);
 	const wrong = await codexExec(t, model, ['-c', 'agents.x={description=3}', 'ROOT'], { home: dir });
 	assert.equal(wrong.code, 1);
 	assert.match(wrong.stderr, /agents\.x\.description/);
+});
+
+test('an unknown word of agents.default_subagent_reasoning_effort is ignored with a warning', exec, async (t) => {
+	const model = await script(t, [spawn()]);
+	const dir = home(t, model, '[agents]\ndefault_subagent_reasoning_effort = "huge"\n', {});
+	const { code, stderr } = await codexExec(t, model, ['ROOT'], { home: dir });
+	assert.equal(code, 0, stderr);
+	assert.match(stderr, /agents\.default_subagent_reasoning_effort is ignored: `huge` is not one of none, minimal, low, [^\n]* ultra\n/);
+	const known = await codexExec(t, model, ['-c', 'agents.default_subagent_reasoning_effort="low"', 'ROOT'], { home: dir });
+	assert.doesNotMatch(known.stderr, /default_subagent_reasoning_effort/);
 });
 
 test('hooks, servers, features and unknown keys have no effect in a role, and a warning says so', exec, async (t) => {
