@@ -84,3 +84,24 @@ test('a command line without a session is wrong', options, async (t) => {
 		assert.match(stderr, /SESSION/);
 	}
 });
+
+test('--remote has an app-server archive, restore and delete; its session is an id', options, async (t) => {
+	const { home, file, id } = await recorded(t);
+	const elsewhere = makeHome(t, null);
+	const daemon = (word) => runCodex(t, ['app-server', 'daemon', word], { home });
+	t.after(() => daemon('stop'));
+	assert.equal((await daemon('start')).code, 0);
+	const remote = ['--remote', `unix://${path.join(home, 'app-server-control/app-server-control.sock')}`];
+	const run = (...args) => runCodex(t, [...args, ...remote], { home: elsewhere });
+	for (const [args, words] of [[['archive', id], 'Archived'], [['unarchive', id], 'Unarchived'], [['delete', '--force', id], 'Deleted']]) {
+		const { code, stdout, stderr } = await run(...args);
+		assert.deepEqual([code, stdout, stderr], [0, `${words} session ${id}.\n`, '']);
+		assert.equal(fs.existsSync(file), words === 'Unarchived');
+	}
+	const gone = await run('archive', id);
+	assert.deepEqual([gone.code, gone.stderr.includes('the server refused thread/archive')], [1, true], gone.stderr);
+	assert.match((await run('delete', id)).stderr, /use --force/);
+	assert.deepEqual(await run('archive', 'a name').then(({ code, stderr }) => [code, /must be the id/.test(stderr)]), [2, true]);
+	const token = await runCodex(t, ['archive', id, '--remote-auth-token-env', 'T'], { home });
+	assert.deepEqual([token.code, /there is no --remote/.test(token.stderr)], [2, true]);
+});

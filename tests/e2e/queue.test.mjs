@@ -134,6 +134,30 @@ test('codex queue --resume has the daemon send the message; without a daemon it 
 	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'first');
 });
 
+test('codex queue --cd and --strict-config', options, async (t) => {
+	let home;
+	const daemon = (word) => runCodex(t, ['app-server', 'daemon', word], { home });
+	t.after(() => home && daemon('stop'));
+	const model = await startModel(t, [say('one'), forever(say('two'))]);
+	({ home } = await codexExec(t, model, ['begin']));
+	const id = /([0-9a-f-]{36})\.jsonl$/.exec(rollouts(home)[0])[1];
+	const queue = (...args) => runCodex(t, ['queue', '--thread', id, '--message', 'there', ...args], { home });
+	const folder = fs.realpathSync(tempDir(t, 'other'));
+	for (const args of [[], ['--resume', '--remote', 'unix://']]) {
+		const { code, stderr } = await queue('-C', folder, ...args);
+		assert.deepEqual([code, /--cd works with --resume and without --remote/.test(stderr)], [2, true]);
+	}
+	const strict = await queue('--strict-config', '-c', 'nonsense=1');
+	assert.deepEqual([strict.code, /nonsense/.test(strict.stderr)], [1, true], strict.stderr);
+	assert.match((await queue('--resume', '-C', path.join(folder, 'none'))).stderr, /^codex queue: cannot work in .*none/);
+	assert.match((await queue('--resume', '-C', path.join(home, 'config.toml'))).stderr, /config\.toml: it is not a folder/);
+	assert.equal(fs.existsSync(path.join(home, 'thread_queues', `${id}.json`)), false);
+	assert.equal((await daemon('start')).code, 0);
+	assert.deepEqual(await queue('--resume', '--strict-config', '-C', folder).then(({ code, stderr }) => [code, stderr]), [0, '']);
+	const client = await startAppServer(t, null, { home, args: ['proxy'] });
+	assert.equal((await client.request('thread/resume', { threadId: id, excludeTurns: true })).cwd, folder);
+});
+
 test('codex queue --remote adds the message through an app-server, over ws:// with its token and over unix://', options, async (t) => {
 	const model = await startModel(t, [say('one'), forever(say('more'))]);
 	const { home } = await codexExec(t, model, ['begin']);

@@ -18,8 +18,8 @@ enum { DENIALS_IN_A_ROW = 3, DENIALS_OF_WINDOW = 10, WINDOW = 50, DENIED_KEPT = 
 /* A denied action as it was judged: events have less of it, and a client could change them. */
 struct denied {
 	char id[UUID_TEXT_SIZE];
-	char *call;   /* the tool and its arguments */
-	char *action; /* both NULL: too long for an approval */
+	char *call;       /* the tool and its arguments */
+	char *action;     /* both NULL: too long for an approval */
 	bool is_approved; /* by the user, once */
 };
 
@@ -381,5 +381,6 @@ void guardian_approve(struct session *session, struct str sub_id, const struct e
 	const char *why_not = approve(guardian, denied);
 	if (!why_not)
 		tell_model(session, denied);
-	warn(session, sub_id, str_of(why_not ? why_not : "You approved one retry of the denied action. Ask for it again."));
+	warn(session, sub_id,
+	     str_of(why_not ? why_not : "You approved one retry of the denied action. Ask for it again."));
 }

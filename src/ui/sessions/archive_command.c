@@ -5,11 +5,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "app_server/app_server_daemon.h"
+#include "app_server/app_server_proxy.h"
 #include "app_server/threads/thread_note.h"
 #include "app_server/threads/thread_queue.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/file.h"
+#include "base/limits.h"
 #include "base/mem.h"
+#include "base/str.h"
 #include "base/uuid.h"
 #include "config/config_env.h"
 #include "rollout/rollout_lock.h"
@@ -21,20 +26,23 @@ enum { EXIT_FAILED = 1, ANSWER_SIZE = 16 };
 
 struct archive_options {
 	struct cli_list overrides;
+	const char *remote, *token_env;
 	bool is_forced;
 };
 
-#define ROW_CONFIG                                                                                            \
-	{                                                                                                     \
-		"config", 'c', CLI_LIST, offsetof(struct archive_options, overrides), "key=value", NULL, NULL \
-	}
+/* clang-format off */
+#define COMMON_ROWS \
+	{"remote", 0, CLI_TEXT, offsetof(struct archive_options, remote), "ADDR", NULL, \
+	 "Ask this app-server instead; SESSION is an id: unix://, unix://PATH or ws://HOST:PORT"}, \
+	{"remote-auth-token-env", 0, CLI_TEXT, offsetof(struct archive_options, token_env), "NAME", NULL, \
+	 "The variable with the token for --remote ws://"}, \
+	{"config", 'c', CLI_LIST, offsetof(struct archive_options, overrides), "key=value", NULL, NULL},
+/* clang-format on */
 
-static const struct cli_option plain_rows[] = {ROW_CONFIG};
+static const struct cli_option plain_rows[] = {COMMON_ROWS};
 
 static const struct cli_option delete_rows[] = {
-	{"force", 'f', CLI_FLAG, offsetof(struct archive_options, is_forced), NULL, NULL, "Do not ask"},
-	ROW_CONFIG,
-};
+	{"force", 'f', CLI_FLAG, offsetof(struct archive_options, is_forced), NULL, NULL, "Do not ask"}, COMMON_ROWS};
 
 static const struct cli_argument arguments[] = {
 	{.name = "SESSION", .doc = "An id, a unique prefix of one, or a name"},
@@ -43,7 +51,7 @@ static const struct cli_argument arguments[] = {
 const struct cli_command archive_command = {
 	.name = "codex archive",
 	.about = "Move a recorded session to the archive: lists no longer show it.",
-	.usage = "Usage: codex archive SESSION",
+	.usage = "Usage: codex archive [--remote ADDR] SESSION",
 	.details = "`codex unarchive` moves it back.\n",
 	.arguments = arguments,
 	.argument_count = countof(arguments),
@@ -55,7 +63,7 @@ const struct cli_command archive_command = {
 const struct cli_command unarchive_command = {
 	.name = "codex unarchive",
 	.about = "Move a recorded session back from the archive.",
-	.usage = "Usage: codex unarchive SESSION",
+	.usage = "Usage: codex unarchive [--remote ADDR] SESSION",
 	.arguments = arguments,
 	.argument_count = countof(arguments),
 	.options = plain_rows,
@@ -66,7 +74,7 @@ const struct cli_command unarchive_command = {
 const struct cli_command delete_command = {
 	.name = "codex delete",
 	.about = "Delete the files of a recorded session.",
-	.usage = "Usage: codex delete [--force] SESSION",
+	.usage = "Usage: codex delete [--force] [--remote ADDR] SESSION",
 	.details = "It asks on a terminal; elsewhere it needs --force. A session whose history a\n"
 		   "fork refers to cannot be deleted before the fork.\n",
 	.arguments = arguments,
@@ -129,13 +137,33 @@ static bool is_confirmed(const char *word, const struct target *target)
 	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }
 
-static int run(const struct cli_command *command, const char *word, bool must_ask, enum session_work work)
+/* The server does the work with its own files. */
+static int do_remote(enum session_work work, const struct target *target, const struct archive_options *options,
+                     struct error *err)
+{
+	static const char *const methods[] = {"thread/archive", "thread/unarchive", "thread/delete"};
+	char params[UUID_TEXT_SIZE + sizeof("{\"threadId\":\"\"}")];
+	auto_buf struct buf answer;
+	auto_free char *daemon = app_server_daemon_socket(target->home);
+	bool is_daemon = strcmp(options->remote, "unix://") == 0;
+	struct app_server_peer server = {is_daemon ? daemon : options->remote,
+	                                 options->token_env ? config_env(options->token_env) : NULL};
+	buf_init(&answer, LIMIT_LINE);
+	snprintf(params, sizeof(params), "{\"threadId\":\"%s\"}", target->id);
+	return app_server_call(&server, methods[work], str_of(params), &answer, err);
+}
+
+static int run(const struct cli_command *command, const char *word, const struct archive_options *options,
+               enum session_work work)
 {
 	static const char *const done[] = {"Archived", "Unarchived", "Deleted"};
 	struct error err;
+	bool must_ask = work == SESSION_DELETE && !options->is_forced;
 	auto_free char *home = config_env_home(&err);
 	struct target target = {.home = home};
-	if (!home || find(&target, word, &err) != 0)
+	if (options->remote)
+		snprintf(target.id, sizeof(target.id), "%s", word);
+	if (!home || (!options->remote && find(&target, word, &err) != 0))
 		return fail(command, &err);
 	if (must_ask && !isatty(STDIN_FILENO)) {
 		error_set(&err, ERR_invalid,
@@ -144,9 +172,21 @@ static int run(const struct cli_command *command, const char *word, bool must_as
 	}
 	if (must_ask && !is_confirmed(word, &target))
 		return EXIT_FAILED;
-	if (session_do(work, home, target.id, &err) != 0)
+	if ((options->remote ? do_remote(work, &target, options, &err) : session_do(work, home, target.id, &err)) != 0)
 		return fail(command, &err);
 	printf("%s session %s.\n", done[work], target.id);
+	return 0;
+}
+
+static int check(const struct archive_options *options, const struct cli_result *result, struct error *err)
+{
+	if (!result->positionals.count)
+		return error_set(err, ERR_usage, "the following required arguments were not provided: SESSION");
+	if (options->remote && !uuid_is_valid(str_of(result->positionals.items[0])))
+		return error_set(err, ERR_invalid, "with --remote, SESSION must be the id of a session");
+	if (options->token_env && (!options->remote || !config_env(options->token_env)))
+		return error_set(err, ERR_invalid, "--remote-auth-token-env: %s",
+		                 options->remote ? "the variable is not set" : "there is no --remote");
 	return 0;
 }
 
@@ -156,12 +196,10 @@ static int read_and_run(const struct cli_command *command, int argc, char **argv
 	struct cli_result result;
 	struct error err;
 	int status = cli_read(command, argc, argv, &options, &result);
-	if (status < 0 && !result.positionals.count) {
-		error_set(&err, ERR_usage, "the following required arguments were not provided: SESSION");
+	if (status < 0 && check(&options, &result, &err) != 0)
 		status = cli_print_error(command, &err);
-	}
 	if (status < 0)
-		status = run(command, result.positionals.items[0], work == SESSION_DELETE && !options.is_forced, work);
+		status = run(command, result.positionals.items[0], &options, work);
 	cli_finish(command, &options, &result);
 	return status;
 }

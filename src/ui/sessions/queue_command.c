@@ -1,7 +1,9 @@
 /* The message is added to the file that the app-server reads when a turn ends or a thread is resumed. */
 #include "ui/sessions/queue_command.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -16,6 +18,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/uuid.h"
+#include "config/config.h"
 #include "config/config_env.h"
 #include "rollout/rollout_path.h"
 #include "ui/sessions/session_pick.h"
@@ -24,8 +27,8 @@ enum { EXIT_FAILED = 1 };
 
 struct queue_options {
 	struct cli_list overrides;
-	const char *thread, *message, *remote, *token_env;
-	bool resumes;
+	const char *thread, *message, *remote, *token_env, *folder;
+	bool resumes, is_strict;
 };
 
 static const struct cli_option rows[] = {
@@ -38,6 +41,10 @@ static const struct cli_option rows[] = {
          "Add it to the queue of this app-server instead: unix://, unix://PATH or ws://HOST:PORT"},
 	{"remote-auth-token-env", 0, CLI_TEXT, offsetof(struct queue_options, token_env), "NAME", NULL,
          "The variable with the token for --remote ws://"},
+	{"cd", 'C', CLI_TEXT, offsetof(struct queue_options, folder), "DIR", NULL,
+         "With --resume, without --remote: the folder to work in, unless the session is loaded"},
+	{"strict-config", 0, CLI_FLAG, offsetof(struct queue_options, is_strict), NULL, NULL,
+         "Fail if the configuration has an unknown key"},
 	{"config", 'c', CLI_LIST, offsetof(struct queue_options, overrides), "key=value", NULL, NULL},
 };
 
@@ -79,12 +86,18 @@ static int add(const char *home, const char *id, const char *text, struct error 
 }
 
 /* The server sends the first message of the queue when it has loaded the session; its turn needs no client. */
-static int resume(const struct app_server_peer *server, const char *id, struct error *err)
+static int resume(const struct app_server_peer *server, const char *id, const char *folder, struct error *err)
 {
 	auto_buf struct buf params, opened;
-	buf_init(&params, KIB);
+	buf_init(&params, LIMIT_LINE);
 	buf_init(&opened, KIB);
-	buf_printf(&params, "{\"threadId\":\"%s\",\"excludeTurns\":true}", id);
+	struct json_writer w = json_writer(&params);
+	jw_object(&w);
+	jw_member_cstr(&w, "threadId", id);
+	jw_member_bool(&w, "excludeTurns", true);
+	if (folder)
+		jw_member_cstr(&w, "cwd", folder);
+	jw_object_end(&w);
 	return app_server_open_thread(server, "thread/resume", buf_str(&params), &opened, err);
 }
 
@@ -117,10 +130,10 @@ static int queue_remote(const struct app_server_peer *server, const char *id, co
 	int status = add_remote(server, id, client_id, text, err);
 	if (status != -ERR_invalid || !strstr(err->text, "not found"))
 		return status;
-	return resume(server, id, err) == 0 ? add_remote(server, id, client_id, text, err) : -(int)err->code;
+	return resume(server, id, NULL, err) == 0 ? add_remote(server, id, client_id, text, err) : -(int)err->code;
 }
 
-static int queue(const char *home, const struct queue_options *options, struct error *err)
+static int queue(const char *home, const char *folder, const struct queue_options *options, struct error *err)
 {
 	char id[UUID_TEXT_SIZE];
 	auto_free char *daemon = app_server_daemon_socket(home);
@@ -136,18 +149,50 @@ static int queue(const char *home, const struct queue_options *options, struct e
 	                             : add(home, id, options->message, err);
 	if (status < 0)
 		return status;
-	if (options->resumes && resume(&server, id, &failure) != 0)
+	if (options->resumes && resume(&server, id, folder, &failure) != 0)
 		fprintf(stderr, "warning: the message is queued, but the session was not resumed: %s\n%s", failure.text,
 		        options->remote ? "" : "Start a daemon with: codex app-server daemon start\n");
 	printf("Queued a message for session %s.\n", id);
 	return 0;
 }
 
+/* Only the check: a queued message uses the settings of its session. */
+static int check_config(const struct queue_options *options, const char *folder, struct error *err)
+{
+	VEC(struct str) overrides = {0};
+	for (size_t i = 0; i < options->overrides.count; i++)
+		vec_push(&overrides, str_of(options->overrides.items[i]));
+	struct config_source source = {.cwd = folder,
+	                               .overrides = overrides.items,
+	                               .override_count = overrides.count,
+	                               .is_strict = true,
+	                               .needs_no_key = true};
+	struct config *config = config_load(&source, err);
+	vec_finish(&overrides);
+	config_unref(config);
+	return config ? 0 : -(int)err->code;
+}
+
+static char *find_folder(const char *want, struct error *err)
+{
+	auto_free char *folder = realpath(want, NULL);
+	if (!folder)
+		error_sys(err, errno, "cannot work in %s", want);
+	else if (!dir_exists(folder))
+		error_set(err, ERR_invalid, "cannot work in %s: it is not a folder", folder);
+	else
+		return steal(folder);
+	return NULL;
+}
+
 static int run(const struct queue_options *options)
 {
 	struct error err;
 	auto_free char *home = config_env_home(&err);
-	if (home && queue(home, options, &err) == 0)
+	auto_free char *folder = options->folder ? find_folder(options->folder, &err) : NULL;
+	bool is_ready = home && (folder || !options->folder);
+	if (is_ready && (!options->is_strict || check_config(options, folder, &err) == 0) &&
+	    queue(home, folder, options, &err) == 0)
 		return 0;
 	fprintf(stderr, "codex queue: %s\n", err.text);
 	return EXIT_FAILED;
@@ -162,6 +207,10 @@ static int check(const struct queue_options *options, struct error *err)
 		return error_set(err, ERR_invalid, "--message must not be empty");
 	if (options->remote && !uuid_is_valid(str_of(options->thread)))
 		return error_set(err, ERR_invalid, "with --remote, --thread must be the id of a session");
+	if (options->folder && (options->remote || !options->resumes))
+		return error_set(err, ERR_usage,
+		                 "--cd works with --resume and without --remote: otherwise the message "
+		                 "runs in the folder of its session");
 	if (options->token_env && (!options->remote || !config_env(options->token_env)))
 		return error_set(err, ERR_invalid, "--remote-auth-token-env: %s",
 		                 options->remote ? "the variable is not set" : "there is no --remote");
