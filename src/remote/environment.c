@@ -130,6 +130,16 @@ struct environment *environment_create(struct loop *loop, struct http_client *ht
 	return environment;
 }
 
+struct environment *environment_create_absent(struct loop *loop, struct str id)
+{
+	struct environment *environment = xnew(struct environment);
+	environment->loop = loop;
+	environment->refs = 1;
+	environment->id = str_copy(id);
+	environment_set_shell(environment, STR("/bin/sh"));
+	return environment;
+}
+
 /* ---- what the server reports ---- */
 
 void environment_set_shell(struct environment *environment, struct str path)

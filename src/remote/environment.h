@@ -27,7 +27,7 @@ struct environment {
 	struct http_client *http;
 	struct str id;
 	struct str name; /* the URL for messages: without user name, password and query */
-	char *url;       /* http:// or https:// */
+	char *url;       /* http:// or https://; NULL: it is not registered, and commands are refused */
 	struct str headers[2];
 	size_t header_count;
 	uint64_t connect_timeout_ms;
@@ -48,6 +48,8 @@ struct environment_words {
 /* Copies the words. ERR_invalid: one is unusable; ERR_limit: one is longer than LIMIT_ENVIRONMENT_TEXT. */
 must_check struct environment *environment_create(struct loop *loop, struct http_client *http,
                                                   const struct environment_words *words, struct error *err);
+/* Creates one that only has its id, of at most LIMIT_ENVIRONMENT_TEXT bytes. */
+struct environment *environment_create_absent(struct loop *loop, struct str id);
 struct environment *environment_ref(struct environment *environment);
 void environment_unref(struct environment *environment);
 

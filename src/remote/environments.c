@@ -60,6 +60,17 @@ struct environment *environments_find(struct environments *all, struct str id)
 	return entry ? entry->environment : NULL;
 }
 
+struct environment *environments_get(struct environments *all, struct str id)
+{
+	struct environment *environment = environments_find(all, id);
+	if (environment)
+		return environment_ref(environment);
+	environment = environment_create_absent(all->loop, id);
+	environment->place = remote_command_place;
+	environment->leaving = &all->leaving;
+	return environment;
+}
+
 /* The link has told the environment its shell. */
 static void on_probed(const struct json *result, const struct error *err, void *self)
 {

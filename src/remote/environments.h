@@ -18,5 +18,7 @@ void environments_destroy(struct environments *all);
 must_check int environments_add(struct environments *all, const struct environment_words *words, struct error *err);
 /* Returns a borrowed environment; NULL: unknown. */
 struct environment *environments_find(struct environments *all, struct str id);
+/* Returns a reference to that environment or, if the id is unknown, to one of its own that refuses all commands. */
+struct environment *environments_get(struct environments *all, struct str id);
 
 #endif

@@ -278,6 +278,19 @@ static void on_lost(const struct error *err, void *self)
 
 /* ---- the functions of the place ---- */
 
+static int write_start(struct command_away *away, const struct command_run_spec *spec)
+{
+	if (!away->environment->url)
+		return error_set(&away->error, ERR_not_found,
+		                 "the commands of this session run in the environment `%.*s`, which is not registered "
+		                 "here; register it with environment/add of the app-server, or select another one with "
+		                 "`environments`",
+		                 STR_ARG(away->environment->id));
+	if (remote_start_write(&away->params, away->id, spec, &away->error) != 0)
+		return -(int)away->error.code;
+	return away->is_boxed ? remote_start_write_probe(&away->probe, spec, &away->error) : 0;
+}
+
 static struct command_away *away_start(struct command_place *place, const struct command_run_spec *spec,
                                        const struct command_run_handler *handler, void *self)
 {
@@ -299,8 +312,7 @@ static struct command_away *away_start(struct command_place *place, const struct
 	buf_init(&away->probe, LIMIT_WEBSOCKET_MESSAGE);
 	buf_init(&away->typed, LIMIT_EXEC_STDIN);
 	away->result = (struct process_result){.exit_code = -1, .error = &away->error};
-	if (remote_start_write(&away->params, away->id, spec, &away->error) != 0 ||
-	    (away->is_boxed && remote_start_write_probe(&away->probe, spec, &away->error) != 0))
+	if (write_start(away, spec) != 0)
 		loop_defer(&away->later);
 	else
 		away->link = exec_link_open(environment, &link_handler, away);

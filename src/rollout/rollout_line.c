@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "rollout/rollout_item.h"
 
@@ -107,7 +108,32 @@ void rollout_turn_encode(const struct rollout_turn *turn, struct json_writer *w)
 	if (turn->effort.ptr)
 		jw_member_str(w, "effort", turn->effort);
 	jw_member_str(w, "summary", turn->summary);
+	if (turn->environment.ptr)
+		jw_member_raw(w, "command_environment", turn->environment);
 	jw_object_end(w);
+}
+
+void rollout_environment_encode(const struct rollout_environment *environment, struct json_writer *w)
+{
+	jw_object(w);
+	jw_member_str(w, "id", environment->id);
+	jw_member_str(w, "cwd", environment->cwd);
+	if (environment->is_pending)
+		jw_member_bool(w, "is_pending", true);
+	jw_object_end(w);
+}
+
+int rollout_environment_decode(struct str text, struct arena *arena, struct rollout_environment *ret, struct error *err)
+{
+	const struct json *json = json_parse_copy(arena, text, NULL);
+	*ret = (struct rollout_environment){json_get_str(json, "id"), json_get_str(json, "cwd"),
+	                                    json_get(json, "is_pending") != NULL};
+	if (ret->id.len && ret->id.len <= LIMIT_ENVIRONMENT_TEXT && str_has_prefix(ret->cwd, "/") &&
+	    str_find_char(ret->cwd, '\0') < 0)
+		return 0;
+	return error_set(err, ERR_invalid,
+	                 "the rollout does not say in which environment the session's commands run: its "
+	                 "`command_environment` has no id with an absolute cwd");
 }
 
 static struct str text_of(const struct json *payload, const char *key, struct arena *arena)
@@ -131,6 +157,7 @@ static struct str policy_of(const struct json *payload, struct arena *arena)
 
 struct rollout_turn rollout_turn_decode(const struct json *payload, struct arena *arena)
 {
+	const struct json *place = json_get(payload, "command_environment");
 	return (struct rollout_turn){
 		.turn_id = text_of(payload, "turn_id", arena),
 		.cwd = text_of(payload, "cwd", arena),
@@ -142,6 +169,7 @@ struct rollout_turn rollout_turn_decode(const struct json *payload, struct arena
 		.summary = text_of(payload, "summary", arena),
 		.personality = text_of(payload, "personality", arena),
 		.collaboration_mode = object_of(payload, "collaboration_mode", arena),
+		.environment = place ? arena_str(arena, place->span) : STR_NONE,
 	};
 }
 

@@ -54,7 +54,19 @@ struct rollout_turn {
 	struct str summary;
 	struct str personality;        /* STR_NONE: the configured one */
 	struct str collaboration_mode; /* JSON; STR_NONE if absent */
+	struct str environment;        /* JSON of a struct rollout_environment; STR_NONE: this machine */
 };
+
+/* The machine on which the commands of a session run: the member `command_environment` of a turn_context. */
+struct rollout_environment {
+	struct str id, cwd;
+	bool is_pending; /* it was selected after the turn, and the model has not read of it */
+};
+
+void rollout_environment_encode(const struct rollout_environment *environment, struct json_writer *w);
+/* Decodes what a file contains, in place or in the arena. ERR_invalid: it is not an id with an absolute folder. */
+must_check int rollout_environment_decode(struct str text, struct arena *arena, struct rollout_environment *ret,
+                                          struct error *err);
 
 /* Writes the payload of a turn_context line. */
 void rollout_turn_encode(const struct rollout_turn *turn, struct json_writer *w);

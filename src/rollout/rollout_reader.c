@@ -109,6 +109,9 @@ static void on_compacted(struct rollout_reader *reader, const struct json *paylo
 
 static void on_turn_context(struct rollout_reader *reader, const struct json *payload)
 {
+	const struct json *place = json_get(payload, "command_environment");
+	if (!place || !str_eq(place->span, reader->environment))
+		reader->environment = place ? arena_str(&reader->arena, place->span) : STR_NONE;
 	add_record(reader, LINE_turn_context, ROLLOUT_PREAMBLE, payload->span);
 }
 

@@ -93,6 +93,8 @@ struct rollout_reader {
 	struct rollout_turn turn;           /* the settings of the last turn; all STR_NONE without a turn */
 	/* the history lacks the preamble, which must be added before the next turn */
 	bool needs_context;
+	/* the member command_environment of the last turn_context, rolled back or not; STR_NONE: this machine */
+	struct str environment;
 	bool is_cut;       /* earlier lines were not read: rollout_reader_create_part */
 	bool is_turn_open; /* the last turn has started but not ended */
 	size_t user_turns;

@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { call, launch, needs, outputOf, patch, run, say, startModel, tempDir, textsOf, waitFor } from './lib/codex.mjs';
+import { call, codexExec, launch, needs, outputOf, patch, run, say, startModel, tempDir, textsOf, waitFor } from './lib/codex.mjs';
 import { startExecServer } from './lib/exec_server.mjs';
 
 const options = needs('app-server');
@@ -246,6 +246,118 @@ test('a subagent works where its parent does', options, async (t) => {
 	await server.next('turn/completed');
 	await server.next('turn/completed'); // of the subagent and of its parent
 	assert.equal((await server.end()).code, 0);
+});
+
+const REFUSED = new RegExp('^exec_command failed: the commands of this session run in the environment `r`, which is not registered here; '
+	+ 'register it with environment/add of the app-server, or select another one with `environments`$');
+
+/** Another app-server over the same CODEX_HOME, which has no environments. */
+async function startAgain(t, { model, server, thread }) {
+	await server.end();
+	const again = await startAppServer(t, model, { home: server.home, cwd: server.cwd });
+	const turn = async (extra) => {
+		await again.request('turn/start', { threadId: thread.id, input: [text('go')], ...extra });
+		return (await again.next('turn/completed')).params.turn;
+	};
+	return { again, turn };
+}
+
+test('a resumed thread stays in its environment: refused while that is not registered, never run here', options, async (t) => {
+	const first = await startRemote(t, [say('hi'), runAs('c1', 'touch made'), say('done'), runAs('c2', 'touch made'), say('done')]);
+	const { remote, model, folder, server, thread, output, starts } = first;
+	await first.turn();
+	const { again, turn } = await startAgain(t, first);
+	const resumed = await again.request('thread/resume', { threadId: thread.id });
+	assert.deepEqual(resumed.thread.environments, [{ environmentId: 'r', cwd: folder, runtimeWorkspaceRoots: [folder] }]);
+	await turn();
+	assert.match(output('c1'), REFUSED);
+	for (const where of [folder, server.cwd]) assert.equal(fs.existsSync(path.join(where, 'made')), false);
+	await again.request('environment/add', { environmentId: 'r', execServerUrl: remote.url });
+	await turn(); // a registration holds from the next turn on
+	assert.match(output('c2'), /Process exited with code 0/);
+	assert.deepEqual(starts().map(({ params }) => params.cwd), [`file://${folder}`]);
+	assert.equal(fs.existsSync(path.join(folder, 'made')), true);
+	const contexts = model.requests().map((request) => textsOf(request, 'user').filter((words) => words.includes('<environment_context>')).length);
+	assert.equal(contexts[1], contexts[0]); // the history describes the folder already, but for its shell
+});
+
+test('a fork stays in the environment, and so does a thread that was unloaded', options, async (t) => {
+	const { server, thread, starts, turn } = await startRemote(t, [say('hi'), run('true'), say('done'), run('true'), say('done')],
+		{ args: ['-c', 'app_server.idle_thread_timeout_ms=100'] });
+	await turn();
+	const { thread: fork } = await server.request('thread/fork', { threadId: thread.id });
+	assert.equal(fork.environments[0].environmentId, 'r');
+	await turn({ threadId: fork.id });
+	assert.equal(starts().length, 1);
+	await server.request('thread/unsubscribe', { threadId: thread.id });
+	await server.take(({ method, params }) => method === 'thread/closed' && params.threadId === thread.id, 'closed');
+	await server.request('thread/resume', { threadId: thread.id });
+	await turn();
+	assert.equal(starts().length, 2);
+	await server.end();
+});
+
+test('selected environments replace that of a resumed thread', options, async (t) => {
+	const first = await startRemote(t, [say('hi'), runAs('c1', 'touch made'), say('done'), say('hi')]);
+	const { model, server, thread, output } = first;
+	await first.turn();
+	let { again, turn } = await startAgain(t, first);
+	await again.request('thread/resume', { threadId: thread.id });
+	await turn({ environments: [{ environmentId: 'local', cwd: server.cwd }] });
+	assert.match(output('c1'), /Process exited with code 0/);
+	assert.equal(fs.existsSync(path.join(server.cwd, 'made')), true);
+	({ again, turn } = await startAgain(t, { model, server: again, thread }));
+	assert.equal((await again.request('thread/resume', { threadId: thread.id })).thread.environments[0].environmentId, 'local');
+});
+
+test('an environment that was selected after the last turn, and one whose turn was reverted, are recorded', options, async (t) => {
+	const first = await startRemote(t, [say('hi'), say('two'), runAs('c1', 'touch made'), say('done')]);
+	const { model, server, folder, thread, turn: early, output } = first;
+	const r = [{ environmentId: 'r', cwd: folder }];
+	await early({ environments: [{ environmentId: 'local', cwd: server.cwd }] });
+	await server.request('thread/settings/update', { threadId: thread.id, environments: r });
+	const { again, turn } = await startAgain(t, first);
+	assert.equal((await again.request('thread/resume', { threadId: thread.id })).thread.environments[0].environmentId, 'r');
+	const { id } = await turn();
+	assert.match(textsOf(model.requests().at(-1), 'user').join('\n'), new RegExp(`<cwd>${folder}</cwd>`)); // the model reads of it
+	await again.request('thread/revert', { threadId: thread.id, beforeTurnId: id });
+	const { again: third, turn: late } = await startAgain(t, { model, server: again, thread });
+	assert.equal((await third.request('thread/resume', { threadId: thread.id })).thread.environments[0].environmentId, 'r');
+	await late();
+	assert.match(output('c1'), REFUSED);
+	assert.equal(fs.existsSync(path.join(server.cwd, 'made')), false);
+});
+
+test('a thread without a turn keeps its environment with its first item', options, async (t) => {
+	const first = await startRemote(t, [say('unheard')]);
+	await first.server.request('thread/inject_items', { threadId: first.thread.id,
+		items: [{ type: 'message', role: 'user', content: [{ type: 'input_text', text: 'earlier' }] }] });
+	const { again } = await startAgain(t, first);
+	const { thread } = await again.request('thread/resume', { threadId: first.thread.id });
+	assert.equal(thread.environments[0].environmentId, 'r');
+});
+
+test('codex exec resume refuses the commands of such a session', options, async (t) => {
+	const { model, server, thread, turn, output } = await startRemote(t, [say('hi'), runAs('c1', 'touch made'), say('done')]);
+	await turn();
+	await server.end();
+	const { code } = await codexExec(t, model, ['resume', thread.id, 'go'], { home: server.home, cwd: server.cwd });
+	assert.equal(code, 0);
+	assert.match(output('c1'), REFUSED);
+	assert.equal(fs.existsSync(path.join(server.cwd, 'made')), false);
+});
+
+test('a session whose environment cannot be read is not resumed', options, async (t) => {
+	const first = await startRemote(t, [say('hi')]);
+	await first.turn();
+	const { again } = await startAgain(t, first);
+	const [file] = fs.readdirSync(path.join(again.home, 'sessions'), { recursive: true }).filter((name) => name.endsWith('.jsonl'));
+	const rollout = path.join(again.home, 'sessions', file);
+	const lines = fs.readFileSync(rollout, 'utf8');
+	for (const bad of ['7', 'null', '{}', '{"id":"","cwd":"/x"}', '{"id":"r","cwd":"x"}', '{"id":"r","cwd":"/\\u0000"}', '{"id":7,"cwd":"/"}']) {
+		fs.writeFileSync(rollout, lines.replace(/"command_environment":\{[^}]*\}/g, `"command_environment":${bad}`));
+		await assert.rejects(again.request('thread/resume', { threadId: first.thread.id }), /its `command_environment` has no id with an absolute cwd/);
+	}
 });
 
 /** The program of codex 0.169, whose exec-server these tests can use, too. */

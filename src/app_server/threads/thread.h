@@ -32,6 +32,7 @@ struct thread_opening {
 	const struct app_thread_start_params *params; /* parameters of the client, in the request's arena */
 	struct op_configure_session session;          /* settings in addition to the parameters and the configuration */
 	struct str cwd;                               /* absolute; the parameters take precedence; may be STR_NONE */
+	struct app_thread_environment *environment;   /* that of the rollout, in the request's arena; NULL: `local` */
 	struct thread_load *load;                     /* the rollout to continue, or NULL; owned */
 	const char *refusal;                          /* prefix of the error message */
 	thread_answer_fn answer;

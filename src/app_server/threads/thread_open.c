@@ -70,7 +70,9 @@ static void take_settings(struct thread *thread, const struct ev_session_configu
 		.has_personality = thread->config->is_set.personality,
 		.personality = thread->config->personality,
 	};
-	struct app_thread_environment *selected;
+	struct app_thread_environment *selected = thread->opening.environment;
+	settings.environments = selected;
+	settings.environments_count = selected != NULL;
 	if (thread->root && thread->root->settings) { /* a subagent works where its root does */
 		settings.environments = thread->root->settings->environments;
 		settings.environments_count = thread->root->settings->environments_count;

@@ -5,6 +5,7 @@
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_open.h"
 #include "base/mem.h"
+#include "remote/environment.h"
 #include "rollout/rollout_reader.h"
 
 /* ---- opening ---- */
@@ -29,12 +30,32 @@ static void restore_policies(const struct rollout_turn *turn, struct thread_open
 		session->approval_policy = policy;
 }
 
+/* Returns what the thread shows; the engine reads the rollout itself, and refuses one that it cannot read. */
+static struct app_thread_environment *environment_of(const struct thread_load *load, struct arena *arena)
+{
+	struct rollout_environment place;
+	struct error err;
+	if (!load->reader->environment.ptr ||
+	    rollout_environment_decode(load->reader->environment, arena, &place, &err) != 0 ||
+	    str_is(place.id, ENVIRONMENT_LOCAL))
+		return NULL;
+	struct app_thread_environment *ret = arena_new(arena, struct app_thread_environment);
+	*ret = (struct app_thread_environment){
+		.environment_id = place.id,
+		.cwd = place.cwd,
+		.runtime_workspace_roots = &ret->cwd,
+		.runtime_workspace_roots_count = 1,
+	};
+	return ret;
+}
+
 static void restore_settings(const struct thread_load *load, struct thread_opening *opening, struct arena *arena)
 {
 	const struct rollout_turn *turn = &load->reader->turn;
 	struct op_configure_session *session = &opening->session;
 	int value;
 	opening->cwd = turn->cwd.ptr ? turn->cwd : load->reader->meta.cwd;
+	opening->environment = environment_of(load, arena);
 	session->model = turn->model;
 	restore_policies(turn, opening, arena);
 	if (!opening->params->model.ptr && turn->effort.ptr &&

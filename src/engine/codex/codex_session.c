@@ -38,6 +38,7 @@
 #include "rollout/prompt_history.h"
 #include "rollout/rollout_journal.h"
 #include "rollout/rollout_meta.h"
+#include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
 #include "tool/exec/exec_command.h"
@@ -143,6 +144,10 @@ static int take_dynamic_tools(struct session *session, struct str described, str
 static int open_record(struct session *session, const struct op_configure_session *op, struct error *err)
 {
 	if (op->resume_path.ptr && session_resume(session, err) != 0)
+		return -(int)(err ? err->code : ERR_internal);
+	session->has_new_environment = session->settings->environment != NULL;
+	if (op->resume_path.ptr && !op->environments_count &&
+	    session_environment_restore(session, session->resumed->reader->environment, err) != 0)
 		return -(int)(err ? err->code : ERR_internal);
 	if (!op->resume_path.ptr && !session->env->ephemeral)
 		start_rollout(session);
@@ -293,6 +298,7 @@ static int reconfigure(struct session *session, struct str sub_id, const struct 
 		settings_unref(settings);
 		return -(int)err->code;
 	}
+	session->has_new_environment |= session_environment_is_moved(session->settings, settings);
 	settings_unref(session->settings);
 	session->settings = settings;
 	emit_configured(session, sub_id);

@@ -15,6 +15,7 @@
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_session.h"
 #include "engine/codex/op_priv.h"
+#include "engine/session/conversation.h"
 #include "engine/session/guardian.h"
 #include "engine/session/resume.h"
 #include "engine/session/session.h"
@@ -150,6 +151,8 @@ void on_op_override_turn_context(struct codex *codex, const struct submission *s
 	if (session_environment_select(codex->session, op->environments, op->environments_count, &change, &err) != 0 ||
 	    session_change_settings(codex->session, &change, &err) != 0)
 		op_refuse_request(codex, submission, err.text);
+	else
+		conversation_record_environment(&codex->session->conversation);
 }
 
 /* ---- answers ---- */

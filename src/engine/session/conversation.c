@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "engine/session/session.h"
+#include "engine/session/session_environment.h"
 #include "engine/session/session_code.h"
 #include "engine/session/session_model.h"
 #include "model/model_memo.h"
@@ -44,15 +45,29 @@ void conversation_set_announced(struct conversation *conversation, struct settin
 
 /* ---- the rollout ---- */
 
+static void write_settings(struct conversation *conversation, struct str turn_id, const struct settings *settings,
+                           bool is_pending);
+
 static bool is_recorded(const struct conversation *conversation)
 {
 	return conversation->session->rollout && !conversation->voice;
 }
 
+/* A line that only states where later commands run. The model has not read of it. */
+static void record_environment(struct conversation *conversation)
+{
+	conversation->session->has_new_environment = false;
+	write_settings(conversation, STR_NONE, conversation->session->settings, true);
+}
+
+/* Items can be recorded before a turn: those that a client injects, or the output of a user's command. */
 static void record(struct conversation *conversation, enum rollout_line_type type, struct str payload)
 {
-	if (is_recorded(conversation))
-		session_record(conversation->session, type, payload);
+	if (!is_recorded(conversation))
+		return;
+	if (type == LINE_response_item && conversation->session->has_new_environment)
+		record_environment(conversation);
+	session_record(conversation->session, type, payload);
 }
 
 static void record_buf(struct conversation *conversation, enum rollout_line_type type, const struct buf *payload)
@@ -80,12 +95,11 @@ static struct str write_mode(const struct settings *settings, struct buf *out)
 	return buf_str(out);
 }
 
-void conversation_record_settings(struct conversation *conversation, struct str turn_id,
-                                  const struct settings *settings)
+static void write_settings(struct conversation *conversation, struct str turn_id, const struct settings *settings,
+                           bool is_pending)
 {
-	if (!is_recorded(conversation))
-		return;
-	auto_buf struct buf payload, sandbox, policy, mode;
+	auto_buf struct buf payload, sandbox, policy, mode, place;
+	buf_init(&place, LIMIT_ROLLOUT_LINE);
 	buf_init(&payload, LIMIT_ROLLOUT_LINE);
 	buf_init(&sandbox, 1 * MIB);
 	buf_init(&policy, LIMIT_LINE);
@@ -95,7 +109,7 @@ void conversation_record_settings(struct conversation *conversation, struct str 
 	w = json_writer(&policy);
 	union_encode(&union_ask_for_approval, settings->approval_policy, &w);
 	struct rollout_turn turn = {
-		.turn_id = conversation->session->journal
+		.turn_id = conversation->session->journal && turn_id.ptr
 	                           ? rollout_journal_turn_id(conversation->session->journal, turn_id)
 	                           : turn_id,
 		.cwd = str_of(settings->cwd),
@@ -111,9 +125,28 @@ void conversation_record_settings(struct conversation *conversation, struct str 
 	if (settings->info.has_personality)
 		turn.personality = str_of(enum_wire(&enum_personality, (int)settings->personality));
 	turn.collaboration_mode = write_mode(settings, &mode);
+	turn.environment = session_environment_recorded(settings, is_pending, &place);
 	w = json_writer(&payload);
 	rollout_turn_encode(&turn, &w);
 	record_buf(conversation, LINE_turn_context, &payload);
+}
+
+void conversation_record_settings(struct conversation *conversation, struct str turn_id,
+                                  const struct settings *settings)
+{
+	if (!is_recorded(conversation))
+		return;
+	conversation->session->has_new_environment = false;
+	write_settings(conversation, turn_id, settings, false);
+	conversation->session->has_new_environment =
+		session_environment_is_moved(conversation->session->settings, settings);
+}
+
+void conversation_record_environment(struct conversation *conversation)
+{
+	if (is_recorded(conversation) && conversation->session->has_new_environment &&
+	    conversation->context.items.count)
+		record_environment(conversation);
 }
 
 /* Records {"message":"…","replacement_history":[…]}, at which a resume starts. */

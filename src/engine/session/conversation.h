@@ -66,5 +66,7 @@ void conversation_record_history(struct conversation *conversation, struct str s
 /* Records the settings of a turn. */
 void conversation_record_settings(struct conversation *conversation, struct str turn_id,
                                   const struct settings *settings);
+/* Records that the environment has changed, so that a resume takes the new one; no-op before the first item. */
+void conversation_record_environment(struct conversation *conversation);
 
 #endif

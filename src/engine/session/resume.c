@@ -13,8 +13,10 @@
 #include "engine/session/conversation_usage.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
+#include "engine/session/session_environment.h"
 #include "engine/session/session_goal.h"
 #include "engine/session/unfinished.h"
+#include "remote/environment.h"
 #include "rollout/rollout_reader.h"
 #include "rollout/rollout_writer.h"
 #include "tool/dynamic_tools.h"
@@ -78,6 +80,7 @@ static void take_usage(struct session *session, const struct rollout_reader *rea
 static struct settings *settings_of(struct session *session, const struct rollout_turn *turn)
 {
 	auto_arena struct arena arena = {0};
+	struct error err;
 	struct sandbox sandbox;
 	struct ask_for_approval policy;
 	struct mode_settings plain = {.model = turn->model.ptr ? turn->model : str_of(session->settings->model)};
@@ -101,7 +104,12 @@ static struct settings *settings_of(struct session *session, const struct rollou
 	json = turn->approval_policy.ptr ? json_parse(&arena, turn->approval_policy, NULL) : NULL;
 	if (json && union_decode(&union_ask_for_approval, json, &arena, &policy, NULL) == 0)
 		change.approval_policy = &policy;
-	return settings_with(session->settings, session->env->config, &change, NULL);
+	if (session_environment_read(session, turn->environment, &change, &arena, &err) != 0)
+		return NULL;
+	struct settings *settings = settings_with(session->settings, session->env->config, &change, NULL);
+	if (change.environment)
+		environment_unref(change.environment);
+	return settings;
 }
 
 static void take_history(struct session *session, struct resume_load *load)
@@ -113,7 +121,8 @@ static void take_history(struct session *session, struct resume_load *load)
 	session->conversation.compacted_items = reader->compacted_items;
 	if (!session->env->unfinished || !session->env->unfinished->id.ptr) /* else they are continued */
 		conversation_answer_calls(&session->conversation, &load->open_calls);
-	struct settings *announced = reader->needs_context ? NULL : settings_of(session, &reader->turn);
+	bool is_pending = str_find(reader->turn.environment, STR("\"is_pending\"")) >= 0;
+	struct settings *announced = reader->needs_context || is_pending ? NULL : settings_of(session, &reader->turn);
 	conversation_set_announced(&session->conversation, announced); /* the position in the history is unknown */
 	settings_unref(announced);
 }

@@ -152,6 +152,8 @@ int session_change_settings(struct session *session, const struct settings_chang
 	struct settings *settings = settings_with(session->settings, session->env->config, change, err);
 	if (!settings)
 		return -(int)err->code;
+	session->has_new_environment |=
+		change->has_environment && (settings->environment || session->settings->environment);
 	settings_unref(session->settings);
 	session->settings = settings;
 	return 0;

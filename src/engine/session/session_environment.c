@@ -9,6 +9,7 @@
 #include "config/config.h"
 #include "engine/session/session.h"
 #include "remote/environments.h"
+#include "rollout/rollout_line.h"
 
 struct turn_environment session_environment_of(const struct settings *settings)
 {
@@ -21,7 +22,13 @@ struct turn_environment session_environment_of(const struct settings *settings)
 
 bool session_environment_is_same(const struct settings *a, const struct settings *b)
 {
-	return a->environment == b->environment && strcmp(settings_folder(a), settings_folder(b)) == 0;
+	return str_eq(session_environment_of(a).environment_id, session_environment_of(b).environment_id) &&
+	       strcmp(settings_folder(a), settings_folder(b)) == 0 && strcmp(settings_shell(a), settings_shell(b)) == 0;
+}
+
+bool session_environment_is_moved(const struct settings *a, const struct settings *b)
+{
+	return (a->environment || b->environment) && !session_environment_is_same(a, b);
 }
 
 int session_environment_select(const struct session *session, const struct turn_environment *list, size_t count,
@@ -44,6 +51,67 @@ int session_environment_select(const struct session *session, const struct turn_
 	if (!str_has_prefix(list->cwd, "/"))
 		return error_set(err, ERR_invalid, "cwd is not absolute: %.*s", STR_ARG(list->cwd));
 	return 0;
+}
+
+/* ---- in the rollout ---- */
+
+struct str session_environment_recorded(const struct settings *settings, bool is_pending, struct buf *buf)
+{
+	struct turn_environment place = session_environment_of(settings);
+	struct rollout_environment recorded = {place.environment_id, place.cwd, is_pending};
+	if (!settings->environment && !is_pending)
+		return STR_NONE;
+	struct json_writer w = json_writer(buf);
+	rollout_environment_encode(&recorded, &w);
+	return buf_str(buf);
+}
+
+int session_environment_read(const struct session *session, struct str recorded, struct settings_change *change,
+                             struct arena *arena, struct error *err)
+{
+	struct rollout_environment place;
+	change->has_environment = true;
+	change->environment = NULL;
+	if (!recorded.ptr)
+		return 0;
+	int status = rollout_environment_decode(recorded, arena, &place, err);
+	if (status != 0)
+		return status;
+	if (str_is(place.id, ENVIRONMENT_LOCAL))
+		return 0;
+	change->environment = environments_get(session->env->environments, place.id);
+	change->environment_cwd = place.cwd;
+	return 0;
+}
+
+int session_environment_restore(struct session *session, struct str recorded, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	struct settings_change change = {0};
+	int status = session_environment_read(session, recorded, &change, &arena, err);
+	if (status != 0 || !change.environment)
+		return status;
+	status = session_change_settings(session, &change, err);
+	environment_unref(change.environment);
+	session->has_new_environment = false;
+	return status;
+}
+
+void session_environment_refresh(struct session *session)
+{
+	const struct settings *settings = session->settings;
+	struct error err;
+	if (!settings->environment || settings->environment->url)
+		return;
+	struct settings_change change = {
+		.has_environment = true,
+		.environment = environments_find(session->env->environments, settings->environment->id),
+		.environment_cwd = str_of(settings->environment_cwd),
+	};
+	bool is_new = session->has_new_environment;
+	if (change.environment) /* nothing else changes, so this cannot be refused */
+		best_effort(session_change_settings(session, &change, &err));
+	session->has_new_environment = is_new;
 }
 
 /* ---- variables ---- */

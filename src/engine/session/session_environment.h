@@ -11,6 +11,8 @@
 #include "base/str.h"
 #include "protocol/record/types.h"
 
+struct arena;
+struct buf;
 struct session;
 struct settings;
 struct settings_change;
@@ -24,6 +26,17 @@ must_check int session_environment_select(const struct session *session, const s
 struct turn_environment session_environment_of(const struct settings *settings);
 /* True if commands start on the same machine, in the same folder. */
 bool session_environment_is_same(const struct settings *a, const struct settings *b);
+/* True if a change from a to b must be recorded: one of them is on another machine, and they are not the same. */
+bool session_environment_is_moved(const struct settings *a, const struct settings *b);
+/* Takes the environment that the rollout names. While its id is unknown, commands are refused. */
+must_check int session_environment_restore(struct session *session, struct str recorded, struct error *err);
+/* Sets that of a change to a recorded one, owned by the caller; NULL: this machine. */
+must_check int session_environment_read(const struct session *session, struct str recorded,
+                                        struct settings_change *change, struct arena *arena, struct error *err);
+/* Takes an environment that was registered after a resume; a Task that runs keeps its own. */
+void session_environment_refresh(struct session *session);
+/* Returns settings' environment for the rollout, in buf; STR_NONE: this machine. */
+struct str session_environment_recorded(const struct settings *settings, bool is_pending, struct buf *buf);
 /* A function of the tool host: shell_environment_policy as JSON, which the machine applies to its own variables. */
 struct str session_environment_inherited(struct tool_host *host);
 

@@ -14,6 +14,7 @@
 #include "engine/session/session_hooks.h"
 #include "engine/history/history_item.h"
 #include "engine/session/session.h"
+#include "engine/session/session_environment.h"
 #include "engine/session/session_goal.h"
 #include "engine/session/session_grant.h"
 #include "engine/session/session_mcp.h"
@@ -248,6 +249,7 @@ struct task *task_create_under(const struct task_kind *kind, const struct task_o
 
 struct task *task_create(const struct task_kind *kind, const struct task_owner *owner, struct str id)
 {
+	session_environment_refresh(owner->session);
 	return task_create_under(kind, owner, id, owner->session->settings);
 }
 
