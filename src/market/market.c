@@ -81,7 +81,7 @@ static int read_manifest(const char *root, struct arena *arena, const struct jso
 		if (i && source.err.code != ERR_not_found)
 			break;
 		*ret_file = names[i];
-		source = import_source_read(&tree, names[i], LIMIT_CONFIG_FILE, arena);
+		source = import_source_read(&tree, names[i], MARKET_MANIFEST_MAX, arena);
 	}
 	import_tree_close(&tree);
 	*ret = source.json;
@@ -140,13 +140,26 @@ int market_read(const char *root, struct arena *arena, struct market_catalog *re
 	return 0;
 }
 
+static int read_file(const struct import_tree *tree, const char *path, size_t most, struct arena *arena,
+                     const struct json **ret, struct error *err)
+{
+	struct import_source source = import_source_read(tree, path, most, arena);
+	*ret = source.json;
+	return source.json ? 0 : error_set(err, source.err.code, "%s", source.err.text);
+}
+
 int market_plugin_file(const struct import_tree *tree, const struct market_plugin *plugin, const char *file,
                        struct arena *arena, const struct json **ret, struct error *err)
 {
 	const char *path = arena_printf(arena, "%s/%s", plugin->folder, file);
-	struct import_source source = import_source_read(tree, path, LIMIT_CONFIG_FILE, arena);
-	*ret = source.json;
-	return source.json ? 0 : error_set(err, source.err.code, "%s", source.err.text);
+	return read_file(tree, path, LIMIT_CONFIG_FILE, arena, ret, err);
+}
+
+int market_plugin_manifest(const struct import_tree *tree, const struct market_plugin *plugin, struct arena *arena,
+                           const struct json **ret, struct error *err)
+{
+	const char *path = arena_printf(arena, "%s/.codex-plugin/plugin.json", plugin->folder);
+	return read_file(tree, path, MARKET_PLUGIN_MANIFEST_MAX, arena, ret, err);
 }
 
 /* ---- the administrator's limits ---- */

@@ -25,6 +25,12 @@ struct config;
 struct import_tree;
 struct toml;
 
+/* A repository may bring these files, and a list reads the manifests of all plugins. */
+enum {
+	MARKET_MANIFEST_MAX = 1024 * 1024,     /* marketplace.json */
+	MARKET_PLUGIN_MANIFEST_MAX = 64 * 1024 /* plugin.json */
+};
+
 struct market {
 	const char *name, *root;
 	const char *source, *ref; /* of config.toml; ref: NULL: the default branch */
@@ -57,6 +63,9 @@ must_check int market_read(const char *root, struct arena *arena, struct market_
 /* Reads the file of a plugin in the tree of its marketplace; json is NULL if it cannot be used. */
 must_check int market_plugin_file(const struct import_tree *tree, const struct market_plugin *plugin, const char *file,
                                   struct arena *arena, const struct json **ret, struct error *err);
+/* The same for .codex-plugin/plugin.json, at most MARKET_PLUGIN_MANIFEST_MAX bytes. */
+must_check int market_plugin_manifest(const struct import_tree *tree, const struct market_plugin *plugin,
+                                      struct arena *arena, const struct json **ret, struct error *err);
 
 /* ---- the administrator's limits ---- */
 

@@ -159,19 +159,38 @@ static bool is_same(const struct market *a, const struct market *b)
 	return true;
 }
 
-int market_check_new(const struct config *config, const struct market *market, struct arena *arena, bool *ret_has,
-                     struct error *err)
+struct check {
+	const struct config *config;
+	const struct market *market;
+	bool has; /* the same one is there */
+};
+
+/* The configuration was read before the lock was free, and may lack what another process has written since. */
+static int check_file(struct toml_edit *edit, void *self, struct error *err)
 {
+	auto_arena struct arena arena = {0};
 	struct error ignored;
-	const struct market *old =
-		market_find(config_home(config), config_tree(config), str_of(market->name), arena, &ignored);
-	*ret_has = old && is_same(old, market);
-	if (old && !*ret_has)
+	struct check *check = self;
+	const struct market *market = check->market;
+	const char *home = config_home(check->config);
+	const struct market *old = market_find(home, edit->root, str_of(market->name), &arena, &ignored);
+	if (!old)
+		old = market_find(home, config_tree(check->config), str_of(market->name), &arena, &ignored);
+	check->has = old && is_same(old, market);
+	if (old && !check->has)
 		return error_set(err, ERR_exists,
 		                 "marketplace `%s` is already added from %s, or another branch or part of it: `codex "
 		                 "plugin marketplace remove %s` removes it",
 		                 market->name, old->source, market->name);
 	return 0;
+}
+
+int market_check_new(const struct config *config, const struct market *market, bool *ret_has, struct error *err)
+{
+	struct check check = {config, market, false};
+	int status = config_file_change(config_home(config), check_file, &check, err);
+	*ret_has = check.has;
+	return status;
 }
 
 static int record(const struct config *config, const struct market *market, struct error *err)
@@ -188,7 +207,7 @@ static int add_folder(const struct config *config, struct arena *arena, struct m
 		return -(int)err->code;
 	market->name = arena_cstr(arena, catalog.name);
 	market->root = market->source;
-	if (market_check_new(config, market, arena, ret_has, err) != 0)
+	if (market_check_new(config, market, ret_has, err) != 0)
 		return -(int)err->code;
 	return *ret_has ? 0 : record(config, market, err);
 }
@@ -216,7 +235,7 @@ static int add_clone(const struct config *config, struct arena *arena, struct ma
 	if (status == 0) {
 		market->name = arena_cstr(arena, catalog.name);
 		market->root = arena_printf(arena, "%s/%s", parent, market->name);
-		status = market_check_new(config, market, arena, ret_has, err);
+		status = market_check_new(config, market, ret_has, err);
 	}
 	if (status == 0)
 		status = market_move_in(folder, market->root, err);
@@ -237,10 +256,10 @@ int market_add(const struct config *config, struct arena *arena, struct market *
 	if (!market->is_git)
 		return add_folder(config, arena, market, ret_has, err);
 	const struct market *same = find_same(config, market, arena);
-	*ret_has = same;
-	if (same)
-		*market = *same;
-	return same ? 0 : add_clone(config, arena, market, ret_has, err);
+	if (!same)
+		return add_clone(config, arena, market, ret_has, err);
+	*market = *same;
+	return market_check_new(config, market, ret_has, err);
 }
 
 int market_remove(const struct config *config, const char *name, struct error *err)
@@ -266,8 +285,13 @@ int market_upgrade(const struct config *config, const struct market *market, str
 		                 market->name);
 	if (market_check_source(config, market, err) != 0)
 		return -(int)err->code;
+	bool has, had_clone = dir_exists(market->root);
 	auto_close int lock = market_lock(config_home(config), err);
 	if (lock < 0)
+		return -(int)err->code;
+	if (had_clone && !dir_exists(market->root))
+		return error_set(err, ERR_not_found, "marketplace `%s` was removed meanwhile", market->name);
+	if (market_check_new(config, market, &has, err) != 0)
 		return -(int)err->code;
 	int status = clone_beside(market->root, market, &arena, &folder, &catalog, err);
 	if (status == 0 && !str_is(catalog.name, market->name))

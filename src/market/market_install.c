@@ -52,7 +52,7 @@ static int read_version(const struct import_tree *tree, const struct market_plug
 {
 	const struct json *json;
 	const char *path = arena_printf(arena, "%s/%s/.codex-plugin/plugin.json", tree->path, plugin->folder);
-	if (market_plugin_file(tree, plugin, ".codex-plugin/plugin.json", arena, &json, err) != 0)
+	if (market_plugin_manifest(tree, plugin, arena, &json, err) != 0)
 		return -(int)err->code;
 	struct str version = json_get_str(json, "version");
 	*ret = version.len ? arena_cstr(arena, version) : "local";
@@ -111,7 +111,7 @@ int market_install_from(const struct config *config, const struct market *market
 	auto_close int lock = market_lock(home, err);
 	*ret = (struct market_installed){0};
 	if (lock < 0 || market_check_source(config, market, err) != 0 || market_check_plugin(config, id, err) != 0 ||
-	    market_check_new(config, market, arena, &ignored, err) != 0 ||
+	    market_check_new(config, market, &ignored, err) != 0 ||
 	    find_plugin(market, name, arena, &plugin, err) != 0 || place(market, &plugin, home, arena, ret, err) != 0)
 		return -(int)err->code;
 	ret->auth_policy = plugin.auth_policy;

@@ -12,9 +12,10 @@ const char *market_beside(const char *path, struct arena *arena);
 /* Moves a folder to its place; what was there is removed afterwards. */
 must_check int market_move_in(const char *from, const char *to, struct error *err);
 must_check int market_make_parent(const char *path, struct error *err);
-/* ERR_exists if the configuration has another marketplace of this name. *ret_has: it has this one. */
-must_check int market_check_new(const struct config *config, const struct market *market, struct arena *arena,
-                                bool *ret_has, struct error *err);
+/* ERR_exists if config.toml as it is now, or else the configuration, has another marketplace of this name. *ret_has: it
+ * has this one. With the lock held. */
+must_check int market_check_new(const struct config *config, const struct market *market, bool *ret_has,
+                                struct error *err);
 
 struct market_record {
 	const char *table, *name;

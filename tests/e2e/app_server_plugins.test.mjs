@@ -1,13 +1,13 @@
 // marketplace/* and plugin/* of the app-server, which `codex plugin` in codex-fleet answers.
 
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
 import { isAlive } from './lib/nest.mjs';
-import { codexBin, makeHome, needs, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+import { cleanEnv, codexBin, makeHome, needs, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
 const options = needs('app-server');
 const SKILL = '---\nname: tidy\ndescription: Tidies the desk.\n---\nPut everything away.\n';
@@ -262,6 +262,64 @@ test('a change waits for that of another process', options, async (t) => {
 	assert.equal((await cli).code, 1);
 	await adding;
 	assert.match(fs.readFileSync(path.join(server.home, 'config.toml'), 'utf8'), /\[marketplaces\.shop\]/);
+});
+
+test('a marketplace that was added by another process meanwhile is not replaced by one of its name', options, async (t) => {
+	const first = makeMarket(t), second = makeMarket(t), { bin, running, env } = slowGit(t), server = await start(t);
+	commit(first);
+	fs.writeFileSync(path.join(bin, 'git'), `${fs.readFileSync(path.join(bin, 'git'), 'utf8').replace('exec cat', 'cat')}PATH=\${PATH#*:} exec git "$@"\n`);
+	const folder = path.join(server.home, '.tmp/marketplaces'), config = path.join(server.home, 'config.toml');
+	const cli = runCodex(t, ['plugin', 'marketplace', 'add', `file://${first}`], { home: server.home, env });
+	await running;
+	const adding = server.request('marketplace/add', { source: second }).catch(({ message }) => message);
+	const isWaiting = new RegExp(`-> FLOCK .*:${fs.statSync(folder).ino} `);
+	while (!isWaiting.test(fs.readFileSync('/proc/locks', 'utf8'))) await server.request('model/list', {});
+	fs.writeFileSync(path.join(bin, 'fifo'), '');
+	assert.equal((await cli).code, 0);
+	assert.match(await adding, new RegExp(`^marketplace .shop. is already added from file://${first}`));
+	assert.deepEqual(fs.readdirSync(folder), ['shop']);
+	assert.ok(fs.readFileSync(config, 'utf8').includes(`source = "file://${first}"`));
+});
+
+// A sanitizer reserves more addresses than the limit of this test.
+const limited = { ...options, skip: options.skip || (process.env.ASAN_OPTIONS !== undefined && 'a sanitizer is in use') };
+
+const hostile = (count, more) => Array.from({ length: count }, (_, i) => ({ name: `p${i}`, source: './p', ...more }));
+
+test('a marketplace with too much text is an error and hides no other one', options, async (t) => {
+	const good = makeMarket(t), bad = makeMarket(t, hostile(1000), 'bad'), long = 'é'.repeat(2500), server = await start(t);
+	put(bad, { '.git/HEAD': '', 'p/.codex-plugin/plugin.json': { name: 'p', keywords: Array(100).fill('k'), interface: { longDescription: long } } });
+	await server.request('marketplace/add', { source: good });
+	const check = ({ marketplaces, marketplaceLoadErrors: [error] }) => {
+		assert.deepEqual([marketplaces.map(({ name }) => name), error.marketplacePath], [['shop'], bad]);
+		assert.match(error.message, /more text than fits into the answer/);
+	};
+	check(await server.request('plugin/list', { cwds: [bad] }));
+	await server.request('plugin/install', { pluginName: 'desk', marketplacePath: path_of(good) });
+	check(await server.request('plugin/installed', { cwds: [bad], installSuggestionPluginNames: hostile(1000).map(({ name }) => name) }));
+	const { plugin: { summary } } = await server.request('plugin/read', { pluginName: 'p7', marketplacePath: path_of(bad) });
+	assert.deepEqual([summary.interface.longDescription, summary.keywords.length], [long.slice(0, 2048), 32], 'texts are cut');
+});
+
+test('long manifests and paths in lists take bounded memory', limited, (t) => {
+	const bad = makeMarket(t, hostile(1000), 'bad'), home = makeHome(t, null), manifest = path.join(bad, 'p/.codex-plugin/plugin.json');
+	const zeros = (bytes) => `{"name":"p","version":"9","a":[${'0,'.repeat(bytes / 2)}0]}`;
+	const run = (method, params) => {
+		const { stdout, stderr, status } = spawnSync('sh', ['-c', 'ulimit -v 400000; exec "$0" plugin --rpc', codexBin],
+			{ encoding: 'utf8', env: { ...cleanEnv(home), HOME: home }, input: JSON.stringify({ method, params }), maxBuffer: 1 << 24 });
+		return status === 0 ? JSON.parse(stdout) : stderr;
+	};
+	const version = () => run('plugin/list', { cwds: [bad] }).marketplaces[0].plugins[1].localVersion;
+	put(bad, { '.git/HEAD': '', 'p/.codex-plugin/plugin.json': zeros(60000) });
+	assert.equal(version(), '9');
+	fs.writeFileSync(manifest, zeros(64 * 1024));
+	assert.equal(version(), null, 'a longer one is not read');
+	assert.match(run('plugin/install', { pluginName: 'p1', marketplacePath: path_of(bad) }), /plugin\.json/);
+	put(bad, { [MANIFEST]: { name: 'bad', plugins: [], a: Array(400000).fill(0) } });
+	const many = run('plugin/list', { cwds: Array(256).fill(bad) });
+	assert.deepEqual(many.marketplaces.map(({ name }) => name), ['bad'], 'a marketplace is read once');
+	assert.deepEqual(run('plugin/list', { cwds: [`${bad}${'/a'.repeat(500000)}`] }).marketplaces, []);
+	assert.match(run('plugin/list', { cwds: Array(1000).fill(bad) }), /cwds has 1000 folders, the limit is 256/);
 });
 
 test('without codex-fleet lists are empty while there are no marketplaces, and changes name the package', options, async (t) => {

@@ -106,8 +106,7 @@ static void add_plugin(const struct market_shelf *shelf, const struct market_ent
 	}
 	begin_plugin(w, id);
 	jw_member_str(w, "version",
-	              installed ? plugin_version(installed, shelf->arena)
-	                        : json_get_str(market_shelf_manifest(shelf, entry, plugin), "version"));
+	              installed ? plugin_version(installed, shelf->arena) : market_shelf_version(shelf, entry, plugin));
 	jw_member_bool(w, "installed", installed);
 	jw_member_bool(w, "enabled", installed && installed->is_enabled);
 	if (plugin) {

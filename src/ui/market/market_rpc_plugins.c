@@ -1,4 +1,5 @@
 /* Plugins of marketplaces: lists, a search, one plugin, its installation. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,22 +12,48 @@
 
 /* ---- lists ---- */
 
+/* Bytes of an answer, of which there are at most LIMIT_IMPORT_TEXT. */
+enum {
+	MARKET_SHARE = LIMIT_IMPORT_TEXT / 2,     /* for one marketplace */
+	MARKET_SHARES = LIMIT_IMPORT_TEXT / 8 * 7 /* for all; the rest is for errors */
+};
+
+/* Adds the marketplace of the repository that has this folder. A longer path than a system call takes has none. */
+static void add_repository(struct market_call *call, struct str cwd)
+{
+	static const char marker[] = "/.git";
+	char path[PATH_MAX];
+	size_t len = cwd.len;
+	if (len > sizeof(path) - sizeof(marker) || !str_has_prefix(cwd, "/") || str_has_nul(cwd))
+		return;
+	memcpy(path, cwd.ptr, len);
+	while (len > 1) {
+		memcpy(path + len, marker, sizeof(marker));
+		bool is_root = marker_exists(path);
+		path[len] = '\0';
+		if (is_root) {
+			market_shelf_add(&call->shelf, path);
+			return;
+		}
+		while (len > 1 && path[len - 1] != '/')
+			len--;
+		while (len > 1 && path[len - 1] == '/')
+			len--;
+	}
+}
+
 /* Adds the marketplace of the user's home, and those of the repositories that have these folders. */
-static void open_shelf(struct market_call *call, const struct str *cwds, size_t count)
+static int open_shelf(struct market_call *call, const struct str *cwds, size_t count, struct error *err)
 {
 	const char *home = config_env("HOME");
+	if (count > LIMIT_IMPORT_ITEMS)
+		return error_set(err, ERR_limit, "cwds has %zu folders, the limit is %d", count, LIMIT_IMPORT_ITEMS);
 	market_shelf_init(&call->shelf, call->config, &call->arena);
 	if (home && home[0] == '/')
 		market_shelf_add(&call->shelf, home);
-	for (size_t i = 0; i < count; i++) {
-		for (struct str at = cwds[i]; at.len > 1; at = path_dir(arena_cstr(&call->arena, at))) {
-			const char *folder = arena_cstr(&call->arena, at);
-			if (!marker_exists(arena_printf(&call->arena, "%s/.git", folder)))
-				continue;
-			market_shelf_add(&call->shelf, folder);
-			break;
-		}
-	}
+	for (size_t i = 0; i < count; i++)
+		add_repository(call, cwds[i]);
+	return 0;
 }
 
 typedef bool (*wants_fn)(const struct app_plugin_summary *plugin, const void *self);
@@ -36,11 +63,19 @@ struct found {
 	size_t market_count;
 	struct app_marketplace_load_error_info *errors;
 	size_t error_count;
+	size_t bytes; /* of the markets, as the answer has them */
 };
+
+static void add_error(struct found *found, const struct market_entry *entry, const char *why)
+{
+	found->errors[found->error_count++] =
+		(struct app_marketplace_load_error_info){str_of(entry->market->root), str_of(why)};
+}
 
 static void list_market(struct market_call *call, const struct market_entry *entry, wants_fn wants, const void *self,
                         struct found *ret)
 {
+	auto_buf struct buf text;
 	struct arena *arena = &call->arena;
 	struct app_plugin_marketplace_entry market = {
 		.name = str_of(entry->market->name),
@@ -51,13 +86,24 @@ static void list_market(struct market_call *call, const struct market_entry *ent
 		market.interface = arena_new(arena, struct app_marketplace_interface);
 		market.interface->display_name = entry->catalog.display_name;
 	}
-	for (size_t i = 0; i < entry->catalog.count; i++) {
+	struct json_writer w = json_writer(&text);
+	buf_init(&text, MARKET_SHARES - ret->bytes < MARKET_SHARE ? MARKET_SHARES - ret->bytes : MARKET_SHARE);
+	record_encode(&record_app_plugin_marketplace_entry, &market, &w);
+	for (size_t i = 0; i < entry->catalog.count && !text.over; i++) {
 		struct app_plugin_summary *to = &market.plugins[market.plugins_count];
 		market_summary_fill(&call->shelf, entry, &entry->catalog.plugins[i], to);
-		market.plugins_count += !wants || wants(to, self);
+		if (wants && !wants(to, self))
+			continue;
+		w = json_writer(&text);
+		record_encode(&record_app_plugin_summary, to, &w);
+		market.plugins_count++;
 	}
-	if (market.plugins_count || !wants)
+	if (text.over) {
+		add_error(ret, entry, "the plugins of this marketplace have more text than fits into the answer");
+	} else if (market.plugins_count || !wants) {
+		ret->bytes += text.len;
 		ret->markets[ret->market_count++] = market;
+	}
 }
 
 static void list_all(struct market_call *call, wants_fn wants, const void *self, struct found *ret)
@@ -71,8 +117,7 @@ static void list_all(struct market_call *call, wants_fn wants, const void *self,
 	for (size_t i = 0; i < shelf->count; i++) {
 		const struct market_entry *entry = &shelf->entries[i];
 		if (entry->err.text[0])
-			ret->errors[ret->error_count++] = (struct app_marketplace_load_error_info){
-				str_of(entry->market->root), str_of(entry->err.text)};
+			add_error(ret, entry, entry->err.text);
 		else
 			list_market(call, entry, wants, self, ret);
 	}
@@ -84,12 +129,12 @@ int market_on_list(struct market_call *call, const void *self, void *result, str
 	const struct app_plugin_list_params *params = self;
 	struct app_plugin_list_response *ret = result;
 	bool is_local = !params->marketplace_kinds;
-	(void)err;
 	for (size_t i = 0; i < params->marketplace_kinds_count; i++)
 		is_local |= params->marketplace_kinds[i] == app_plugin_list_marketplace_kind_local;
 	if (!is_local)
 		return 0;
-	open_shelf(call, params->cwds, params->cwds_count);
+	if (open_shelf(call, params->cwds, params->cwds_count, err) != 0)
+		return -(int)err->code;
 	list_all(call, NULL, NULL, &found);
 	ret->marketplaces = found.markets;
 	ret->marketplaces_count = found.market_count;
@@ -113,8 +158,8 @@ int market_on_installed(struct market_call *call, const void *self, void *result
 	struct found found;
 	const struct app_plugin_installed_params *params = self;
 	struct app_plugin_installed_response *ret = result;
-	(void)err;
-	open_shelf(call, params->cwds, params->cwds_count);
+	if (open_shelf(call, params->cwds, params->cwds_count, err) != 0)
+		return -(int)err->code;
 	list_all(call, is_installed_or_named, params, &found);
 	ret->marketplaces = found.markets;
 	ret->marketplaces_count = found.market_count;
@@ -183,7 +228,8 @@ int market_on_search(struct market_call *call, const void *self, void *result, s
 	if (params->cursor.ptr && (!str_to_u64(params->cursor, &from) || from > SIZE_MAX / 2))
 		return error_set(err, ERR_invalid, "invalid cursor: %.*s", STR_ARG(params->cursor));
 	if (search.term.len && (!params->has_scope || params->scope == app_plugin_search_scope_personal)) {
-		open_shelf(call, params->cwds, params->cwds_count);
+		if (open_shelf(call, params->cwds, params->cwds_count, err) != 0)
+			return -(int)err->code;
 		list_all(call, is_match, &search, &found);
 	}
 	add_page(call, &found, (size_t)from, most, result);
@@ -314,7 +360,7 @@ static bool needs_install(const struct market_call *call, const char *id)
 		return false;
 	if (!installed)
 		return true;
-	struct str version = json_get_str(market_shelf_manifest(&call->shelf, entry, plugin), "version");
+	struct str version = market_shelf_version(&call->shelf, entry, plugin);
 	return installed->is_enabled && version.len && !str_eq(version, plugin_version(installed, call->shelf.arena));
 }
 

@@ -28,11 +28,21 @@ void market_shelf_init(struct market_shelf *shelf, const struct config *config, 
 		open_entry(shelf, &list[i]);
 }
 
+static bool has_root(const struct market_shelf *shelf, const char *root)
+{
+	for (size_t i = 0; i < shelf->count; i++) {
+		if (strcmp(shelf->entries[i].market->root, root) == 0)
+			return true;
+	}
+	return false;
+}
+
 void market_shelf_add(struct market_shelf *shelf, const char *root)
 {
 	struct error ignored;
 	struct market_catalog catalog;
-	if (shelf->count == LIMIT_MARKETS || market_read(root, shelf->arena, &catalog, &ignored) != 0)
+	auto_arena struct arena read = {0};
+	if (shelf->count == LIMIT_MARKETS || has_root(shelf, root) || market_read(root, &read, &catalog, &ignored) != 0)
 		return;
 	for (size_t i = 0; i < shelf->count; i++) {
 		if (str_is(catalog.name, shelf->entries[i].market->name))
@@ -82,15 +92,21 @@ const struct market_plugin *market_shelf_find(const struct market_shelf *shelf, 
 	return NULL;
 }
 
-const struct json *market_shelf_manifest(const struct market_shelf *shelf, const struct market_entry *entry,
-                                         const struct market_plugin *plugin)
+const struct json *market_shelf_manifest(const struct market_entry *entry, const struct market_plugin *plugin,
+                                         struct arena *arena)
 {
 	struct error ignored;
 	const struct json *json = NULL;
 	if (plugin->folder)
-		best_effort(market_plugin_file(&entry->tree, plugin, ".codex-plugin/plugin.json", shelf->arena, &json,
-		                               &ignored));
+		best_effort(market_plugin_manifest(&entry->tree, plugin, arena, &json, &ignored));
 	return json;
+}
+
+struct str market_shelf_version(const struct market_shelf *shelf, const struct market_entry *entry,
+                                const struct market_plugin *plugin)
+{
+	auto_arena struct arena read = {0};
+	return arena_str(shelf->arena, json_get_str(market_shelf_manifest(entry, plugin, &read), "version"));
 }
 
 /* ---- origins ---- */

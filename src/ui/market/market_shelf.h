@@ -41,9 +41,13 @@ const struct plugin *market_shelf_installed(const struct market_shelf *shelf, co
 /* Finds a plugin by its id; NULL if no marketplace lists it. */
 const struct market_plugin *market_shelf_find(const struct market_shelf *shelf, const char *id,
                                               const struct market_entry **ret_entry);
-/* Returns .codex-plugin/plugin.json of the plugin in its marketplace, or NULL. */
-const struct json *market_shelf_manifest(const struct market_shelf *shelf, const struct market_entry *entry,
-                                         const struct market_plugin *plugin);
+/* Returns .codex-plugin/plugin.json of the plugin in its marketplace, or NULL. It is read into `arena`, which need not
+ * outlive the use: the shelf's arena would keep the files of all plugins. */
+const struct json *market_shelf_manifest(const struct market_entry *entry, const struct market_plugin *plugin,
+                                         struct arena *arena);
+/* Returns the version that it has, or STR_NONE. */
+struct str market_shelf_version(const struct market_shelf *shelf, const struct market_entry *entry,
+                                const struct market_plugin *plugin);
 /* The places where a plugin can be. */
 enum market_place { MARKET_elsewhere, MARKET_local, MARKET_git, MARKET_subdir, MARKET_npm };
 struct market_origin {

@@ -6,6 +6,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/text.h"
 #include "config/hook_table.h"
 #include "config/plugin_files.h"
 #include "skill/yaml.h"
@@ -18,18 +19,30 @@ static int word_of(const struct enum_type *type, struct str word)
 	return enum_parse(type, word, &value) ? value : 0;
 }
 
+enum {
+	SHOWN_BYTES = 4096, /* of a text that is displayed; the rest is cut off */
+	SHOWN_TEXTS = 32    /* of a list, for instance of keywords */
+};
+
+/* Copies a text that is displayed. */
+static struct str shown(struct str text, struct arena *arena)
+{
+	if (text.len > SHOWN_BYTES)
+		text.len = text_utf8_prefix(str_n(text.ptr, SHOWN_BYTES));
+	return arena_str(arena, text);
+}
+
 /* Returns a text, or a list of texts, as a list; NULL if the value is neither. */
 static struct str *texts_of(const struct json *json, struct arena *arena, size_t *ret_count)
 {
 	size_t count = 0;
 	bool is_text = json_is(json, JSON_string);
-	struct str *list =
-		is_text || json_is(json, JSON_array) ? arena_array(arena, struct str, json->count + 1) : NULL;
+	struct str *list = is_text || json_is(json, JSON_array) ? arena_array(arena, struct str, SHOWN_TEXTS) : NULL;
 	if (is_text)
-		list[count++] = json->text;
+		list[count++] = shown(json->text, arena);
 	json_for_each(it, json_is(json, JSON_array) ? json : NULL) {
-		if (it->type == JSON_string)
-			list[count++] = it->text;
+		if (it->type == JSON_string && count < SHOWN_TEXTS)
+			list[count++] = shown(it->text, arena);
 	}
 	*ret_count = count;
 	return list;
@@ -38,7 +51,8 @@ static struct str *texts_of(const struct json *json, struct arena *arena, size_t
 /* The absolute path of "./FILE" in the plugin. */
 static struct str file_of(const struct str *folder, struct str path, struct arena *arena)
 {
-	if (!folder->len || !str_cut_prefix(&path, "./") || str_find(path, STR("..")) >= 0 || str_has_nul(path))
+	if (!folder->len || path.len > SHOWN_BYTES || !str_cut_prefix(&path, "./") || str_find(path, STR("..")) >= 0 ||
+	    str_has_nul(path))
 		return STR_NONE;
 	return str_of(arena_printf(arena, "%.*s/%.*s", STR_ARG(*folder), STR_ARG(path)));
 }
@@ -83,10 +97,10 @@ static struct app_plugin_interface *interface_of(const struct json *json, struct
 	for (size_t i = 0; i < countof(displayed); i++) {
 		struct str text = json_get_str(json, displayed[i].key);
 		*(struct str *)(void *)((char *)ret + displayed[i].offset) =
-			displayed[i].is_file ? file_of(&folder, text, arena) : text;
+			displayed[i].is_file ? file_of(&folder, text, arena) : shown(text, arena);
 	}
 	if (category.len)
-		ret->category = category;
+		ret->category = shown(category, arena);
 	ret->capabilities = texts_of(json_get(json, "capabilities"), arena, &ret->capabilities_count);
 	ret->default_prompt = texts_of(json_get(json, "defaultPrompt"), arena, &ret->default_prompt_count);
 	struct str *shots = texts_of(json_get(json, "screenshots"), arena, &ret->screenshots_count);
@@ -141,7 +155,8 @@ void market_summary_fill(const struct market_shelf *shelf, const struct market_e
 	struct arena *arena = shelf->arena;
 	const char *id = market_shelf_id(shelf, entry, plugin);
 	const struct plugin *installed = market_shelf_installed(shelf, id);
-	const struct json *json = market_shelf_manifest(shelf, entry, plugin);
+	auto_arena struct arena read = {0};
+	const struct json *json = market_shelf_manifest(entry, plugin, &read);
 	const struct market_origin origin = market_shelf_origin(shelf, entry, plugin);
 	*ret = (struct app_plugin_summary){
 		.auth_policy = word_of(&enum_app_plugin_auth_policy, plugin->auth_policy),
@@ -151,7 +166,8 @@ void market_summary_fill(const struct market_shelf *shelf, const struct market_e
 		.installed = installed,
 		.name = plugin->name,
 		.source = source_of(&origin, arena),
-		.local_version = installed ? plugin_version(installed, arena) : json_get_str(json, "version"),
+		.local_version =
+			installed ? plugin_version(installed, arena) : shown(json_get_str(json, "version"), arena),
 	};
 	struct str folder = plugin->folder ? origin.where : STR_NONE;
 	ret->interface = interface_of(json_get(json, "interface"), plugin->category, folder, arena);
@@ -166,19 +182,21 @@ static bool read_skill(const struct market_shelf *shelf, const struct market_ent
 {
 	struct error ignored;
 	struct str text, yaml, body;
+	auto_arena struct arena read = {0};
 	struct arena *arena = shelf->arena;
 	const char *path = arena_printf(arena, "%s/skills/%.*s/SKILL.md", plugin->folder, STR_ARG(name));
-	if (import_tree_read(&entry->tree, path, LIMIT_IMPORT_FILE, arena, &text, NULL, &ignored) != 0 ||
+	if (import_tree_read(&entry->tree, path, LIMIT_IMPORT_FILE, &read, &text, NULL, &ignored) != 0 ||
 	    !yaml_split_front_matter(text, &yaml, &body))
 		return false;
-	const struct json *front = yaml_read(arena, yaml, &ignored);
-	struct str own = yaml_get_line(front, "name", arena);
+	const struct json *front = yaml_read(&read, yaml, &ignored);
+	struct str own = shown(yaml_get_line(front, "name", &read), arena);
 	*ret = (struct app_skill_summary){
-		.description = yaml_get_line(front, "description", arena),
+		.description = shown(yaml_get_line(front, "description", &read), arena),
 		.enabled = true,
 		.name = str_of(arena_printf(arena, "%.*s:%.*s", STR_ARG(plugin->name), STR_ARG(own.len ? own : name))),
 		.path = str_of(arena_printf(arena, "%s/%s", entry->market->root, path)),
-		.short_description = yaml_get_line(json_get(front, "metadata"), "short-description", arena),
+		.short_description =
+			shown(yaml_get_line(json_get(front, "metadata"), "short-description", &read), arena),
 	};
 	return ret->description.ptr;
 }
@@ -203,11 +221,12 @@ static void add_hooks(const struct market_shelf *shelf, const struct market_entr
 	static const char file[] = "hooks/hooks.json";
 	struct error ignored;
 	struct hook_list list = {0};
+	auto_arena struct arena read = {0};
 	const struct json *json = NULL;
 	const char *path = arena_printf(shelf->arena, "%s:%s", ret->summary->id.ptr, file);
 	const struct toml *root = NULL, *table;
-	if (market_plugin_file(&entry->tree, plugin, file, shelf->arena, &json, &ignored) == 0)
-		root = toml_from_json(shelf->arena, json, path, &ignored);
+	if (market_plugin_file(&entry->tree, plugin, file, &read, &json, &ignored) == 0)
+		root = toml_from_json(&read, json, path, &ignored);
 	table = toml_get(root, "hooks");
 	if (toml_is(table, TOML_table))
 		best_effort(hook_list_read(&list, table, path, hook_source_plugin, &ignored));
@@ -225,25 +244,28 @@ static void add_servers(const struct market_shelf *shelf, const struct market_en
                         const struct market_plugin *plugin, struct app_plugin_detail *ret)
 {
 	struct error ignored;
+	auto_arena struct arena read = {0};
 	const struct json *json = NULL;
-	best_effort(market_plugin_file(&entry->tree, plugin, ".mcp.json", shelf->arena, &json, &ignored));
+	best_effort(market_plugin_file(&entry->tree, plugin, ".mcp.json", &read, &json, &ignored));
 	const struct json *servers = json_get(json, "mcpServers");
 	if (!json_is(servers, JSON_object))
 		return;
 	ret->mcp_servers = arena_array(shelf->arena, struct str, servers->count + 1);
 	json_for_each(it, servers)
-		ret->mcp_servers[ret->mcp_servers_count++] = it->key;
+		ret->mcp_servers[ret->mcp_servers_count++] = shown(it->key, shelf->arena);
 }
 
 void market_detail_fill(const struct market_shelf *shelf, const struct market_entry *entry,
                         const struct market_plugin *plugin, struct app_plugin_detail *ret)
 {
+	auto_arena struct arena read = {0};
 	*ret = (struct app_plugin_detail){
 		.marketplace_name = str_of(entry->market->name),
 		.marketplace_path =
 			str_of(arena_printf(shelf->arena, "%s/%s", entry->market->root, entry->catalog.file)),
 		.summary = arena_new(shelf->arena, struct app_plugin_summary),
-		.description = json_get_str(market_shelf_manifest(shelf, entry, plugin), "description"),
+		.description =
+			shown(json_get_str(market_shelf_manifest(entry, plugin, &read), "description"), shelf->arena),
 	};
 	market_summary_fill(shelf, entry, plugin, ret->summary);
 	if (!plugin->folder)
