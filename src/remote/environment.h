@@ -23,6 +23,7 @@ struct environment {
 	/* read-only */
 	struct command_place place; /* for commands; set by environments.c */
 	struct list *leaving;       /* commands that are being ended; of environments.c */
+	uint64_t number;            /* of its registration, which the id alone does not identify; 0: not registered */
 	struct loop *loop;
 	struct http_client *http;
 	struct str id;

@@ -16,6 +16,7 @@ struct entry {
 struct environments {
 	struct loop *loop;
 	struct http_client *http;
+	uint64_t last_number;
 	VEC(struct entry *) list;
 	struct list leaving; /* commands that are being ended (remote_command.h) */
 };
@@ -96,6 +97,7 @@ int environments_add(struct environments *all, const struct environment_words *w
 		vec_push(&all->list, entry = xnew(struct entry));
 	environment->place = remote_command_place;
 	environment->leaving = &all->leaving;
+	environment->number = ++all->last_number;
 	entry->environment = environment;
 	entry->probe = exec_question_start(environment, "environment/info", on_probed, entry);
 	return 0;

@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/uuid.h"
+#include "base/vec.h"
 #include "loop/loop.h"
 #include "remote/environment.h"
 #include "remote/exec_link.h"
@@ -21,6 +22,11 @@
 #include "sandbox/sandbox.h"
 
 enum { PIECE = 64 * KIB }; /* of output for on_output */
+
+struct sent_write {
+	int64_t id;
+	size_t len;
+};
 
 struct command_away {
 	struct environment *environment;
@@ -35,7 +41,8 @@ struct command_away {
 	struct buf probe;  /* of the start without effect; empty: none is needed */
 	struct buf typed;  /* input before the start */
 	int64_t start_id, probe_id;
-	size_t writing; /* bytes of unanswered writes */
+	VEC(struct sent_write) sent; /* unanswered writes */
+	size_t writing;              /* their bytes */
 	unsigned writes, pauses;
 	uint64_t started_ns, drain_ms;
 	bool is_boxed; /* it needs a sandbox */
@@ -56,6 +63,7 @@ static void away_free(struct command_away *away)
 	buf_finish(&away->params);
 	buf_finish(&away->probe);
 	buf_finish(&away->typed);
+	vec_finish(&away->sent);
 	environment_unref(away->environment);
 	free(away);
 }
@@ -138,19 +146,40 @@ static int64_t ask(struct command_away *away, const char *method, struct str chu
 		buf_append_c(&params, ",\"chunk\":\"");
 		text_base64(&params, chunk.ptr, chunk.len);
 		buf_printf(&params, "\",\"writeId\":\"%u\"", ++away->writes);
-		away->writing += chunk.len;
 	}
 	buf_append_char(&params, '}');
-	return exec_link_request(away->link, method, buf_str(&params));
+	int64_t id = exec_link_request(away->link, method, buf_str(&params));
+	if (chunk.ptr) {
+		struct sent_write write = {id, chunk.len};
+		vec_push(&away->sent, write);
+		away->writing += chunk.len;
+	}
+	return id;
+}
+
+/* Called for each answer, a refusal included: an answered write leaves room for others. */
+static void take_written(struct command_away *away, int64_t id)
+{
+	for (size_t i = 0; i < away->sent.count; i++) {
+		if (away->sent.items[i].id != id)
+			continue;
+		away->writing -= away->sent.items[i].len;
+		away->sent.items[i] = away->sent.items[--away->sent.count];
+		return;
+	}
 }
 
 static void away_kill(struct command_away *away)
 {
-	if (away->is_ended || away->is_killed)
+	if (away->is_ended || away->is_killed || !away->link) /* without a link its error is about to be reported */
 		return;
 	away->is_killed = true;
 	if (away->pauses) /* the end is not held back */
 		exec_link_resume(away->link);
+	if (away->has_exited) { /* only the rest of its output is missing */
+		loop_timer_start(away->timer, away->drain_ms);
+		return;
+	}
 	if (!away->start_id) {
 		away->result = (struct process_result){.exit_code = -1, .signal = SIGKILL};
 		exec_link_close(steal(away->link));
@@ -158,7 +187,15 @@ static void away_kill(struct command_away *away)
 		return;
 	}
 	ask(away, "process/terminate", STR_NONE); /* again after an answer that is still due (take_start) */
-	loop_timer_start(away->timer, LIMIT_ENVIRONMENT_ANSWER_MS);
+	loop_timer_start(away->timer,
+	                 away->is_started && away->handler ? LIMIT_KILL_GRACE_MS : LIMIT_ENVIRONMENT_ANSWER_MS);
+}
+
+/* After the exit: waits for more output, unless its reader is slow. A kill sets the last wait. */
+static void await_rest(struct command_away *away)
+{
+	if (!away->is_killed && !away->pauses)
+		loop_timer_start(away->timer, away->drain_ms);
 }
 
 static void on_ready(void *self)
@@ -218,8 +255,8 @@ static void on_answer(int64_t id, const struct json *result, const struct error 
 		on_ready(away);
 	} else if (is_probe) {
 		refuse_unfenced(away);
-	} else if (json_get(result, "status")) { /* of a write; the others have none */
-		away->writing = 0;
+	} else {
+		take_written(away, id);
 	}
 }
 
@@ -233,6 +270,8 @@ static void take_output(struct command_away *away, const struct json *params)
 	buf_init(&bytes, chunk.len + 1);
 	if (text_base64_decode(&bytes, chunk)) {
 		tell_output(away, is_error ? exec_stream_stderr : exec_stream_stdout, buf_str(&bytes));
+		if (away->has_exited && !away->is_ended)
+			await_rest(away);
 		return;
 	}
 	struct error err;
@@ -246,7 +285,9 @@ static void take_exit(struct command_away *away, const struct json *params)
 	int64_t code = json_get_i64(params, "exitCode", -1);
 	away->has_exited = true;
 	away->result = (struct process_result){.exit_code = code < INT32_MIN || code > INT32_MAX ? -1 : (int)code};
-	loop_timer_start(away->timer, away->drain_ms);
+	if (away->is_killed)
+		loop_timer_start(away->timer, away->drain_ms);
+	await_rest(away);
 }
 
 static bool on_notify(struct str method, const struct json *params, void *self)
@@ -270,7 +311,7 @@ static void on_lost(const struct error *err, void *self)
 	struct command_away *away = self;
 	if (away->has_exited)
 		finish(away);
-	else if (away->is_started)
+	else if (away->start_id) /* without its answer, too: it may have run */
 		lose(away, err);
 	else
 		fail(away, err);
@@ -353,14 +394,20 @@ static int away_write(struct command_away *away, struct str bytes, struct error 
 
 static void away_pause(struct command_away *away)
 {
-	if (!away->pauses++ && away->link && !away->is_killed)
-		exec_link_pause(away->link);
+	if (away->pauses++ || !away->link || away->is_killed)
+		return;
+	exec_link_pause(away->link);
+	if (away->has_exited)
+		loop_timer_stop(away->timer);
 }
 
 static void away_resume(struct command_away *away)
 {
-	if (away->pauses && !--away->pauses && away->link && !away->is_killed)
-		exec_link_resume(away->link);
+	if (!away->pauses || --away->pauses || !away->link || away->is_killed)
+		return;
+	if (away->has_exited)
+		await_rest(away);
+	exec_link_resume(away->link);
 }
 
 const struct command_place remote_command_place = {

@@ -262,6 +262,42 @@ async function startAgain(t, { model, server, thread }) {
 	return { again, turn };
 }
 
+test('an environment that is registered again is selected again, and approvals of the old machine do not hold', options, async (t) => {
+	const { server, folder, thread, starts } = await startRemote(t, [run('touch a'), say('done'), run('touch a'), say('done')],
+		{ approvalPolicy: 'untrusted', sandbox: 'danger-full-access' });
+	const other = await startExecServer(t);
+	const turn = async (decision) => {
+		await server.request('turn/start', { threadId: thread.id, input: [text('go')], environments: [{ environmentId: 'r', cwd: folder }] });
+		server.answer(await server.next('item/commandExecution/requestApproval'), { decision });
+		await server.next('turn/completed');
+	};
+	await turn('acceptForSession');
+	await server.request('environment/add', { environmentId: 'r', execServerUrl: other.url });
+	await turn('accept');
+	assert.equal(starts().length, 1);
+	assert.equal(other.calls.filter(({ method }) => method === 'process/start').length, 1);
+});
+
+test('an approval names the environment of its turn, not that of later ones', options, async (t) => {
+	const { server, thread } = await startRemote(t, [runAs('c1', 'touch a'), runAs('c2', 'touch b'), say('done')],
+		{ approvalPolicy: 'untrusted', sandbox: 'danger-full-access' });
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	const asked = await server.next('item/commandExecution/requestApproval');
+	await server.request('thread/settings/update', { threadId: thread.id, environments: [{ environmentId: 'local', cwd: server.cwd }] });
+	server.answer(asked, { decision: 'accept' });
+	const second = await server.next('item/commandExecution/requestApproval');
+	assert.equal(second.params.environmentId, 'r');
+	server.answer(second, { decision: 'decline' });
+	await server.next('turn/completed');
+});
+
+test('a start without an answer is a command that may have run', options, async (t) => {
+	const { turn, output } = await startRemote(t, [runAs('c1', 'true'), say('done')],
+		{ own: { 'process/start': (params, link) => void link.socket.end() } });
+	await turn();
+	assert.match(output('c1'), /code -1\n[^]*the end of the command is not known\n/);
+});
+
 test('a resumed thread stays in its environment: refused while that is not registered, never run here', options, async (t) => {
 	const first = await startRemote(t, [say('hi'), runAs('c1', 'touch made'), say('done'), runAs('c2', 'touch made'), say('done')]);
 	const { remote, model, folder, server, thread, output, starts } = first;

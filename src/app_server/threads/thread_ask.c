@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "engine/codex/codex.h"
+#include "remote/environment.h"
 
 /* Returns the event of the engine that corresponds to this request. */
 static enum event_tag event_of(const struct rpc_ask *ask)
@@ -299,7 +300,7 @@ static void put_command(struct thread *thread, const struct ev_exec_approval *ev
 		.turn_id = event->turn_id,
 		.item_id = event->call_id,
 		.started_at_ms = clock_unix_ms(),
-		.environment_id = thread_environment_op(thread->settings).environment_id,
+		.environment_id = event->environment_id.ptr ? event->environment_id : STR(ENVIRONMENT_LOCAL),
 		.reason = event->reason,
 		.command = item_view_command_text(event->command, event->command_count, &arena),
 		.cwd = event->cwd,

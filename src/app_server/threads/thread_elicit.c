@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "engine/codex/codex.h"
+#include "remote/environment.h"
 
 /* ---- answers ---- */
 
@@ -129,7 +130,7 @@ static void describe_permissions(const struct thread *thread, const struct ev_el
 		.permissions = profile,
 		.started_at_ms = clock_unix_ms(),
 		.turn_id = event->turn_id,
-		.environment_id = thread_environment_op(thread->settings).environment_id,
+		.environment_id = STR(ENVIRONMENT_LOCAL), /* others have no request_permissions */
 		.reason = json_get_str(meta, "reason"),
 	};
 	ret->tag = ASK_item_permissions_request_approval;

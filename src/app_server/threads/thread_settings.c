@@ -186,7 +186,7 @@ static int submit_change(struct thread *thread, const struct app_turn_start_para
 		.personality = settings->personality,
 	};
 	struct turn_environment place = thread_environment_op(settings);
-	if (params->environments.ptr) {
+	if (params->environments.ptr && !str_is(params->environments, "null")) {
 		override.environments = &place;
 		override.environments_count = 1;
 	}
@@ -267,7 +267,8 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 		return -(int)err->code;
 	if (sandbox)
 		settings.sandbox_policy = wanted.sandbox_policy = sandbox;
-	if (is_same(&settings, thread->settings))
+	bool is_unchanged = is_same(&settings, thread->settings);
+	if (is_unchanged && !environment) /* another machine may have been registered under the id */
 		return 0;
 	if (submit_change(thread, &wanted, &settings, &request->arena, err) != 0)
 		return -(int)err->code;
@@ -275,7 +276,7 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 	if (config_required_review_for(config_required(thread->config), model)) /* as the engine does */
 		settings.approvals_reviewer = app_approvals_reviewer_auto_review;
 	thread_set_settings(thread, &settings);
-	*ret_is_changed = true;
+	*ret_is_changed = !is_unchanged;
 	return 0;
 }
 

@@ -16,7 +16,6 @@
 #include "engine/codex/codex_data.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
-#include "engine/session/session_environment.h"
 #include "engine/session/session_mcp.h"
 #include "engine/session/conversation.h"
 #include "model/model_catalog.h"
@@ -175,10 +174,12 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 	const struct settings *settings = parent->session->settings;
 	struct workspace_write room;
 	struct sandbox sandbox = lowered(settings->sandbox, launch, &room);
-	struct turn_environment place = session_environment_of(settings);
+	struct settings_change place = {
+		.has_environment = true,
+		.environment = settings->environment,
+		.environment_cwd = str_of(settings->environment_cwd),
+	};
 	struct op_configure_session op = {
-		.environments = &place,
-		.environments_count = settings->environment != NULL,
 		.model = launch->model.len ? launch->model : str_of(settings->model),
 		.cwd = str_of(settings->cwd),
 		.approval_policy = (struct ask_for_approval *)(uintptr_t)settings->approval_policy,
@@ -191,7 +192,10 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 	if (config_required_review_for(config_required(child->env.config), model))
 		op.approvals_reviewer = approvals_reviewer_auto_review;
 	choose_effort(&op, settings, launch);
-	return child->ops->open_session(child, STR(""), &op, err);
+	if (child->ops->open_session(child, STR(""), &op, err) != 0)
+		return -(int)err->code;
+	/* the machine itself, since another one may have been registered under its id meanwhile */
+	return session_change_settings(child->session, &place, err);
 }
 
 /* ---- the history of a fork ---- */

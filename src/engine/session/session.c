@@ -6,6 +6,7 @@
 
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "agent/agent.h"
 #include "base/error.h"
@@ -153,7 +154,8 @@ int session_change_settings(struct session *session, const struct settings_chang
 	if (!settings)
 		return -(int)err->code;
 	session->has_new_environment |=
-		change->has_environment && (settings->environment || session->settings->environment);
+		settings->environment != session->settings->environment ||
+		(settings->environment && strcmp(settings->environment_cwd, session->settings->environment_cwd) != 0);
 	settings_unref(session->settings);
 	session->settings = settings;
 	return 0;

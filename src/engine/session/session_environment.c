@@ -11,7 +11,7 @@
 #include "remote/environments.h"
 #include "rollout/rollout_line.h"
 
-struct turn_environment session_environment_of(const struct settings *settings)
+static struct turn_environment place_of(const struct settings *settings)
 {
 	struct environment *environment = settings->environment;
 	return (struct turn_environment){
@@ -22,7 +22,7 @@ struct turn_environment session_environment_of(const struct settings *settings)
 
 bool session_environment_is_same(const struct settings *a, const struct settings *b)
 {
-	return str_eq(session_environment_of(a).environment_id, session_environment_of(b).environment_id) &&
+	return str_eq(place_of(a).environment_id, place_of(b).environment_id) &&
 	       strcmp(settings_folder(a), settings_folder(b)) == 0 && strcmp(settings_shell(a), settings_shell(b)) == 0;
 }
 
@@ -57,7 +57,7 @@ int session_environment_select(const struct session *session, const struct turn_
 
 struct str session_environment_recorded(const struct settings *settings, bool is_pending, struct buf *buf)
 {
-	struct turn_environment place = session_environment_of(settings);
+	struct turn_environment place = place_of(settings);
 	struct rollout_environment recorded = {place.environment_id, place.cwd, is_pending};
 	if (!settings->environment && !is_pending)
 		return STR_NONE;

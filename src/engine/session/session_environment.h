@@ -22,8 +22,6 @@ struct tool_host;
  * ERR_invalid: its folder is not absolute; ERR_unsupported: there are several. */
 must_check int session_environment_select(const struct session *session, const struct turn_environment *list,
                                           size_t count, struct settings_change *change, struct error *err);
-/* Returns the environment of settings in the form of an Op; borrowed. */
-struct turn_environment session_environment_of(const struct settings *settings);
 /* True if commands start on the same machine, in the same folder. */
 bool session_environment_is_same(const struct settings *a, const struct settings *b);
 /* True if a change from a to b must be recorded: one of them is on another machine, and they are not the same. */

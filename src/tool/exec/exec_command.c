@@ -1,6 +1,8 @@
 /* The begin, output and end events of a command share most of their fields, so one struct holds these. */
 #include "tool/exec/exec_command.h"
 
+#include <inttypes.h>
+
 #include "base/arena.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -271,7 +273,7 @@ void exec_command_key(const struct exec_command *command, struct buf *out)
 	buf_append_c(out, command->cwd);
 	buf_append_c(out, command->is_escalated ? "\nescalated" : "\nsandboxed");
 	if (command->environment)
-		buf_printf(out, "\n%.*s", STR_ARG(command->environment->id));
+		buf_printf(out, "\n%" PRIu64, command->environment->number);
 }
 
 int exec_exit_code(const struct process_result *result)

@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "command/command_safety.h"
 #include "command/shell.h"
+#include "remote/environment.h"
 #include "sandbox/sandbox.h"
 #include "tool/exec/exec_command.h"
 #include "tool/exec/exec_decision.h"
@@ -305,6 +306,7 @@ static void ask(struct exec_command *command, const struct judgement *judgement,
 		.command = argv,
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
+		.environment_id = command->environment ? command->environment->id : STR_NONE,
 		.reason = reason,
 		.proposed_execpolicy_amendment = (struct str *)judgement->proposal,
 		.proposed_execpolicy_amendment_count = judgement->proposal_count,
