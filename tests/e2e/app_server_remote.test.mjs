@@ -298,6 +298,18 @@ test('a start without an answer is a command that may have run', options, async 
 	assert.match(output('c1'), /code -1\n[^]*the end of the command is not known\n/);
 });
 
+test('input that the server refuses leaves room for more', options, async (t) => {
+	const wide = 'x'.repeat(600000);
+	const type = (id) => ({ take: { session: { from: 'input.-1.output', after: 'session ID ' } }, reply: [{ call: 'write_stdin', call_id: id,
+		arguments: `{"session_id": {session}, "chars": "${wide}", "yield_time_ms": 250}` }] });
+	const { model, turn, remote } = await startRemote(t, [runAs('c1', 'sleep 60', { tty: true, yield_time_ms: 250 }),
+		type('c2'), type('c3'), type('c4'), say('done')], { config: 'model_context_window = 100000000\n',
+		own: { 'process/write': () => { throw new Error('no'); } } });
+	await turn();
+	for (const id of ['c2', 'c3', 'c4']) assert.doesNotMatch(outputOf(model.requests().at(-1), id), /does not read its input|Unknown/i);
+	assert.equal(remote.calls.filter(({ method }) => method === 'process/write').length, 3);
+});
+
 test('a resumed thread stays in its environment: refused while that is not registered, never run here', options, async (t) => {
 	const first = await startRemote(t, [say('hi'), runAs('c1', 'touch made'), say('done'), runAs('c2', 'touch made'), say('done')]);
 	const { remote, model, folder, server, thread, output, starts } = first;
