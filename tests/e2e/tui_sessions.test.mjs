@@ -320,6 +320,21 @@ test('a resumed session and the transcript show checklists and declined requests
 		/■ The edits were declined\n\n■ Conversation interrupted/, /• Updated Plan\n  ✔ step 1/]) assert.match(transcript, mark);
 });
 
+test('of checklists with one call id in several responses the accepted ones are shown', options, async (t) => {
+	const plan = (list) => reply({ call: 'update_plan', arguments: { plan: list }, call_id: 'call_0' });
+	const pending = (step) => plan([{ step, status: 'pending' }]);
+	const model = await startModel(t, [plan('wrong'), pending('second one'), pending('third one'), say('All done.')]);
+	const home = makeHome(t, model, 'sandbox_mode = "read-only"\napproval_policy = "untrusted"\n'), cwd = tempDir(t, 'cwd');
+	const term = await startReady(t, model, ['go'], { home, cwd, rows: 50 });
+	await term.until(/^• All done\./m);
+	await term.untilGone(/esc to interrupt/);
+	const live = conversationOf(term.lines());
+	await leave(term);
+	const { shown } = await replayed(t, model, { home, cwd });
+	assert.match(shown, /second one[^]*third one/);
+	assert.equal(shown, live);
+});
+
 test('a command that was approved is no declined request, also while it runs in the background', options, async (t) => {
 	const model = await startModel(t, [
 		reply({ call: 'exec_command', arguments: { cmd: 'touch made; sleep 300', yield_time_ms: 250 } }), say('It runs.'), forever(say('ok'))]);

@@ -29,14 +29,27 @@ static void accept(struct history_notes_builder *builder, const struct json *out
 	}
 }
 
-void history_notes_add_call(struct history_notes_builder *builder, const struct json *item, struct arena *arena,
-                            struct history_checklist at)
+/* Outputs follow the calls of their response. So a call after an output begins another response, and what was not
+ * accepted before is not accepted any more: later calls may have the same ids. */
+static void drop_unaccepted(struct history_notes_builder *builder, const struct rollout_reader *reader, size_t record)
+{
+	size_t count = builder->checklists.count;
+	size_t i = count ? builder->checklists.items[count - 1].record + 1 : record;
+	while (i < record && reader->records.items[i].call != ROLLOUT_CALL_OUTPUT)
+		i++;
+	if (i < record)
+		builder->accepted = count;
+}
+
+void history_notes_add_call(struct history_notes_builder *builder, const struct rollout_reader *reader,
+                            const struct json *item, struct arena *arena, struct history_checklist at)
 {
 	struct str type = json_get_str(item, "type");
 	if (str_is(type, "function_call_output"))
 		accept(builder, item);
 	if (!str_is(type, "function_call") || !str_is(json_get_str(item, "name"), "update_plan"))
 		return;
+	drop_unaccepted(builder, reader, at.record);
 	at.arguments = arena_str(arena, json_get_str(item, "arguments"));
 	at.call_id = arena_str(arena, json_get_str(item, "call_id"));
 	vec_push(&builder->checklists, at);

@@ -42,15 +42,15 @@ struct history_notes_builder {
 	VEC(struct history_checklist) checklists;
 	VEC(struct history_name) names;
 	size_t placed;   /* number of checklists whose place is final */
-	size_t accepted; /* the last one that was accepted is before this one */
+	size_t accepted; /* an output accepts this one or a later one */
 };
 
 /* agents: receiver_agents of a recorded call. */
 void history_notes_add_names(struct history_notes_builder *builder, const struct json *agents, struct arena *arena);
 /* Adds a checklist if the item is a call that changes it, or accepts it if the item is the output; at: its place,
  * without the arguments. */
-void history_notes_add_call(struct history_notes_builder *builder, const struct json *item, struct arena *arena,
-                            struct history_checklist at);
+void history_notes_add_call(struct history_notes_builder *builder, const struct rollout_reader *reader,
+                            const struct json *item, struct arena *arena, struct history_checklist at);
 /* To be called when a turn ends; its records begin at first_record. */
 void history_notes_place(struct history_notes_builder *builder, const struct rollout_reader *reader,
                          size_t first_record, const struct app_thread_item *items, size_t count);

@@ -337,7 +337,7 @@ static void on_response_item(struct history_builder *builder, const struct json 
 {
 	struct str type = json_get_str(item, "type");
 	if (builder->is_open)
-		history_notes_add_call(&builder->notes, item, builder->arena,
+		history_notes_add_call(&builder->notes, builder->reader, item, builder->arena,
 		                       (struct history_checklist){.turn = builder->turns.count,
 		                                                  .item = builder->items.count,
 		                                                  .record = builder->record});

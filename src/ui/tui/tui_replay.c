@@ -210,7 +210,7 @@ static void write_checklists(struct replay *replay, size_t turn, size_t item, bo
 	for (; replay->checklists < notes->checklist_count; replay->checklists++) {
 		const struct history_checklist *it = &notes->checklists[replay->checklists];
 		auto_arena struct arena arena = {0};
-		struct ev_plan_update update;
+		struct ev_plan_update update = {0}; /* decoding leaves absent members as they are */
 		if (it->turn > turn || (it->turn == turn && it->item > item))
 			return;
 		if (!is_shown || record_decode(&record_ev_plan_update, json_parse(&arena, it->arguments, NULL), &arena,
