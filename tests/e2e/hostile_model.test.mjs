@@ -72,6 +72,14 @@ test('a call whose id a background command still has is not carried out; two equ
 	assert.deepEqual(outputs(model.requests()[3]), outputs(model.requests()[2]));
 });
 
+test('a checklist with the call id of a background command is carried out', needs('exec'), async (t) => {
+	const model = await startModel(t, [reply({ call: 'exec_command', arguments: { cmd: 'sleep 300', yield_time_ms: 250 }, call_id: 'twin' },
+		{ call: 'update_plan', arguments: { plan: [{ step: 'one', status: 'pending' }] }, call_id: 'twin' }), say('Done.')]);
+	assert.equal((await codexExec(t, model, ['go'])).code, 0);
+	const outputs = model.requests()[1].body.input.filter(({ type }) => type === 'function_call_output').map(({ output }) => output);
+	assert.equal(outputs[1], 'Plan updated');
+});
+
 test('calls of all kinds with one call_id are carried out one after the other, and a resumed session has them all', needs('exec'), async (t) => {
 	const add = (name) => ({ custom: 'apply_patch', input: `*** Begin Patch\n*** Add File: ${name}\n+x\n*** End Patch\n`, call_id: 'twin' });
 	const steps = [

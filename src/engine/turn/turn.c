@@ -60,10 +60,11 @@ static bool refuse(struct tool_call *call, const char *why)
 	return call->is_finished = true;
 }
 
-/* A command that outlives its call keeps the call's id. */
+/* A command that outlives its call keeps the call's id. Calls without an item are not confused with it. */
 static bool refuse_busy(const struct turn *turn, struct tool_call *call)
 {
-	return call->is_twin && exec_sessions_have_call(turn->env->session->exec, call->call_id) &&
+	bool has_item = call->type != tool_get(TOOL_write_stdin) && call->type != tool_get(TOOL_update_plan);
+	return call->is_twin && has_item && exec_sessions_have_call(turn->env->session->exec, call->call_id) &&
 	       refuse(call, "the command of another call with this id still runs");
 }
 
