@@ -315,6 +315,37 @@ test('a patch: the change, the question, and the file', options, async (t) => {
 	await leave(term);
 });
 
+test('a patch that the session approved is shown as it is applied, and a renamed file has no rows of its own', options, async (t) => {
+	const model = await startModel(t, [patch('*** Add File: made.txt', '+one line'), say('Finished.'),
+		patch('*** Update File: made.txt', '@@', '-one line', '+a second line'), say('Edited again.'),
+		patch('*** Update File: made.txt', '*** Move to: moved.txt', '@@', '-a second line', '+a third line'), say('Moved.')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE });
+	await term.until(/Would you like to make the following edits\?/);
+	await answer(term, 'a');
+	await term.until(/Finished\./);
+	await idle(term);
+	term.type('again');
+	await term.until(/› again/);
+	term.type('\r');
+	await term.until(/Edited made\.txt \(\+1 -1\)\n +1 -one line\n +1 \+a second line\n[^]*Edited again\./);
+	await idle(term);
+	term.type('move');
+	await term.until(/› move/);
+	term.type('\r');
+	await term.until(/Would you like to make the following edits\?/);
+	await answer(term, 'y');
+	await term.until(/Moved\./);
+	await idle(term);
+	const moved = /moved\.txt \(\+1 -1\)\n +1 -a second line\n +1 \+a third line\n\n/;
+	assert.match(term.lines().join('\n'), moved);
+	term.type('\x14');
+	await term.until(/T R A N S C R I P T/);
+	assert.match(term.screen().join('\n'), moved);
+	term.type('q');
+	await idle(term);
+	await leave(term);
+});
+
 test('a patch with folded rows is approved once all of them were shown', options, async (t) => {
 	const rows = Array.from({ length: 900 }, (_, i) => `+row ${i}${i === 700 ? ' \x1b[8m\u202ehidden' : ''}`);
 	const model = await startModel(t, [patch('*** Add File: big.txt', ...rows, '*** Add File: small.txt', '+one'), say('Finished.')]);

@@ -27,6 +27,7 @@ struct tui_cells {
 	struct tui_activity activity;
 	struct tui_explored explored; /* not written yet: further commands may join */
 	struct buf answer;
+	char *shown_patch;   /* id of the patch whose changes are on the screen and that has not ended; NULL: none */
 	uint64_t started_ms; /* of the running turn; 0: none */
 	bool is_reviewing;   /* the messages to the reviewer are not the user's */
 	bool has_report;     /* the review was shown, and its report follows as a message */
@@ -62,6 +63,7 @@ void tui_cells_destroy(struct tui_cells *cells)
 	tui_stream_finish(&cells->stream);
 	tui_explored_finish(&cells->explored);
 	free(cells->streaming);
+	free(cells->shown_patch);
 	buf_finish(&cells->answer);
 	free(cells);
 }
@@ -327,18 +329,40 @@ static void draw_explored(struct tui_cells *cells, size_t most)
 
 /* ---- patches ---- */
 
+static void show_patch(struct tui_cells *cells, struct str id, const struct str *paths,
+                       const struct file_change *changes, size_t count)
+{
+	free(cells->shown_patch);
+	cells->shown_patch = str_dup(id);
+	if (count)
+		tui_cell_changes(tui_cells_begin(cells), paths, changes, count);
+}
+
 static void on_patch_begin(struct tui_cells *cells, const struct event *event)
 {
 	const struct ev_patch_begin *begun = event->msg.patch_apply_begin;
-	if (begun->auto_approved) /* else it was shown with the question */
-		tui_cell_changes(tui_cells_begin(cells), begun->changes_keys, begun->changes, begun->changes_count);
+	if (begun->auto_approved)
+		show_patch(cells, begun->call_id, begun->changes_keys, begun->changes, begun->changes_count);
 }
 
 /* The changes are shown before the question about them. */
 static void on_patch_asked(struct tui_cells *cells, const struct event *event)
 {
 	const struct ev_patch_approval *asked = event->msg.apply_patch_approval_request;
-	tui_cell_changes(tui_cells_begin(cells), asked->changes_keys, asked->changes, asked->changes_count);
+	show_patch(cells, asked->call_id, asked->changes_keys, asked->changes, asked->changes_count);
+}
+
+/* A patch that the session or the reviewer approved was in no question. */
+static void on_patch_end(struct tui_cells *cells, const struct event *event)
+{
+	const struct ev_patch_end *ended = event->msg.patch_apply_end;
+	if (!cells->shown_patch || !str_is(ended->call_id, cells->shown_patch))
+		show_patch(cells, ended->call_id, ended->changes_keys, ended->changes, ended->changes_count);
+	free(steal(cells->shown_patch));
+	if (tui_cell_note_has(event)) {
+		end_open(cells);
+		tui_cell_note(&cells->page, event);
+	}
 }
 
 /* ---- turns ---- */
@@ -395,6 +419,7 @@ static const event_fn handlers[EV_count] = {
 	[EV_mcp_tool_call_begin] = on_mcp_begin,
 	[EV_patch_apply_begin] = on_patch_begin,
 	[EV_apply_patch_approval_request] = on_patch_asked,
+	[EV_patch_apply_end] = on_patch_end,
 	[EV_task_started] = on_started,
 	[EV_turn_aborted] = on_aborted,
 	[EV_task_complete] = on_complete,

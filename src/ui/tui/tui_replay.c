@@ -140,6 +140,15 @@ static void write_command(struct replay *replay, const struct app_item_command_e
 	                                 .is_unended = !command->has_exit_code});
 }
 
+/* The diff of a renamed file ends with a paragraph that names its new path. */
+static struct str without_move(struct str diff, struct str path)
+{
+	static const char words[] = "\n\nMoved to: ";
+	size_t len = strlen(words) + path.len;
+	bool has = diff.len >= len && str_has_prefix(str_n(diff.ptr + diff.len - len, len), words);
+	return has ? str_n(diff.ptr, diff.len - len) : diff;
+}
+
 static void write_patch(struct tui_page *page, const struct app_item_file_change *patch)
 {
 	static const enum tui_change_kind kinds[] = {[app_patch_change_kind_add] = CHANGE_added,
@@ -151,8 +160,11 @@ static void write_patch(struct tui_page *page, const struct app_item_file_change
 		const struct app_file_update_change *change = &patch->changes[i];
 		list[i] = (struct tui_change){
 			.kind = kinds[change->kind->tag], .path = change->path, .text = change->diff};
-		if (change->kind->tag == app_patch_change_kind_update && change->kind->update)
+		if (change->kind->tag == app_patch_change_kind_update && change->kind->update &&
+		    change->kind->update->move__path.len) {
 			list[i].move_path = change->kind->update->move__path;
+			list[i].text = without_move(change->diff, list[i].move_path);
+		}
 	}
 	tui_cell_patch(page, list, count);
 	if (patch->status == app_patch_apply_status_declined)
