@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
-import { codexExec, makeHome, needs, rollouts, runCodex, say, startModel } from './lib/codex.mjs';
+import { atEnd, codexExec, makeHome, needs, rollouts, runCodex, say, startModel } from './lib/codex.mjs';
 
 const { skip } = needs('archive');
 const options = { skip };
@@ -89,7 +89,7 @@ test('--remote has an app-server archive, restore and delete; its session is an 
 	const { home, file, id } = await recorded(t);
 	const elsewhere = makeHome(t, null);
 	const daemon = (word) => runCodex(t, ['app-server', 'daemon', word], { home });
-	t.after(() => daemon('stop'));
+	atEnd(t, () => daemon('stop')); // before its home is removed
 	assert.equal((await daemon('start')).code, 0);
 	const remote = ['--remote', `unix://${path.join(home, 'app-server-control/app-server-control.sock')}`];
 	const run = (...args) => runCodex(t, [...args, ...remote], { home: elsewhere });
