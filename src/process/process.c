@@ -306,7 +306,7 @@ static void on_child_run(void *self)
 static void on_child_silence(const struct error *err, void *self)
 {
 	struct process *process = self;
-	process->reaped.is_condemned = true;
+	process->reaped.is_condemned = process->reaped.is_urgent = true;
 	report_failure(process, err);
 }
 

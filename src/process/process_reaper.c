@@ -18,7 +18,6 @@ struct kill_job {
 	struct process_mark mark;
 	struct process_tree known;
 	struct loop_timer *timer;
-	bool is_urgent; /* SIGKILL was sent before */
 };
 
 static _Thread_local struct { /* per thread, like engines of libcodex */
@@ -87,14 +86,12 @@ void process_reaper_kill_now(struct reaped_command *reaped)
 {
 	auto_process_tree struct process_tree known = {0};
 	struct kill_job *job = find_job(reaped->mark.id);
-	reaped->is_condemned = true;
+	reaped->is_condemned = reaped->is_urgent = true;
 	bool is_done = tree_kill(supervisor_pid(), &reaped->mark, job ? &job->known : &known);
 	if (is_done && job)
 		job_destroy(job);
 	else if (!is_done && !job)
-		job = job_create(reaped, &known);
-	if (!is_done)
-		job->is_urgent = true;
+		job_create(reaped, &known);
 }
 
 static bool lists_pid(const struct process_tree *known, pid_t pid)
@@ -115,8 +112,10 @@ void process_reaper_started(struct reaped_command *reaped, pid_t pid, bool is_re
 		job->mark.pid = pid;
 		job->mark.is_reaped = is_reaped;
 	}
-	if (reaped->is_condemned && (!job || job->is_urgent))
+	if (reaped->is_condemned && reaped->is_urgent)
 		process_reaper_kill_now(reaped);
+	else if (reaped->is_condemned && !job)
+		process_reaper_kill(reaped);
 	else if (job && !is_reaped && !lists_pid(&job->known, pid))
 		kill(pid, SIGTERM);
 }

@@ -32,14 +32,16 @@ struct reaped_command {
 	struct list link;
 	struct process_mark mark;
 	bool is_condemned; /* the tree has been killed, or is about to be */
+	bool is_urgent;    /* by SIGKILL; otherwise by SIGTERM first */
 	struct loop *loop;
 	void (*on_stop)(struct reaped_command *reaped); /* called when the reaper stops: release everything */
 };
 
 void process_reaper_add(struct reaped_command *reaped); /* also creates the mark */
 void process_reaper_remove(struct reaped_command *reaped);
-/* To be called when the command has a process. Carries out a kill that came before and found no process; one that found
- * processes of it continues, and the command gets its SIGTERM if it was not among them. is_reaped: it has ended. */
+/* To be called when the command has a process. Carries out a kill that came before and found no process, with the signal
+ * of that kill; one that found processes of it continues, and the command gets its SIGTERM if it was not among them.
+ * is_reaped: it has ended. */
 void process_reaper_started(struct reaped_command *reaped, pid_t pid, bool is_reaped);
 /* To be called when the command itself has been reaped. */
 void process_reaper_ended(struct reaped_command *reaped);
