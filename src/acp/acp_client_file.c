@@ -6,6 +6,7 @@
 
 #include "acp/acp_diff.h"
 #include "acp/acp_job.h"
+#include "acp/acp_limits.h"
 #include "acp/acp_session.h"
 #include "acp/acp_tool.h"
 #include "base/file.h"

@@ -2,6 +2,7 @@
  * may have been written already when its event is handled: the hunks are tried in both directions. */
 #include "acp/acp_diff.h"
 
+#include "acp/acp_limits.h"
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/file.h"

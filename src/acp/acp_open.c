@@ -11,6 +11,7 @@
 #include "acp/acp_client_file.h"
 #include "acp/acp_event.h"
 #include "acp/acp_job.h"
+#include "acp/acp_limits.h"
 #include "acp/acp_method.h"
 #include "acp/acp_replay.h"
 #include "acp/acp_session.h"

@@ -3,6 +3,7 @@
  * All blocks of a prompt reach the model in one message of the user: texts as they are, links by name and address,
  * embedded text whole, after its address, images as images. A prompt that arrives while a task runs joins that task and
  * is answered together with it. */
+#include "acp/acp_limits.h"
 #include "acp/acp_method.h"
 #include "acp/acp_session.h"
 #include "acp/acp_slash.h"

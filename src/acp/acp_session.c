@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "acp/acp_limits.h"
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"

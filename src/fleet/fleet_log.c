@@ -15,6 +15,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "base/vec.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_log_priv.h"
 #include "protocol/message/message.h"
 #include "rollout/rollout_path.h"

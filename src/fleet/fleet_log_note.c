@@ -1,6 +1,6 @@
 /* The notes of the log, and which submissions they keep. */
 #include "base/json.h"
-#include "base/limits.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_log.h"
 #include "fleet/fleet_log_priv.h"
 #include "protocol/record/types.h"

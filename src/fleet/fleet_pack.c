@@ -3,6 +3,7 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_store.h"
 #include "fleet/resp.h"
 #include "rollout/rollout_source.h"

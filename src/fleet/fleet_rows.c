@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/limits.h"
+#include "fleet/fleet_limits.h"
 
 void fleet_rows_init(struct fleet_rows *rows, uint64_t seq, uint64_t lines)
 {

@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_session_priv.h"
 #include "fleet/resp.h"
 #include "server/proto_server.h"

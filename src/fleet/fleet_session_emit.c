@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_session_priv.h"
 #include "fleet/resp.h"
 

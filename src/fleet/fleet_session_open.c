@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_pack.h"
 #include "fleet/fleet_session_priv.h"
 #include "fleet/resp.h"

@@ -1,5 +1,5 @@
 /* A session that rests is let go: its log is packed, then the store releases it, unless submissions are waiting. */
-#include "base/limits.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_pack.h"
 #include "fleet/fleet_session_priv.h"
 #include "fleet/resp.h"

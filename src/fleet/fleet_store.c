@@ -9,6 +9,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config_env.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_script.h"
 #include "fleet/fleet_store_priv.h"
 #include "fleet/redis_url.h"

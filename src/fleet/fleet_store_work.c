@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_store_priv.h"
 #include "fleet/resp.h"
 

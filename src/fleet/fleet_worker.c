@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_session.h"
 #include "fleet/redis_url.h"
 #include "fleet/resp.h"

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/redis_url.h"
 #include "fleet/resp.h"
 #include "loop/loop.h"

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "base/limits.h"
+#include "fleet/fleet_limits.h"
 
 static const struct resp nil;
 

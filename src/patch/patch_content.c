@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "patch/patch_error.h"
+#include "patch/patch_limits.h"
 
 enum { BEFORE = 1, AFTER = 1 };
 

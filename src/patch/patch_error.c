@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "base/limits.h"
+#include "patch/patch_limits.h"
 
 void patch_error_finish(struct patch_error *err)
 {

@@ -4,9 +4,9 @@
 #include "patch/patch_lines.h"
 
 #include "base/host.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "patch/patch_limits.h"
 
 void patch_lines_init(struct patch_lines *lines, struct str text)
 {

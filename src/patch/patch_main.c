@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "patch/patch_apply.h"
 #include "patch/patch_error.h"
+#include "patch/patch_limits.h"
 
 enum { FAILED = 1, MISUSED = 2 };
 

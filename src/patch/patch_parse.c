@@ -5,9 +5,9 @@
  * and context if lines follow, so that patches for both are accepted. */
 #include "patch/patch_parse.h"
 
-#include "base/limits.h"
 #include "base/text.h"
 #include "patch/patch_error.h"
+#include "patch/patch_limits.h"
 
 static const char add_header[] = "*** Add File: ";
 static const char delete_header[] = "*** Delete File: ";

@@ -10,6 +10,7 @@
 #include "base/mem.h"
 #include "patch/diff.h"
 #include "patch/patch_error.h"
+#include "patch/patch_limits.h"
 #include "patch/patch_plan_priv.h"
 #include "patch/patch_update.h"
 

@@ -8,6 +8,7 @@
 #include "base/arena.h"
 #include "base/limits.h"
 #include "patch/patch_content.h"
+#include "patch/patch_limits.h"
 #include "patch/patch_plan.h"
 #include "patch/patch_tree.h"
 

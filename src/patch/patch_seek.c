@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/mem.h"
+#include "patch/patch_limits.h"
 
 void patch_seek_init(struct patch_seek *seek, struct str text, bool is_crlf)
 {

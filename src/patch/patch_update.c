@@ -6,8 +6,8 @@
  * because models add such lines by habit. */
 #include "patch/patch_update.h"
 
-#include "base/limits.h"
 #include "patch/patch_error.h"
+#include "patch/patch_limits.h"
 #include "patch/patch_seek.h"
 
 struct update {

@@ -12,8 +12,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/mem.h"
+#include "rollout/rollout_limits.h"
 
 static char *history_path(const char *home)
 {

@@ -9,8 +9,8 @@
 #include <sys/stat.h>
 
 #include "base/arena.h"
-#include "base/limits.h"
 #include "base/mem.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_summary.h"
 
 enum { UNKNOWN_MS = -1 };

@@ -20,11 +20,11 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
 #include "rollout/rollout_index_priv.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_path.h"
 
 enum {

@@ -11,9 +11,9 @@
 
 #include "base/error.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "rollout/rollout_limits.h"
 enum { MOST_REMAKES = 3 };
 
 #define SCHEMA_SQL                                                                                     \

@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/uuid.h"
@@ -16,6 +15,7 @@
 #include "protocol/record/types.h"
 #include "rollout/rollout_collab_item.h"
 #include "rollout/rollout_event.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_tool_item.h"
 #include "rollout/rollout_writer.h"
 

@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_path.h"

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_path.h"
 
 enum { STAT_MAX = 4 * KIB, FLAG_EXITING = 4 /* the kernel's PF_EXITING */ };

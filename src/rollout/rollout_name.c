@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/mem.h"
+#include "rollout/rollout_limits.h"
 
 int rollout_name_set(const char *home, struct str thread_id, struct str name, struct error *err)
 {

@@ -14,6 +14,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_reader_priv.h"
 #include "rollout/rollout_item.h"
 #include "rollout/rollout_line.h"

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_path.h"
 #include "rollout/rollout_source.h"

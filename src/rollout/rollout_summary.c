@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "rollout/rollout_item.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_line.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_path.h"

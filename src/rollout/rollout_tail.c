@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_line.h"
 
 enum { CHUNK = 64 * KIB, LOOK_BACK_LINES = 16, TORN_FILES_MAX = 1000 };

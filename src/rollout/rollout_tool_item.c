@@ -4,6 +4,7 @@
 
 #include "base/limits.h"
 #include "base/text.h"
+#include "rollout/rollout_limits.h"
 
 static const char *status_of(bool is_declined, bool is_good)
 {

@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "rollout/rollout_limits.h"
 
 enum {
 	CONTENT = IN_MODIFY | IN_ATTRIB,

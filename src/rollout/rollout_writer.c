@@ -22,6 +22,7 @@
 #include "base/shared_text.h"
 #include "base/uuid.h"
 #include "loop/loop.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_path.h"

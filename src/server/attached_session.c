@@ -7,9 +7,9 @@
 
 #include "attach/attach_link.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "rollout/rollout_reader.h"
+#include "server/server_limits.h"
 
 struct attached_session {
 	struct attach_link *link;

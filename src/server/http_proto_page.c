@@ -16,6 +16,7 @@
 #include "server/page_access.h"
 #include "server/page_qr.h"
 #include "server/page_text.h"
+#include "server/server_limits.h"
 
 /* Nothing is loaded from elsewhere, no script runs but the page's own file, and no other page may show or open it. */
 static const struct str policy_headers[] = {

@@ -8,6 +8,7 @@
 #include "net/http_server.h"
 #include "server/http_proto_priv.h"
 #include "server/kept_session.h"
+#include "server/server_limits.h"
 
 struct threads_job {
 	struct list link;

@@ -10,6 +10,7 @@
 #include "server/http_proto_priv.h"
 #include "server/kept_session.h"
 #include "server/page_access.h"
+#include "server/server_limits.h"
 
 struct page_watch {
 	struct list link;

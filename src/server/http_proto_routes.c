@@ -10,6 +10,7 @@
 #include "server/grpc_text.h"
 #include "server/http_proto_priv.h"
 #include "server/kept_session.h"
+#include "server/server_limits.h"
 
 void on_route_alive(struct http_request *request)
 {

@@ -3,10 +3,10 @@
 #include <errno.h>
 
 #include "base/error.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "server/http_proto_priv.h"
 #include "server/kept_session.h"
+#include "server/server_limits.h"
 
 struct http_session *http_session_find(struct http_proto *proto, struct str id)
 {

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/mem.h"
+#include "server/server_limits.h"
 
 /* ---- events ---- */
 

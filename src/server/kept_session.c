@@ -14,6 +14,7 @@
 #include "loop/loop.h"
 #include "server/attached_session.h"
 #include "server/kept_memory.h"
+#include "server/server_limits.h"
 #include "server/session_facts.h"
 
 /* ---- the objects ---- */

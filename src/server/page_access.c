@@ -14,6 +14,7 @@
 #include "base/sha.h"
 #include "base/text.h"
 #include "net/access_token.h"
+#include "server/server_limits.h"
 
 struct page_code {
 	char text[PAGE_CODE_SIZE]; /* empty: the place is free */

@@ -7,11 +7,11 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "base/str.h"
 #include "loop/loop.h"
+#include "server/server_limits.h"
 #include "server/token_gate.h"
 #include "transport/pending_clients.h"
 #include "transport/transport_listen.h"

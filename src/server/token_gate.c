@@ -17,6 +17,7 @@
 #include "loop/loop.h"
 #include "net/access_token.h"
 #include "protocol/message/message.h"
+#include "server/server_limits.h"
 
 struct token_gate {
 	uv_poll_t poll;

@@ -21,6 +21,7 @@
 #include "config/config_env.h"
 #include "config/otel.h"
 #include "net/http_fetch.h"
+#include "telemetry/telemetry_limits.h"
 
 enum { SEVERITY_INFO = 9, HOST_SIZE = 256, TIMEOUT_MS = 10 * 1000 };
 

@@ -13,6 +13,7 @@
 #include "patch/patch_apply.h"
 #include "patch/patch_command.h"
 #include "patch/patch_error.h"
+#include "patch/patch_limits.h"
 #include "patch/patch_plan.h"
 #include "protocol/message/approval.h"
 #include "remote/environment.h"

@@ -2,11 +2,11 @@
  * that wait for their next slice are in a ring, so that each gets its turn. */
 #include "workspace/file_finder.h"
 
-#include "base/limits.h"
 #include "base/list.h"
 #include "base/mem.h"
 #include "loop/loop.h"
 #include "workspace/file_lists.h"
+#include "workspace/workspace_limits.h"
 
 struct file_finder {
 	struct loop *loop;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "workspace/file_list_priv.h"
+#include "workspace/workspace_limits.h"
 
 enum { GARBAGE = 1000 /* folders that have vanished, and names that may be unused, before the list is made again */ };
 

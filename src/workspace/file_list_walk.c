@@ -5,10 +5,10 @@
 
 #include "base/buf.h"
 #include "base/clock.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "workspace/file_list.h"
 #include "workspace/file_list_priv.h"
+#include "workspace/workspace_limits.h"
 
 enum {
 	PIECE = 512,   /* entries that a thread adds at once */

@@ -3,10 +3,10 @@
 
 #include <string.h>
 
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "workspace/file_list.h"
+#include "workspace/workspace_limits.h"
 
 struct holding {
 	struct file_list *list;

@@ -16,6 +16,7 @@
 #include "workspace/file_list.h"
 #include "workspace/file_lists.h"
 #include "workspace/fuzzy.h"
+#include "workspace/workspace_limits.h"
 
 enum { NAME_MAX_LEN = 255 };
 

@@ -19,6 +19,7 @@
 #include "base/vec.h"
 #include "workspace/folder_rules.h"
 #include "workspace/git_info.h"
+#include "workspace/workspace_limits.h"
 
 enum { LISTING = 64 * KIB, LISTING_LEAST = 1 * KIB /* room for a name of any length */ };
 

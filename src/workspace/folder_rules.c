@@ -8,9 +8,9 @@
 
 #include "base/buf.h"
 #include "base/file.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "workspace/ignore_rules.h"
+#include "workspace/workspace_limits.h"
 
 struct folder_rules {
 	const struct folder_rules *above;

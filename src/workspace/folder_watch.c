@@ -19,6 +19,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "workspace/folder_rules.h"
+#include "workspace/workspace_limits.h"
 
 enum {
 	NAMES = IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO,

@@ -12,6 +12,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "workspace/workspace_limits.h"
 
 enum {
 	SCORE_LETTER = 16,

@@ -14,6 +14,7 @@
 #include "command/env_policy.h"
 #include "process/process.h"
 #include "workspace/git_stage.h"
+#include "workspace/workspace_limits.h"
 
 /* The data of the worker, which may outlive the delta. */
 struct preparation {

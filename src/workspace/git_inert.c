@@ -16,6 +16,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "workspace/workspace_limits.h"
 
 /* ---- its configuration ---- */
 

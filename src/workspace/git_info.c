@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "workspace/git_config.h"
+#include "workspace/workspace_limits.h"
 
 enum { SYMREF_MAX = 5 };
 

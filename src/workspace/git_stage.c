@@ -22,6 +22,7 @@
 #include "workspace/git_config.h"
 #include "workspace/git_info.h"
 #include "workspace/host_files.h"
+#include "workspace/workspace_limits.h"
 
 #define STAGE_PREFIX "git-"
 

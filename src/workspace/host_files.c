@@ -14,6 +14,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
+#include "workspace/workspace_limits.h"
 
 /* Opens without blocking; -1 and err for anything but a regular file. */
 static int open_regular(const char *path, int flags, struct stat *ret, struct error *err)

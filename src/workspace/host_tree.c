@@ -10,6 +10,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "workspace/host_files.h"
+#include "workspace/workspace_limits.h"
 
 enum { COPY_PIECE = 1 * MIB };
 

@@ -2,9 +2,9 @@
 #include "workspace/ignore_rules.h"
 
 #include "base/glob.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "workspace/workspace_limits.h"
 
 struct rule {
 	struct str pattern;

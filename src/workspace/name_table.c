@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 #include "base/host.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "workspace/fuzzy.h"
+#include "workspace/workspace_limits.h"
 
 enum { SLOTS_LEAST = 1024 };
 

@@ -4,9 +4,9 @@
 #include "fuzz.h"
 
 #include "base/glob.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "workspace/ignore_rules.h"
+#include "workspace/workspace_limits.h"
 
 enum { MAX_LEN = 48, MAX_LINES = 24 };
 enum token_kind { LITERAL, ANY, CLASS, STAR, STARS, FOLDERS };

@@ -13,6 +13,7 @@
 #include "patch/patch_command.h"
 #include "patch/patch_content.h"
 #include "patch/patch_error.h"
+#include "patch/patch_limits.h"
 #include "patch/patch_lines.h"
 #include "patch/patch_parse.h"
 #include "patch/patch_seek.h"

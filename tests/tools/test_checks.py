@@ -180,6 +180,22 @@ class House(Tree):
         self.finds({"src/base/bare.h": "int x;\n"}, 'opens with "/* bare.h — what it is"')
         self.finds({"src/base/bare.h": "/* bare.h — x. */\nint x;\n"}, "has no include guard BASE_BARE_H")
 
+    def test_limits_have_headers_of_their_own(self):
+        self.finds(self.source("enum { NONE,\n LIMIT_TEXT = 5,\n};\nint used = LIMIT_TEXT;\n"),
+                   "src/base/text.c:4: LIMIT_TEXT: limits are in base/limits.h or in the room's base_limits.h")
+        row = "enum {\n\tLIMIT_TEXT = 5, /* bytes */\n};\n"
+        both = {"src/base/limits.h": HEADER % ("limits.h", "BASE_LIMITS_H", "BASE_LIMITS_H", row),
+                "src/ui/ui_limits.h": HEADER % ("ui_limits.h", "UI_UI_LIMITS_H", "UI_UI_LIMITS_H", "")}
+        used = self.source("int used = LIMIT_TEXT;\n")
+        self.assertEqual(self.check("check-house", {**both, **used}).returncode, 0)
+        both["src/ui/ui_limits.h"] = HEADER % ("ui_limits.h", "UI_UI_LIMITS_H", "UI_UI_LIMITS_H", row)
+        self.finds({**both, **used}, "LIMIT_TEXT is in src/base/limits.h, too")
+
+    def test_a_limit_bounds_something(self):
+        row = "enum {\n\tLIMIT_TEXT = 5, /* bytes */\n};\n"
+        self.finds({"src/base/limits.h": HEADER % ("limits.h", "BASE_LIMITS_H", "BASE_LIMITS_H", row),
+                    **self.source("/* LIMIT_TEXT */\n")}, "src/base/limits.h:6: LIMIT_TEXT bounds nothing")
+
     def test_tables_explain_their_rows(self):
         self.finds({"src/engine/op.def": "/* op.def — Ops. */\nOP(interrupt, x)\n"},
                    "no comment of this table explains OP()")
@@ -234,6 +250,14 @@ class Figures(Tree):
         self.put({"src/base/text.c": '/* The client is told of it. See core 10. */\n#include "base/text.h"\n\n'
                                      'int text_width(void)\n{\n\treturn 0; /* Who asks waits. */\n}\n'})
         self.assertEqual(self.figure("check-words"), 3)
+
+    def test_maxima_outside_of_the_headers_for_limits(self):
+        rows = "enum { TEXT_MAX = 9, WAIT_MS = 5, MAX_AGENTS = 3, COLUMNS = 4 };\n"
+        header = HEADER % ("limits.h", "BASE_LIMITS_H", "BASE_LIMITS_H", rows)
+        self.put({"src/base/limits.h": header})
+        self.assertEqual(self.figure("maxima"), 0)
+        self.put({"src/base/text.c": '/* Why. */\n#include "base/text.h"\n' + rows})
+        self.assertEqual(self.figure("maxima"), 3)
 
     def test_texts_of_the_model_keep_their_words(self):
         self.put({"src/base/text.c": '/* Why. */\n#include "base/text.h"\n\nconst char *const texts[] = {\n'

@@ -10,11 +10,11 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/limits.h"
 #include "workspace/file_list.h"
 #include "workspace/file_lists.h"
 #include "workspace/file_search.h"
 #include "workspace/folder_watch.h"
+#include "workspace/workspace_limits.h"
 
 static int compare_lines(const void *a, const void *b)
 {

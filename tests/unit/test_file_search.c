@@ -7,6 +7,7 @@
 #include "workspace/file_search.h"
 #include "workspace/fuzzy.h"
 #include "workspace/ignore_rules.h"
+#include "workspace/workspace_limits.h"
 
 /* ---- patterns ---- */
 

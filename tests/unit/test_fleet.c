@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_log.h"
 #include "fleet/fleet_pack.h"
 #include "fleet/fleet_rows.h"

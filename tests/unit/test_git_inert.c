@@ -4,8 +4,8 @@
 
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "workspace/git_inert.h"
+#include "workspace/workspace_limits.h"
 
 static const char usual[] = "[core]\n\trepositoryformatversion = 0\n\tfilemode = true\n\tbare = false\n"
 			    "# a comment\n; another\n[remote \"origin\"]\n\turl = https://host/x\n"

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "workspace/git_config.h"
 #include "workspace/git_info.h"
+#include "workspace/workspace_limits.h"
 
 #define C1 "17db2981aeeb1d7fcafef78e7b6b0176795e393f"
 #define C2 "27db2981aeeb1d7fcafef78e7b6b0176795e393f"

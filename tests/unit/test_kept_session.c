@@ -1,9 +1,9 @@
 /* Sessions that outlive their clients: when they end by themselves, and what they remember. */
 #include "engine_fixture.h"
 
-#include "base/limits.h"
 #include "server/kept_memory.h"
 #include "server/kept_session.h"
+#include "server/server_limits.h"
 
 static void on_end(void *self)
 {

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "net/http_head.h"
+#include "server/mock/mock_limits.h"
 #include "server/mock/mock_play.h"
 #include "server/mock/mock_script.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "server/page_access.h"
+#include "server/server_limits.h"
 
 static uint64_t now_ms;
 

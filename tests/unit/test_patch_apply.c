@@ -16,6 +16,7 @@
 #include "base/vec.h"
 #include "patch/patch_apply.h"
 #include "patch/patch_error.h"
+#include "patch/patch_limits.h"
 #include "patch/patch_plan.h"
 
 #define BEGIN "*** Begin Patch\n"

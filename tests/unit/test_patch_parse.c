@@ -1,9 +1,9 @@
 /* The grammar of patches, its tolerances, and its errors. */
 #include "test.h"
 
-#include "base/limits.h"
 #include "base/mem.h"
 #include "patch/patch_error.h"
+#include "patch/patch_limits.h"
 #include "patch/patch_parse.h"
 
 #define BEGIN "*** Begin Patch\n"

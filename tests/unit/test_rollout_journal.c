@@ -5,6 +5,7 @@
 #include "base/uuid.h"
 #include "protocol/record/types.h"
 #include "rollout/rollout_journal.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_writer.h"
 

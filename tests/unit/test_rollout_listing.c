@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/limits.h"
 #include "rollout/rollout_facts.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_listing.h"
 #include "rollout/rollout_summary.h"
 #include "rollout/rollout_watch.h"

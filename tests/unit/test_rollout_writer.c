@@ -13,6 +13,7 @@
 #include "loop/loop.h"
 #include "protocol/record/types.h"
 #include "rollout/rollout_event.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_meta.h"
 #include "rollout/rollout_path.h"

@@ -15,11 +15,11 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/loop.h"
 #include "rollout/rollout_index.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_listing.h"
 
 enum { SLICE_MS = 40, RESTED_MS = 10 * 1000, DELAY_MS = 250 };

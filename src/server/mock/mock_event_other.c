@@ -5,7 +5,7 @@
 #include <inttypes.h>
 
 #include "base/json.h"
-#include "base/limits.h"
+#include "server/mock/mock_limits.h"
 
 static bool is_call(const struct mock_item *item)
 {

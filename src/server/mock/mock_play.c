@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/text.h"
+#include "server/mock/mock_limits.h"
 #include "server/mock/mock_match.h"
 #include "server/mock/mock_script.h"
 

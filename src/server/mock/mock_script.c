@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/file.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "server/mock/mock_limits.h"
 
 struct reader {
 	struct arena *arena;

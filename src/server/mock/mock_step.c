@@ -7,10 +7,10 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
-#include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/http_head.h"
+#include "server/mock/mock_limits.h"
 
 /* The destination of a value and its bounds. */
 struct slot {

@@ -6,6 +6,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/resp.h"
 #include "ui/fleet/fleet_call.h"
 

@@ -5,6 +5,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/resp.h"
 #include "protocol/message/message.h"
 #include "ui/fleet/fleet_call.h"

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/resp.h"
 #include "ui/fleet/fleet_call.h"
 

@@ -19,6 +19,7 @@
 #include "config/config_env.h"
 #include "engine/codex/codex.h"
 #include "fleet/fleet_admin.h"
+#include "fleet/fleet_limits.h"
 #include "fleet/fleet_log.h"
 #include "fleet/fleet_worker.h"
 #include "loop/loop.h"

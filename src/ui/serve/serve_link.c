@@ -23,6 +23,7 @@
 #include "loop/loop.h"
 #include "server/http_proto.h"
 #include "server/page_qr.h"
+#include "server/server_limits.h"
 #include "ui/cli/terminal.h"
 
 struct serve_links {
