@@ -39,9 +39,9 @@ struct reaped_command {
 
 void process_reaper_add(struct reaped_command *reaped); /* also creates the mark */
 void process_reaper_remove(struct reaped_command *reaped);
-/* To be called when the command has a process. Carries out a kill that came before and found no process, with the signal
- * of that kill; one that found processes of it continues, and the command gets its SIGTERM if it was not among them.
- * is_reaped: it has ended. */
+/* To be called when the command has a process. Carries out a kill that came before and found no process, with the
+ * signal of that kill; one that found processes of it continues, and the command gets its SIGTERM if it was not among
+ * them. is_reaped: it has ended. */
 void process_reaper_started(struct reaped_command *reaped, pid_t pid, bool is_reaped);
 /* To be called when the command itself has been reaped. */
 void process_reaper_ended(struct reaped_command *reaped);
