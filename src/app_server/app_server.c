@@ -91,14 +91,25 @@ struct app_server *app_server_create(const struct app_server_options *options)
 	return server;
 }
 
-void app_server_destroy(struct app_server *server)
+static void end_connections(struct app_server *server)
 {
 	struct connection *it;
+	list_for_each(it, &server->connections, link)
+		connection_destroy(it);
+}
+
+bool app_server_end(struct app_server *server, void (*done)(void *self), void *self)
+{
+	end_connections(server);
+	return threads_bid_farewell(server, done, self);
+}
+
+void app_server_destroy(struct app_server *server)
+{
 	if (!server)
 		return;
 	struct server_root *root = server_root(server);
-	list_for_each(it, &server->connections, link)
-		connection_destroy(it);
+	end_connections(server);
 	thread_unload_all(server->threads);
 	threads_destroy(server->threads);
 	account_logins_destroy(server->logins);

@@ -8,6 +8,7 @@ import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
 import { call, codexBin, codexExec, forever, itemsOf, makeHome, needs, outputOf, patch, readLines, rollouts, run, runCodex, say,
 	signalWhenThere, startModel, tempDir, textsOf } from './lib/codex.mjs';
+import { isAlive } from './lib/nest.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const BYPASS = '--dangerously-bypass-hook-trust';
@@ -375,6 +376,53 @@ test('a client names the source clear', needs('app-server'), async (t) => {
 		await server.next('turn/completed');
 	}
 	assert.deepEqual(spy.inputs().map((it) => it.source), ['clear', 'startup']);
+});
+
+for (const how of ['the end of its input', 'SIGTERM']) {
+	test(`an app-server runs the SessionEnd hooks of all its threads at once on ${how}`, needs('app-server'), async (t) => {
+		const model = await startModel(t, [forever(say('Done.'))]);
+		const spy = spies(t, 'SessionEnd');
+		const dir = tempDir(t, 'meeting'); // each hook waits there for that of the other thread
+		const meet = `mkdir ${dir}/$$; while [ $(ls ${dir} | wc -l) -lt 2 ]; do sleep .01; done`;
+		spy.hooks.SessionEnd.push({ hooks: [hook(meet, { timeout: 60 })] });
+		const home = homeWith(t, model, spy.hooks);
+		assert.equal((await trust(t, home)).code, 0);
+		const server = await startAppServer(t, model, { home });
+		const ids = [];
+		for (let i = 0; i < 2; i++)
+			ids.push((await server.request('thread/start', {})).thread.id);
+		if (how === 'SIGTERM') server.child.kill('SIGTERM');
+		assert.equal((await (how === 'SIGTERM' ? server.done : server.end())).code, 0);
+		assert.deepEqual(spy.inputs().map((it) => it.session_id).sort(), ids.sort());
+		assert.equal(fs.readdirSync(dir).length, 2);
+	});
+}
+
+test('an app-server that ends kills a SessionEnd hook at its time limit, and ends the running turn before', needs('app-server'), async (t) => {
+	const model = await startModel(t, [run('sleep 600'), say('Never.')]);
+	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook('sleep 600')] }] }, 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n');
+	assert.equal((await trust(t, home)).code, 0);
+	const server = await startAppServer(t, model, { home });
+	const { thread } = await server.request('thread/start', {});
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.take(({ method, params }) => method === 'item/started' && params.item.type === 'commandExecution', 'command');
+	assert.equal((await server.end()).code, 0);
+	assert.equal((await model.requests()).length, 1);
+});
+
+test('a second signal ends an app-server that waits for SessionEnd hooks, and the hooks', needs('app-server'), async (t) => {
+	const model = await startModel(t, [say('Unused.')]);
+	const pipe = path.join(tempDir(t, 'started'), 'pipe');
+	execFileSync('mkfifo', [pipe]);
+	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook(`echo $$ > ${pipe}; exec sleep 600`, { timeout: 600 })] }] });
+	assert.equal((await trust(t, home)).code, 0);
+	const server = await startAppServer(t, model, { home });
+	await server.request('thread/start', {});
+	server.child.kill('SIGTERM');
+	const pid = Number(await fs.promises.readFile(pipe, 'utf8'));
+	server.child.kill('SIGTERM');
+	assert.equal((await server.done).code, 0);
+	assert.equal(isAlive(pid), false);
 });
 
 // ---- trust ----

@@ -161,6 +161,8 @@ static void on_time(void *self)
 	struct list due;
 	struct thread *thread;
 	list_init(&due);
+	if (server->threads->farewell.left) /* all threads end, and their hooks run */
+		return;
 	review_families(server);
 	uint64_t next_ms = take_due(server, &due);
 	while ((thread = list_first(&due, struct thread, link)))

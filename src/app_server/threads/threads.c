@@ -5,8 +5,10 @@
 
 #include "app_server/rpc/server.h"
 #include "app_server/threads/thread.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
+#include "engine/codex/codex.h"
 
 struct threads *threads_create(void)
 {
@@ -23,8 +25,45 @@ void threads_destroy(struct threads *threads)
 	if (!threads)
 		return;
 	loop_timer_destroy(threads->idle);
+	loop_timer_destroy(threads->farewell.limit);
 	thread_configs_finish(&threads->configs);
 	free(threads);
+}
+
+/* ---- the end ---- */
+
+static void on_farewell_limit(void *self)
+{
+	struct threads *threads = self;
+	threads->farewell.left = 0;
+	threads->farewell.done(threads->farewell.self);
+}
+
+static void on_farewell(void *self)
+{
+	struct threads *threads = self;
+	if (!threads->farewell.left || --threads->farewell.left)
+		return;
+	loop_timer_stop(threads->farewell.limit);
+	threads->farewell.done(threads->farewell.self);
+}
+
+/* Subagents have SubagentStop hooks in place of SessionEnd hooks, so only root threads count. */
+bool threads_bid_farewell(struct app_server *server, void (*done)(void *self), void *self)
+{
+	struct threads *threads = server->threads;
+	struct thread *it;
+	threads->farewell.done = done;
+	threads->farewell.self = self;
+	list_for_each(it, &threads->all, link) {
+		if (!it->root && it->codex)
+			threads->farewell.left += codex_bid_farewell(it->codex, on_farewell, threads);
+	}
+	if (!threads->farewell.left)
+		return false;
+	threads->farewell.limit = loop_timer_create(server->loop, on_farewell_limit, threads);
+	loop_timer_start(threads->farewell.limit, LIMIT_END_HOOKS_MS);
+	return true;
 }
 
 /* ---- by id ---- */

@@ -23,10 +23,20 @@ struct threads {
 	struct thread_configs configs;
 	/* runs while a thread has no subscriber; NULL before the first one (thread_unload.c) */
 	struct loop_timer *idle;
+	struct {
+		size_t left; /* threads whose SessionEnd hooks run; 0 before the server ends */
+		struct loop_timer *limit;
+		void (*done)(void *self);
+		void *self;
+	} farewell;
 };
 
 struct threads *threads_create(void);
 void threads_destroy(struct threads *threads); /* all threads must have been destroyed; NULL is fine */
+/* Shuts down the root threads that have SessionEnd hooks, and starts these hooks, all at the same time. done runs once,
+ * later: when all have ended, at the latest after LIMIT_END_HOOKS_MS. False: there are no such hooks, and done does not
+ * run. To be called once. */
+must_check bool threads_bid_farewell(struct app_server *server, void (*done)(void *self), void *self);
 
 /* Returns NULL if no loaded thread has this id. */
 struct thread *threads_find(struct app_server *server, struct str id);

@@ -460,6 +460,17 @@ bool codex_end_command(struct codex *codex, int64_t process_id)
 	return session && session->exec && exec_sessions_end_background(session->exec, process_id);
 }
 
+bool codex_bid_farewell(struct codex *codex, void (*done)(void *self), void *self)
+{
+	const struct submission submission = {.op.tag = OP_shutdown};
+	if (codex->is_shut_down || !codex->session || !session_hooks_has(codex->session, hook_event_session_end))
+		return false;
+	codex->on_farewell = done;
+	codex->farewell_self = self;
+	op_dispatch(codex, &submission);
+	return codex->ending != NULL;
+}
+
 void codex_close(struct codex *codex)
 {
 	if (!codex)

@@ -86,10 +86,12 @@ struct codex {
 	struct telemetry *telemetry; /* NULL: off */
 	unsigned holds;              /* number of holds that were not released */
 	bool is_shut_down;
-	bool has_succeeded;        /* the last Task did, or a goal was set: the goal may start the next one */
-	struct loop_deferred goal; /* starts it */
-	struct hook_batch *ending; /* SessionEnd hooks, which shutdown_complete waits for; else NULL */
-	char *ending_id;           /* the submission that waits */
+	bool has_succeeded;              /* the last Task did, or a goal was set: the goal may start the next one */
+	struct loop_deferred goal;       /* starts it */
+	struct hook_batch *ending;       /* SessionEnd hooks, which shutdown_complete waits for; else NULL */
+	char *ending_id;                 /* the submission that waits */
+	void (*on_farewell)(void *self); /* called when these hooks have ended; NULL: no call is due */
+	void *farewell_self;
 	/* Used by agents.c. */
 	struct agent_tree *agents;     /* for a root; NULL before its first subagent */
 	bool is_quiet;                 /* for a root: messages to inboxes start no task */

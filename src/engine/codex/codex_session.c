@@ -463,15 +463,16 @@ static void on_ended(const struct hook_result *result, void *self)
 	(void)result;
 	codex->ending = NULL;
 	complete_shutdown(codex, str_of(codex->ending_id));
+	if (codex->on_farewell)
+		codex->on_farewell(codex->farewell_self);
 }
 
 void codex_end_session(struct codex *codex, struct str id)
 {
-	struct session *session = codex->session;
 	struct session_hook hook = {.event = hook_event_session_end, .write = write_end};
-	if (session) {
-		hook.settings = session->settings;
-		codex->ending = session_hooks_start(session, &hook, on_ended, codex);
+	if (codex->session) {
+		hook.settings = codex->session->settings;
+		codex->ending = session_hooks_start(codex->session, &hook, on_ended, codex);
 	}
 	if (codex->ending)
 		codex->ending_id = str_dup(id);

@@ -26,11 +26,11 @@ void codex_end_commands(struct codex *codex);
 /* These pause and resume the sources of many events: the model's stream and the commands. */
 void codex_hold_session(struct codex *codex);
 void codex_release_session(struct codex *codex);
-/* Ends all work of the session without events, and frees it. No-op without a session. */
 /* Aborts the running task at the user's request, and starts the Interrupt hooks. */
 void codex_interrupt(struct codex *codex);
 /* Runs the SessionEnd hooks, then emits shutdown_complete with this id. */
 void codex_end_session(struct codex *codex, struct str id);
+/* Ends all work of the session without events, and frees it. No-op without a session. */
 void codex_close_session(struct codex *codex);
 
 #endif

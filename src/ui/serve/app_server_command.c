@@ -99,6 +99,13 @@ static void on_client_end(size_t left, void *self)
 		loop_stop(run->loop);
 }
 
+static void on_hooks_end(void *self)
+{
+	struct app_server_run *run = self;
+	loop_stop(run->loop);
+}
+
+/* The first signal starts an orderly end; one during the SessionEnd hooks kills them. */
 static void on_signal(uv_signal_t *handle, int number)
 {
 	struct app_server_run *run = handle->data;
@@ -249,6 +256,8 @@ static int serve(struct app_server_run *run, struct services *services, struct e
 	if (status == 0)
 		loop_run(run->loop);
 	app_server_listen_destroy(run->listen);
+	if (status == 0 && app_server_end(run->server, on_hooks_end, run))
+		loop_run(run->loop);
 	app_server_destroy(run->server);
 	close_signals(run);
 	loop_hurry(run->loop);
