@@ -8,6 +8,7 @@
 
 #include "account/account.h"
 #include "account/token_command.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -86,6 +87,50 @@ static void call_end(struct model_call *call, const struct model_error *error)
 		model_client_send_queued(client);
 }
 
+/* ---- reports to the watch ---- */
+
+static uint64_t take_duration(struct model_call *call)
+{
+	uint64_t then_ms = call->reported_ms;
+	call->reported_ms = clock_now_ms();
+	return call->reported_ms - then_ms;
+}
+
+static void report_attempt(struct model_call *call, int status, struct str failure)
+{
+	const struct model_client *client = call->client;
+	const struct model_attempt attempt = {client->provider, call->tries - 1, status, failure, take_duration(call)};
+	client->watch->on_attempt(&attempt, client->watch->self);
+}
+
+void model_call_report_head(struct model_call *call, int status)
+{
+	if (call->client->watch)
+		report_attempt(call, status, STR_NONE);
+}
+
+static void on_watched_event(const struct response_event *event, void *self)
+{
+	struct model_call *call = self;
+	const struct model_watch *watch = call->client->watch;
+	watch->on_event(event, take_duration(call), watch->self);
+	call->handler->on_event(event, call->self);
+}
+
+/* Reports the end of an attempt. An answer with an error as its status was reported by its head. */
+static void report_failure(struct model_call *call, struct model_error *error)
+{
+	const struct model_watch *watch = call->client->watch;
+	int status = call->exchange.status;
+	if (!watch || !call->tries || status >= 300)
+		return;
+	model_secrets_mask(&call->client->secrets, error->text, MODEL_ERROR_TEXT_MAX);
+	if (status)
+		watch->on_failure(error, take_duration(call), watch->self);
+	else
+		report_attempt(call, 0, str_of(error->text));
+}
+
 void model_call_fail(struct model_call *call, struct model_error *error)
 {
 	struct model_place place = {
@@ -97,6 +142,7 @@ void model_call_fail(struct model_call *call, struct model_error *error)
 	};
 	model_secrets_mask(&call->client->secrets, error->text, MODEL_ERROR_TEXT_MAX);
 	model_secrets_mask(&call->client->secrets, error->detail, MODEL_ERROR_DETAIL_MAX);
+	report_failure(call, error);
 	model_error_advise(error, &place);
 	call_end(call, error);
 }
@@ -139,6 +185,7 @@ void model_call_settle(struct model_call *call, const struct error *cause)
 		error.is_retryable = false; /* a new token was refused, too */
 		model_call_fail(call, &error);
 	} else if (outcome == MODEL_OUTCOME_repeat && call->tries <= call->client->provider->request_max_retries) {
+		report_failure(call, &error);
 		call->state = CALL_WAITING;
 		loop_timer_start(call->timer, (uint64_t)model_backoff_ms(call->tries, model_backoff_random()));
 	} else {
@@ -150,6 +197,7 @@ static bool on_http_head(int status, const struct http_head *head, void *self)
 {
 	struct model_call *call = self;
 	model_call_enter(call);
+	model_call_report_head(call, status);
 	model_exchange_head(&call->exchange, status, head);
 	return model_call_leave(call);
 }
@@ -203,8 +251,10 @@ void model_call_send(struct model_call *call)
 		.connect_timeout_ms = LIMIT_CONNECT_MS,
 	};
 	model_exchange_finish(&call->exchange);
-	model_exchange_init(&call->exchange, &call->request, &call->client->secrets, call->handler->on_event,
-	                    call->self);
+	bool is_watched = call->client->watch != NULL;
+	model_exchange_init(&call->exchange, &call->request, &call->client->secrets,
+	                    is_watched ? on_watched_event : call->handler->on_event, is_watched ? call : call->self);
+	call->reported_ms = is_watched ? clock_now_ms() : 0;
 	call->state = CALL_TRYING;
 	call->is_closed = false;
 	call->heard_at = uv_now(loop_uv(call->client->loop));
@@ -356,6 +406,7 @@ struct model_client *model_client_create(const struct model_client_options *opti
 	client->http = options->http;
 	client->accounts = options->accounts;
 	client->provider = options->provider;
+	client->watch = options->watch;
 	client->agent = (struct user_agent){
 		.originator = arena_str(&client->arena, options->agent.originator),
 		.version = arena_str(&client->arena, options->agent.version),

@@ -21,12 +21,32 @@ struct model_call;
 struct model_client;
 struct model_provider;
 
+/* An attempt to get a response, when its head or an error has come. */
+struct model_attempt {
+	const struct model_provider *provider;
+	unsigned number;    /* from 0 */
+	int status;         /* 0: no answer came */
+	struct str failure; /* for status 0 */
+	uint64_t duration_ms;
+};
+
+/* Observes the requests of a client; the durations are those since the last report. Its functions run before the
+ * handler of the call; they must not use the client. */
+struct model_watch {
+	void (*on_attempt)(const struct model_attempt *attempt, void *self);
+	void (*on_event)(const struct response_event *event, uint64_t duration_ms, void *self);
+	/* A response has begun and failed. Secrets are masked. */
+	void (*on_failure)(const struct model_error *error, uint64_t duration_ms, void *self);
+	void *self;
+};
+
 struct model_client_options {
 	struct loop *loop;
 	struct http_client *http; /* may be shared by several model clients */
 	const struct model_provider *provider;
-	struct user_agent agent;   /* copied */
-	struct accounts *accounts; /* supplies the tokens of a ChatGPT login or a command; may be shared */
+	struct user_agent agent;         /* copied */
+	struct accounts *accounts;       /* supplies the tokens of a ChatGPT login or a command; may be shared */
+	const struct model_watch *watch; /* borrowed; NULL: none */
 };
 
 struct model_client *model_client_create(const struct model_client_options *options);

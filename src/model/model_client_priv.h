@@ -20,6 +20,7 @@ struct model_client {
 	struct accounts *accounts;
 	char *account_id; /* the account of the first request, which all further ones must have; NULL: not known yet */
 	const struct model_provider *provider;
+	const struct model_watch *watch; /* or NULL */
 	struct user_agent agent;
 	struct str agent_header; /* STR_NONE until the first request */
 	struct arena arena;
@@ -56,7 +57,8 @@ struct model_call {
 	bool is_token_new;   /* the token was refreshed after a server had refused another */
 	bool is_refused;     /* a server has refused the token */
 	struct model_exchange exchange;
-	uint64_t heard_at; /* loop time of the last byte */
+	uint64_t heard_at;    /* loop time of the last byte */
+	uint64_t reported_ms; /* time of the last report to the watch */
 	struct loop_timer *timer;
 	bool is_on_socket;  /* the attempt uses the client's WebSocket */
 	bool avoids_socket; /* its handshake was refused */
@@ -75,6 +77,8 @@ struct model_call *model_call_start(struct model_client *client, const struct mo
 void model_call_enter(struct model_call *call);
 /* Returns false if the call has ended; it must not be accessed then. */
 bool model_call_leave(struct model_call *call);
+/* Reports the head of an answer to the watch. */
+void model_call_report_head(struct model_call *call, int status);
 /* Starts an attempt, whose token is known. */
 void model_call_send(struct model_call *call);
 /* Ends an attempt: delivers the outcome or schedules the next attempt. */

@@ -33,6 +33,7 @@ static void on_socket_sent(const struct http_head *head, void *self)
 	static const struct http_head none;
 	struct model_call *call = self;
 	model_call_enter(call);
+	model_call_report_head(call, MODEL_STATUS_SOCKET);
 	model_exchange_head(&call->exchange, MODEL_STATUS_SOCKET, head ? head : &none);
 	model_call_leave(call);
 }

@@ -39,6 +39,10 @@ struct response_event {
 	bool is_paused;                   /* for completed: the server wants to be asked to continue */
 };
 
+/* Returns the event's name in the Responses API, which all wires are reduced to; NULL: it is not an event of a stream.
+ */
+const char *model_stream_kind(enum response_event_type type);
+
 typedef void (*response_event_fn)(const struct response_event *event, void *self);
 
 enum model_stream_state { MODEL_STREAM_OPEN, MODEL_STREAM_COMPLETED, MODEL_STREAM_FAILED };

@@ -283,6 +283,11 @@ static const struct str types[] = {
 	[RESPONSE_rate_limits] = {"codex.rate_limits", sizeof("codex.rate_limits") - 1}, /* over WebSocket only */
 };
 
+const char *model_stream_kind(enum response_event_type type)
+{
+	return type < RESPONSE_rate_limits ? types[type].ptr : NULL;
+}
+
 static void emit_response(struct model_stream *stream, enum response_event_type type, const struct json *root)
 {
 	const struct json *response = json_get(root, "response");

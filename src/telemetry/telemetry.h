@@ -10,10 +10,13 @@
 
 struct config;
 struct http_client;
+struct model_watch;
 struct telemetry;
 
 /* NULL: [otel] names no collector. originator is borrowed. */
 struct telemetry *telemetry_create(const struct config *config, struct http_client *http, struct str originator);
+/* Returns what records the requests of a model client; it must not outlive telemetry. NULL if telemetry is. */
+const struct model_watch *telemetry_watcher(const struct telemetry *telemetry);
 /* Records an event. telemetry may be NULL. */
 void telemetry_event(struct telemetry *telemetry, const struct event *event);
 /* Sends what waits. NULL is fine. */

@@ -1,10 +1,11 @@
 // [otel]: log records for an OpenTelemetry collector.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import http from 'node:http';
 import test from 'node:test';
 
-import { codexExec, failed, makeHome, needs, reply, run, runCodex, say, startModel } from './lib/codex.mjs';
+import { FEW_RETRIES, codexExec, failed, httpError, makeHome, needs, reply, run, runCodex, say, startModel } from './lib/codex.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 
 const options = needs('exec');
@@ -55,11 +56,14 @@ test('a run sends its records by its end, without prompts, outputs and keys', op
 	assert.deepEqual([prompt.prompt, prompt.prompt_length], ['[REDACTED]', '18']);
 	const request = records.find(({ name }) => name === 'codex.api_request');
 	assert.deepEqual([request.success, request['http.response.status_code']], [true, '200']);
+	assert.deepEqual([request.attempt, request.endpoint], ['0', '/responses']);
 	assert.match(request.duration_ms, /^\d+$/);
+	const phase = records.find(({ name }) => name === 'codex.startup_phase');
+	assert.deepEqual([phase['startup.phase'], phase['startup.status']], ['thread_start_total', 'ready']);
 	const decision = records.find(({ name }) => name === 'codex.tool_decision');
 	assert.deepEqual([decision.tool_name, decision.decision, decision.source], ['exec_command', 'approved', 'config']);
 	const tool = records.find(({ name }) => name === 'codex.tool_result');
-	assert.deepEqual([tool.tool_name, tool.success, 'output' in tool], ['exec_command', false, false]);
+	assert.deepEqual([tool.tool_name, tool.success, 'output' in tool, 'arguments' in tool], ['exec_command', false, false, false]);
 	for (const record of records) {
 		assert.equal(record['event.name'], record.name);
 		assert.match(record['conversation.id'], /^[0-9a-f-]{36}$/);
@@ -84,7 +88,9 @@ test('log_user_prompt = true sends prompts and outputs', options, async (t) => {
 	await codexExec(t, await startModel(t, script), ['shown'], { config: exporter('log_user_prompt = true,') });
 	const records = recordsOf(received);
 	assert.equal(records.find(({ name }) => name === 'codex.user_prompt').prompt, 'shown');
-	assert.match(records.find(({ name }) => name === 'codex.tool_result').output, new RegExp(SECRET));
+	const result = records.find(({ name }) => name === 'codex.tool_result');
+	assert.match(result.output, new RegExp(SECRET));
+	assert.equal(JSON.parse(result.arguments).cmd, `echo ${SECRET}; false`);
 });
 
 test('nothing is sent by default, and a collector that fails changes nothing', options, async (t) => {
@@ -99,11 +105,49 @@ test('nothing is sent by default, and a collector that fails changes nothing', o
 	}
 });
 
-test('a failed request is a record', options, async (t) => {
+test('a failed response is an event of its stream', options, async (t) => {
 	const { received, exporter } = await startCollector(t);
 	const { code } = await codexExec(t, await startModel(t, [failed('invalid_prompt', 'no')]), ['hi'], { config: exporter() });
 	assert.equal(code, 1);
-	assert.equal(recordsOf(received).find(({ name }) => name === 'codex.api_request').success, false);
+	const records = recordsOf(received);
+	assert.equal(records.find(({ name }) => name === 'codex.api_request').success, true);
+	const failure = records.find((it) => it['event.kind'] === 'response.failed');
+	assert.deepEqual([failure.name, failure['error.message']], ['codex.sse_event', '[REDACTED]']);
+});
+
+test('each attempt is a record, with its status, its number and the endpoint without query parameters', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const model = await startModel(t, [httpError(503, { error: { message: 'private' } }), say('ok')]);
+	const provider = `query_params = { key = "${SECRET}" }\n`;
+	const home = makeHome(t, model, exporter());
+	fs.appendFileSync(`${home}/config.toml`, provider); // the provider is the last table of the file
+	assert.equal((await codexExec(t, model, ['hi'], { home })).code, 0);
+	const attempts = recordsOf(received).filter(({ name }) => name === 'codex.api_request');
+	assert.deepEqual(attempts.map((it) => [it.attempt, it['http.response.status_code'], it['error.message'], it.success, it.endpoint]),
+		[['0', '503', 'http 503', false, '/responses'], ['1', '200', undefined, true, '/responses']]);
+	assert.ok(!received.some(({ text }) => text.includes(SECRET) || text.includes('private')));
+});
+
+test('a server that cannot be reached is a record without a status', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const model = await startModel(t, [say('unused')]);
+	const home = makeHome(t, model, exporter());
+	await model.stop();
+	assert.equal((await codexExec(t, model, [...FEW_RETRIES, 'hi'], { home })).code, 1);
+	const attempts = recordsOf(received).filter(({ name }) => name === 'codex.api_request');
+	assert.ok(attempts.length >= 1);
+	assert.deepEqual([attempts[0].success, attempts[0]['error.message'], 'http.response.status_code' in attempts[0]], [false, '[REDACTED]', false]);
+});
+
+test('the events of a response are records, equal ones in a row one record', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	await codexExec(t, await startModel(t, [reply({ message: ['a', 'b', 'c'] })]), ['hi'], { config: exporter() });
+	const events = recordsOf(received).filter(({ name }) => name === 'codex.sse_event');
+	assert.deepEqual(events.map((it) => it['event.kind']), ['response.created', 'response.output_item.added', 'response.output_text.delta',
+		'response.output_item.done', 'response.completed', 'response.completed']);
+	assert.deepEqual(events.map((it) => it.count), [undefined, undefined, '3', undefined, undefined, undefined]);
+	assert.deepEqual(events.map((it) => 'duration_ms' in it), [true, true, true, true, true, false]);
+	assert.match(events.at(-1).input_token_count, /^\d+$/);
 });
 
 test('exporters that this version lacks are errors before the model is asked', options, async (t) => {

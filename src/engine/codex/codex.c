@@ -250,6 +250,7 @@ struct codex *codex_open(const struct codex_options *options)
 	mcp_wait_init(&codex->mcp_wait, &codex->env, on_resume_ready, codex);
 	codex_init_goal(codex);
 	codex->telemetry = telemetry_create(codex->env.config, codex->env.http, codex->env.originator);
+	codex->env.watch = telemetry_watcher(codex->telemetry);
 	rollout_stall_init(&codex->stall, loop, &stall_ops, codex);
 	sq_init(&codex->sq, loop, on_submissions, on_room, codex);
 	eq_init(&codex->eq, loop, on_events, codex);

@@ -16,6 +16,7 @@ struct accounts;
 struct http_client;
 struct loop;
 struct mcp_pool;
+struct model_watch;
 struct patch_plan;
 struct rollout_sink;
 struct session;
@@ -53,6 +54,7 @@ struct session_env {
 	struct http_client *http;
 	struct mcp_pool *mcp; /* the MCP servers of the process */
 	struct accounts *accounts;
+	const struct model_watch *watch;   /* of the model client; NULL: none */
 	struct environments *environments; /* machines on which commands can run */
 	struct config *config;
 	const struct skill_roots *skill_roots;

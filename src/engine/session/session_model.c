@@ -53,6 +53,7 @@ void session_model_open(struct session *session, struct model_provider *provider
 		.http = env->http,
 		.accounts = env->accounts,
 		.provider = session->provider,
+		.watch = env->watch,
 		.agent = {.originator = env->originator,
 	                  .version = STR(CODEX_VERSION),
 	                  .client = str_of(env->client),

@@ -1,0 +1,54 @@
+/* telemetry_priv.h — shared by telemetry.c (events, sending) and telemetry_model.c (requests of the model). */
+#ifndef TELEMETRY_TELEMETRY_PRIV_H
+#define TELEMETRY_TELEMETRY_PRIV_H
+
+#include "base/uuid.h"
+#include "base/vec.h"
+#include "config/otel.h"
+#include "model/model_client.h"
+#include "telemetry/otlp.h"
+#include "telemetry/telemetry.h"
+
+/* A call of the model whose end was not recorded yet. */
+struct telemetry_call {
+	char *id, *arguments;
+};
+
+struct telemetry {
+	struct http_client *http;
+	struct str originator;
+	struct otel settings;
+	struct buf records; /* JSON objects, comma-separated */
+	char session[UUID_TEXT_SIZE];
+	char *model;
+	char *servers;       /* names of the MCP servers */
+	const char *summary; /* detail of reasoning summaries */
+	int64_t total;       /* tokens of the session, as recorded last */
+	uint64_t dropped;    /* batches that were not sent */
+	uint64_t opened_ms;  /* when the session was opened */
+	VEC(char *) asked;   /* the calls that the user was asked about */
+	uint64_t started_ms; /* when the running task started; 0: its first output was recorded */
+	unsigned sends;      /* requests that have no answer */
+	bool is_closed;      /* waits for the last answer, then frees itself */
+	/* Used by telemetry_model.c. */
+	struct model_watch watch;
+	VEC(struct telemetry_call) calls; /* with log_user_prompt */
+	struct {
+		const char *kind; /* equal events in a row, which become one record */
+		int64_t count, duration_ms;
+	} run;
+};
+
+/* Begins a record with the attributes that all have; otlp_end ends it. */
+struct json_writer telemetry_begin(struct telemetry *t, const char *name);
+
+/* Defined in telemetry_model.c. */
+extern const struct model_watch telemetry_watch; /* without self */
+/* Records the events of the stream that were only counted so far. */
+void telemetry_end_run(struct telemetry *t);
+/* Returns the arguments of a call, until the next call or telemetry_forget_arguments; STR_NONE if they are not known.
+ */
+struct str telemetry_arguments(const struct telemetry *t, struct str call_id);
+void telemetry_forget_arguments(struct telemetry *t);
+
+#endif
