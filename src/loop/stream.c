@@ -1,7 +1,8 @@
 /* A queue of chunks: senders append to the last one. When the socket is full, the first chunk belongs to libuv until it
  * is written, and senders continue with the next one. Large bytes that are handed over form a chunk of their own and
- * are not copied. The first attempt is always a direct write, so a peer that keeps up costs one copy and one system
- * call per iteration of the loop.
+ * are not copied. The bytes of a source are made when their chunk is the first one, in the memory of a large chunk that
+ * was written before, if there is one. The first attempt is always a direct write, so a peer that keeps up costs one
+ * copy and one system call per iteration of the loop.
  *
  * A read buffer exists from on_alloc to on_read only, so an idle stream holds none. */
 #include "loop/stream.h"
@@ -15,7 +16,9 @@
 
 struct chunk {
 	struct buf bytes;
-	bool is_whole; /* the bytes were handed over: nothing is appended to this chunk */
+	bool is_whole;                /* the bytes were handed over: nothing is appended to this chunk */
+	struct stream_source *source; /* makes the bytes; NULL once they exist */
+	size_t promised;              /* counted as queued until then */
 };
 
 struct stream {
@@ -41,11 +44,18 @@ struct stream {
 	struct loop_timer *linger; /* active iff destroyed with STREAM_FLUSH and not yet flushed */
 };
 
+static void chunk_finish(struct chunk *chunk)
+{
+	if (chunk->source)
+		chunk->source->destroy(steal(chunk->source));
+	buf_finish(&chunk->bytes);
+}
+
 static void on_closed(uv_handle_t *handle)
 {
 	struct stream *stream = container_of(handle, struct stream, handle);
 	vec_for_each(it, &stream->chunks)
-		buf_finish(&it->bytes);
+		chunk_finish(it);
 	vec_finish(&stream->chunks);
 	free(stream);
 }
@@ -89,9 +99,25 @@ static void on_freed(void *self)
 	(void)self;
 }
 
+/* Gives the memory of a written chunk to the next one of that size whose bytes do not exist yet. */
+static bool pass_on(struct stream *stream, struct chunk *written)
+{
+	vec_for_each(it, &stream->chunks) {
+		if (!it->source || it->bytes.cap || written->bytes.cap / 2 > it->promised)
+			continue;
+		buf_clear(&written->bytes);
+		written->bytes.max = it->bytes.max;
+		it->bytes = written->bytes;
+		return true;
+	}
+	return false;
+}
+
 /* A large chunk is freed on a worker: returning hundreds of megabytes to the kernel takes tens of milliseconds. */
 static void free_chunk(struct stream *stream, struct chunk *chunk)
 {
+	if (chunk->bytes.cap > LIMIT_STREAM_FREE && pass_on(stream, chunk))
+		return;
 	if (chunk->bytes.cap > LIMIT_STREAM_FREE)
 		worker_run(stream->loop, on_free, on_freed, buf_take(&chunk->bytes));
 	else
@@ -124,11 +150,23 @@ static void write_rest(struct stream *stream, size_t sent)
 		stream->failure = status;
 }
 
+static void make_first(struct stream *stream)
+{
+	struct chunk *first = &stream->chunks.items[0];
+	if (!first->source)
+		return;
+	first->source->write(first->source, &first->bytes);
+	first->source->destroy(steal(first->source));
+	stream->queued += first->bytes.len;
+	stream->queued -= first->promised;
+}
+
 static bool write_first(struct stream *stream)
 {
+	make_first(stream);
 	const struct buf *first = &stream->chunks.items[0].bytes;
 	uv_buf_t all = uv_buf_init(first->data, (unsigned)first->len);
-	int sent = uv_try_write(&stream->uv, &all, 1);
+	int sent = first->len ? uv_try_write(&stream->uv, &all, 1) : 0;
 	if (sent == UV_EAGAIN)
 		sent = 0;
 	if (sent < 0)
@@ -316,22 +354,42 @@ bool stream_send(struct stream *stream, struct str bytes)
 	return send_queued(stream);
 }
 
-bool stream_send_owned(struct stream *stream, struct buf *bytes)
+/* Queues a chunk of its own; false if the stream has ended or has no room. */
+static bool push_whole(struct stream *stream, const struct chunk *chunk, size_t size)
 {
-	bool has_ended = !stream->events || stream->failure;
-	if (!has_ended && is_over(stream, bytes->len))
+	if (!stream->events || stream->failure)
+		return false;
+	if (is_over(stream, size)) {
 		stream->failure = UV_ENOBUFS;
-	if (has_ended || stream->failure || !bytes->len) {
-		buf_finish(bytes);
-		return has_ended || send_queued(stream);
+		return false;
 	}
 	if (!stream->queued && stream->chunks.count)
 		/* keep the memory for the next chunk */
 		buf_finish(&stream->chunks.items[--stream->chunks.count].bytes);
-	stream->queued += bytes->len;
-	vec_push(&stream->chunks, (struct chunk){*bytes, true});
-	buf_init(bytes, bytes->max);
-	return send_queued(stream);
+	stream->queued += size;
+	vec_push(&stream->chunks, *chunk);
+	return true;
+}
+
+bool stream_send_owned(struct stream *stream, struct buf *bytes)
+{
+	bool has_ended = !stream->events || stream->failure;
+	const struct chunk chunk = {.bytes = *bytes, .is_whole = true};
+	if (bytes->len && push_whole(stream, &chunk, bytes->len))
+		buf_init(bytes, bytes->max);
+	else
+		buf_finish(bytes);
+	return has_ended || send_queued(stream);
+}
+
+bool stream_send_later(struct stream *stream, struct stream_source *source, size_t size)
+{
+	bool has_ended = !stream->events || stream->failure;
+	struct chunk chunk = {.is_whole = true, .source = source, .promised = size};
+	buf_init(&chunk.bytes, LIMIT_STREAM_QUEUE_HARD);
+	if (!push_whole(stream, &chunk, size))
+		chunk_finish(&chunk);
+	return has_ended || send_queued(stream);
 }
 
 size_t stream_queued(const struct stream *stream)

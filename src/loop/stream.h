@@ -44,6 +44,17 @@ bool stream_send(struct stream *stream, struct str bytes);
 /* As stream_send, without a copy: takes the memory of bytes, which is empty afterwards. For large messages. */
 bool stream_send_owned(struct stream *stream, struct buf *bytes);
 
+/* Bytes that are made when the stream is about to write them, so that large ones do not wait in memory. Neither
+ * function may call the stream. */
+struct stream_source {
+	void (*write)(struct stream_source *source, struct buf *out); /* appends the bytes, or none */
+	void (*destroy)(struct stream_source *source);
+};
+
+/* As stream_send, for about size bytes (not 0) that do not exist yet. Takes ownership of source, which may outlive the
+ * owner of the stream (STREAM_FLUSH). Its write may run inside the call. */
+bool stream_send_later(struct stream *stream, struct stream_source *source, size_t size);
+
 /* Returns the bytes that wait to be sent. */
 size_t stream_queued(const struct stream *stream);
 

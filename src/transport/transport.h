@@ -16,6 +16,7 @@
 
 struct buf;
 struct error;
+struct stream_source;
 struct transport;
 
 struct transport_events {
@@ -32,6 +33,8 @@ struct transport_events {
 struct transport_kind {
 	bool (*send)(struct transport *transport, struct str frames);
 	bool (*send_large)(struct transport *transport, struct str head, struct buf *body, struct str tail);
+	/* NULL: the transport cannot send a frame whose length it does not know; the caller makes it and sends it */
+	bool (*send_later)(struct transport *transport, struct stream_source *frame, size_t size);
 	void (*pause)(struct transport *transport);
 	void (*resume)(struct transport *transport);
 	void (*destroy)(struct transport *transport, bool flush);
@@ -55,6 +58,18 @@ static inline bool transport_send(struct transport *transport, struct str frames
 static inline bool transport_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)
 {
 	return transport->kind->send_large(transport, head, body, tail);
+}
+
+/* True if the transport can send frames that are made later. Then transport_send_later sends one frame, with its final
+ * newline, of about size bytes, and makes it when it is about to be written (stream_send_later). */
+static inline bool transport_sends_later(const struct transport *transport)
+{
+	return transport->kind->send_later != NULL;
+}
+
+static inline bool transport_send_later(struct transport *transport, struct stream_source *frame, size_t size)
+{
+	return transport->kind->send_later(transport, frame, size);
 }
 
 /* Delivers no frame until transport_resume, not even one that was received already. May be called in on_frame. */

@@ -178,6 +178,18 @@ static bool stdio_send_large(struct transport *transport, struct str head, struc
 	return stdio_send(transport, tail);
 }
 
+static bool stdio_send_later(struct transport *transport, struct stream_source *frame, size_t size)
+{
+	const struct stdio *stdio = stdio_of(transport);
+	if (stdio->out)
+		return stream_send_later(stdio->out, frame, size);
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
+	frame->write(frame, &out);
+	frame->destroy(frame);
+	return stdio_send(transport, buf_str(&out));
+}
+
 static void on_out_writable(void *self)
 {
 	struct stdio *stdio = self;
@@ -201,6 +213,7 @@ static void stdio_destroy(struct transport *transport, bool flush)
 static const struct transport_kind stdio_kind = {
 	.send = stdio_send,
 	.send_large = stdio_send_large,
+	.send_later = stdio_send_later,
 	.pause = stdio_pause,
 	.resume = stdio_resume,
 	.destroy = stdio_destroy,

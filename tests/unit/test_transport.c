@@ -13,6 +13,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "loop/stream.h"
 #include "transport/transport_listen.h"
 #include "transport/transport_stdio.h"
 #include "transport/unix_socket.h"
@@ -260,6 +261,117 @@ static void a_large_frame_is_flushed_at_the_end(void **state)
 	assert_int_equal(f->received, f->sent);
 }
 
+struct late {
+	struct stream_source source;
+	size_t first, count; /* frames */
+	int made, destroyed;
+	const char *memory; /* of the buffer, before anything was written into it */
+};
+
+static void late_write(struct stream_source *source, struct buf *out)
+{
+	struct late *late = container_of(source, struct late, source);
+	late->made++;
+	late->memory = out->data;
+	assert_int_equal(out->len, 0);
+	for (size_t i = 0; i < late->count; i++)
+		buf_printf(out, "%*zu\n", FRAME_SIZE - 1, late->first + i);
+}
+
+static void late_destroy(struct stream_source *source)
+{
+	container_of(source, struct late, source)->destroyed++;
+}
+
+static void send_late(struct fixture *f, struct late *late, size_t frames)
+{
+	*late = (struct late){.source = {late_write, late_destroy}, .first = f->sent, .count = frames};
+	f->sent += frames;
+	assert_true(transport_sends_later(f->transport));
+	transport_send_later(f->transport, &late->source, frames ? frames * FRAME_SIZE : 1);
+}
+
+static void receive_all(struct fixture *f)
+{
+	auto_buf struct buf bytes;
+	buf_init(&bytes, 1 * MIB);
+	for (int i = 0; i < 20000 && f->received < f->sent; i++) {
+		receive(f, &bytes);
+		turn(f);
+	}
+	assert_int_equal(f->received, f->sent);
+}
+
+static void a_late_frame_is_made_when_the_peer_has_read_what_came_before(void **state)
+{
+	struct fixture *f = *state;
+	struct late late, none;
+	send_large(f, 8 * KIB);
+	send_late(f, &none, 0);
+	send_late(f, &late, 4 * KIB);
+	send_frame(f);
+	turn(f);
+	assert_int_equal(late.made, 0);
+	receive_all(f);
+	turn(f);
+	assert_int_equal(late.made, 1);
+	assert_int_equal(late.destroyed, 1);
+	assert_int_equal(none.made, 1);
+	assert_int_equal(none.destroyed, 1);
+	assert_int_equal(f->drained, 1); /* what was promised is not counted any more */
+	send_late(f, &late, 1);
+	assert_int_equal(late.made, 0);
+	receive_all(f);
+	assert_int_equal(late.destroyed, 1);
+}
+
+static void a_late_frame_uses_the_memory_of_the_frame_before(void **state)
+{
+	struct fixture *f = *state;
+	struct late small, late;
+	struct buf body;
+	buf_init(&body, 64 * MIB);
+	for (size_t i = 0; i < 8 * KIB; i++)
+		append_frame(f, &body);
+	const char *memory = body.data;
+	transport_send_large(f->transport, STR(""), &body, STR(""));
+	send_frame(f);
+	send_late(f, &small, 1);
+	send_late(f, &late, 8 * KIB);
+	receive_all(f);
+	assert_ptr_equal(late.memory, memory);
+	assert_null(small.memory); /* which it would keep until it is written */
+}
+
+static void a_late_frame_is_flushed_or_destroyed_at_the_end(void **state)
+{
+	struct fixture *f = *state;
+	struct late late, lost;
+	send_large(f, 8 * KIB);
+	send_late(f, &late, 8 * KIB);
+	transport_destroy(steal(f->transport), true);
+	assert_int_equal(late.made, 0);
+	receive_all(f);
+	assert_int_equal(late.destroyed, 1);
+	turn(f);
+
+	struct error err;
+	int ends[2];
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends), 0);
+	f->transport = transport_stdio_create(f->loop, ends[0], dup(ends[0]), &events, f, &err);
+	assert_non_null(f->transport);
+	send_large(f, 8 * KIB);
+	send_late(f, &lost, 1);
+	close(ends[1]);
+	for (int i = 0; i < 10 && !f->ended; i++)
+		turn(f);
+	assert_int_equal(f->ended, 1);
+	transport_destroy(steal(f->transport), false);
+	turn(f);
+	assert_int_equal(lost.made, 0);
+	assert_int_equal(lost.destroyed, 1);
+}
+
 static void more_than_the_hard_limit_ends_the_connection(void **state)
 {
 	struct fixture *f = *state;
@@ -475,6 +587,10 @@ int main(void)
 		cmocka_unit_test_setup_teardown(queued_output_is_flushed_at_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(large_frames_keep_their_place, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_large_frame_is_flushed_at_the_end, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_late_frame_is_made_when_the_peer_has_read_what_came_before, setup,
+	                                        teardown),
+		cmocka_unit_test_setup_teardown(a_late_frame_uses_the_memory_of_the_frame_before, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_late_frame_is_flushed_or_destroyed_at_the_end, setup, teardown),
 		cmocka_unit_test_setup_teardown(more_than_the_hard_limit_ends_the_connection, setup, teardown),
 		cmocka_unit_test_setup_teardown(only_a_dead_socket_makes_room_for_a_listener, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_full_listener_is_waited_for_up_to_a_limit, setup, teardown),

@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "loop/stream.h"
 #include "transport/pending_clients.h"
 
 /* ---- flow ---- */
@@ -89,6 +90,26 @@ void connection_send_buf(struct connection *connection, struct buf *frame)
 	}
 	buf_truncate(frame, frame->len - 1); /* the newline */
 	connection_send_large(connection, STR(""), frame, STR("\n"));
+}
+
+static void send_now(struct connection *connection, struct stream_source *frame)
+{
+	auto_buf struct buf out;
+	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
+	frame->write(frame, &out);
+	frame->destroy(frame);
+	if (out.len)
+		connection_send_buf(connection, &out);
+}
+
+void connection_send_later(struct connection *connection, struct stream_source *frame, size_t size)
+{
+	if (!connection->transport)
+		frame->destroy(frame);
+	else if (!transport_sends_later(connection->transport))
+		send_now(connection, frame);
+	else if (!transport_send_later(connection->transport, frame, size))
+		become_slow(connection);
 }
 
 bool connection_wants(const struct connection *connection, enum app_notification_tag tag)

@@ -2,7 +2,8 @@
  * (rpc_ask.h).
  *
  * A notification is encoded only when the first client that receives it is found, because most have no recipient. The
- * last one takes the memory of a large one. */
+ * last one takes the memory of a large one. A late frame is encoded by the stream that writes it, which may outlive the
+ * server's connection. */
 #include "app_server/rpc/server.h"
 
 #include <stdlib.h>
@@ -12,6 +13,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "loop/stream.h"
 
 static struct str *copy_texts(const struct str *texts, size_t count)
 {
@@ -120,6 +122,55 @@ void app_server_notify_if(struct app_server *server, enum app_notification_tag t
 	if (last)
 		connection_send_buf(last, &server->out);
 	buf_reuse(&server->out);
+}
+
+/* ---- notifications that are encoded when they are written ---- */
+
+struct late_frame {
+	struct stream_source source;
+	size_t refs; /* one for each stream that has not written it yet */
+	const struct app_notification *type;
+	const void *params; /* in the arena */
+	int64_t now_ms;
+	struct arena arena;
+};
+
+static void late_frame_write(struct stream_source *source, struct buf *out)
+{
+	const struct late_frame *frame = container_of(source, struct late_frame, source);
+	if (!rpc_write_notification(out, frame->type, frame->params, frame->now_ms))
+		buf_clear(out);
+}
+
+static void late_frame_unref(struct stream_source *source)
+{
+	struct late_frame *frame = container_of(source, struct late_frame, source);
+	if (--frame->refs)
+		return;
+	arena_finish(&frame->arena);
+	free(frame);
+}
+
+void app_server_notify_later(struct app_server *server, enum app_notification_tag tag, const void *params,
+                             struct arena *arena, size_t size, client_filter_fn filter, const void *self)
+{
+	struct connection *it;
+	struct late_frame *frame = xnew(struct late_frame);
+	*frame = (struct late_frame){
+		.source = {late_frame_write, late_frame_unref},
+		.refs = 1,
+		.type = &app_notifications[tag],
+		.params = params,
+		.now_ms = clock_unix_ms(),
+	};
+	arena_adopt(&frame->arena, arena);
+	list_for_each(it, &server->connections, link) {
+		if (!connection_wants(it, tag) || (filter && !filter(it, self)))
+			continue;
+		frame->refs++;
+		connection_send_later(it, &frame->source, size);
+	}
+	late_frame_unref(&frame->source);
 }
 
 void app_server_notify(struct app_server *server, enum app_notification_tag tag, const void *params)

@@ -219,6 +219,12 @@ void thread_notify(struct thread *thread, enum app_notification_tag tag, const v
 	app_server_notify_if(thread->server, tag, params, is_for_all ? NULL : is_subscriber, thread);
 }
 
+void thread_notify_later(struct thread *thread, enum app_notification_tag tag, const void *params, struct arena *arena,
+                         size_t size)
+{
+	app_server_notify_later(thread->server, tag, params, arena, size, is_subscriber, thread);
+}
+
 static bool wants_outcomes(const struct connection *connection, const void *self)
 {
 	return is_subscriber(connection, self) &&

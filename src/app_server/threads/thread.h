@@ -142,6 +142,9 @@ void thread_set_note(struct thread *thread, const struct thread_note *note);
 bool thread_has_subscriber(const struct thread *thread, const struct connection *connection);
 /* Sends the notification to the audience of its row: the subscribers, or all clients. */
 void thread_notify(struct thread *thread, enum app_notification_tag tag, const void *params);
+/* As thread_notify, for a large notification to subscribers (app_server_notify_later). */
+void thread_notify_later(struct thread *thread, enum app_notification_tag tag, const void *params, struct arena *arena,
+                         size_t size);
 /* Sends turn/failed or turn/cancelled to subscribers that have asked for outcomes. */
 void thread_notify_outcome(struct thread *thread, enum app_notification_tag tag, const void *params);
 void thread_notify_status(struct thread *thread);

@@ -9,6 +9,7 @@
 #include "app_server/threads/thread_ask.h"
 #include "app_server/threads/thread_items.h"
 #include "base/clock.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
 
@@ -115,26 +116,45 @@ static void notify_outcome(struct thread *thread, enum app_turn_status status, s
 		thread_notify_outcome(thread, NOTIFY_turn_cancelled, &cancelled);
 }
 
-static void notify_end(const struct thread_turn *turn, enum app_turn_status status)
+static void add_message(struct thread_turn *turn, struct app_turn *view)
+{
+	view->items = arena_new(&turn->last_arena, struct app_thread_item);
+	*view->items = (struct app_thread_item){app_thread_item_agent_message, .agent_message = turn->last_message};
+	view->items_count = 1;
+	view->items_view = app_turn_items_view_summary;
+}
+
+/* The client has read item/completed before a large message is encoded again here. */
+static void notify_completed(struct thread_turn *turn, struct app_turn *view, bool has_message)
+{
+	struct thread *thread = turn->thread;
+	struct app_turn_completed_notification event = {str_of(thread->id), view}, *late;
+	size_t size = has_message ? turn->last_message->text.len : 0;
+	if (size >= LIMIT_SHARED_TEXT) {
+		late = arena_new(&turn->last_arena, struct app_turn_completed_notification);
+		record_copy(&record_app_turn_completed_notification, &event, &turn->last_arena, late);
+		add_message(turn, late->turn);
+		thread_notify_later(thread, NOTIFY_turn_completed, late, &turn->last_arena, size);
+		return;
+	}
+	if (has_message)
+		add_message(turn, view);
+	thread_notify(thread, NOTIFY_turn_completed, &event);
+}
+
+static void notify_end(struct thread_turn *turn, enum app_turn_status status)
 {
 	struct app_turn view;
 	struct thread *thread = turn->thread;
 	int64_t now_ms = clock_unix_ms();
-	struct app_thread_item last = {.tag = app_thread_item_agent_message, .agent_message = turn->last_message};
 	thread_turn_view(turn, &view);
 	view.status = status;
 	view.error = (struct app_turn_error *)(uintptr_t)turn->error;
 	view.has_completed_at = view.has_duration_ms = true;
 	view.completed_at = now_ms / 1000;
 	view.duration_ms = turn->is_started ? now_ms - turn->started_at_ms : 0;
-	if (turn->last_message && status == app_turn_status_completed) {
-		view.items = &last;
-		view.items_count = 1;
-		view.items_view = app_turn_items_view_summary;
-	}
 	notify_outcome(thread, status, &view);
-	struct app_turn_completed_notification event = {str_of(thread->id), &view};
-	thread_notify(thread, NOTIFY_turn_completed, &event);
+	notify_completed(turn, &view, turn->last_message && status == app_turn_status_completed);
 }
 
 void thread_turn_end(struct thread_turn *turn, enum app_turn_status status)
