@@ -7,6 +7,8 @@ import test from 'node:test';
 
 import { forever, makeHome, needs, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { startIssuer } from './lib/issuer.mjs';
+import { until } from './lib/nest.mjs';
+import { providerHome, startProvider } from './lib/provider.mjs';
 import { answer, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -120,4 +122,32 @@ test('notifications: only without the focus, of the kinds that are wanted, witho
 	assert.equal(bells(), before);
 	assert.doesNotMatch(other.raw(), /\x1b\]9;/);
 	await leave(other);
+});
+
+test('no connection before the first key, one from it on, which the first request uses', options, async (t) => {
+	const server = await startProvider(t), home = providerHome(t, `base_url = "${server.url}/v1"`);
+	const term = await startReady(t, null, [], { home });
+	term.type('\x1b[I\x1b]11;rgb:ffff/ffff/ffff\x1b\\'); // the terminal's own words are no keys
+	term.resize(24, 70);
+	await term.until(/^›$/m);
+	assert.equal(server.connections.length, 0);
+	term.type('h');
+	await until(() => server.connections.length === 1);
+	assert.equal(server.requests.length, 0);
+	term.type('ello');
+	await term.until(/^› hello$/m);
+	term.type('\r');
+	await term.until(/• Hello\./);
+	await idle(term);
+	assert.deepEqual(server.requests.map((request) => request.socket), [0]);
+	await leave(term);
+});
+
+test('a prompt on the command line has its connection at once', options, async (t) => {
+	const server = await startProvider(t), home = providerHome(t, `base_url = "${server.url}/v1"`);
+	const term = await startReady(t, null, ['hello'], { home });
+	await term.until(/• Hello\./);
+	await idle(term);
+	assert.equal(server.connections[0].requestsBefore, 0);
+	await leave(term);
 });

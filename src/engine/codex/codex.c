@@ -216,6 +216,7 @@ static struct session_env env_of(struct codex *codex, const struct codex_options
 		.reads_record = options->reads_record,
 		.is_unattended = options->is_unattended,
 		.serves_tools = options->serves_tools,
+		.is_unhurried = options->is_unhurried,
 		.is_cleared = options->is_cleared,
 		.runs_unasked = options->runs_unasked,
 	};

@@ -6,7 +6,9 @@
 #include "config/config_env.h"
 #include "engine/codex/codex.h"
 #include "engine/codex/codex_data.h"
+#include "engine/session/session.h"
 #include "mcp/mcp_pool.h"
+#include "model/model_client.h"
 #include "net/http_client.h"
 #include "remote/environments.h"
 
@@ -76,6 +78,13 @@ const char *services_originator(const struct services *services)
 void services_preload(struct services *services)
 {
 	http_client_preload(services->http);
+}
+
+void codex_expect_request(struct codex *codex)
+{
+	services_preload(codex->services);
+	if (codex->session)
+		model_client_preconnect(codex->session->model, true);
 }
 
 struct environments *services_environments(const struct services *services)

@@ -72,6 +72,7 @@ struct session_env {
 	bool reads_record;                   /* session_configured has no initial_messages */
 	bool is_unattended;                  /* no user can answer, and the model is informed of it */
 	bool serves_tools;                   /* the client carries out calls of its dynamic tools */
+	bool is_unhurried;                   /* no request is likely before the user acts */
 	bool is_cleared;                     /* the session follows another that the user has cleared */
 	bool runs_unasked;                   /* input without items and goals start turns */
 };

@@ -60,7 +60,8 @@ void session_model_open(struct session *session, struct model_provider *provider
 	                  .client_version = str_of(env->client_version)},
 	};
 	session->model = model_client_create(&options);
-	model_client_preconnect(session->model, !session->resumed); /* clients resume sessions to show them, too */
+	/* Clients resume sessions to show them, too. */
+	model_client_preconnect(session->model, !session->resumed && !env->is_unhurried);
 }
 
 struct session_kin session_kin(const struct session *session)

@@ -318,7 +318,7 @@ static unsigned contexts_of(const struct tui *tui, const struct term_key *key)
 static void preload(struct tui *tui)
 {
 	if (!tui->is_preloaded && tui->is_configured && tui->codex)
-		services_preload(tui->services);
+		codex_expect_request(tui->codex);
 	tui->is_preloaded |= tui->is_configured;
 }
 

@@ -68,6 +68,7 @@ void tui_restart_open(struct tui *tui)
 		.ephemeral = tui->options.run.ephemeral,
 		.mutes_output = true,
 		.begins_once_allowed = true,
+		.is_unhurried = !tui->options.run.prompt,
 		.is_cleared = tui->is_cleared,
 		.is_interactive = true,
 		.reads_record = true,
