@@ -6,6 +6,7 @@ import test from 'node:test';
 import { forever, needs, reply, say, startModel } from './lib/codex.mjs';
 import { until } from './lib/nest.mjs';
 import { enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+import { SIZES, startWalk } from './lib/walk.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 const escaped = (text) => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
@@ -31,20 +32,18 @@ const EDITS = [
 	['Up', '\x0asecond\x1b[A', 'one tw|o three\n  second'], ['Down', '\x0asecond\x1b[A\x1b[B', 'one two three\n  second|'],
 ];
 
-test('each editing key does what the table says', options, async (t) => {
+test('each editing key does what the table says, at three sizes', { ...options, timeout: 180_000 }, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
-	const term = await startReady(t, model);
-	for (const [name, keys, wanted] of EDITS) {
-		term.type('one two three');
-		await term.until(/^› one two three$/m);
-		term.type(keys);
-		term.type('|');
-		await term.until(new RegExp(`^› ${escaped(wanted.trimEnd())}\n\n`, 'm')).catch((err) => assert.fail(`${name}: ${err.message}`));
-		term.type('\x03');
-		await term.until(/^›$/m);
+	for (const size of SIZES) {
+		const walk = await startWalk(t, model, size);
+		for (const [name, keys, wanted] of EDITS) {
+			await walk.keys(name, 'one two three', /^› one two three$/m);
+			await walk.keys(name, [keys, '|'], new RegExp(`^› ${escaped(wanted.trimEnd())}\n`, 'm'));
+			await walk.keys(name, '\x03', /^›$/m);
+		}
+		walk.type('\x04'); // on an empty composer Ctrl-D ends
+		assert.deepEqual(await walk.done, { status: 0, restored: true });
 	}
-	term.type('\x04'); // on an empty composer Ctrl-D ends
-	assert.deepEqual(await term.done, { status: 0, restored: true });
 	assert.equal(model.requests().length, 0);
 });
 

@@ -5,6 +5,8 @@ import fs from 'node:fs';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import * as walk from './lib/walk_rows.mjs';
+
 const read = (name) => fs.readFileSync(fileURLToPath(new URL(name, import.meta.url)), 'utf8');
 
 /** The first cell of a row, as docs/tui.md has it, and the beginning of a test's name. */
@@ -75,4 +77,12 @@ test('each command has a test, and each one that is listed is in docs/tui.md', (
 	const docs = read('../../docs/tui.md');
 	verify(rows.map(([, name]) => name), COMMANDS);
 	for (const [, name, doc] of rows.filter(([, , text]) => text !== 'NULL')) assert.match(docs, new RegExp(`\`/${name}[ \`]`), doc);
+});
+
+test('each row of the keys and each command is a step of the walk at three sizes', () => {
+	const keys = [...Object.keys(walk.KEYS), ...Object.keys(walk.TURN_KEYS), ...walk.APART];
+	assert.deepEqual(Object.keys(KEYS).filter((row) => !keys.includes(row)), []);
+	assert.deepEqual(keys.filter((row) => !KEYS[row]), []);
+	const lines = walk.COMMANDS.map(([line]) => line.split(' ')[0].slice(1)).concat('quit', 'exit');
+	assert.deepEqual(Object.keys(COMMANDS).filter((name) => !lines.includes(name)), []);
 });
