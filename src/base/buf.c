@@ -8,6 +8,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 
+extern void buf_init(struct buf *buf, size_t max);
+extern struct str buf_str(const struct buf *buf);
+
 void buf_finish(struct buf *buf)
 {
 	free(buf->data);

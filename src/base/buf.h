@@ -21,10 +21,14 @@ struct buf {
 };
 
 /* max: the largest number of bytes that the buf may hold. */
-static inline void buf_init(struct buf *buf, size_t max)
+#ifdef CODEX_SMALL /* as in base/str.h */
+void buf_init(struct buf *buf, size_t max);
+#else
+inline void buf_init(struct buf *buf, size_t max)
 {
 	*buf = (struct buf){.max = max};
 }
+#endif
 
 void buf_finish(struct buf *buf); /* frees the memory; buf_init may be called again */
 #define auto_buf __attribute__((cleanup(buf_finish)))
@@ -49,7 +53,7 @@ void buf_reuse(struct buf *buf);
 /* Returns the bytes as an owned NUL-terminated string (never NULL) and empties the buf. */
 char *buf_take(struct buf *buf);
 
-static inline struct str buf_str(const struct buf *buf)
+inline struct str buf_str(const struct buf *buf)
 {
 	return str_n(buf->data ? buf->data : "", buf->len);
 }

@@ -7,6 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
+void mem_close_slot(const int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
 static _Noreturn void mem_exhausted(void)
 {
 	static const char text[] = "codex: out of memory\n";
@@ -37,6 +43,20 @@ void *xrealloc(void *old, size_t size)
 	if (!ptr)
 		mem_exhausted();
 	return ptr;
+}
+
+void mem_items_grow(void *vec, size_t size)
+{
+	struct mem_items *grown = vec;
+	grown->cap = grown->cap ? grown->cap * 2 : 8;
+	grown->items = xrealloc(grown->items, grown->cap * size);
+}
+
+void mem_items_finish(void *vec)
+{
+	struct mem_items *ended = vec;
+	free(ended->items);
+	*ended = (struct mem_items){0};
 }
 
 char *xstrndup(const char *text, size_t len)

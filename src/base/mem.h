@@ -24,14 +24,28 @@ static inline void mem_free_slot(void *slot)
 	free(*(void **)slot);
 }
 
-static inline void mem_close_slot(const int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-}
+void mem_close_slot(const int *fd);
 
 #define auto_free __attribute__((cleanup(mem_free_slot)))
 #define auto_close __attribute__((cleanup(mem_close_slot)))
+
+/* The members of a growing array; base/vec.h gives it a type. */
+struct mem_items {
+	void *items;
+	size_t count;
+	size_t cap;
+};
+
+/* Doubles the room for items, each of `size` bytes. vec: a struct mem_items, or one with a typed pointer. */
+void mem_items_grow(void *vec, size_t size);
+void mem_items_finish(void *vec);
+
+#define mem_items_reserve(vec)                                                \
+	do {                                                                  \
+		if ((vec)->count == (vec)->cap)                               \
+			mem_items_grow(&(vec)->items, sizeof(*(vec)->items)); \
+	} while (0)
+#define mem_items_release(vec) mem_items_finish(&(vec)->items)
 
 /* Moves the value out of a local, so that its cleanup is a no-op. */
 #define steal(ptr)                          \

@@ -8,6 +8,12 @@
 
 #include "base/mem.h"
 
+extern struct str str_of(const char *text);
+extern struct str str_n(const char *ptr, size_t len);
+extern bool str_eq(struct str a, struct str b);
+extern bool str_is(struct str a, const char *text);
+extern struct str str_skip(struct str s, size_t count);
+
 bool str_has_prefix(struct str s, const char *prefix)
 {
 	size_t len = strlen(prefix);

@@ -19,27 +19,33 @@ struct str {
 /* For printf: "%.*s", STR_ARG(s) */
 #define STR_ARG(s) (int)((s).len > 65535 ? 65535 : (s).len), ((s).ptr ? (s).ptr : "")
 
-static inline struct str str_of(const char *text)
+inline struct str str_of(const char *text)
 {
 	return (struct str){text, text ? strlen(text) : 0};
 }
 
-static inline struct str str_n(const char *ptr, size_t len)
+inline struct str str_n(const char *ptr, size_t len)
 {
 	return (struct str){ptr, len};
 }
 
-static inline bool str_eq(struct str a, struct str b)
+/* Hot files contain the small functions; files that are compiled for size call them. */
+#ifdef CODEX_SMALL
+bool str_eq(struct str a, struct str b);
+bool str_is(struct str a, const char *text);
+#else
+inline bool str_eq(struct str a, struct str b)
 {
 	return a.len == b.len && (a.len == 0 || memcmp(a.ptr, b.ptr, a.len) == 0);
 }
 
-static inline bool str_is(struct str a, const char *text)
+inline bool str_is(struct str a, const char *text)
 {
 	return str_eq(a, str_of(text));
 }
+#endif
 
-static inline struct str str_skip(struct str s, size_t count)
+inline struct str str_skip(struct str s, size_t count)
 {
 	return count > 0 ? str_n(s.ptr + count, s.len - count) : s; /* NULL + 0 is undefined */
 }

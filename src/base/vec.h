@@ -14,21 +14,13 @@
 		size_t cap;   \
 	}
 
-#define vec_push(vec, ...)                                                                         \
-	do {                                                                                       \
-		if ((vec)->count == (vec)->cap) {                                                  \
-			(vec)->cap = (vec)->cap ? (vec)->cap * 2 : 8;                              \
-			(vec)->items = xrealloc((vec)->items, (vec)->cap * sizeof(*(vec)->items)); \
-		}                                                                                  \
-		(vec)->items[(vec)->count++] = (__VA_ARGS__);                                      \
+#define vec_push(vec, ...)                                    \
+	do {                                                  \
+		mem_items_reserve(vec);                       \
+		(vec)->items[(vec)->count++] = (__VA_ARGS__); \
 	} while (0)
 
-#define vec_finish(vec)                        \
-	do {                                   \
-		free((vec)->items);            \
-		(vec)->items = NULL;           \
-		(vec)->count = (vec)->cap = 0; \
-	} while (0)
+#define vec_finish(vec) mem_items_release(vec)
 
 /* Iterates over the items. `it &&` avoids arithmetic on the NULL of an empty vec. */
 #define vec_for_each(it, vec) \

@@ -37,10 +37,10 @@ static const union field_word *leaf_fields(void)
 }
 
 enum { TREE_WORDS = 9 };
-static const struct record record_leaf = {LEAF_TEXT, {leaf_fields}, sizeof(struct leaf), 1, RECORD_CAMEL, false};
+static const struct record record_leaf = {LEAF_TEXT, {leaf_fields}, sizeof(struct leaf), 1, RECORD_CAMEL, false, true};
 static const union field_word *tree_fields(void);
-static const struct record record_tree = {TREE_TEXT,  {tree_fields}, sizeof(struct tree),
-                                          TREE_WORDS, RECORD_CAMEL,  false};
+static const struct record record_tree = {TREE_TEXT, {tree_fields}, sizeof(struct tree), TREE_WORDS, RECORD_CAMEL,
+                                          false,     true};
 
 static const union field_word *tree_fields(void)
 {
@@ -112,8 +112,8 @@ static void a_record_has_required_and_nullable_fields(void **state)
 static void a_record_without_rows_says_so(void **state)
 {
 	(void)state;
-	static const struct record empty = {"app_empty\0", {NULL}, 1, 0, RECORD_CAMEL, false};
-	static const struct record open = {"app_open\0", {NULL}, sizeof(struct str), 0, RECORD_CAMEL, true};
+	static const struct record empty = {"app_empty\0", {NULL}, 1, 0, RECORD_CAMEL, false, true};
+	static const struct record open = {"app_open\0", {NULL}, sizeof(struct str), 0, RECORD_CAMEL, true, true};
 	check_schema(TYPE_record, &empty, true, "{\"type\":\"object\"}");
 	check_schema(TYPE_record, &open, true, "{\"type\":\"object\",\"additionalProperties\":true}");
 }

@@ -96,6 +96,11 @@ struct toml *toml_find(const struct toml *table, struct str key)
 	return table->index->slots[at];
 }
 
+struct toml *toml_get(const struct toml *table, const char *key)
+{
+	return toml_find(table, str_of(key));
+}
+
 void toml_append(struct toml *array, struct toml *node)
 {
 	node->depth = array->depth + 1;

@@ -83,10 +83,7 @@ must_check struct toml *toml_parse_key(struct arena *arena, struct str key, stru
 
 /* Returns a member of the table; NULL if it does not exist, or table is NULL or not a table. */
 struct toml *toml_find(const struct toml *table, struct str key);
-static inline struct toml *toml_get(const struct toml *table, const char *key)
-{
-	return toml_find(table, str_of(key));
-}
+struct toml *toml_get(const struct toml *table, const char *key);
 static inline bool toml_is(const struct toml *node, enum toml_kind kind)
 {
 	return node && node->kind == kind;

@@ -99,7 +99,8 @@ enum record_family {
 };
 
 struct record {
-	/* followed, after its NUL, by the documentation: record_doc; then by name and documentation of each field */
+	/* followed, after its NUL, by the documentation: record_doc; then by name and documentation of each field; all
+	 * documentation is absent without has_docs */
 	const char *name;
 	union {
 		const union field_word *(*fields)(void); /* if there are words */
@@ -108,7 +109,8 @@ struct record {
 	uint16_t size;
 	uint16_t word_count; /* 0: the record has no fields */
 	enum record_family family : 8;
-	bool is_open; /* the struct is a single struct str: any object, as text */
+	bool is_open;  /* the struct is a single struct str: any object, as text */
+	bool has_docs; /* the rows of the record have documentation in the program */
 };
 
 /* Returns the first field, or NULL for a record without fields, or no record. */
@@ -134,7 +136,7 @@ static inline const struct field *field_next(const struct field *field)
 
 static inline const char *record_doc(const struct record *record)
 {
-	return record->name + strlen(record->name) + 1;
+	return record->has_docs ? record->name + strlen(record->name) + 1 : "";
 }
 
 static inline const char *field_name(const struct record *record, const struct field *field)
@@ -145,7 +147,7 @@ static inline const char *field_name(const struct record *record, const struct f
 static inline const char *field_doc(const struct record *record, const struct field *field)
 {
 	const char *name = field_name(record, field);
-	return name + strlen(name) + 1;
+	return record->has_docs ? name + strlen(name) + 1 : "";
 }
 
 /* Returns the union that is published in place of an open record, or NULL. */

@@ -30,7 +30,10 @@
 #define SHOWN_TYPE_unions(t) union_##t
 #define SHOWN_TYPE_union_map(t) union_##t
 #ifndef RECORD_DOC
-#define RECORD_DOC(doc) doc
+#define RECORD_DOC(doc) doc "\0"
+#endif
+#ifndef HAS_DOC
+#define HAS_DOC (sizeof("" RECORD_DOC("")) > 1)
 #endif
 #ifndef RECORD_FAMILY
 #define RECORD_FAMILY RECORD_SNAKE
@@ -47,7 +50,7 @@
 		return words;                                         \
 	}                                                             \
 	const struct record record_##name = {name##_text, {name##_fields}, sizeof(struct name), \
-	                                     sizeof(struct name##_words), RECORD_FAMILY, false};
+	                                     sizeof(struct name##_words), RECORD_FAMILY, false, HAS_DOC};
 #define AT(f) offsetof(Self, f)
 #define HAS_KEYS(f) .is_map = AT(f) - AT(f##_keys) == sizeof(struct str *)
 #define FIELD(f, kind_, p, ...) \
@@ -86,11 +89,11 @@
 #define MAP(f, t, p, doc) TYPED(f, records, p, record_##t, COUNTED(f), HAS_KEYS(f))
 #define RECORD_EMPTY(name, doc) \
 	const struct record record_##name = {#name "\0" RECORD_DOC(doc), {NULL}, sizeof(struct name), 0, \
-	                                     RECORD_FAMILY, false};
+	                                     RECORD_FAMILY, false, HAS_DOC};
 #define RECORD_OPEN(name, doc) \
 	const struct record record_##name = {#name "\0" RECORD_DOC(doc), {NULL}, sizeof(struct name), 0, \
-	                                     RECORD_FAMILY, true};
+	                                     RECORD_FAMILY, true, HAS_DOC};
 #define RECORD_SHOWN(name, as, doc) \
 	const struct record record_##name = {#name "\0" RECORD_DOC(doc), {.shown = &union_##as}, \
-	                                     sizeof(struct name), 0, RECORD_FAMILY, true};
+	                                     sizeof(struct name), 0, RECORD_FAMILY, true, HAS_DOC};
 /* clang-format on */
