@@ -33,64 +33,19 @@ static const struct fleet_job_type changing = {.word = "plugin",
                                                .changes = true,
                                                .on_result = on_result};
 
-enum rpc_verdict on_rpc_plugin_list(struct rpc_request *request, const struct app_plugin_list_params *params)
-{
-	(void)params;
-	return fleet_job_start(request, &listing, NULL);
-}
-
-enum rpc_verdict on_rpc_plugin_search(struct rpc_request *request, const struct app_plugin_search_params *params)
-{
-	(void)params;
-	return fleet_job_start(request, &listing, NULL);
-}
-
-enum rpc_verdict on_rpc_plugin_installed(struct rpc_request *request, const struct app_plugin_installed_params *params)
-{
-	(void)params;
-	return fleet_job_start(request, &listing, NULL);
-}
-
-enum rpc_verdict on_rpc_plugin_read(struct rpc_request *request, const struct app_plugin_read_params *params)
-{
-	(void)params;
-	return fleet_job_start(request, &reading, NULL);
-}
-
-enum rpc_verdict on_rpc_plugin_install(struct rpc_request *request, const struct app_plugin_install_params *params)
-{
-	(void)params;
-	return fleet_job_start(request, &changing, NULL);
-}
-
-enum rpc_verdict on_rpc_plugin_uninstall(struct rpc_request *request, const struct app_plugin_uninstall_params *params)
-{
-	(void)params;
-	return fleet_job_start(request, &changing, NULL);
-}
-
-enum rpc_verdict on_rpc_plugin_reconcile(struct rpc_request *request, const struct app_plugin_reconcile_params *params)
-{
-	(void)params;
-	return fleet_job_start(request, &changing, NULL);
-}
-
-enum rpc_verdict on_rpc_marketplace_add(struct rpc_request *request, const struct app_marketplace_add_params *params)
-{
-	(void)params;
-	return fleet_job_start(request, &changing, NULL);
-}
-
-enum rpc_verdict on_rpc_marketplace_remove(struct rpc_request *request,
-                                           const struct app_marketplace_remove_params *params)
-{
-	(void)params;
-	return fleet_job_start(request, &changing, NULL);
-}
-
-enum rpc_verdict on_rpc_marketplace_upgrade(struct rpc_request *request,
-                                            const struct app_marketplace_upgrade_params *params)
-{
-	(void)params;
-	return fleet_job_start(request, &changing, NULL);
-}
+#define PLUGIN_METHOD(method, type)                                                                               \
+	enum rpc_verdict on_rpc_##method(struct rpc_request *request, const struct app_##method##_params *params) \
+	{                                                                                                         \
+		(void)params; /* the child reads them */                                                          \
+		return fleet_job_start(request, &(type), NULL);                                                   \
+	}
+PLUGIN_METHOD(plugin_list, listing)
+PLUGIN_METHOD(plugin_search, listing)
+PLUGIN_METHOD(plugin_installed, listing)
+PLUGIN_METHOD(plugin_read, reading)
+PLUGIN_METHOD(plugin_install, changing)
+PLUGIN_METHOD(plugin_uninstall, changing)
+PLUGIN_METHOD(plugin_reconcile, changing)
+PLUGIN_METHOD(marketplace_add, changing)
+PLUGIN_METHOD(marketplace_remove, changing)
+PLUGIN_METHOD(marketplace_upgrade, changing)

@@ -129,23 +129,20 @@ void on_op_configure_session(struct codex *codex, const struct submission *submi
 	}
 }
 
+/* The members of a settings_change that two Ops have under the same names. */
+#define CHANGE_OF(op)                                                                            \
+	.model = (op)->model, .cwd = (op)->cwd, .approval_policy = (op)->approval_policy,        \
+	.has_reviewer = (op)->has_approvals_reviewer, .reviewer = (op)->approvals_reviewer,      \
+	.sandbox = (op)->sandbox_policy, .has_effort = (op)->has_effort, .effort = (op)->effort, \
+	.mode = (op)->collaboration_mode, .has_personality = (op)->has_personality, .personality = (op)->personality
+
 void on_op_override_turn_context(struct codex *codex, const struct submission *submission)
 {
 	const struct op_override_turn_context *op = submission->op.override_turn_context;
 	struct settings_change change = {
-		.model = op->model,
-		.cwd = op->cwd,
-		.approval_policy = op->approval_policy,
-		.has_reviewer = op->has_approvals_reviewer,
-		.reviewer = op->approvals_reviewer,
-		.sandbox = op->sandbox_policy,
-		.has_effort = op->has_effort,
-		.effort = op->effort,
+		CHANGE_OF(op),
 		.has_summary = op->has_summary,
 		.summary = op->summary,
-		.mode = op->collaboration_mode,
-		.has_personality = op->has_personality,
-		.personality = op->personality,
 	};
 	struct error err;
 	if (session_environment_select(codex->session, op->environments, op->environments_count, &change, &err) != 0 ||
@@ -386,19 +383,9 @@ void on_op_user_turn(struct codex *codex, const struct submission *submission)
 		.mode = op->mode,
 	};
 	struct settings_change change = {
-		.model = op->model,
-		.cwd = op->cwd,
-		.approval_policy = op->approval_policy,
-		.has_reviewer = op->has_approvals_reviewer,
-		.reviewer = op->approvals_reviewer,
-		.sandbox = op->sandbox_policy,
-		.has_effort = op->has_effort,
-		.effort = op->effort,
+		CHANGE_OF(op),
 		.has_summary = true,
 		.summary = op->summary,
-		.mode = op->collaboration_mode,
-		.has_personality = op->has_personality,
-		.personality = op->personality,
 	};
 	struct error err;
 	if (check_input(codex->session, &request, &err) != 0 ||

@@ -123,6 +123,15 @@ static void list_all(struct market_call *call, wants_fn wants, const void *self,
 	}
 }
 
+/* The results of two methods have these members. */
+#define GIVE_FOUND(ret, found)                                              \
+	do {                                                                \
+		(ret)->marketplaces = (found).markets;                      \
+		(ret)->marketplaces_count = (found).market_count;           \
+		(ret)->marketplace_load_errors = (found).errors;            \
+		(ret)->marketplace_load_errors_count = (found).error_count; \
+	} while (0)
+
 int market_on_list(struct market_call *call, const void *self, void *result, struct error *err)
 {
 	struct found found = {0};
@@ -136,10 +145,7 @@ int market_on_list(struct market_call *call, const void *self, void *result, str
 	if (open_shelf(call, params->cwds, params->cwds_count, err) != 0)
 		return -(int)err->code;
 	list_all(call, NULL, NULL, &found);
-	ret->marketplaces = found.markets;
-	ret->marketplaces_count = found.market_count;
-	ret->marketplace_load_errors = found.errors;
-	ret->marketplace_load_errors_count = found.error_count;
+	GIVE_FOUND(ret, found);
 	return 0;
 }
 
@@ -161,10 +167,7 @@ int market_on_installed(struct market_call *call, const void *self, void *result
 	if (open_shelf(call, params->cwds, params->cwds_count, err) != 0)
 		return -(int)err->code;
 	list_all(call, is_installed_or_named, params, &found);
-	ret->marketplaces = found.markets;
-	ret->marketplaces_count = found.market_count;
-	ret->marketplace_load_errors = found.errors;
-	ret->marketplace_load_errors_count = found.error_count;
+	GIVE_FOUND(ret, found);
 	return 0;
 }
 

@@ -182,12 +182,7 @@ static int check(const struct archive_options *options, const struct cli_result 
 {
 	if (!result->positionals.count)
 		return error_set(err, ERR_usage, "the following required arguments were not provided: SESSION");
-	if (options->remote && !uuid_is_valid(str_of(result->positionals.items[0])))
-		return error_set(err, ERR_invalid, "with --remote, SESSION must be the id of a session");
-	if (options->token_env && (!options->remote || !config_env(options->token_env)))
-		return error_set(err, ERR_invalid, "--remote-auth-token-env: %s",
-		                 options->remote ? "the variable is not set" : "there is no --remote");
-	return 0;
+	return session_check_remote(options->remote, options->token_env, result->positionals.items[0], "SESSION", err);
 }
 
 static int read_and_run(const struct cli_command *command, int argc, char **argv, enum session_work work)

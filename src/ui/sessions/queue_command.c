@@ -205,16 +205,11 @@ static int check(const struct queue_options *options, struct error *err)
 		                 options->thread ? "--message <TEXT>" : "--thread <SESSION>");
 	if (str_is_blank(str_of(options->message)))
 		return error_set(err, ERR_invalid, "--message must not be empty");
-	if (options->remote && !uuid_is_valid(str_of(options->thread)))
-		return error_set(err, ERR_invalid, "with --remote, --thread must be the id of a session");
 	if (options->folder && (options->remote || !options->resumes))
 		return error_set(err, ERR_usage,
 		                 "--cd works with --resume and without --remote: otherwise the message "
 		                 "runs in the folder of its session");
-	if (options->token_env && (!options->remote || !config_env(options->token_env)))
-		return error_set(err, ERR_invalid, "--remote-auth-token-env: %s",
-		                 options->remote ? "the variable is not set" : "there is no --remote");
-	return 0;
+	return session_check_remote(options->remote, options->token_env, options->thread, "--thread", err);
 }
 
 int queue_main(int argc, char **argv)

@@ -16,6 +16,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "base/vec.h"
+#include "config/config_env.h"
 #include "rollout/rollout_index.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_listing.h"
@@ -24,6 +25,17 @@
 #include "ui/cli/terminal.h"
 
 enum { LEAST_PREFIX = 4, TABLE_ROWS = 100, TERMINAL_ROWS = 20, WIDE = 400 };
+
+int session_check_remote(const char *remote, const char *token_env, const char *session, const char *option,
+                         struct error *err)
+{
+	if (remote && !uuid_is_valid(str_of(session)))
+		return error_set(err, ERR_invalid, "with --remote, %s must be the id of a session", option);
+	if (token_env && (!remote || !config_env(token_env)))
+		return error_set(err, ERR_invalid, "--remote-auth-token-env: %s",
+		                 remote ? "the variable is not set" : "there is no --remote");
+	return 0;
+}
 
 /* ---- by a word ---- */
 

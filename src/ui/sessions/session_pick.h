@@ -13,6 +13,11 @@
 /* Finds a session by its id, else by its name, else by an unambiguous prefix of an id. NULL and err on failure. */
 must_check char *session_find(const char *home, const char *word, struct error *err);
 
+/* Checks the options of a command that asks a server (--remote, or NULL) to do something with a session, which `option`
+ * names, and authenticates with the variable token_env, or NULL. */
+must_check int session_check_remote(const char *remote, const char *token_env, const char *session, const char *option,
+                                    struct error *err);
+
 struct session_pick {
 	const char *home;
 	const char *cwd;      /* NULL: sessions of any folder, which is then shown */
