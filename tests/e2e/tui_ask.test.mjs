@@ -377,12 +377,53 @@ test('a message that joined a turn which fails starts the next one', options, as
 	const term = await startReady(t, model, ['go']);
 	await term.until(/I begin/);
 	await enter(term, 'and this');
-	await term.until(/Read with the next request\n {2}↳ and this\n[^]*›$/m);
+	await term.until(/Read with the next request \(esc sends it now\)\n {2}↳ and this\n[^]*›$/m);
 	await model.openGate('a');
 	await term.until(/I read it\./);
 	await idle(term);
 	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'and this');
 	assert.equal(term.lines().filter((line) => /› and this/.test(line)).length, 1);
+	await leave(term);
+});
+
+/** A turn that hangs, a message that joined it and another one that is queued. */
+async function startSteered(t) {
+	const model = await startModel(t, [reply({ delta: 'I begin' }, { hang: true }), say('I read it.'), say('And that.')]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(/I begin/);
+	await enter(term, 'and this');
+	await term.until(/↳ and this/);
+	term.type('then that');
+	await term.until(/^› then that$/m);
+	term.type('\t');
+	await term.until(/↳ then that/);
+	return { model, term };
+}
+
+test('Esc interrupts a turn and sends what joined it; what is queued follows', options, async (t) => {
+	const { model, term } = await startSteered(t);
+	term.type('\x1b');
+	await term.until(/And that\./);
+	await idle(term);
+	const [, second, third] = model.requests().map((request) => textsOf(request, 'user').map((text) => text.slice(0, 14)));
+	assert.deepEqual(second.slice(-3), ['go', '<turn_aborted>', 'and this']);
+	assert.deepEqual(third.slice(-2), ['and this', 'then that']);
+	const lines = term.lines().join('\n');
+	assert.match(lines, /› and this[^]*■ Conversation interrupted[^]*• I read it\.[^]*› then that[^]*• And that\./);
+	assert.equal(lines.split('› and this').length, 2);
+	await leave(term);
+});
+
+test('Ctrl-C interrupts and sends nothing: what joined the turn is read with the next message', options, async (t) => {
+	const { model, term } = await startSteered(t);
+	term.type('\x03');
+	await term.until(/■ Conversation interrupted[^]*^› then that$/m);
+	await idle(term);
+	assert.equal(model.requests().length, 1);
+	term.type('\r');
+	await term.until(/I read it\./);
+	await idle(term);
+	assert.deepEqual(textsOf(model.requests()[1], 'user').slice(-2), ['and this', 'then that']);
 	await leave(term);
 });
 

@@ -50,11 +50,31 @@ test('Esc Esc goes back before an earlier message, which can be edited', options
 	await leave(term);
 });
 
-test('Esc at the oldest message, q and any other key leave the conversation as it is', options, async (t) => {
+test('letters and pastes close the list of earlier messages and reach the composer', options, async (t) => {
+	const model = await startModel(t, [say('alpha answered'), say('beta answered'), say('gamma answered')]);
+	const term = await startReady(t, model);
+	await talk(term, 'alpha', 'alpha answered');
+	await openEarlier(term);
+	await enter(term, 'quick question');
+	await term.until(/beta answered/);
+	await idle(term);
+	await openEarlier(term);
+	term.type('\x1b[200~pasted\rlines\x1b[201~');
+	await term.until(/^› pasted\n {2}lines$/m);
+	await term.untilGone(/^Edit previous message$/m);
+	term.type('\r');
+	await term.until(/gamma answered/);
+	assert.deepEqual(asked(model), ['alpha', 'quick question', 'pasted\nlines']);
+	assert.doesNotMatch(term.lines().join('\n'), /Went back/);
+	await idle(term);
+	await leave(term);
+});
+
+test('Esc at the oldest message and Ctrl-C leave the conversation as it is', options, async (t) => {
 	const model = await startModel(t, [say('alpha answered'), say('beta answered')]);
 	const term = await startReady(t, model);
 	await talk(term, 'alpha', 'alpha answered');
-	for (const key of ['\x1b', 'q', '\x03']) {
+	for (const key of ['\x1b', '\x03']) {
 		await openEarlier(term);
 		term.type(key);
 		await term.untilGone(/^Edit previous message$/m);

@@ -192,15 +192,13 @@ static void on_compacted(struct task *task)
 	task->turn = turn_start(&task->turn_env);
 }
 
-/* Records pending input in the history, so that the next Task sends it to the model, even after a resume. */
-static void record_pending(struct task_user *user)
+static void record_kept(struct task_user *user)
 {
-	if (user->first.len) {
-		preamble_update(&user->task.session->conversation, user->task.settings);
-		record_lines(user->task.session, buf_str(&user->first));
-		buf_clear(&user->first);
-	}
-	take_pending(user);
+	if (!user->first.len)
+		return;
+	preamble_update(&user->task.session->conversation, user->task.settings);
+	record_lines(user->task.session, buf_str(&user->first));
+	buf_clear(&user->first);
 }
 
 static void drop_steers(struct task_user *user)
@@ -223,14 +221,18 @@ static void drop_unchecked(struct task_user *user)
 		             "The input was discarded, because its hooks had not ended.");
 }
 
+/* Input that the model has not read is recorded, so that the next Task sends it, even after a resume. It follows the
+ * note about the interruption, which is about what the model has read. */
 static void on_cut_short(struct task *task, bool by_user)
 {
-	drop_unchecked(user_of(task));
-	if (user_of(task)->first.len)
-		task_emit_message(task, &user_of(task)->input);
-	record_pending(user_of(task));
-	if (by_user && !user_of(task)->waits) /* while the task waits, the model does not work */
+	struct task_user *user = user_of(task);
+	drop_unchecked(user);
+	if (user->first.len)
+		task_emit_message(task, &user->input);
+	record_kept(user);
+	if (by_user && !user->waits) /* while the task waits, the model does not work */
 		preamble_add_abort(&task->session->conversation);
+	take_pending(user);
 }
 
 /* ---- input ---- */
@@ -294,7 +296,8 @@ static void finish(struct task *task)
 	drop_steers(user_of(task));
 	if (user_of(task)->is_checking)
 		buf_clear(&user_of(task)->first);
-	record_pending(user_of(task));
+	record_kept(user_of(task));
+	take_pending(user_of(task));
 	buf_finish(&user_of(task)->first);
 	buf_finish(&user_of(task)->pending);
 	skills_given_finish(&user_of(task)->given);

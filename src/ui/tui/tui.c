@@ -52,7 +52,7 @@ static void on_started(struct tui *tui, const struct event *event)
 
 static void stop_working(struct tui *tui, const struct event *event)
 {
-	tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
+	tui->is_running = tui->is_interrupted = tui->is_exclusive = tui->sends_unread = false;
 	if (!tui->watched)
 		loop_timer_stop(tui->tick);
 	tui_ask_end_turn(tui->ask, event->id);
@@ -88,27 +88,39 @@ static void on_complete(struct tui *tui, const struct event *event)
 }
 
 /* Waiting input returns to the composer, so that none is lost and none is sent unasked. */
-static void take_waiting_back(struct tui *tui)
+static void take_waiting_back(struct tui *tui, bool with_queued)
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
-	vec_for_each(waiting, &tui->waiting) {
-		buf_append_c(&text, waiting->text);
+	for (size_t i = 0; i < tui->waiting.count;) {
+		if (tui->waiting.items[i].is_queued && !with_queued) {
+			i++;
+			continue;
+		}
+		buf_append_c(&text, tui->waiting.items[i].text);
 		buf_append_char(&text, '\n');
+		tui_remove_waiting(tui, i);
 	}
-	while (tui->waiting.count)
-		tui_remove_waiting(tui, tui->waiting.count - 1);
 	buf_append_str(&text, composer_text(&tui->composer));
 	composer_set(&tui->composer, str_trim_end(buf_str(&text)));
 }
 
+/* A message that joined the turn is in the history; Esc sends it now. One that still waits is not: its hooks had not
+ * ended. */
 static void on_aborted(struct tui *tui, const struct event *event)
 {
+	struct op_user_input input = {0};
+	size_t lost = 0;
+	vec_for_each(waiting, &tui->waiting)
+		lost += !waiting->is_queued;
+	bool sends = tui->sends_unread && tui->unread > lost;
 	stop_working(tui, event);
 	tui->unread = tui->half_read = 0;
 	tui->has_error = false;
-	take_waiting_back(tui);
+	take_waiting_back(tui, !sends);
 	free(steal(tui->plan));
+	if (sends)
+		tui_submit(tui, OP_user_input, &input);
 }
 
 static void on_error(struct tui *tui)
@@ -117,7 +129,7 @@ static void on_error(struct tui *tui)
 	if (tui->is_configured)
 		return;
 	tui->has_no_session = true;
-	take_waiting_back(tui);
+	take_waiting_back(tui, true);
 }
 
 /* Returns the tokens of a total that are neither input nor output. */

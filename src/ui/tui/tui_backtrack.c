@@ -23,6 +23,8 @@ struct backtrack {
 	VEC(struct message) messages; /* the last ones, oldest first */
 	size_t at;
 	bool is_chosen;
+	struct term_key typed; /* text that closed the list; its bytes are borrowed */
+	bool is_typed;
 };
 
 static struct backtrack *of(struct tui_panel *panel)
@@ -63,7 +65,7 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 		auto_free char *label = str_dup(line);
 		sheet_item(sheet, &(struct sheet_item){.label = label, .is_chosen = i == backtrack->at}, 0);
 	}
-	sheet_line(sheet, TERM_dim, "  esc or ← older · → newer · enter edits it · q back");
+	sheet_line(sheet, TERM_dim, "  esc or ← older · → newer · enter edits it · ctrl + c back");
 }
 
 /* True: there is no older message, and Esc closes the list. */
@@ -96,17 +98,23 @@ static bool named_key(struct backtrack *backtrack, enum term_key_name name)
 	}
 }
 
+/* Text belongs to the composer: dropped, it would leave an Enter that follows to go back. */
 static bool key(struct tui_panel *panel, const struct term_key *key)
 {
+	struct backtrack *backtrack = of(panel);
 	if (key->kind == TERM_NAMED)
-		return named_key(of(panel), key->name);
-	return key->kind == TERM_CHAR && str_is(key->text, key->mods == TERM_CTRL ? "c" : "q");
+		return named_key(backtrack, key->name);
+	backtrack->typed = *key;
+	backtrack->is_typed = key->kind == TERM_PASTE || (key->kind == TERM_CHAR && !key->mods);
+	return backtrack->is_typed || (key->kind == TERM_CHAR && key->mods == TERM_CTRL && str_is(key->text, "c"));
 }
 
 static void report(struct tui_panel *panel)
 {
 	struct backtrack *backtrack = of(panel);
 	struct tui *tui = backtrack->tui;
+	if (backtrack->is_typed)
+		tui_on_key(&backtrack->typed, tui);
 	if (!backtrack->is_chosen)
 		return;
 	const struct message *message = &backtrack->messages.items[backtrack->at];

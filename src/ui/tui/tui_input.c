@@ -93,7 +93,7 @@ static void on_ctrl_c(struct tui *tui)
 	if (tui_run_cancel(tui))
 		return;
 	if (tui_shows_running(tui))
-		tui_interrupt(tui);
+		tui_interrupt(tui, false);
 	else if (composer_is_empty(&tui->composer))
 		tui_quit(tui);
 	else
@@ -150,7 +150,7 @@ static bool on_named(struct tui *tui, const struct term_key *key)
 	else if (key->name == KEY_tab)
 		send_input(tui, true);
 	else if (key->name == KEY_escape && tui_shows_running(tui))
-		tui_interrupt(tui);
+		tui_interrupt(tui, true);
 	else if (key->name == KEY_escape && tui->watched)
 		tui_agents_show_main(tui);
 	else if ((key->name == KEY_up && key->mods == TERM_ALT) || (key->name == KEY_left && key->mods == TERM_SHIFT))

@@ -125,6 +125,7 @@ struct tui {
 	bool is_exclusive;         /* the running task takes no messages: they wait */
 	bool is_preloaded;         /* the libraries for the first request */
 	bool is_configured, is_running, is_interrupted, is_plan_mode;
+	bool sends_unread;   /* after the interruption another turn reads what joined this one */
 	bool has_no_session; /* it could not be opened */
 	bool has_turn;       /* there was a turn, here or before, so that the session can be resumed */
 	char *plan;          /* the one that this turn proposed, or NULL */
@@ -156,13 +157,12 @@ void tui_queue(struct tui *tui, struct str text, struct exec_images images);
 /* Sends the first message that waits for the end of a turn. */
 void tui_send_queued(struct tui *tui);
 void tui_remove_waiting(struct tui *tui, size_t at);
-/* Switches between plan and default mode. */
-void tui_set_plan_mode(struct tui *tui, bool is_on);
-void tui_interrupt(struct tui *tui);    /* the running turn */
+void tui_set_plan_mode(struct tui *tui, bool is_on); /* off: default mode */
+/* Interrupts the running turn. sends: another one reads the messages that joined it after its last request. */
+void tui_interrupt(struct tui *tui, bool sends);
 void tui_handle_early(struct tui *tui); /* shows the messages that wait for the end of a text */
 void tui_ask_skills(struct tui *tui, bool is_forced);
-/* Ends the session and the program. */
-void tui_quit(struct tui *tui);
+void tui_quit(struct tui *tui); /* ends the session and the program */
 
 /* ---- tui_complete.c: the list above the composer ---- */
 /* To be called after each change of the composer. */

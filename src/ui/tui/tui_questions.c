@@ -73,7 +73,7 @@ static void on_done(struct tui_form *form, enum form_end end, void *self)
 	if (end == FORM_sent)
 		send_answers(tui, form);
 	else
-		tui_interrupt(tui);
+		tui_interrupt(tui, false);
 }
 
 static void add_question(struct tui_form *form, const struct user_input_question *question)

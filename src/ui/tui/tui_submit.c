@@ -108,13 +108,16 @@ void tui_send_queued(struct tui *tui)
 	}
 }
 
-void tui_interrupt(struct tui *tui)
+void tui_interrupt(struct tui *tui, bool sends)
 {
-	if (tui->watched)
+	if (tui->watched) {
 		tui_agents_interrupt(tui);
-	else if (!tui->is_interrupted)
+		return;
+	}
+	if (!tui->is_interrupted)
 		tui_submit(tui, OP_interrupt, NULL);
-	tui->is_interrupted |= !tui->watched;
+	tui->is_interrupted = true;
+	tui->sends_unread = sends;
 }
 
 void tui_ask_skills(struct tui *tui, bool is_forced)

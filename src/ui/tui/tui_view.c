@@ -60,7 +60,8 @@ static void draw_child(struct tui *tui, struct term_paint *paint)
 
 static void draw_waiting(struct tui *tui, struct term_paint *paint)
 {
-	static const char *const titles[] = {"Read with the next request", "Queued follow-up inputs"};
+	static const char *const titles[] = {"Read with the next request (esc sends it now)",
+	                                     "Queued follow-up inputs"};
 	const char *title = NULL;
 	for (size_t i = 0; i < tui->waiting.count && i < WAITING_SHOWN; i++) {
 		struct str text = str_of(tui->waiting.items[i].text), line = STR("");
