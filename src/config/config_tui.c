@@ -1,12 +1,16 @@
-/* The binder takes [tui] as it is: the terminal looks its keys up when it needs them. Their types are checked here, for
- * every command: a mistake is then reported at once, and not when the terminal is opened. The words that a string may
- * be are not, which codex 0.169 checks, too.
+/* The binder takes [tui] as it is: the terminal looks its keys up when it needs them. Their types, words and ranges are
+ * checked here, for every command, as codex 0.169 does: a mistake is then reported at once, and not when the terminal
+ * is opened.
  *
  * Keys that are not in the table are left alone, because another version may know them. */
 #include "config/config_tui.h"
 
+#include <math.h>
+#include <stdio.h>
+
 #include "base/error.h"
 #include "base/mem.h"
+#include "base/suggest.h"
 #include "config/config_record.h"
 
 enum {
@@ -14,34 +18,77 @@ enum {
 	LIST = 1 << TOML_array,
 	STRING = 1 << TOML_string,
 	INTEGER = 1 << TOML_integer,
+	FLOAT = 1 << TOML_float,
 	BOOL = 1 << TOML_bool,
+	/* what is in a table: integers, or tables of keys */
+	COUNTS = 1 << 20,
+	KEYMAP = 1 << 21,
+	KEYS = 1 << 22,
+	POSITIVE = 1 << 23,
 };
 
 static const struct setting {
-	const char *key, *expected;
+	const char *key, *expected, *words;
 	unsigned kinds;
 } settings[] = {
-#define SETTING(key, kinds, expected) {#key, expected, kinds},
+#define SETTING(key, kinds, expected, words) {#key, expected, words, kinds},
 #include "config/config_tui.def"
 };
 
-/* Returns the value or the item of it that has a wrong type, else NULL. The items of a list are strings. */
+static bool is_in_range(const struct toml *value, unsigned kinds)
+{
+	if (value->kind == TOML_integer)
+		return value->integer >= (kinds & POSITIVE ? 1 : 0);
+	return value->kind != TOML_float || (isfinite(value->number) && value->number > 0);
+}
+
+/* Returns what the values in a table or list may be; 0: anything. */
+static unsigned kinds_inside(const struct toml *value, unsigned kinds)
+{
+	if (value->kind == TOML_array)
+		return STRING;
+	return kinds & KEYMAP ? TABLE | KEYS : kinds & KEYS ? STRING | LIST : kinds & COUNTS ? INTEGER : 0;
+}
+
+/* Returns the value or the part of it that has a wrong type or is out of range, else NULL. */
 static const struct toml *find_wrong(const struct toml *value, unsigned kinds)
 {
-	if (!(kinds >> value->kind & 1))
+	if (!(kinds >> value->kind & 1) || !is_in_range(value, kinds))
 		return value;
-	toml_for_each(it, value->kind == TOML_array ? value : NULL) {
-		if (it->kind != TOML_string)
-			return it;
+	unsigned inside = kinds_inside(value, kinds);
+	toml_for_each(it, inside ? value : NULL) {
+		const struct toml *wrong = find_wrong(it, inside);
+		if (wrong)
+			return wrong;
 	}
 	return NULL;
 }
 
 static int refuse(const struct setting *setting, const struct toml *wrong, struct error *err)
 {
-	char where[CONFIG_PLACE_SIZE];
+	char where[CONFIG_PLACE_SIZE], number[32];
+	snprintf(number, sizeof(number), "%lld", wrong->kind == TOML_integer ? (long long)wrong->integer : 0);
 	return error_set(err, ERR_config, "%s: `tui.%s` must be %s, not %s", config_place(wrong, where), setting->key,
-	                 setting->expected, toml_kind_name(wrong->kind));
+	                 setting->expected, wrong->kind == TOML_integer ? number : toml_kind_name(wrong->kind));
+}
+
+static int check_word(const struct setting *setting, const struct toml *value, struct error *err)
+{
+	char where[CONFIG_PLACE_SIZE];
+	struct suggest suggest = {.wrong = value->text};
+	struct str rest = str_of(setting->words);
+	while (rest.len) {
+		ptrdiff_t end = str_find_char(rest, ' ');
+		struct str word = str_n(rest.ptr, end < 0 ? rest.len : (size_t)end);
+		if (str_eq(word, value->text))
+			return 0;
+		suggest_offer(&suggest, word);
+		rest = str_skip(rest, end < 0 ? rest.len : (size_t)end + 1);
+	}
+	struct str best = suggest.best.ptr ? suggest.best : STR("");
+	return error_set(err, ERR_config, "%s: `tui.%s` must be one of these words: %s; not `%.*s`%s%.*s%s",
+	                 config_place(value, where), setting->key, setting->words, STR_ARG(value->text),
+	                 best.len ? ". Did you mean `" : "", STR_ARG(best), best.len ? "`?" : "");
 }
 
 int config_tui_check(const struct toml *tui, struct error *err)
@@ -51,6 +98,8 @@ int config_tui_check(const struct toml *tui, struct error *err)
 		const struct toml *wrong = value ? find_wrong(value, it->kinds) : NULL;
 		if (wrong)
 			return refuse(it, wrong, err);
+		if (value && it->words && check_word(it, value, err) != 0)
+			return -(int)err->code;
 	}
 	return 0;
 }

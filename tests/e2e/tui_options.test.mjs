@@ -238,7 +238,7 @@ test('a key of [tui] with a value of the wrong type is refused with its file and
 		['notifications = 5', 'tui.notifications', 'true, false or a list of strings'],
 		['notifications = [5]', 'tui.notifications', 'true, false or a list of strings'],
 		['animations = "x"', 'tui.animations', 'true or false'],
-		['keymap = "x"', 'tui.keymap', 'a table'],
+		['keymap = "x"', 'tui.keymap', 'a table of tables of keys, which are strings or lists of strings'],
 	];
 	for (const [line, key, expected] of wrong) {
 		const term = await startTerminal(t, { url: 'x y' }, [], { config: `[tui]\n${line}\n` });
@@ -251,6 +251,33 @@ test('a key of [tui] with a value of the wrong type is refused with its file and
 		assert.equal(config[Number(at) - 1], line);
 		assert.equal(status, 1);
 	}
+});
+
+test('words and ranges of [tui] that codex 0.169 refuses are refused with file, line and the nearest word', options, async (t) => {
+	const home = makeHome(t, { url: 'http://127.0.0.1:9/v1' });
+	const file = path.join(home, 'config.toml'), base = fs.readFileSync(file, 'utf8');
+	const line = base.split('\n').length + 1;
+	for (const [text, fault] of [
+		['notification_method = "bell"', '`tui.notification_method` must be one of these words: auto osc9 osc777 bel; not `bell`. Did you mean `bel`?'],
+		['notification_condition = "allways"', 'unfocused always; not `allways`. Did you mean `always`?'],
+		['alternate_screen = "x"', '`tui.alternate_screen` must be one of these words: auto always never; not `x`\n'],
+		['session_picker_view = "x"', 'comfortable dense'],
+		['pet_anchor = "x"', 'composer screen-bottom'],
+		['resume_cwd = "x"', 'current session'],
+		['pet = 5', '`tui.pet` must be a string, not 5'],
+		['terminal_resize_reflow_max_rows = -1', 'must be an integer from 0 on, not -1'],
+		['mouse_scroll_speed = 0', 'must be a number above 0, not 0'],
+		['model_availability_nux = { x = "y" }', '`tui.model_availability_nux` must be a table of integers from 0 on, not '],
+		['keymap = { global = { open_transcript = 5 } }', 'strings or lists of strings, not 5'],
+	]) {
+		fs.writeFileSync(file, `${base}\n[tui]\n${text}\n`);
+		const { code, stderr } = await runCodex(t, ['features', 'list'], { home });
+		assert.equal(code, 1, text);
+		assert.ok(stderr.includes(`config.toml:${line + 1}: `) && stderr.includes(fault), `${line} ${stderr}`);
+	}
+	fs.writeFileSync(file, `${base}\n[tui]\nnotification_method = "auto"\nmouse_scroll_speed = 1.5\n` +
+		`keymap.global.open_transcript = ["ctrl-t"]\npet_anchor = "composer"\n`);
+	assert.equal((await runCodex(t, ['features', 'list'], { home })).code, 0);
 });
 
 test('codex exec refuses the same value, and the app-server uses defaults, both with its file and line', options, async (t) => {

@@ -14,9 +14,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/str.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "config/feature.h"
-#include "ui/cli/suggest.h"
 
 struct str cli_nearest(struct str wrong, const char *(*name_at)(size_t index))
 {

@@ -1,6 +1,6 @@
 /* Words are compared by the optimal string alignment distance, in which a swap of neighbours counts as one error; up to
  * a third of a word may be wrong. A prefix of a word has distance one. */
-#include "ui/cli/suggest.h"
+#include "base/suggest.h"
 
 #include <string.h>
 

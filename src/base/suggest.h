@@ -1,6 +1,6 @@
 /* suggest.h — the word that is nearest to a mistyped one. Owns: nothing. Any thread. */
-#ifndef UI_SUGGEST_H
-#define UI_SUGGEST_H
+#ifndef BASE_SUGGEST_H
+#define BASE_SUGGEST_H
 
 #include <stddef.h>
 
