@@ -10,7 +10,7 @@ import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 
-import { atEnd, cleanEnv, codexBin, forever, makeHome, needs, reply, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+import { atEnd, cleanEnv, codexBin, forever, makeHome, needs, patch, reply, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('plugin').skip, timeout: 60_000 };
@@ -540,6 +540,22 @@ test('/approve approves nothing that was not wholly visible', options, async (t)
 	assert.doesNotMatch(text(term), /You approved/);
 	await answer(term, 'y');
 	await term.until(/You approved one retry/);
+	await leave(term);
+});
+
+test('/approve shows the content of a patch before it approves a retry', options, async (t) => {
+	const edit = patch('*** Add File: made.txt', '+hello\x1b[31m world', '+› 1. Yes');
+	const model = await startModel(t, [edit, deny('No.'), say('No.'), forever(say('ok'))]);
+	const term = await startReady(t, model, [], { config: REVIEWED.replace('workspace-write', 'read-only'), rows: 40 });
+	await enter(term, 'one');
+	await term.until(/• No\./);
+	await term.untilGone(/esc to interrupt/);
+	await enter(term, '/approve');
+	await term.until(/Edits in \S+\n\nAdded \S*made\.txt\n\+hello\^\[\[31m world\n\+› 1\. Yes\n\nCall [^]*› 2\. No \(esc\)/);
+	assert.ok(!term.raw().includes('hello\x1b'));
+	term.type(ESC);
+	await closed(term);
+	assert.doesNotMatch(text(term), /You approved/);
 	await leave(term);
 });
 

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { needs, outputOf, reply, say, startModel } from './lib/codex.mjs';
-import { answer, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 const SERVER = fileURLToPath(new URL('lib/mcp_server.mjs', import.meta.url));
@@ -147,5 +147,19 @@ test('a form that is asked for during the call of a subagent names it, here and 
 	guest.close();
 	await guest.done;
 	await idle(term);
+	await leave(term);
+});
+
+test('/approve shows the arguments of a call that the reviewer denied', options, async (t) => {
+	const denied = say(JSON.stringify({ outcome: 'deny', risk_level: 'high', user_authorization: 'low', rationale: 'Why?' }));
+	const model = await startModel(t, [itemCall('write', { say: 'a\u202eb', to: 'all' }), denied, say('No.')]);
+	const config = `approvals_reviewer = "auto_review"\napproval_policy = "on-request"\n${configOf({ tools: [WRITE], answers: { write: {} } })}`;
+	const term = await startReady(t, model, ['go'], { config, rows: 40 });
+	await term.until(/• No\./);
+	await idle(term);
+	await enter(term, '/approve');
+	await term.until(/The tool write of the MCP server s, with the arguments\n\{"say":"a\\u\{202e\}b","to":"all"\}\n\nCall c/);
+	term.type('\x1b');
+	await term.until(/^›$/m);
 	await leave(term);
 });

@@ -225,6 +225,7 @@ static void handle(struct tui *tui, const struct event *event)
 	/* while a subagent is shown, the rollout keeps what happens; a patch belongs to the question about it */
 	if (!tui->watched || event->msg.tag == EV_apply_patch_approval_request)
 		tui_cells_event(tui->cells, event);
+	tui_denied_event(tui, event);
 	switch (event->msg.tag) {
 	case EV_session_configured:
 		on_configured(tui, event);
@@ -250,9 +251,6 @@ static void handle(struct tui *tui, const struct event *event)
 		break;
 	case EV_warning:
 		tui_warning_add(tui, event->msg.warning->message);
-		break;
-	case EV_guardian_assessment:
-		tui_denied_add(tui, event);
 		break;
 	case EV_exec_approval_request:
 		tui_notify(tui, "approval-requested", STR("Approval requested: a command"));

@@ -23,6 +23,17 @@ struct tui_terminal {
 	char *call_id, *text;
 };
 
+/* A patch or a call of an MCP server that has begun: its content, for people. */
+struct tui_content {
+	char *call_id, *text;
+};
+
+/* An action that the reviewer denied. content: of a patch or a call; NULL if it is not known. */
+struct tui_denied {
+	struct event *review;
+	char *content;
+};
+
 struct tui_agent {
 	struct tui *tui;
 	struct codex *codex;    /* NULL: it is not loaded, or belongs to another process */

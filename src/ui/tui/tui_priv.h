@@ -73,7 +73,8 @@ struct tui {
 	const char *approval;    /* the policy's name, static; NULL: not known yet */
 	VEC(struct tui_terminal) terminals;
 	VEC(struct tui_agent *) agents; /* subagents of this session */
-	VEC(struct event *) denied;     /* actions that the reviewer denied, the latest last */
+	VEC(struct tui_denied) denied;  /* the latest last */
+	VEC(struct tui_content) begun;  /* calls that may be denied */
 	struct tui_agent *watched;      /* the one that is shown; NULL: the main thread */
 	uint64_t seen;                  /* bytes of the main thread's rollout when it was shown last */
 	struct loop_deferred restart;   /* another session replaces this one */
@@ -236,8 +237,7 @@ void tui_open_session(struct tui *tui);
 void tui_send_first(struct tui *tui); /* the prompt of the command line */
 
 /* ---- tui_denied.c ---- */
-/* Keeps an action that the automatic reviewer has denied, for /approve. */
-void tui_denied_add(struct tui *tui, const struct event *event);
+void tui_denied_event(struct tui *tui, const struct event *event); /* keeps what was denied, for /approve */
 void tui_denied_forget(struct tui *tui);
 
 /* ---- tui_notice.c ---- */
