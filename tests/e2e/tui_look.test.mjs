@@ -158,6 +158,7 @@ test('/statusline and /title: items, their order, and Esc', options, async (t) =
 	const model = await startModel(t, [forever(say('ok'))]);
 	const term = await startReady(t, model);
 	await enter(term, '/statusline');
+	await term.until(/^ {2}↓ \d+ more · /m);
 	await term.until(/^Select the items and their order\n› \[x\] model-with-reasoning\n {2}\[x\] current-dir\n {2}\[ \] model$/m);
 	term.type(`${ESC}[B${ESC}[B `);
 	await term.until(/^› \[x\] model$/m);

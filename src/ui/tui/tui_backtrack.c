@@ -7,6 +7,7 @@
 #include "rollout/rollout_reader.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_priv.h"
 #include "ui/tui/tui_sheet.h"
 
@@ -57,6 +58,8 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 	size_t count = backtrack->messages.count, room = count < ROWS_MAX ? count : ROWS_MAX;
 	if (room + ROWS_AROUND > sheet->most)
 		room = sheet->most > ROWS_AROUND ? sheet->most - ROWS_AROUND : 1;
+	auto_buf struct buf rest;
+	buf_init(&rest, LIMIT_LIST_REST);
 	sheet_line(sheet, TERM_bold, "Edit previous message");
 	size_t from = sheet_window(count, backtrack->at, room);
 	for (size_t i = from; i < count && i < from + room; i++) {
@@ -65,7 +68,8 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 		auto_free char *label = str_dup(line);
 		sheet_item(sheet, &(struct sheet_item){.label = label, .is_chosen = i == backtrack->at}, 0);
 	}
-	sheet_line(sheet, TERM_dim, "  esc or ← older · → newer · enter edits it · ctrl + c back");
+	sheet_add_rest(&rest, count, from, room);
+	sheet_foot(sheet, buf_str(&rest), "  esc or ← older · → newer · enter edits it · ctrl + c back");
 }
 
 /* True: there is no older message, and Esc closes the list. */

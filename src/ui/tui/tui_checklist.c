@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_sheet.h"
 
 enum { AROUND = 2, ABOUT_ROWS = 3, ABOUT_COLUMNS_LEAST = 60, MARK_LEN = sizeof("[x] ") - 1 };
@@ -26,6 +27,8 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 	size_t room = sheet->most > AROUND ? sheet->most - AROUND : 1;
 	bool has_room = sheet->most >= list->count + AROUND + ABOUT_ROWS; /* for a whole description */
 	size_t from = sheet_window(list->count, checklist->at, room);
+	auto_buf struct buf rest;
+	buf_init(&rest, LIMIT_LIST_REST);
 	sheet_line(sheet, TERM_bold, list->title);
 	for (size_t i = from; i < list->count && i < from + room; i++)
 		sheet_item(sheet,
@@ -35,7 +38,8 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 		                                .is_chosen = i == checklist->at,
 		                                .is_wrapped = i == checklist->at && has_room},
 		           sheet->columns < ABOUT_COLUMNS_LEAST ? 0 : checklist->label_columns);
-	sheet_line(sheet, TERM_dim, list->hint);
+	sheet_add_rest(&rest, list->count, from, room);
+	sheet_foot(sheet, buf_str(&rest), list->hint);
 }
 
 /* Exchanges the item with its neighbour. */

@@ -232,22 +232,24 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 		draw_approval(choice, sheet);
 		return;
 	}
-	size_t room = choice->found.count < ROWS_MAX ? choice->found.count : ROWS_MAX,
-	       below = choice->what.hint ? 1 : 0;
+	size_t count = choice->found.count, room = count < ROWS_MAX ? count : ROWS_MAX,
+	       below = choice->what.hint || count > room ? 1 : 0;
+	auto_buf struct buf rest;
+	buf_init(&rest, SEARCH_MAX);
 	if (room + below + 2 > sheet->most) /* the title keeps two rows */
 		room = sheet->most > below + 3 ? sheet->most - below - 2 : 1;
 	sheet_text(sheet, str_of(choice->title), SHEET_LARGER,
 	           sheet->most > room + below ? sheet->most - room - below : 1);
 	draw_search(choice, sheet);
-	size_t from = sheet_window(choice->found.count, choice->at, room), width = label_columns(choice);
-	for (size_t i = from; i < choice->found.count && i < from + room; i++) {
+	size_t from = sheet_window(count, choice->at, room), width = label_columns(choice);
+	for (size_t i = from; i < count && i < from + room; i++) {
 		struct sheet_item item = item_at(choice, i);
 		sheet_item(sheet, &item, width);
 	}
-	if (!choice->found.count)
+	if (!count)
 		sheet_line(sheet, TERM_dim, "  nothing matches");
-	if (choice->what.hint)
-		sheet_line(sheet, TERM_dim, choice->what.hint);
+	sheet_add_rest(&rest, count, from, room);
+	sheet_foot(sheet, buf_str(&rest), choice->what.hint);
 }
 
 /* ---- life ---- */

@@ -244,6 +244,8 @@ void tui_picker_draw(struct tui_picker *picker, size_t rows, size_t columns, str
 {
 	size_t line = 1, end = rows > ROWS_AROUND ? rows : ROWS_AROUND;
 	char hint[160];
+	auto_buf struct buf rest;
+	buf_init(&rest, sizeof(hint));
 	bool has_color = picker->row.has_color;
 	term_row_finish(&picker->row);
 	term_row_init(&picker->row, columns > 4 ? columns : 4, has_color);
@@ -254,6 +256,11 @@ void tui_picker_draw(struct tui_picker *picker, size_t rows, size_t columns, str
 	draw_sessions(picker, out, &line, end);
 	snprintf(hint, sizeof(hint), "  esc %s · tab filter · ^T view · ^E expand · ^O rows · ^A %s", picker->escape,
 	         picker->is_filtered[1] ? "unarchive" : "archive");
+	if (!picker->is_loading)
+		sheet_add_rest(&rest, picker->found.count, sheet_window(picker->found.count, picker->at, picker->room),
+		               picker->room);
+	term_row_add_c(&picker->row, TERM_plain, rest.len ? "  " : "");
+	term_row_add(&picker->row, TERM_yellow, buf_str(&rest));
 	term_row_add_c(&picker->row, TERM_dim, hint);
 	put(picker, out, &line);
 	buf_append_c(out, "\x1b[?2026l");

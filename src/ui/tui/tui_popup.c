@@ -4,9 +4,10 @@
 #include "base/mem.h"
 #include "term/term_keys.h"
 #include "term/term_width.h"
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_sheet.h"
 
-enum { ITEMS_MAX = 500, ROWS_SHOWN = 8, LABEL_COLUMNS_MAX = 32 };
+enum { ITEMS_MAX = 500, ROWS_SHOWN = 8, ROWS_LEAST = 3, LABEL_COLUMNS_MAX = 32 };
 
 static void empty(struct tui_popup *popup)
 {
@@ -76,11 +77,14 @@ bool tui_popup_move(struct tui_popup *popup, const struct term_key *key)
 void tui_popup_draw(const struct tui_popup *popup, struct tui_sheet *sheet)
 {
 	size_t room = sheet->most < ROWS_SHOWN ? sheet->most : ROWS_SHOWN, widest = 0;
+	room -= popup->items.count > room && room > ROWS_LEAST; /* for the number of the others */
 	size_t from = sheet_window(popup->items.count, popup->at, room);
 	vec_for_each(item, &popup->items) {
 		size_t width = term_width(str_of(item->label));
 		widest = width > widest && width <= LABEL_COLUMNS_MAX ? width : widest;
 	}
+	auto_buf struct buf rest;
+	buf_init(&rest, LIMIT_LIST_REST);
 	for (size_t i = from; i < popup->items.count && i < from + room; i++) {
 		const struct popup_item *item = &popup->items.items[i];
 		sheet_item(
@@ -88,6 +92,9 @@ void tui_popup_draw(const struct tui_popup *popup, struct tui_sheet *sheet)
 			&(struct sheet_item){.label = item->label, .about = item->about, .is_chosen = i == popup->at},
 			widest);
 	}
+	if (room >= ROWS_LEAST)
+		sheet_add_rest(&rest, popup->items.count, from, room);
+	sheet_foot(sheet, buf_str(&rest), NULL);
 	if (popup->kind == POPUP_file && !popup->items.count)
 		sheet_line(sheet, TERM_dim, popup->has_letters ? "  no file matches yet" : "  type a part of the name");
 }

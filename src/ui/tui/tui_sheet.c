@@ -196,3 +196,25 @@ size_t sheet_window(size_t count, size_t chosen, size_t room)
 		return 0;
 	return from + room > count ? count - room : from;
 }
+
+void sheet_add_rest(struct buf *out, size_t count, size_t from, size_t room)
+{
+	size_t below = from + room < count ? count - from - room : 0;
+	if (from)
+		buf_printf(out, "↑ %zu ", from);
+	if (below)
+		buf_printf(out, "↓ %zu ", below);
+	buf_append_c(out, from || below ? "more" : "");
+}
+
+void sheet_foot(struct tui_sheet *sheet, struct str rest, const char *hint)
+{
+	if (!sheet->most || (!rest.len && !hint))
+		return;
+	term_row_clear(sheet->row);
+	term_row_add_c(sheet->row, TERM_plain, rest.len ? "  " : "");
+	term_row_add(sheet->row, TERM_yellow, rest);
+	term_row_add_c(sheet->row, TERM_dim, rest.len && hint ? " · " : "");
+	term_row_add(sheet->row, TERM_dim, rest.len ? str_trim(str_of(hint ? hint : "")) : str_of(hint));
+	put(sheet);
+}

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/buf.h"
 #include "base/str.h"
 #include "term/term_row.h"
 
@@ -57,5 +58,9 @@ bool sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t l
 bool sheet_question(struct tui_sheet *sheet, const struct sheet_question *question);
 /* Returns the first item of a window of `room` items that contains the chosen one. */
 size_t sheet_window(size_t count, size_t chosen, size_t room);
+/* Appends how many items are above and below a window of `room` items that begins at `from`; nothing if none is. */
+void sheet_add_rest(struct buf *out, size_t count, size_t from, size_t room);
+/* Draws the last row of a list: the items that are not shown, and the hint, which may be NULL. */
+void sheet_foot(struct tui_sheet *sheet, struct str rest, const char *hint);
 
 #endif
