@@ -56,18 +56,20 @@ static void write_end(const struct ev_exec_end *event, struct json_writer *w)
 	record_encode(&record_duration, event->duration, w);
 }
 
+/* Of a declined command that has run, a second run outside the sandbox was declined. */
 void rollout_tool_item_command(const struct ev_exec_end *event, bool is_declined, struct json_writer *w)
 {
+	bool has_run = !is_declined || event->exit_code >= 0;
 	jw_object(w);
 	jw_member_cstr(w, "type", "CommandExecution");
 	jw_member_str(w, "id", event->call_id);
-	if (event->process_id.ptr && !is_declined)
+	if (event->process_id.ptr && has_run)
 		jw_member_str(w, "process_id", event->process_id);
 	write_address(event->cwd, "cwd", w);
 	write_words(event, w);
-	jw_member_cstr(w, "source", enum_wire(&enum_exec_source, is_declined ? exec_source_agent : (int)event->source));
+	jw_member_cstr(w, "source", enum_wire(&enum_exec_source, has_run ? (int)event->source : exec_source_agent));
 	jw_member_cstr(w, "status", status_of(is_declined, event->exit_code == 0));
-	if (!is_declined)
+	if (has_run)
 		write_end(event, w);
 	jw_object_end(w);
 }

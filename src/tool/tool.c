@@ -13,6 +13,7 @@
 #include "remote/environment.h"
 #include "tool/dynamic_tools.h"
 #include "tool/tool_impl.h"
+#include "tool/tool_limits.h"
 #include "tool/tool_text.h"
 
 #define TOOL(name, wire, args, flags) \
@@ -142,6 +143,27 @@ static int read_args(struct tool_call *call, struct error *err)
 	int status = record_decode(call->type->args, json, &call->arena, args, err);
 	bool has_words = !(call->type->flags & TOOL_FREEFORM);
 	return status == 0 && has_words ? check_words(call->type->args, args, err) : status;
+}
+
+static void append_cut(struct buf *out, struct str text)
+{
+	size_t end = text.len > LIMIT_REFUSAL_TEXT ? text_floor_boundary(text, LIMIT_REFUSAL_TEXT) : text.len;
+	buf_append(out, text.ptr, end);
+	buf_append_c(out, end < text.len ? " …" : "");
+}
+
+void tool_call_report_refusal(const struct tool_call *call, struct str what, struct str reason)
+{
+	struct tool_host *host = call->host;
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	if (!host->reports_refusals)
+		return;
+	append_cut(&text, what);
+	buf_append_c(&text, ": ");
+	append_cut(&text, reason);
+	struct ev_background_event event = {buf_str(&text)};
+	host->emit(host, call->turn_id, EV_background_event, &event);
 }
 
 void tool_call_emit_item(struct tool_call *call, enum event_tag tag, struct turn_item *item)

@@ -71,6 +71,7 @@ struct tool_host {
 	struct exec_sessions *exec;          /* background commands of the session */
 	bool mutes_output;                   /* the front end shows no output while a command runs */
 	bool begins_once_allowed; /* a command that needs approval begins after the approval, not before the request */
+	bool reports_refusals;    /* a command or patch that is refused before it begins is reported to the front end */
 	bool is_held;             /* backpressure: output of commands is not read (exec_command.h) */
 	bool is_idle;             /* no task runs: scripts start no calls */
 	struct {

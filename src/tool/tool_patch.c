@@ -133,6 +133,7 @@ static void reject(struct patch_run *run, const char *reason)
 	auto_buf struct buf text;
 	buf_init(&text, 4 * KIB);
 	buf_printf(&text, "patch rejected: %s", reason);
+	tool_call_report_refusal(run->call, STR("The patch was not applied"), str_of(reason));
 	finish(run, false, buf_str(&text));
 }
 
@@ -376,9 +377,11 @@ static void on_planned(void *self)
 		return;
 	}
 	auto_buf struct buf text;
+	static const char failed[] = "apply_patch verification failed: ";
 	buf_init(&text, LIMIT_TOOL_OUTPUT);
-	buf_append_c(&text, "apply_patch verification failed: ");
+	buf_append_c(&text, failed);
 	patch_error_for_model(&run->err, &text);
+	tool_call_report_refusal(run->call, STR("The patch was not applied"), str_skip(buf_str(&text), strlen(failed)));
 	finish(run, false, buf_str(&text));
 }
 

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import test from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { FEW_RETRIES, call, failed, forever, needs, patch, reply, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
+import { FEW_RETRIES, call, failed, forever, makeHome, needs, patch, reply, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 import { answer, conversationOf, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -66,6 +66,63 @@ test('commands that only read are one cell: reads, lists, searches', options, as
 	for (const name of ['a.txt', 'b.txt']) fs.writeFileSync(path.join(cwd, name), 'needle\n');
 	const { text } = await show(t, [run('cat a.txt'), run('cat b.txt'), run('ls'), run('grep -rn needle .'), run('echo other')], { cwd });
 	assert.equal(text, '• Explored\n  └ Read a.txt, b.txt\n    List ls\n    Search needle in .\n\n• Ran echo other\n  └ other');
+});
+
+test('parallel commands that only read stand in the order of the calls, not of their ends', options, async (t) => {
+	const cwd = tempDir(t, 'cwd');
+	execFileSync('mkfifo', [path.join(cwd, 'slow.txt')]);
+	fs.writeFileSync(path.join(cwd, 'fast.txt'), 'x\n');
+	const model = await startModel(t, [reply({ call: 'exec_command', arguments: { cmd: 'cat slow.txt' } },
+		{ call: 'exec_command', arguments: { cmd: 'cat fast.txt' } }), say('Done.')]);
+	const term = await startReady(t, model, ['go'], { config: FREE, cwd });
+	await term.until(/^• Exploring Read fast\.txt$/m); // the second one has ended, the first one has not
+	fs.writeFileSync(path.join(cwd, 'slow.txt'), 'x\n');
+	await term.until(/^• Explored\n {2}└ Read slow\.txt, fast\.txt$/m);
+	await term.untilGone(/esc to interrupt/);
+	await leave(term);
+});
+
+test('a command that was interrupted has words in place of an exit code', options, async (t) => {
+	const model = await startModel(t, [run('echo begun; sleep 300')]);
+	const term = await startReady(t, model, ['go'], { config: FREE });
+	await term.until(/Running echo begun/);
+	term.type('\x1b');
+	await term.until(/✗ \(not finished\) • \d[^]*■ Conversation interrupted/);
+	assert.doesNotMatch(term.lines().join('\n'), /\(-1\)/);
+	await leave(term);
+});
+
+test('commands and patches that are refused before they begin are shown with the reason', options, async (t) => {
+	const replies = [call('exec_command', { cmd: 'touch made', sandbox_permissions: 'require_escalated', justification: 'x' }),
+		run('rm -rf x'), patch('*** Update File: nothere.txt', '@@', '-a', '+b'), patch('*** Add File: new.txt', '+x')];
+	const model = await startModel(t, [...replies, say('Done.')]);
+	const term = await startReady(t, model, ['go'], { config: 'sandbox_mode = "read-only"\napproval_policy = "never"\n', rows: 40 });
+	await term.until(/^• Done\.$/m);
+	await term.untilGone(/esc to interrupt/);
+	const text = conversationOf(term.lines());
+	for (const words of [/• The command was not run: `\S*bash -lc 'touch made'`: approval policy is Never/,
+		/• The command was not run: `\S*bash -lc 'rm\s-rf\sx'`\s+rejected/,
+		/• The patch was not applied: Failed to read file to update \S*nothere\.txt/,
+		/• The patch was not applied: writing is blocked by read-only sandbox/])
+		assert.match(text.replaceAll(/\n {2}/g, ' '), words);
+	await leave(term);
+});
+
+test('a command whose second run outside the sandbox was declined keeps its output and exit code', options, async (t) => {
+	const model = await startModel(t, [run('echo tried; touch made'), say('Done.')]);
+	const home = makeHome(t, model, 'sandbox_mode = "read-only"\napproval_policy = "on-failure"\n'), cwd = tempDir(t, 'cwd');
+	const term = await startReady(t, model, ['go'], { home, cwd });
+	await term.until(/retry without sandbox/);
+	await answer(term, 'n');
+	await term.until(/Conversation interrupted/);
+	const shown = new RegExp('• Ran echo tried; touch made\n  └ tried\n    touch: .*\n' +
+		'    The second run, outside the sandbox, was declined\\.\n    ✗ \\(1\\)');
+	assert.match(term.lines().join('\n'), shown);
+	await leave(term);
+	const again = await startReady(t, model, ['resume', '--last'], { home, cwd });
+	await again.until(shown);
+	assert.doesNotMatch(again.lines().join('\n'), /request to run/);
+	await leave(again);
 });
 
 test('a read that fails is not hidden in a group', options, async (t) => {

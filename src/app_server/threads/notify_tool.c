@@ -90,7 +90,8 @@ void on_event_exec_command_end(struct thread *thread, const struct event *event)
 	const struct ev_exec_end *body = event->msg.exec_command_end;
 	enum app_command_execution_status status =
 		command_status(thread_item_find(thread, body->call_id), body->exit_code);
-	bool has_run = status != app_command_execution_status_declined;
+	/* of one that has run, a second run outside the sandbox was declined */
+	bool has_run = status != app_command_execution_status_declined || body->exit_code >= 0;
 	struct app_item_command_execution command = {
 		.id = body->call_id,
 		.command = item_view_command_text(body->command, body->command_count, &arena),

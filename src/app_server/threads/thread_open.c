@@ -194,6 +194,7 @@ static void open_codex(struct thread *thread, const char *cwd)
 {
 	const struct app_thread_start_params *params = thread->opening.params;
 	struct codex_options options = {
+		.reports_refusals = true,
 		.services = thread->server->services,
 		.config = thread->config,
 		.source = session_source_vscode,

@@ -91,6 +91,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent, const
 		.ephemeral = parent->env.ephemeral,
 		.mutes_output = true,
 		.begins_once_allowed = parent->env.begins_once_allowed,
+		.reports_refusals = parent->env.reports_refusals,
 		.is_interactive = parent->env.is_interactive,
 		.reads_record = parent->env.reads_record,
 		.is_unattended = parent->env.is_unattended,
@@ -102,8 +103,7 @@ static struct codex *open_codex(struct codex *parent, struct agent *agent, const
 	return child;
 }
 
-/* Orders sandboxes from the narrowest; within a mode, the one without network access is narrower. Of a sandbox outside
- * of codex only the network is known. */
+/* Orders sandboxes from the narrowest, in a mode by the network. Outside of codex only the network is known. */
 static int rank_of(const struct sandbox *sandbox)
 {
 	switch (sandbox->tag) {

@@ -212,6 +212,7 @@ static struct session_env env_of(struct codex *codex, const struct codex_options
 		.ephemeral = options->ephemeral,
 		.mutes_output = options->mutes_output,
 		.begins_once_allowed = options->begins_once_allowed,
+		.reports_refusals = options->reports_refusals,
 		.is_interactive = options->is_interactive,
 		.reads_record = options->reads_record,
 		.is_unattended = options->is_unattended,
@@ -234,7 +235,6 @@ static const struct codex_ops codex_ops = {
 struct codex *codex_open(const struct codex_options *options)
 {
 	struct codex *codex = xnew(struct codex);
-	struct loop *loop = options->services->loop;
 	codex->ops = &codex_ops;
 	codex->services = options->services;
 	codex->env = env_of(codex, options);
@@ -252,9 +252,9 @@ struct codex *codex_open(const struct codex_options *options)
 	codex_init_goal(codex);
 	codex->telemetry = telemetry_create(codex->env.config, codex->env.http, codex->env.originator);
 	codex->env.watch = telemetry_watcher(codex->telemetry);
-	rollout_stall_init(&codex->stall, loop, &stall_ops, codex);
-	sq_init(&codex->sq, loop, on_submissions, on_room, codex);
-	eq_init(&codex->eq, loop, on_events, codex);
+	rollout_stall_init(&codex->stall, codex->env.loop, &stall_ops, codex);
+	sq_init(&codex->sq, codex->env.loop, on_submissions, on_room, codex);
+	eq_init(&codex->eq, codex->env.loop, on_events, codex);
 	return codex;
 }
 

@@ -392,6 +392,7 @@ void session_host_init(struct session *session)
 		.thread_id = session->id,
 		.mutes_output = session->env->mutes_output,
 		.begins_once_allowed = session->env->begins_once_allowed,
+		.reports_refusals = session->env->reports_refusals,
 		.command_env = host_command_env,
 		.emit = host_emit,
 		.settle = host_settle,

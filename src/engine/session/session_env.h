@@ -68,6 +68,7 @@ struct session_env {
 	bool ephemeral;                      /* see struct codex_options for this and the following flags */
 	bool mutes_output;                   /* emit no exec_command_output_delta */
 	bool begins_once_allowed;            /* emit exec_command_begin after the approval */
+	bool reports_refusals;               /* emit what was refused before it began */
 	bool is_interactive;                 /* a user can answer requests */
 	bool reads_record;                   /* session_configured has no initial_messages */
 	bool is_unattended;                  /* no user can answer, and the model is informed of it */

@@ -15,6 +15,7 @@
 #include "command/shell.h"
 #include "config/config.h"
 #include "remote/environment.h"
+#include "sandbox/sandbox_denial.h"
 
 static const char *resolve(struct exec_command *command, const char *base, struct str workdir)
 {
@@ -264,6 +265,43 @@ void exec_command_emit_end(struct exec_command *command, const struct exec_outco
 	};
 	command->is_begun = false;
 	command->host->emit(command->host, command->turn_id, EV_exec_command_end, &event);
+}
+
+void exec_command_hold_back(struct exec_command *command, const struct sandbox_outcome *outcome)
+{
+	auto_buf struct buf text;
+	buf_init(&text, outcome->out.len + outcome->err.len + 1);
+	buf_append_str(&text, outcome->out);
+	buf_append_str(&text, outcome->err);
+	command->first_output = arena_str(&command->arena, buf_str(&text));
+	command->first_code = outcome->signal ? 128 + outcome->signal : outcome->exit_code;
+	command->is_held_back = true;
+}
+
+/* A reason may begin with the command, in backquotes. */
+void exec_command_report_refusal(const struct exec_command *command, const struct tool_call *call, struct str reason)
+{
+	auto_buf struct buf what;
+	buf_init(&what, LIMIT_LINE);
+	buf_append_c(&what, "The command was not run");
+	if (!str_has_prefix(reason, "`")) {
+		buf_append_c(&what, ": `");
+		shell_join(&what, command->argv);
+		buf_append_c(&what, "`");
+	}
+	tool_call_report_refusal(call, buf_str(&what), reason);
+}
+
+void exec_command_emit_refused(struct exec_command *command, struct str text)
+{
+	struct exec_outcome outcome = {-1, STR(""), text, text, text};
+	struct str first = command->first_output, note = STR("The second run, outside the sandbox, was declined.");
+	auto_buf struct buf both;
+	buf_init(&both, first.len + note.len + 2);
+	buf_printf(&both, "%.*s%s%.*s", STR_ARG(first), str_has_suffix(first, "\n") ? "" : "\n", STR_ARG(note));
+	if (command->is_held_back)
+		outcome = (struct exec_outcome){command->first_code, first, note, buf_str(&both), buf_str(&both)};
+	exec_command_emit_end(command, &outcome);
 }
 
 void exec_command_key(const struct exec_command *command, struct buf *out)

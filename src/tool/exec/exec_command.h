@@ -10,6 +10,8 @@
 #include "tool/exec/exec_deltas.h"
 #include "tool/tool.h"
 
+struct sandbox_outcome;
+
 struct exec_command {
 	/* read-only */
 	struct tool_host *host;
@@ -26,6 +28,9 @@ struct exec_command {
 	bool is_sandboxed; /* it was started inside the sandbox */
 	bool is_stopped;   /* the sandbox probably stopped it */
 	bool is_freed;     /* it was started again outside the sandbox */
+	bool is_held_back; /* it ran, and a second run outside the sandbox is not approved yet */
+	int first_code;    /* of that run, and its output */
+	struct str first_output;
 	struct str justification;
 	const struct str *prefix; /* the prefix rule that the model proposes */
 	size_t prefix_count;
@@ -86,6 +91,14 @@ struct exec_outcome {
 };
 /* Emits the end event; no-op if there was no begin event. */
 void exec_command_emit_end(struct exec_command *command, const struct exec_outcome *outcome);
+
+/* Keeps what the command has left, before the approval of a second run outside the sandbox is requested. */
+void exec_command_hold_back(struct exec_command *command, const struct sandbox_outcome *outcome);
+/* See tool_call_report_refusal. */
+void exec_command_report_refusal(const struct exec_command *command, const struct tool_call *call, struct str reason);
+/* Emits the end of a command that is not started, with this text. The end of one that is held back is that of its
+ * first run, and its output says that a second one was declined. */
+void exec_command_emit_refused(struct exec_command *command, struct str text);
 
 /* Appends the key of an approval for the session: argv, folder, environment, and whether the command leaves the
  * sandbox. */

@@ -5,7 +5,7 @@
  * because it would allow everything.
  *
  * exec_command_begin is emitted before the approval request, so that clients can render it, unless the host sets
- * begins_once_allowed. A forbidden command emits no events. */
+ * begins_once_allowed. A forbidden command emits neither; a host may have refusals reported. */
 #include "tool/exec/exec_gate.h"
 
 #include "base/buf.h"
@@ -345,6 +345,7 @@ enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call
 		           "approval policy is %s; reject command — you cannot ask for escalated permissions if the "
 		           "approval policy is %s",
 		           policy, policy);
+		exec_command_report_refusal(command, call, buf_str(ret_reason));
 		return EXEC_REFUSED;
 	}
 	struct judgement judgement;
@@ -352,6 +353,7 @@ enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call
 	command->is_allowed = judgement.is_allowed;
 	if (judgement.decision == EXEC_forbidden) {
 		write_refusal(command, &judgement, ret_reason);
+		exec_command_report_refusal(command, call, buf_str(ret_reason));
 		return EXEC_REFUSED;
 	}
 	if (judgement.decision == EXEC_allow || is_approved(command))
@@ -472,6 +474,7 @@ enum exec_verdict exec_retry_check(struct exec_command *command, struct tool_cal
 	}
 	struct judgement judgement;
 	judge_proposal(command, &judgement);
+	exec_command_hold_back(command, outcome);
 	ask(command, &judgement, STR(RETRY_REASON), call, answer);
 	return EXEC_WAIT;
 }
@@ -479,6 +482,7 @@ enum exec_verdict exec_retry_check(struct exec_command *command, struct tool_cal
 bool exec_retry_read(struct exec_command *command, const struct review_decision *decision)
 {
 	command->is_freed = exec_gate_read(command, decision);
+	command->is_held_back = !command->is_freed;
 	return command->is_freed;
 }
 

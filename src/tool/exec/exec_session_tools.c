@@ -27,8 +27,7 @@ static uint64_t clamp_ms(bool has, int64_t value, int64_t fallback, int64_t low,
 /* Refuses the command: emits its end, and answers the call with text. */
 static void refuse(struct tool_call *call, struct exec_session *session, struct str text)
 {
-	struct exec_outcome outcome = {-1, STR(""), text, text, text};
-	exec_command_emit_end(&session->command, &outcome);
+	exec_command_emit_refused(&session->command, text);
 	exec_session_destroy(session);
 	call->state = NULL;
 	tool_call_finish(call, false, text);
@@ -128,12 +127,12 @@ static void stop_command(struct tool_call *call)
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_EXEC_CAPTURE * 3 + OUTPUT_NOTE_MAX);
 	output_text(&session->transcript, &text);
-	struct exec_outcome outcome = {.exit_code = -1,
-	                               .standard_output = buf_str(&text),
-	                               .standard_error = STR(""),
-	                               .aggregated = buf_str(&text),
-	                               .formatted = buf_str(&text)};
-	exec_command_emit_end(&session->command, &outcome);
+	struct str out = buf_str(&text);
+	struct exec_outcome outcome = {-1, out, STR(""), out, out};
+	if (session->command.is_held_back)
+		exec_command_emit_refused(&session->command, STR("aborted by user"));
+	else
+		exec_command_emit_end(&session->command, &outcome);
 	exec_session_destroy(session);
 	call->state = NULL;
 }

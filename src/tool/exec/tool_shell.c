@@ -169,8 +169,7 @@ static void on_timeout(void *self)
 static void fail(struct shell_run *run, struct str text)
 {
 	struct tool_call *call = run->call;
-	struct exec_outcome outcome = {-1, STR(""), text, text, text};
-	exec_command_emit_end(&run->command, &outcome);
+	exec_command_emit_refused(&run->command, text);
 	shell_run_destroy(run);
 	tool_call_finish(call, false, text);
 }
@@ -206,12 +205,10 @@ static void on_answer(struct tool_call *call, const void *decision)
 /* Called on an interrupt: terminates the command and its descendants. */
 static void stop(struct tool_call *call)
 {
-	struct str text = STR("aborted by user");
 	struct shell_run *run = call->state;
 	if (!run)
 		return;
-	struct exec_outcome outcome = {-1, STR(""), text, text, text};
-	exec_command_emit_end(&run->command, &outcome);
+	exec_command_emit_refused(&run->command, STR("aborted by user"));
 	shell_run_destroy(run);
 }
 

@@ -391,6 +391,7 @@ static int run(struct exec *exec, struct error *err)
 	                                  .hides_thinking = exec->config->hide_agent_reasoning};
 	exec->printer = exec->options.json ? exec_json_create() : exec_human_create(exec->loop, &exec->facts);
 	struct codex_options options = {
+		.reports_refusals = true,
 		.services = exec->services,
 		.config = exec->config,
 		.source = session_source_exec,

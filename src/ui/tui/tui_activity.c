@@ -117,22 +117,28 @@ bool tui_activity_event(struct tui_activity *activity, const struct event *event
 
 void tui_activity_add(struct tui_activity *activity, const char *verb, struct str call_id, struct buf *text)
 {
-	if (activity->running.count < LIMIT_COMMANDS)
-		vec_push(&activity->running, (struct running_call){str_dup(call_id), buf_take(text), verb});
+	struct running_call call = {.verb = verb, .number = ++activity->begun};
+	if (activity->running.count == LIMIT_COMMANDS)
+		return;
+	call.call_id = str_dup(call_id);
+	call.text = buf_take(text);
+	vec_push(&activity->running, call);
 }
 
-void tui_activity_forget(struct tui_activity *activity, struct str call_id)
+uint64_t tui_activity_forget(struct tui_activity *activity, struct str call_id)
 {
 	for (size_t i = 0; i < activity->running.count; i++) {
 		struct running_call *running = &activity->running.items[i];
 		if (!str_is(call_id, running->call_id))
 			continue;
+		uint64_t number = running->number;
 		free(running->call_id);
 		free(running->text);
 		memmove(running, running + 1, (activity->running.count - i - 1) * sizeof(*running));
 		activity->running.count--;
-		return;
+		return number;
 	}
+	return activity->begun + 1;
 }
 
 void tui_activity_draw(const struct tui_activity *activity, struct term_paint *paint, struct term_row *row, size_t most)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/buf.h"
 #include "base/vec.h"
@@ -19,10 +20,12 @@ struct term_row;
 struct running_call {
 	char *call_id, *text;
 	const char *verb;
+	uint64_t number;
 };
 
 struct tui_activity {
 	VEC(struct running_call) running;
+	uint64_t begun;      /* calls that have begun so far */
 	struct buf thinking; /* the beginning of the current thought */
 	bool has_thought;    /* it is complete: the next one replaces it */
 	bool hides_thoughts; /* none has a heading */
@@ -39,7 +42,8 @@ void tui_activity_end(struct tui_activity *activity);
 bool tui_activity_event(struct tui_activity *activity, const struct event *event);
 /* verb: static text. The text is taken over. */
 void tui_activity_add(struct tui_activity *activity, const char *verb, struct str call_id, struct buf *text);
-void tui_activity_forget(struct tui_activity *activity, struct str call_id);
+/* Returns the number of the call in the order of their beginnings, or one more than all if it is not known. */
+uint64_t tui_activity_forget(struct tui_activity *activity, struct str call_id);
 /* Returns the heading of the latest thought, or an empty text. */
 struct str tui_activity_heading(const struct tui_activity *activity);
 /* Draws the calls, at most `most` rows of them. */

@@ -2,6 +2,7 @@
 #include "ui/tui/tui_cell_exec.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
@@ -78,8 +79,9 @@ static void write_end(struct tui_page *page, const struct tui_exec *exec)
 {
 	char status[96], duration[48];
 	append_duration(duration, sizeof(duration), exec->duration_ms);
-	if (exec->is_unended)
-		snprintf(status, sizeof(status), "✗ (not finished)");
+	if (exec->is_unended || exec->exit_code < 0) /* refused, killed, or never started */
+		snprintf(status, sizeof(status), "✗ (not finished)%s%s", exec->is_unended ? "" : " • ",
+		         exec->is_unended ? "" : duration);
 	else if (exec->exit_code)
 		snprintf(status, sizeof(status), "✗ (%lld) • %s", (long long)exec->exit_code, duration);
 	else
@@ -100,28 +102,22 @@ void tui_cell_exec(struct tui_page *page, const struct tui_exec *exec)
 
 /* ---- commands that only read ---- */
 
-void tui_explored_init(struct tui_explored *explored)
-{
-	*explored = (struct tui_explored){0};
-	buf_init(&explored->text, EXPLORED_MAX + 2 * KIB);
-}
-
 void tui_explored_clear(struct tui_explored *explored)
 {
-	buf_clear(&explored->text);
-	free(steal(explored->last_name));
-	explored->ends_with_read = false;
+	vec_for_each(part, &explored->parts)
+		free(part->text);
+	explored->parts.count = explored->bytes = 0;
 }
 
 void tui_explored_finish(struct tui_explored *explored)
 {
 	tui_explored_clear(explored);
-	buf_finish(&explored->text);
+	vec_finish(&explored->parts);
 }
 
 bool tui_explored_is_empty(const struct tui_explored *explored)
 {
-	return explored->text.len == 0;
+	return explored->parts.count == 0;
 }
 
 static struct str shorten(struct str text)
@@ -129,27 +125,22 @@ static struct str shorten(struct str text)
 	return str_n(text.ptr, text.len > KIB / 2 ? text_floor_boundary(text, KIB / 2) : text.len);
 }
 
-static void add_read(struct tui_explored *explored, struct str name)
+/* Inserts it before the parts of commands that began later. */
+static void add_part(struct tui_explored *explored, struct tui_explored_part part)
 {
-	if (explored->last_name && str_is(name, explored->last_name))
-		return; /* the next part of the same file */
-	buf_append_c(&explored->text, explored->ends_with_read ? ", " : explored->text.len ? "\nRead " : "Read ");
-	buf_append_str(&explored->text, shorten(name));
-	free(explored->last_name);
-	explored->last_name = str_dup(name);
-	explored->ends_with_read = true;
+	size_t at = explored->parts.count;
+	vec_push(&explored->parts, part);
+	for (; at > 0 && explored->parts.items[at - 1].number > part.number; at--)
+		explored->parts.items[at] = explored->parts.items[at - 1];
+	explored->parts.items[at] = part;
+	explored->bytes += strlen(part.text);
 }
 
-static void add_line(struct tui_explored *explored, const char *verb, struct str text, struct str path)
+static void add_line(struct tui_explored *explored, uint64_t number, const char *verb, struct str text, struct str path)
 {
-	free(steal(explored->last_name));
-	explored->ends_with_read = false;
-	buf_append_c(&explored->text, explored->text.len ? "\n" : "");
-	buf_append_c(&explored->text, verb);
-	buf_append_str(&explored->text, shorten(text));
-	if (path.len)
-		buf_append_c(&explored->text, " in ");
-	buf_append_str(&explored->text, shorten(path));
+	struct str name = shorten(text), place = shorten(path);
+	char *line = xasprintf("%s%.*s%s%.*s", verb, STR_ARG(name), path.len ? " in " : "", STR_ARG(place));
+	add_part(explored, (struct tui_explored_part){number, false, line});
 }
 
 static bool only_reads(const struct parsed_command *parsed, size_t count)
@@ -161,31 +152,49 @@ static bool only_reads(const struct parsed_command *parsed, size_t count)
 	return count > 0;
 }
 
-bool tui_explored_add(struct tui_explored *explored, const struct parsed_command *parsed, size_t count)
+bool tui_explored_add(struct tui_explored *explored, uint64_t number, const struct parsed_command *parsed, size_t count)
 {
-	if (!only_reads(parsed, count) || explored->text.len > EXPLORED_MAX)
+	if (!only_reads(parsed, count) || explored->bytes > EXPLORED_MAX)
 		return false;
-	for (size_t i = 0; i < count && explored->text.len <= EXPLORED_MAX; i++) {
+	for (size_t i = 0; i < count && explored->bytes <= EXPLORED_MAX; i++) {
 		const struct parsed_command *one = &parsed[i];
 		if (one->tag == parsed_command_read)
-			add_read(explored, one->read->name);
+			add_part(explored, (struct tui_explored_part){number, true, str_dup(shorten(one->read->name))});
 		else if (one->tag == parsed_command_list_files)
-			add_line(explored, "List ",
+			add_line(explored, number, "List ",
 			         one->list_files->path.len ? one->list_files->path : one->list_files->cmd, STR(""));
 		else if (one->search->query.len)
-			add_line(explored, "Search ", one->search->query, one->search->path);
+			add_line(explored, number, "Search ", one->search->query, one->search->path);
 		else
-			add_line(explored, "Search ", one->search->cmd, STR(""));
+			add_line(explored, number, "Search ", one->search->cmd, STR(""));
 	}
 	return true;
 }
 
-void tui_cell_explored(struct tui_page *page, struct str lines)
+/* Files that are read one after the other share a line; several parts of a file are one. */
+void tui_explored_append(const struct tui_explored *explored, struct buf *out)
+{
+	const struct tui_explored_part *before = NULL;
+	vec_for_each(part, &explored->parts) {
+		bool joins = part->is_read && before && before->is_read;
+		if (joins && strcmp(part->text, before->text) == 0)
+			continue;
+		buf_append_c(out, joins ? ", " : before ? "\n" : "");
+		buf_append_c(out, part->is_read && !joins ? "Read " : "");
+		buf_append_c(out, part->text);
+		before = part;
+	}
+}
+
+void tui_cell_explored(struct tui_page *page, const struct tui_explored *explored)
 {
 	static const struct tui_look title_look = {"• ", TERM_dim, TERM_bold};
-	struct str line;
+	auto_buf struct buf text;
+	struct str lines, line;
 	bool is_first = true;
+	buf_init(&text, 2 * EXPLORED_MAX);
+	tui_explored_append(explored, &text);
 	tui_page_cell(page, &title_look, STR("Explored"));
-	for (; str_next_line(&lines, &line); is_first = false)
+	for (lines = buf_str(&text); str_next_line(&lines, &line); is_first = false)
 		tui_page_write(page, is_first ? &detail_look : &more_look, line);
 }

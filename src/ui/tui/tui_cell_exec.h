@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/vec.h"
 #include "ui/tui/tui_page.h"
 
 struct parsed_command;
@@ -27,19 +28,28 @@ void tui_command_append(struct buf *out, const struct str *words, size_t count);
 
 /* ---- commands that only read ---- */
 
-/* Lines such as "Read a.c, b.c". Zero-initialised. Owns: its text. */
-struct tui_explored {
-	struct buf text;
-	bool ends_with_read; /* a further file joins the last line */
-	char *last_name;     /* of that line */
+/* A file that was read, or a line such as "List src". */
+struct tui_explored_part {
+	uint64_t number; /* of the command */
+	bool is_read;
+	char *text;
 };
 
-void tui_explored_init(struct tui_explored *explored);
+/* Parts in the order of the commands' beginnings. Zero-initialised. Owns: their texts. */
+struct tui_explored {
+	VEC(struct tui_explored_part) parts;
+	size_t bytes;
+};
+
 void tui_explored_finish(struct tui_explored *explored);
 void tui_explored_clear(struct tui_explored *explored);
 bool tui_explored_is_empty(const struct tui_explored *explored);
-/* Adds what a command reads. False, and nothing is added: it does something else. */
-bool tui_explored_add(struct tui_explored *explored, const struct parsed_command *parsed, size_t count);
-void tui_cell_explored(struct tui_page *page, struct str lines);
+/* Adds what a command reads; number: those that began later have a larger one. False, and nothing is added: it does
+ * something else. */
+bool tui_explored_add(struct tui_explored *explored, uint64_t number, const struct parsed_command *parsed,
+                      size_t count);
+/* Appends lines such as "Read a.c, b.c". */
+void tui_explored_append(const struct tui_explored *explored, struct buf *out);
+void tui_cell_explored(struct tui_page *page, const struct tui_explored *explored);
 
 #endif

@@ -46,7 +46,6 @@ struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color, con
 	tui_page_init(&cells->page, has_color, on_row, cells);
 	cells->page.cwd = cwd;
 	tui_stream_init(&cells->stream, &tui_agent_look);
-	tui_explored_init(&cells->explored);
 	tui_activity_init(&cells->activity);
 	buf_init(&cells->answer, TEXT_MAX);
 	return cells;
@@ -97,7 +96,7 @@ static void end_explored(struct tui_cells *cells)
 {
 	if (tui_explored_is_empty(&cells->explored))
 		return;
-	tui_cell_explored(&cells->page, buf_str(&cells->explored.text));
+	tui_cell_explored(&cells->page, &cells->explored);
 	tui_explored_clear(&cells->explored);
 }
 
@@ -289,9 +288,9 @@ static void on_exec_end(struct tui_cells *cells, const struct event *event)
 	auto_buf struct buf text;
 	bool is_user = ended->source == exec_source_user_shell;
 	buf_init(&text, LIMIT_LINE);
-	tui_activity_forget(&cells->activity, ended->call_id);
+	uint64_t number = tui_activity_forget(&cells->activity, ended->call_id);
 	if (!is_user && ended->exit_code == 0 &&
-	    tui_explored_add(&cells->explored, ended->parsed_cmd, ended->parsed_cmd_count))
+	    tui_explored_add(&cells->explored, number, ended->parsed_cmd, ended->parsed_cmd_count))
 		return;
 	end_open(cells);
 	tui_command_append(&text, ended->command, ended->command_count);
@@ -314,9 +313,12 @@ static void on_mcp_begin(struct tui_cells *cells, const struct event *event)
 
 static void draw_explored(struct tui_cells *cells, size_t most)
 {
-	struct str rest = buf_str(&cells->explored.text), line, last = STR("");
-	if (!rest.len)
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	if (tui_explored_is_empty(&cells->explored))
 		return;
+	tui_explored_append(&cells->explored, &text);
+	struct str rest = buf_str(&text), line, last = STR("");
 	while (str_next_line(&rest, &line))
 		last = line;
 	term_row_clear(&cells->page.row);

@@ -29,7 +29,7 @@ static void end_explored(struct replay *replay)
 {
 	if (tui_explored_is_empty(&replay->explored))
 		return;
-	tui_cell_explored(replay->page, buf_str(&replay->explored.text));
+	tui_cell_explored(replay->page, &replay->explored);
 	tui_explored_clear(&replay->explored);
 }
 
@@ -96,7 +96,7 @@ static bool add_explored(struct replay *replay, const struct app_item_command_ex
 		if (!convert_action(&actions, i, &command->command_actions[i]))
 			return false;
 	}
-	return tui_explored_add(&replay->explored, actions.list, count);
+	return tui_explored_add(&replay->explored, 0, actions.list, count);
 }
 
 /* Returns the script of "/bin/bash -lc 'script'". */
@@ -127,7 +127,7 @@ static void write_command(struct replay *replay, const struct app_item_command_e
 	if (add_explored(replay, command))
 		return;
 	end_explored(replay);
-	if (command->status == app_command_execution_status_declined) {
+	if (command->status == app_command_execution_status_declined && !command->has_exit_code) {
 		write_declined(replay->page, script_of(command->command));
 		return;
 	}
@@ -351,7 +351,6 @@ static int write_part(const char *path, struct rollout_part part, struct replay 
 	struct rollout_reader *reader = rollout_reader_create_part(path, ROLLOUT_EVENTS, part, err);
 	if (!reader)
 		return -(int)err->code;
-	tui_explored_init(&replay->explored);
 	thread_history_read(reader, &arena, &history);
 	replay->history = &history;
 	write_turns(replay, most, reader->is_cut && !part.from);

@@ -69,6 +69,7 @@ void tui_restart_open(struct tui *tui)
 		.mutes_output = true,
 		.begins_once_allowed = true,
 		.is_unhurried = !tui->options.run.prompt,
+		.reports_refusals = true,
 		.is_cleared = tui->is_cleared,
 		.is_interactive = true,
 		.reads_record = true,
