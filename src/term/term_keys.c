@@ -121,6 +121,60 @@ static void report_paste(struct term_keys *keys)
 	buf_reuse(&keys->paste);
 }
 
+/* ---- plain bytes ---- */
+
+static void control(struct term_keys *keys, char c, unsigned mods)
+{
+	char letter = (char)(c | 0x60);
+	if (c == '\r')
+		report_named(keys, KEY_enter, mods);
+	else if (c == '\t')
+		report_named(keys, KEY_tab, mods);
+	else if (c == '\x7f')
+		report_named(keys, KEY_backspace, mods);
+	else if (c == '\b')
+		report_named(keys, KEY_backspace, mods);
+	else
+		report(keys, (struct term_key){.kind = TERM_CHAR, .mods = mods | TERM_CTRL, .text = str_n(&letter, 1)});
+}
+
+/* Collects the bytes of one character. An ill-formed one becomes nothing. */
+static void in_character(struct term_keys *keys, char c)
+{
+	unsigned char first = (unsigned char)(keys->seq_len ? keys->seq[0] : c);
+	size_t want = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
+	if (keys->seq_len && (c & 0xc0) != 0x80)
+		keys->seq_len = 0, want = (unsigned char)c < 0x80 ? 1 : want;
+	keys->seq[keys->seq_len++] = c;
+	if (keys->seq_len < want)
+		return;
+	struct str text = str_n(keys->seq, keys->seq_len);
+	keys->seq_len = 0;
+	if (text_utf8_len(text) == text.len)
+		report_char(keys, text, keys->has_alt ? TERM_ALT : 0);
+	keys->has_alt = false;
+}
+
+static void in_ground(struct term_keys *keys, char c)
+{
+	if (c == '\x1b') {
+		keys->seq_len = 0;
+		keys->state = KEYS_escape;
+	} else if ((unsigned char)c < 0x20 || c == '\x7f') {
+		keys->seq_len = 0;
+		control(keys, c, 0);
+	} else {
+		in_character(keys, c);
+	}
+}
+
+/* A control character inside a sequence: the sequence ends, and the key counts, so that Ctrl-C is never lost. */
+static void break_off(struct term_keys *keys, char c)
+{
+	keys->state = KEYS_ground;
+	in_ground(keys, c);
+}
+
 /* ---- sequences ---- */
 
 /* Reads "N;M:E;…" into numbers; the event type of kitty (after a colon) is skipped. */
@@ -173,61 +227,16 @@ static void in_csi(struct term_keys *keys, char c)
 	bool is_final = byte >= FIRST_CSI_FINAL && byte < 0x7f, is_broken = byte < 0x20 || byte >= 0x7f;
 	if (is_final)
 		end_csi(keys, c);
+	else if (byte < 0x20)
+		break_off(keys, c);
 	else if (is_broken)
-		keys->state = c == '\x1b' ? KEYS_escape : KEYS_ground;
+		keys->state = KEYS_ground;
 	else if (keys->seq_len < sizeof(keys->seq))
 		keys->seq[keys->seq_len++] = c;
 	else
 		keys->seq_len = sizeof(keys->seq) + 1;
 	if (is_final || is_broken) /* what follows is no part of a character */
 		keys->seq_len = 0;
-}
-
-/* ---- plain bytes ---- */
-
-static void control(struct term_keys *keys, char c, unsigned mods)
-{
-	char letter = (char)(c | 0x60);
-	if (c == '\r')
-		report_named(keys, KEY_enter, mods);
-	else if (c == '\t')
-		report_named(keys, KEY_tab, mods);
-	else if (c == '\x7f')
-		report_named(keys, KEY_backspace, mods);
-	else if (c == '\b')
-		report_named(keys, KEY_backspace, mods);
-	else
-		report(keys, (struct term_key){.kind = TERM_CHAR, .mods = mods | TERM_CTRL, .text = str_n(&letter, 1)});
-}
-
-/* Collects the bytes of one character. An ill-formed one becomes nothing. */
-static void in_character(struct term_keys *keys, char c)
-{
-	unsigned char first = (unsigned char)(keys->seq_len ? keys->seq[0] : c);
-	size_t want = first < 0x80 ? 1 : first < 0xe0 ? 2 : first < 0xf0 ? 3 : 4;
-	if (keys->seq_len && (c & 0xc0) != 0x80)
-		keys->seq_len = 0, want = (unsigned char)c < 0x80 ? 1 : want;
-	keys->seq[keys->seq_len++] = c;
-	if (keys->seq_len < want)
-		return;
-	struct str text = str_n(keys->seq, keys->seq_len);
-	keys->seq_len = 0;
-	if (text_utf8_len(text) == text.len)
-		report_char(keys, text, keys->has_alt ? TERM_ALT : 0);
-	keys->has_alt = false;
-}
-
-static void in_ground(struct term_keys *keys, char c)
-{
-	if (c == '\x1b') {
-		keys->seq_len = 0;
-		keys->state = KEYS_escape;
-	} else if ((unsigned char)c < 0x20 || c == '\x7f') {
-		keys->seq_len = 0;
-		control(keys, c, 0);
-	} else {
-		in_character(keys, c);
-	}
 }
 
 /* ---- strings ---- */
@@ -310,6 +319,8 @@ static void in_string(struct term_keys *keys, char c)
 		end_string(keys);
 	else if (c == '\x1b')
 		keys->state = KEYS_string_escape;
+	else if ((unsigned char)c < 0x20) /* no answer contains it: what began was Alt and a key */
+		break_off(keys, c);
 	else if (keys->seq_len < sizeof(keys->seq))
 		keys->seq[keys->seq_len++] = c;
 	else
@@ -355,7 +366,10 @@ void term_keys_feed(struct term_keys *keys, struct str bytes)
 			break;
 		case KEYS_ss3:
 			keys->state = KEYS_ground;
-			report_named(keys, find(finals, countof(finals), (unsigned char)c), 0);
+			if ((unsigned char)c < 0x20)
+				break_off(keys, c);
+			else
+				report_named(keys, find(finals, countof(finals), (unsigned char)c), 0);
 			break;
 		case KEYS_string:
 			in_string(keys, c);
