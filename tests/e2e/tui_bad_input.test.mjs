@@ -1,10 +1,13 @@
 // The terminal lives with what models, files and terminals send: much, long, strange, late, or nothing.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
 import test from 'node:test';
 
-import { forever, needs, reply, say, startModel } from './lib/codex.mjs';
-import { enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+import { forever, makeHome, needs, reply, say, startModel, tempDir } from './lib/codex.mjs';
+import { enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 180_000 };
 const idle = (term) => term.untilGone(/esc to interrupt/);
@@ -101,4 +104,113 @@ test('a text of which pieces are lost is complete at its end', options, async (t
 	assert.doesNotMatch(term.lines().join('\n').split('go2')[1], /Pieces/);
 	assert.equal(term.lines().join('\n').match(/One two/g).length, 1);
 	await leave(term);
+});
+
+test('sequences that are no keys are swallowed whole, at once and byte by byte', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model);
+	const KEYS = 'ABCDEFHIOPQRSZu~Mmt'; // finals of keys, of the focus and of the mouse
+	const csi = Array.from({ length: 0x7f - 0x40 }, (_, i) => String.fromCharCode(0x40 + i)).filter((final) => !KEYS.includes(final) && final !== '[')
+		.flatMap((final) => ['', '?1', '>0;276;0', '38:2:255', '1;2;3;4;5;6;7;8', ' ', '$', '99999999999'].map((body) => `\x1b[${body}${final}`));
+	const strings = [']0;title\x07', ']52;c;AAAA\x1b\\', 'P1$r0m\x1b\\', '_G;payload\x1b\\', '^private\x1b\\'].map((body) => `\x1b${body}`);
+	const mouse = ['\x1b[<0;10;10M', '\x1b[<0;10;10m', '\x1b[99~', '\x1b[57441u'];
+	term.type('x');
+	await term.until(/^› x$/m);
+	for (const sequence of [...csi, ...strings, ...mouse]) term.type(sequence);
+	term.type('y');
+	await term.until(/^› xy$/m);
+	for (const sequence of [...strings, '\x1b[?62;4c', '\x1b[38:2:255n', ...mouse]) for (const byte of sequence) term.type(byte);
+	term.type('z');
+	await term.until(/^› xyz$/m);
+	for (const begun of ['\x1bP', '\x1b]', '\x1b_', '\x1b^', '\x1b[', '\x1bO']) { // Alt and a letter, in a terminal that sends ESC
+		term.type(begun);
+		term.type('\x03');
+		await term.until(/^›$/m);
+		term.type('xyz');
+		await term.until(/^› xyz$/m);
+	}
+	term.type('\x03');
+	await term.until(/^›$/m);
+	assert.equal(model.requests().length, 0);
+	assert.deepEqual(await leave(term), { status: 0, restored: true });
+});
+
+test('windows of no size, one cell, one row and one column: nothing is lost while text streams', options, async (t) => {
+	const words = ['First', 'Second', 'Last'].map((word) => ({ delta: `${word} words.\n\n` }));
+	const model = await startModel(t, [reply(words[0], { gate: 'a' }, words[1], { gate: 'b' }, words[2]), forever(say('ok'))]);
+	const term = await startReady(t, model);
+	await enter(term, 'go');
+	await term.until(/First words\./);
+	const sizes = [[1, 1], [1, 80], [24, 1], [2, 2], [3, 500], [200, 3]];
+	for (const [rows, columns] of sizes) term.resize(rows, columns);
+	await model.openGate('a');
+	for (const [rows, columns] of sizes.concat([[24, 80]])) {
+		term.resize(rows, columns);
+		await new Promise((wake) => setTimeout(wake, 100)); // each is drawn
+	}
+	await model.openGate('b');
+	await term.until(/Last words\./);
+	assert.match(term.lines().join(' '), /Second\s+words\./);
+	await enter(term, 'on');
+	await term.until(/^› on\n\n• ok\n/m);
+	await term.until(/• ok\n\n›\n\n {2}gpt\S* · [^\n]*$/); // above are copies from windows without room
+	assert.deepEqual(await leave(term), { status: 0, restored: true });
+});
+
+test('history.jsonl that is a folder, a pipe, or one line of 3 MB: a conversation is held', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const kinds = {
+		folder: (file) => fs.mkdirSync(file),
+		pipe: (file) => execFileSync('mkfifo', [file]),
+		'a long line': (file) => fs.writeFileSync(file, `{"text":"${'x'.repeat(3 << 20)}"}\n{"session_id":"s","ts":1,"text":"kept"}\n`),
+		zeros: (file) => fs.writeFileSync(file, Buffer.concat([Buffer.alloc(100_000), Buffer.from('\n{"session_id":"s","ts":1,"text":"kept"}\n')])),
+	};
+	for (const [kind, make] of Object.entries(kinds)) {
+		const home = makeHome(t, model), file = path.join(home, 'history.jsonl');
+		make(file);
+		const term = await startReady(t, model, [], { home });
+		if (fs.statSync(file).isFile()) {
+			term.type('\x1b[A');
+			await term.until(/^› kept$/m);
+			term.type('\x03');
+			await term.until(/^›$/m);
+		}
+		await enter(term, 'go');
+		await term.until(/• ok/);
+		await idle(term);
+		assert.deepEqual(await leave(term), { status: 0, restored: true }, kind);
+	}
+});
+
+const EDITORS = [['is killed', 'kill -9 $$', /■ The editor[^]*^› my draft$/m], ['removes the file', 'rm "$1"', /■ [^]*^› my draft$/m],
+	['fails after a change', 'echo other >"$1"; exit 3', /■ The editor failed[^]*^› my draft$/m],
+	['leaves the terminal raw', 'stty raw -echo; printf "\\033[?1049h\\033[?25l\\033[?2004l"; echo fine >"$1"', /^› fine$/m],
+	['writes zeros and sequences', 'printf "a\\000b\\033[31mc" >"$1"', /^› a.*b.*c$/m],
+	['leaves nothing', ': >"$1"', /^›$/m]];
+
+for (const [name, script, wanted] of EDITORS)
+	test(`an editor that ${name}: the composer is usable, and the terminal is restored`, options, async (t) => {
+		const model = await startModel(t, [forever(say('ok'))]);
+		const editor = path.join(tempDir(t, 'bin'), 'editor');
+		fs.writeFileSync(editor, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+		const term = await startReady(t, model, [], { env: { VISUAL: editor } });
+		term.type('my draft');
+		await term.until(/^› my draft$/m);
+		term.type('\x07');
+		await term.until(wanted);
+		term.type('\x15!');
+		await term.until(/^(› .*)?!/m);
+		term.type('\x03');
+		await term.until(/^›$/m);
+		await enter(term, 'go');
+		await term.until(/• ok/);
+		await idle(term);
+		assert.deepEqual(await leave(term), { status: 0, restored: true });
+	});
+
+test('without HOME and CODEX_HOME nothing is drawn, and the error names them', options, async (t) => {
+	const term = await startTerminal(t, null, [], { home: tempDir(t, 'home'), env: { HOME: '', CODEX_HOME: '' } });
+	assert.equal((await term.done).status, 1);
+	assert.match(term.lines().join('\n'), /CODEX_HOME/);
+	assert.doesNotMatch(term.raw(), /\x1b/);
 });
