@@ -12,18 +12,22 @@ struct list {
 	struct list *prev, *next;
 };
 
-static inline void list_init(struct list *list)
+inline void list_init(struct list *list)
 {
 	list->prev = list->next = list;
 }
 
-static inline bool list_empty(const struct list *list)
+inline bool list_empty(const struct list *list)
 {
 	return list->next == list;
 }
 
 /* Adds node at the end of the ring whose head is `list`. */
-static inline void list_append(struct list *list, struct list *node)
+#ifdef CODEX_SMALL /* as in base/str.h */
+void list_append(struct list *list, struct list *node);
+void list_remove(struct list *node);
+#else
+inline void list_append(struct list *list, struct list *node)
 {
 	node->prev = list->prev;
 	node->next = list;
@@ -31,12 +35,13 @@ static inline void list_append(struct list *list, struct list *node)
 	list->prev = node;
 }
 
-static inline void list_remove(struct list *node)
+inline void list_remove(struct list *node)
 {
 	node->prev->next = node->next;
 	node->next->prev = node->prev;
 	list_init(node);
 }
+#endif
 
 #define list_entry(node, type, member) container_of(node, type, member)
 #define list_first(list, type, member) (list_empty(list) ? NULL : list_entry((list)->next, type, member))
