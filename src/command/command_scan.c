@@ -10,11 +10,9 @@
 #include "base/limits.h"
 #include "base/vec.h"
 #include "command/command_grammar.h"
+#include "command/command_limits.h"
 
-enum {
-	DEPTH_MAX = 8, /* substitutions in substitutions */
-	TEXT_MAX = 2 * LIMIT_COMMAND_PARSE,
-};
+enum { DEPTH_MAX = 8 }; /* substitutions in substitutions */
 
 struct scanned_word {
 	size_t at; /* in the text of the words */
@@ -438,7 +436,7 @@ static void take_next(struct scan *scan)
 
 static void scan_script(struct scan *scan)
 {
-	buf_init(&scan->text, TEXT_MAX);
+	buf_init(&scan->text, LIMIT_COMMAND_SCAN);
 	while (scan->rest.len > 0 && !scan->is_over && !scan->is_cut)
 		take_next(scan);
 	end_command(scan);

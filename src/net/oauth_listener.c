@@ -11,10 +11,8 @@
 #include "loop/loop.h"
 #include "net/http_head.h"
 #include "net/http_server.h"
+#include "net/net_limits.h"
 #include "net/oauth_pkce.h"
-
-/* The time for a page to leave before the server ends, and the part of a text that is shown. */
-enum { SHOWN_MS = 200, TEXT_MAX = 2000 };
 
 struct oauth_listener {
 	struct http_server *server;
@@ -46,8 +44,8 @@ static void reply_page(struct http_exchange *exchange, int status, const char *t
 	                                     {"Cache-Control: no-store", 23},
 	                                     {"Connection: close", 17}};
 	auto_buf struct buf page;
-	buf_init(&page, 8 * TEXT_MAX);
-	text.len = text.len < TEXT_MAX ? text.len : TEXT_MAX;
+	buf_init(&page, 8 * LIMIT_LOGIN_PAGE_TEXT);
+	text.len = text.len < LIMIT_LOGIN_PAGE_TEXT ? text.len : LIMIT_LOGIN_PAGE_TEXT;
 	buf_append_c(&page, "<!doctype html><meta charset=\"utf-8\"><title>");
 	append_escaped(&page, str_of(title));
 	buf_append_c(&page, "</title><h1>");
@@ -70,7 +68,7 @@ void oauth_listener_show(struct oauth_listener *listener, const char *title, str
 {
 	if (listener->browser)
 		reply_page(steal(listener->browser), 200, title, text);
-	loop_timer_start(listener->timer, SHOWN_MS);
+	loop_timer_start(listener->timer, LIMIT_LOGIN_PAGE_MS);
 }
 
 /* ---- requests ---- */

@@ -6,15 +6,16 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "term/term_limits.h"
 #include "term/term_markdown.h"
 #include "term/term_width.h"
 
-enum { TAIL_MAX = 64 * MIB, INDENT_MAX = 3, NUMBER_MAX = 9, FENCE_LEAST = 3 };
+enum { INDENT_MAX = 3, NUMBER_MAX = 9, FENCE_LEAST = 3 };
 
 void term_flow_init(struct term_flow *flow, const char *mark, enum term_style style)
 {
 	*flow = (struct term_flow){0};
-	buf_init(&flow->tail, TAIL_MAX);
+	buf_init(&flow->tail, LIMIT_TERM_TAIL);
 	term_margin_init(&flow->margin);
 	term_text_add_c(&flow->margin.first, style, mark);
 	for (size_t width = term_width(str_of(mark)); width; width--)

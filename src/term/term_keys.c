@@ -1,4 +1,4 @@
-/* One state machine over bytes: it accepts any input, and its memory is bounded by LIMIT_PASTE and the longest
+/* One state machine over bytes: it accepts any input, and its memory is bounded by LIMIT_TERM_PASTE and the longest
  * sequence. */
 #include "term/term_keys.h"
 
@@ -7,9 +7,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "term/term_limits.h"
 
 enum {
-	PASTE_MAX = 8 * MIB,
 	BURST_LEAST = 3, /* characters before an Enter in one block: faster than typing */
 	FIRST_CSI_FINAL = 0x40,
 	PASTE_BEGIN = 200,
@@ -62,7 +62,7 @@ static enum term_key_name find(const struct named *rows, size_t count, unsigned 
 void term_keys_init(struct term_keys *keys, term_key_fn on_key, void *self)
 {
 	*keys = (struct term_keys){.on_key = on_key, .self = self};
-	buf_init(&keys->paste, PASTE_MAX);
+	buf_init(&keys->paste, LIMIT_TERM_PASTE);
 }
 
 void term_keys_finish(struct term_keys *keys)
@@ -105,7 +105,7 @@ static void report_paste(struct term_keys *keys)
 {
 	auto_buf struct buf text;
 	struct str bytes = buf_str(&keys->paste);
-	buf_init(&text, (size_t)PASTE_MAX * 3);
+	buf_init(&text, (size_t)LIMIT_TERM_PASTE * 3);
 	for (size_t i = 0; i < bytes.len; i++) {
 		unsigned char c = (unsigned char)bytes.ptr[i];
 		bool is_pair = c == '\r' && i + 1 < bytes.len && bytes.ptr[i + 1] == '\n';
@@ -115,7 +115,7 @@ static void report_paste(struct term_keys *keys)
 			buf_append_char(&text, (char)c);
 	}
 	auto_buf struct buf clean;
-	buf_init(&clean, (size_t)PASTE_MAX * 3);
+	buf_init(&clean, (size_t)LIMIT_TERM_PASTE * 3);
 	text_append_utf8_lossy(&clean, buf_str(&text));
 	report(keys, (struct term_key){.kind = TERM_PASTE, .text = buf_str(&clean)});
 	buf_reuse(&keys->paste);

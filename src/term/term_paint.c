@@ -8,9 +8,10 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
+#include "term/term_limits.h"
 #include "term/term_row.h"
 
-enum { PENDING_MAX = 64 * MIB, ROWS_MAX = 1000 };
+enum { ROWS_MAX = 1000 };
 
 struct live_row {
 	char *text;
@@ -40,7 +41,7 @@ static void frame_clear(struct frame *frame)
 struct term_paint *term_paint_create(void)
 {
 	struct term_paint *paint = xnew(struct term_paint);
-	buf_init(&paint->pending, PENDING_MAX);
+	buf_init(&paint->pending, LIMIT_TERM_PENDING);
 	return paint;
 }
 

@@ -3,15 +3,14 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "term/term_limits.h"
 #include "term/term_theme.h"
 #include "term/term_width.h"
-
-enum { ROW_MAX = 256 * KIB }; /* bytes of one row */
 
 void term_row_init(struct term_row *row, size_t width, bool has_color)
 {
 	*row = (struct term_row){.width = width, .has_color = has_color};
-	buf_init(&row->text, ROW_MAX);
+	buf_init(&row->text, LIMIT_TERM_ROW);
 }
 
 void term_row_finish(struct term_row *row)

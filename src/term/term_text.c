@@ -3,14 +3,15 @@
 
 #include "base/limits.h"
 #include "base/mem.h"
+#include "term/term_limits.h"
 #include "term/term_width.h"
 
-enum { TEXT_MAX = 64 * MIB, LEAST_COLUMNS = 2 };
+enum { LEAST_COLUMNS = 2 };
 
 void term_text_init(struct term_text *text)
 {
 	*text = (struct term_text){0};
-	buf_init(&text->bytes, TEXT_MAX);
+	buf_init(&text->bytes, LIMIT_TERM_TEXT);
 }
 
 void term_text_finish(struct term_text *text)

@@ -15,8 +15,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "term/term_limits.h"
 
-enum { READ_MAX = 64 * KIB, OUTPUT_MAX = 128 * MIB, ROWS_DEFAULT = 24, COLUMNS_DEFAULT = 80, CRASH_NOTE_MAX = 256 };
+enum { ROWS_DEFAULT = 24, COLUMNS_DEFAULT = 80, CRASH_NOTE_MAX = 256 };
 
 /* Bracketed paste, focus reports, kitty's keys; xterm's modified keys off. */
 #define ENTER_MODES "\x1b[?2004h\x1b[?1004h\x1b[>4;0m\x1b[>1u"
@@ -193,7 +194,7 @@ static void write_some(struct term_tty *tty)
 
 static void read_some(struct term_tty *tty)
 {
-	char bytes[READ_MAX];
+	char bytes[LIMIT_TERM_READ];
 	ssize_t n = read(tty->fd, bytes, sizeof(bytes));
 	if (n > 0)
 		tty->events.on_bytes(str_n(bytes, (size_t)n), tty->self);
@@ -360,7 +361,7 @@ struct term_tty *term_tty_open(struct loop *loop, const struct term_tty_events *
 	tty->before = before;
 	tty->fd = steal_fd(&fd);
 	tty->poll.data = tty;
-	buf_init(&tty->output, OUTPUT_MAX);
+	buf_init(&tty->output, LIMIT_TERM_OUTPUT);
 	loop_deferred_init(&tty->report, loop, on_report, tty);
 	uv_poll_init(loop_uv(loop), &tty->poll, tty->fd);
 	guard_crashes(tty);

@@ -8,8 +8,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "net/http_head.h"
-
-enum { SHOWN_MAX = 200 }; /* most bytes of a request's value in the message about a mismatch */
+#include "server/mock/mock_limits.h"
 
 /* The test that any_node applies to each node on a path. */
 struct probe {
@@ -102,9 +101,9 @@ static int path_differs(const struct mock_request *request, const struct json *w
 {
 	const struct json *node = mock_path_find(request->json, want->key, STR(""));
 	struct str seen = node ? node->span : STR("not there");
-	bool is_cut = seen.len > SHOWN_MAX;
+	bool is_cut = seen.len > LIMIT_MOCK_SHOWN;
 	return error_set(err, ERR_invalid, "%.*s should %s %.*s; it is %.*s%s", STR_ARG(want->key), verb,
-	                 STR_ARG(want->span), (int)(is_cut ? SHOWN_MAX : seen.len), seen.ptr, is_cut ? "…" : "");
+	                 STR_ARG(want->span), (int)(is_cut ? LIMIT_MOCK_SHOWN : seen.len), seen.ptr, is_cut ? "…" : "");
 }
 
 static bool check_paths(const struct json *wants, const struct mock_request *request, bool is_exact, struct error *err)

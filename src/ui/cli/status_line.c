@@ -12,9 +12,10 @@
 #include "base/mem.h"
 #include "config/config_env.h"
 #include "loop/loop.h"
+#include "ui/cli/cli_limits.h"
 #include "ui/cli/terminal.h"
 
-enum { TICK_MS = 200, TEXT_MAX = 256, LINE_MAX_BYTES = 1024, TEXT_MIN_COLUMNS = 12 };
+enum { TICK_MS = 200, TEXT_MIN_COLUMNS = 12 };
 
 struct status_line {
 	struct loop_timer *tick; /* NULL: the line is never drawn */
@@ -36,7 +37,7 @@ static void draw(struct status_line *status)
 	bool has_room = columns >= hint_len + TEXT_MIN_COLUMNS;
 	struct str text = terminal_text_cut(buf_str(&status->text), has_room ? columns - hint_len : columns);
 	auto_buf struct buf line;
-	buf_init(&line, LINE_MAX_BYTES);
+	buf_init(&line, LIMIT_STATUS_LINE);
 	buf_printf(&line, "\r\x1b[K%s%s%s %.*s%s", terminal_style(status->has_color, STYLE_cyan),
 	           frames[status->frame % countof(frames)], terminal_style(status->has_color, STYLE_plain),
 	           STR_ARG(text), has_room ? hint : "");
@@ -62,7 +63,7 @@ struct status_line *status_line_create(struct loop *loop, bool has_color)
 {
 	struct status_line *status = xnew(struct status_line);
 	status->has_color = has_color;
-	buf_init(&status->text, TEXT_MAX * 4);
+	buf_init(&status->text, LIMIT_STATUS_TEXT * 4);
 	if (can_draw())
 		status->tick = loop_timer_create(loop, on_tick, status);
 	return status;
@@ -96,7 +97,7 @@ void status_line_set(struct status_line *status, const char *what, struct str de
 	ptrdiff_t line_end = str_find_char(detail, '\n');
 	if (line_end >= 0)
 		detail.len = (size_t)line_end;
-	detail = terminal_text_cut(detail, TEXT_MAX);
+	detail = terminal_text_cut(detail, LIMIT_STATUS_TEXT);
 	buf_clear(&status->text);
 	buf_append_c(&status->text, what);
 	terminal_text_append(&status->text, detail);

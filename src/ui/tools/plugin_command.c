@@ -26,9 +26,9 @@
 #include "config/plugin_files.h"
 #include "ui/cli/terminal.h"
 #include "ui/fleet/fleet_options.h"
+#include "ui/tools/tools_limits.h"
 
-/* TEXT_MAX: bytes of each row that `show` prints; STALE_S: age of what a cancelled clone has left. */
-enum { EXIT_FAILED = 1, TEXT_MAX = 160, STALE_S = 24 * 3600 };
+enum { EXIT_FAILED = 1 };
 
 /* The folder of the plugins of marketplaces, among those of the others. */
 static const char reserved[] = "cache";
@@ -136,7 +136,7 @@ static void remove_stale(const char *plugins)
 		struct error ignored;
 		auto_free char *path = path_join(plugins, entries[i]->d_name);
 		if (strncmp(entries[i]->d_name, ".new-", 5) == 0 && lstat(path, &st) == 0 &&
-		    st.st_mtime < time(NULL) - STALE_S)
+		    st.st_mtime < time(NULL) - LIMIT_CLONE_S)
 			best_effort(plugin_remove_tree(path, &ignored));
 		free(entries[i]);
 	}
@@ -192,9 +192,9 @@ static const char *find_root(const char *home, const char *argument, struct aren
 /* On one line, and cut: a text of the plugin must not look like another row, or push others out of view. */
 static void add_name(struct buf *out, const char *before, struct str name)
 {
-	bool is_cut = name.len > TEXT_MAX;
+	bool is_cut = name.len > LIMIT_PLUGIN_ROW;
 	buf_append_c(out, before);
-	text_append_line(out, is_cut ? str_n(name.ptr, TEXT_MAX) : name);
+	text_append_line(out, is_cut ? str_n(name.ptr, LIMIT_PLUGIN_ROW) : name);
 	buf_append_c(out, is_cut ? " …" : "");
 }
 
@@ -209,7 +209,7 @@ static void add_row(struct buf *out, const char *title, const struct buf *names)
 
 static void add_to_row(struct buf *names, struct str name)
 {
-	if (names->len <= TEXT_MAX)
+	if (names->len <= LIMIT_PLUGIN_ROW)
 		buf_printf(names, "%s%.*s", names->len ? ", " : "", STR_ARG(name));
 }
 
@@ -227,7 +227,7 @@ static void add_skills(const char *root, struct buf *out)
 	buf_init(&names, LIMIT_LINE);
 	for (int i = 0; i < count; i++) {
 		auto_free char *file = xasprintf("%s/%s/SKILL.md", folder, entries[i]->d_name);
-		if (names.len <= TEXT_MAX && file_exists(file))
+		if (names.len <= LIMIT_PLUGIN_ROW && file_exists(file))
 			add_to_row(&names, str_of(entries[i]->d_name));
 		free(entries[i]);
 	}

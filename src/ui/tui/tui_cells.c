@@ -13,9 +13,10 @@
 #include "ui/tui/tui_cell_exec.h"
 #include "ui/tui/tui_cell_note.h"
 #include "ui/tui/tui_cell_patch.h"
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_stream.h"
 
-enum { TEXT_MAX = 64 * MIB, LONG_TURN_MS = 60 * 1000 };
+enum { LONG_TURN_MS = 60 * 1000 };
 
 struct tui_cells {
 	struct term_paint *paint;
@@ -47,7 +48,7 @@ struct tui_cells *tui_cells_create(struct term_paint *paint, bool has_color, con
 	cells->page.cwd = cwd;
 	tui_stream_init(&cells->stream, &tui_agent_look);
 	tui_activity_init(&cells->activity);
-	buf_init(&cells->answer, TEXT_MAX);
+	buf_init(&cells->answer, LIMIT_TUI_TEXT);
 	return cells;
 }
 
@@ -216,7 +217,7 @@ static void write_user(struct tui_cells *cells, const struct user_message_item *
 {
 	auto_buf struct buf text;
 	size_t images = 0;
-	buf_init(&text, TEXT_MAX);
+	buf_init(&text, LIMIT_TUI_TEXT);
 	for (size_t i = 0; i < item->content_count; i++) {
 		const struct user_input *part = &item->content[i];
 		if (part->tag == user_input_text)

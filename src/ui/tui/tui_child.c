@@ -8,6 +8,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "ui/tui/tui_git.h"
+#include "ui/tui/tui_limits.h"
 
 struct tui_child {
 	struct tui_git *run;
@@ -27,9 +28,9 @@ static void destroy(struct tui_child *child)
 static void on_end(struct str output, bool is_ok, void *self)
 {
 	struct tui_child *child = self;
-	bool is_large = !is_ok && output.len > GIT_OUTPUT_MAX / 2;
+	bool is_large = !is_ok && output.len > LIMIT_TUI_GIT_OUTPUT / 2;
 	auto_free char *fault =
-		is_large ? xasprintf("%s printed more than %d MiB", child->name, (int)(GIT_OUTPUT_MAX / MIB))
+		is_large ? xasprintf("%s printed more than %d MiB", child->name, (int)(LIMIT_TUI_GIT_OUTPUT / MIB))
 			 : xasprintf("%s did not end within %u s, or could not be started", child->name,
 	                             child->wait_ms / 1000);
 	bool has_words = is_ok || (!is_large && str_trim(output).len);
@@ -63,7 +64,7 @@ struct tui_child *tui_child_start(struct loop *loop, const char *cwd, const stru
 	struct tui_child *child = xnew(struct tui_child);
 	const char *argument = call->argument ? call->argument : "";
 	child->name = xasprintf("codex %s%s%s", call->words, *argument ? " " : "", argument);
-	child->wait_ms = call->wait_ms ? call->wait_ms : GIT_WAIT_MS;
+	child->wait_ms = call->wait_ms ? call->wait_ms : LIMIT_TUI_GIT_MS;
 	child->on_done = on_done;
 	child->self = self;
 	child->run = start(loop, cwd, child, call);

@@ -10,11 +10,11 @@
 void composer_init(struct composer *composer)
 {
 	*composer = (struct composer){0};
-	buf_init(&composer->text, TEXT_MAX);
-	buf_init(&composer->killed, TEXT_MAX);
-	buf_init(&composer->draft, TEXT_MAX);
-	buf_init(&composer->search, SEARCH_MAX);
-	buf_init(&composer->vim.undo, TEXT_MAX);
+	buf_init(&composer->text, LIMIT_TUI_COMPOSER);
+	buf_init(&composer->killed, LIMIT_TUI_COMPOSER);
+	buf_init(&composer->draft, LIMIT_TUI_COMPOSER);
+	buf_init(&composer->search, LIMIT_TUI_SEARCH);
+	buf_init(&composer->vim.undo, LIMIT_TUI_COMPOSER);
 }
 
 void composer_finish(struct composer *composer)
@@ -57,7 +57,7 @@ void composer_replace(struct composer *composer, size_t from, size_t to, struct 
 {
 	struct buf *text = &composer->text;
 	size_t after = text->len - to;
-	if (with.len > TEXT_MAX - (text->len - (to - from)))
+	if (with.len > LIMIT_TUI_COMPOSER - (text->len - (to - from)))
 		return;
 	if (with.len > to - from && !buf_reserve(text, with.len - (to - from)))
 		return;
@@ -82,7 +82,7 @@ void composer_kill(struct composer *composer, size_t from, size_t to)
 	auto_buf struct buf before = composer->killed;
 	bool is_after = from == composer->caret;
 	composer->has_killed = true;
-	buf_init(&composer->killed, TEXT_MAX);
+	buf_init(&composer->killed, LIMIT_TUI_COMPOSER);
 	if (composer->joins && is_after)
 		buf_append_str(&composer->killed, buf_str(&before));
 	buf_append(&composer->killed, composer->text.data + from, to - from);
@@ -324,6 +324,7 @@ static const struct {
 #define EDIT_ALT(c, action) {TERM_CHAR, TERM_ALT, c, edit_##action},
 #define EDIT_KEY(mods, name, action) {TERM_NAMED, mods, KEY_##name, edit_##action},
 #include "ui/tui/tui_edit.def"
+#include "ui/tui/tui_limits.h"
 #undef EDIT_CTRL
 #undef EDIT_ALT
 #undef EDIT_KEY

@@ -3,12 +3,13 @@
 #include "base/mem.h"
 #include "term/term_width.h"
 #include "ui/tui/tui_composer_priv.h"
+#include "ui/tui/tui_limits.h"
 
 void composer_remember(struct composer *composer, struct str text)
 {
 	size_t count = composer->history.count;
 	bool is_new = text.len && !(count && str_is(text, composer->history.items[count - 1]));
-	if (is_new && count == HISTORY_MAX) {
+	if (is_new && count == LIMIT_TUI_HISTORY) {
 		free(composer->history.items[0]);
 		memmove(composer->history.items, composer->history.items + 1, (count - 1) * sizeof(char *));
 		composer->history.count--;
@@ -20,7 +21,7 @@ void composer_remember(struct composer *composer, struct str text)
 
 void composer_add_older(struct composer *composer, char **texts, size_t count)
 {
-	size_t room = HISTORY_MAX - composer->history.count, kept = count < room ? count : room;
+	size_t room = LIMIT_TUI_HISTORY - composer->history.count, kept = count < room ? count : room;
 	for (size_t i = 0; i < count - kept; i++)
 		free(texts[i]);
 	for (size_t i = 0; i < kept; i++)

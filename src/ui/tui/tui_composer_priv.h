@@ -5,8 +5,7 @@
 
 #include "base/limits.h"
 #include "ui/tui/tui_composer.h"
-
-enum { HISTORY_MAX = 2000, SEARCH_MAX = 256, TEXT_MAX = 1 * MIB };
+#include "ui/tui/tui_limits.h"
 
 /* Inserts text at the caret. */
 void composer_insert(struct composer *composer, struct str text);

@@ -106,6 +106,7 @@ static const struct motion {
 } motions[] = {
 #define VIM_MOTION(key, place) {key, place_##place},
 #define VIM_COMMAND(key, action)
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_vim.def"
 #undef VIM_MOTION
 #undef VIM_COMMAND
@@ -258,7 +259,7 @@ static void vim_undo(struct composer *composer)
 	auto_buf struct buf text;
 	size_t caret = composer->vim.undo_caret;
 	bool is_shell = composer->vim.undo_is_shell;
-	buf_init(&text, TEXT_MAX);
+	buf_init(&text, LIMIT_TUI_COMPOSER);
 	buf_append_str(&text, buf_str(&composer->vim.undo));
 	remember(composer);
 	composer_replace(composer, 0, text_len(composer), buf_str(&text));

@@ -17,6 +17,7 @@
 #include "base/host.h"
 #include "base/limits.h"
 #include "loop/loop.h"
+#include "ui/tui/tui_limits.h"
 
 extern char **environ;
 
@@ -159,13 +160,13 @@ struct tui_git *tui_git_start(struct loop *loop, const char *cwd, const struct t
 	git->script = xstrdup(script->text);
 	git->argument = script->argument ? xstrdup(script->argument) : NULL;
 	git->is_strict = script->is_strict;
-	buf_init(&git->errors, GIT_ERRORS_MAX);
+	buf_init(&git->errors, LIMIT_TUI_GIT_ERRORS);
 	git->second = script->second ? xstrdup(script->second) : NULL;
-	git->wait_ms = script->wait_ms ? script->wait_ms : GIT_WAIT_MS;
+	git->wait_ms = script->wait_ms ? script->wait_ms : LIMIT_TUI_GIT_MS;
 	pthread_mutex_init(&git->lock, NULL);
 	git->on_done = on_done;
 	git->self = self;
-	buf_init(&git->output, GIT_OUTPUT_MAX);
+	buf_init(&git->output, LIMIT_TUI_GIT_OUTPUT);
 	worker_run(loop, on_work, on_end, git);
 	return git;
 }

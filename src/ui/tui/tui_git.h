@@ -1,7 +1,8 @@
 /* tui_git.h — the output of a script, mostly of git, read on a worker.
  *
  * git starts no program that the repository chose: no external diff, text conversion or file system monitor. At most
- * GIT_OUTPUT_MAX bytes are read. The script and what it started are killed after its time and when it is cancelled. */
+ * LIMIT_TUI_GIT_OUTPUT bytes are read. The script and what it started are killed after its time and when it is
+ * cancelled. */
 #ifndef UI_TUI_GIT_H
 #define UI_TUI_GIT_H
 
@@ -9,19 +10,18 @@
 
 #include "base/buf.h"
 #include "base/limits.h"
+#include "ui/tui/tui_limits.h"
 
 struct loop;
 struct tui_git;
-
-enum { GIT_OUTPUT_MAX = 4 * MIB, GIT_ERRORS_MAX = 64 * KIB, GIT_WAIT_MS = 20000 };
 
 struct tui_git_script {
 	const char *text;     /* for sh, with git as "$GIT"; it runs in cwd */
 	const char *argument; /* its "$2", or NULL */
 	const char *second;   /* its "$3", or NULL */
-	unsigned wait_ms;     /* its time; 0: GIT_WAIT_MS */
+	unsigned wait_ms;     /* its time; 0: LIMIT_TUI_GIT_MS */
 	/* Only 0 is a success, and only if the output is within the limit; after a failure standard error follows the
-	 * output, at most GIT_ERRORS_MAX. Otherwise standard error is dropped. */
+	 * output, at most LIMIT_TUI_GIT_ERRORS. Otherwise standard error is dropped. */
 	bool is_strict;
 };
 

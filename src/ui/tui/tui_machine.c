@@ -10,17 +10,16 @@
 #include "ui/tui/tui_child.h"
 #include "ui/tui/tui_choice.h"
 #include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_priv.h"
-
-enum { DAEMON_WAIT_MS = 60 * 1000, SHOWN_MAX = 64 * KIB };
 
 /* ---- children ---- */
 
 void tui_run_show(struct tui *tui, struct str output, bool is_ok)
 {
 	struct str text = str_trim_end(output);
-	if (text.len > SHOWN_MAX)
-		text.len = SHOWN_MAX;
+	if (text.len > LIMIT_TUI_ANSWER)
+		text.len = LIMIT_TUI_ANSWER;
 	if (is_ok && text.len)
 		tui_cells_note(tui->cells, text);
 	else if (!is_ok)
@@ -113,9 +112,9 @@ static void on_sessions(struct tui *tui, struct str output, bool is_ok)
 	tui_run_show(tui, is_ok ? buf_str(&text) : output, is_ok);
 }
 
-static const struct tui_child_call start = {"app-server daemon start", NULL, DAEMON_WAIT_MS},
-				   stop = {"app-server daemon stop", NULL, DAEMON_WAIT_MS},
-				   restart = {"app-server daemon restart", NULL, DAEMON_WAIT_MS},
+static const struct tui_child_call start = {"app-server daemon start", NULL, LIMIT_TUI_DAEMON_MS},
+				   stop = {"app-server daemon stop", NULL, LIMIT_TUI_DAEMON_MS},
+				   restart = {"app-server daemon restart", NULL, LIMIT_TUI_DAEMON_MS},
 				   sessions = {"attach --list", NULL, 0};
 
 /* ---- the choices ---- */
@@ -186,8 +185,6 @@ void on_slash_daemon(struct tui *tui, struct str text)
 
 /* ---- /import ---- */
 
-enum { IMPORT_WAIT_MS = 5 * 60 * 1000 };
-
 /* The last line of a list that is not empty. */
 static const char advice[] = "To import this, run `codex import --apply`.";
 
@@ -199,7 +196,7 @@ static void on_imported(struct tui *tui, struct str output, bool is_ok)
 
 static void on_import_chosen(const struct tui_chosen *chosen, void *self)
 {
-	static const struct tui_child_call call = {.words = "import --apply", .wait_ms = IMPORT_WAIT_MS};
+	static const struct tui_child_call call = {.words = "import --apply", .wait_ms = LIMIT_TUI_IMPORT_MS};
 	if (chosen->at == 0)
 		tui_run(self, &call, on_imported);
 }

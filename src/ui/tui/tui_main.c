@@ -25,6 +25,7 @@
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_child.h"
 #include "ui/tui/tui_frame.h"
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_pager.h"
 #include "ui/tui/tui_git.h"
 #include "ui/tui/tui_priv.h"
@@ -215,7 +216,7 @@ static void open_view(struct tui *tui)
 	term_keys_init(&tui->keys, tui_on_key, tui);
 	tui->keeps_bursts = config_tui_is(config_find(tui->config, "disable_paste_burst"), true);
 	tui->is_calm = config_tui_is(config_find(tui->config, "tui.animations"), false);
-	buf_init(&tui->shown, GIT_OUTPUT_MAX + 1 * KIB);
+	buf_init(&tui->shown, LIMIT_TUI_GIT_OUTPUT + 1 * KIB);
 	buf_init(&tui->warnings, MIB);
 	composer_set_vim(&tui->composer, config_tui_is(config_find(tui->config, "tui.vim_mode_default"), true));
 	tui_view_measure(tui);

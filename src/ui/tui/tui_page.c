@@ -6,8 +6,9 @@
 #include "base/text.h"
 #include "term/term_width.h"
 #include "ui/cli/terminal.h"
+#include "ui/tui/tui_limits.h"
 
-enum { TEXT_MAX = 64 * MIB, TAB_STOP = 8, LINE_MAX_FULL = 64 * KIB, RAW_PIECE = 16 * KIB };
+enum { TAB_STOP = 8, LINE_MAX_FULL = 64 * KIB, RAW_PIECE = 16 * KIB };
 
 void tui_page_init(struct tui_page *page, bool has_color, term_row_fn on_row, void *self)
 {
@@ -83,7 +84,7 @@ void tui_page_write_raw(struct tui_page *page, struct str line)
 static void add_line(struct term_text *text, enum term_style style, struct str line)
 {
 	auto_buf struct buf flat;
-	buf_init(&flat, (size_t)TEXT_MAX * TAB_STOP);
+	buf_init(&flat, (size_t)LIMIT_TUI_TEXT * TAB_STOP);
 	expand(&flat, line);
 	term_text_add(text, style, buf_str(&flat));
 }

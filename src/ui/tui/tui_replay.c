@@ -13,9 +13,8 @@
 #include "ui/tui/tui_cell_exec.h"
 #include "ui/tui/tui_cell_note.h"
 #include "ui/tui/tui_cell_patch.h"
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_stream.h"
-
-enum { ACTIONS_MAX = 16, TEXT_MAX = 64 * MIB };
 
 struct replay {
 	struct tui_page *page;
@@ -45,7 +44,7 @@ static void write_user(struct tui_page *page, const struct app_item_user_message
 {
 	auto_buf struct buf text;
 	size_t images = 0;
-	buf_init(&text, TEXT_MAX);
+	buf_init(&text, LIMIT_TUI_TEXT);
 	for (size_t i = 0; i < message->content_count; i++) {
 		const struct app_user_input *input = &message->content[i];
 		if (input->tag == app_user_input_text && input->text)
@@ -60,10 +59,10 @@ static void write_user(struct tui_page *page, const struct app_item_user_message
 
 /* Converts the actions of a command; returns 0 if there are others than reads, lists and searches. */
 struct actions {
-	struct parsed_command list[ACTIONS_MAX];
-	struct parsed_read reads[ACTIONS_MAX];
-	struct parsed_list lists[ACTIONS_MAX];
-	struct parsed_search searches[ACTIONS_MAX];
+	struct parsed_command list[LIMIT_TUI_REPLAY_ACTIONS];
+	struct parsed_read reads[LIMIT_TUI_REPLAY_ACTIONS];
+	struct parsed_list lists[LIMIT_TUI_REPLAY_ACTIONS];
+	struct parsed_search searches[LIMIT_TUI_REPLAY_ACTIONS];
 };
 
 static bool convert_action(struct actions *actions, size_t at, const struct app_command_action *action)
@@ -90,7 +89,7 @@ static bool add_explored(struct replay *replay, const struct app_item_command_ex
 {
 	struct actions actions;
 	size_t count = command->command_actions_count;
-	if (replay->page->is_full || !command->has_exit_code || command->exit_code || count > ACTIONS_MAX)
+	if (replay->page->is_full || !command->has_exit_code || command->exit_code || count > LIMIT_TUI_REPLAY_ACTIONS)
 		return false;
 	for (size_t i = 0; i < count; i++) {
 		if (!convert_action(&actions, i, &command->command_actions[i]))

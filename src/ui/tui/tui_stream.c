@@ -5,14 +5,15 @@
 
 #include "base/limits.h"
 #include "term/term_paint.h"
+#include "ui/tui/tui_limits.h"
 
-enum { TEXT_MAX = 64 * MIB, PIECE = 16 * KIB, OPEN_MAX = 200 };
+enum { PIECE = 16 * KIB };
 
 void tui_stream_init(struct tui_stream *stream, const struct tui_look *look)
 {
 	*stream = (struct tui_stream){0};
 	term_flow_init(&stream->flow, look->mark, look->mark_style);
-	buf_init(&stream->added, TEXT_MAX);
+	buf_init(&stream->added, LIMIT_TUI_TEXT);
 }
 
 static void drop_open(struct tui_stream *stream)
@@ -129,9 +130,9 @@ static void on_open_row(const struct term_row *row, void *self)
 {
 	struct tui_stream *stream = self;
 	struct term_row copy;
-	if (stream->open.count == OPEN_MAX) {
+	if (stream->open.count == LIMIT_TUI_OPEN) {
 		term_row_finish(&stream->open.items[0]);
-		memmove(stream->open.items, stream->open.items + 1, (OPEN_MAX - 1) * sizeof(copy));
+		memmove(stream->open.items, stream->open.items + 1, (LIMIT_TUI_OPEN - 1) * sizeof(copy));
 		stream->open.count--;
 	}
 	term_row_init(&copy, row->width, row->has_color);

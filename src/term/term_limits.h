@@ -1,0 +1,17 @@
+/* term_limits.h — the limits of the terminal. Sizes in bytes, times in milliseconds. */
+#ifndef TERM_TERM_LIMITS_H
+#define TERM_TERM_LIMITS_H
+
+#include "base/limits.h"
+
+enum {
+	LIMIT_TERM_TEXT = 64 * MIB,    /* a text that is cut into rows */
+	LIMIT_TERM_TAIL = 64 * MIB,    /* the end of a text of Markdown that is not laid out yet */
+	LIMIT_TERM_PENDING = 64 * MIB, /* rows that wait to be painted */
+	LIMIT_TERM_OUTPUT = 128 * MIB, /* output that the terminal has not taken */
+	LIMIT_TERM_READ = 64 * KIB,    /* one read of keys */
+	LIMIT_TERM_PASTE = 8 * MIB,    /* a pasted text */
+	LIMIT_TERM_ROW = 256 * KIB,    /* one row */
+};
+
+#endif
