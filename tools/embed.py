@@ -3,8 +3,7 @@
 
     embed.py [--deflate] OUT.c OUT.h PREFIX FILE...
 
-Each FILE becomes `const struct str PREFIX_<stem>`, without its final line ends; of scripts for Redis the lines with
-comments and the blanks before other lines are left out. With --deflate it becomes `const
+Each FILE becomes `const struct str PREFIX_<stem>`, without its final line ends. With --deflate it becomes `const
 struct str PREFIX_<stem>_<suffix>`, in the format of zlib, and `PREFIX_<stem>_<suffix>_size`, its length as text;
 comments and blanks of scripts and style sheets, which mean nothing, are left out. The output depends only on the
 contents and names, so that the same tree always builds the same binary.
@@ -90,11 +89,6 @@ def squeeze_page(text):
 SQUEEZE = {".js": squeeze_script, ".css": squeeze_style, ".html": squeeze_page}
 
 
-def drop_comments(text):
-    lines = (line.strip() for line in text.splitlines())
-    return "\n".join(line for line in lines if line and not line.startswith("--"))
-
-
 def octal(data):
     """The same for bytes."""
     lines = ["".join("\\%03o" % byte for byte in data[at:at + 24]) for at in range(0, len(data), 24)]
@@ -120,8 +114,6 @@ def main(*args):
             header.append("enum { %s_size = %d };\n" % (name, len(text.encode("utf-8"))))
             source.append("\nconst struct str %s = {\n%s,\n\t%d};\n" % (name, octal(data), len(data)))
             continue
-        if path.suffix == ".lua":
-            text = drop_comments(text)
         source.append("\nconst struct str %s = {\n%s,\n\t%d};\n" % (name, literal(text), len(text.encode("utf-8"))))
     header.append("\n#endif\n")
     pathlib.Path(out_c).write_text("".join(source), encoding="ascii")
