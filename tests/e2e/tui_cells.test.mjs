@@ -388,6 +388,23 @@ test('a long message is shown by its ends, and whole in the transcript and in th
 	await leave(term);
 });
 
+test('a message of few long lines is shown by its ends, too; 4 KiB and blank lines at the end are no reason to cut', options, async (t) => {
+	const model = await startModel(t, [forever(say('Read.'))]);
+	const term = await startReady(t, model, []);
+	const send = async (text, count) => {
+		term.type(`\x1b[200~${text}\x1b[201~`);
+		await term.until(/^› \[Pasted Content \d+ chars\]/m);
+		term.type('\r');
+		await term.until(new RegExp(`(^• Read\\.$[^]*){${count}}`, 'm'));
+		await term.untilGone(/esc to interrupt/);
+	};
+	await send(`first ${'x'.repeat(5000)} last`, 1);
+	assert.match(conversationOf(term.lines()), /^› first\n[x\n ]+ {4}… \+1427 bytes \(ctrl \+ t to view transcript\)\n {2}x[x\n ]+ last\n/);
+	await send(`whole ${'z'.repeat(4096 - 6)}${'\n'.repeat(40)}`, 2);
+	assert.equal(conversationOf(term.lines()).match(/z/g).length, 4090);
+	await leave(term);
+});
+
 test('the counts of /status survive a request that exceeded the context window', options, async (t) => {
 	const used = (input, output) => ({ usage: { input_tokens: input, cached_tokens: 0, output_tokens: output, reasoning_tokens: 0 } });
 	const model = await startModel(t, [reply({ message: 'One.' }, used(1000, 34)), failed('context_length_exceeded', 'too long'),

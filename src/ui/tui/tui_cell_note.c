@@ -13,7 +13,7 @@
 
 enum { DETAIL_LINES = 5, DETAIL_ROWS = 2, PROMPT_LINES = 3, ARGUMENTS_SHOWN = 400 };
 /* A message of the user is shown whole up to these limits. */
-enum { USER_LINES = 30, USER_BYTES = 4 * KIB, USER_HEAD = 20, USER_TAIL = 5, USER_ROWS = 20 };
+enum { USER_LINES = 30, USER_BYTES = 4 * KIB, USER_HEAD = 20, USER_TAIL = 5, USER_ROWS = 3 };
 
 const struct tui_look tui_note_look = {"• ", TERM_dim, TERM_dim}, tui_error_look = {"■ ", TERM_red, TERM_red},
 		      tui_warning_look = {"⚠ ", TERM_yellow, TERM_yellow},
@@ -58,17 +58,33 @@ void tui_cell_list(struct tui_page *page, struct str text)
 	}
 }
 
-/* Writes the beginning and the end of a long message, such as one with a pasted file. */
+static const struct tui_look rest_look = {"  ", TERM_bold, TERM_bold};
+
+/* Writes the beginning and the end of a message of few, long lines. */
+static void write_cut(struct tui_page *page, struct str text)
+{
+	size_t head = text_floor_boundary(text, USER_BYTES / 4 * 3);
+	size_t tail = text_floor_boundary(text, text.len - USER_BYTES / 8);
+	char more[80];
+	snprintf(more, sizeof(more), "… +%zu bytes (ctrl + t to view transcript)", tail - head);
+	tui_page_write(page, &tui_user_look, str_n(text.ptr, head));
+	tui_page_write(page, &more_look, str_of(more));
+	tui_page_write(page, &rest_look, str_skip(text, tail));
+}
+
+/* Writes the first and the last lines of a long message, such as one with a pasted file. */
 static void write_folded(struct tui_page *page, struct str text)
 {
-	static const struct tui_look rest_look = {"  ", TERM_bold, TERM_bold};
 	size_t total = text_line_count(text), at = 0;
-	bool has_more = total > USER_HEAD + USER_TAIL + 1;
 	struct str line;
 	char more[80];
+	if (total <= USER_LINES) {
+		write_cut(page, text);
+		return;
+	}
 	snprintf(more, sizeof(more), "… +%zu lines (ctrl + t to view transcript)", total - USER_HEAD - USER_TAIL);
 	for (; str_next_line(&text, &line); at++) {
-		if (!has_more || at < USER_HEAD || at >= total - USER_TAIL)
+		if (at < USER_HEAD || at >= total - USER_TAIL)
 			tui_page_write_line(page, at ? &rest_look : &tui_user_look, line, USER_ROWS);
 		else if (at == USER_HEAD)
 			tui_page_write(page, &more_look, str_of(more));
@@ -87,7 +103,8 @@ void tui_cell_user(struct tui_page *page, struct str text, size_t images)
 	}
 	buf_append_str(&out, str_trim_end(text));
 	tui_page_begin(page);
-	if (page->is_full || page->is_raw || (out.len < USER_BYTES && text_line_count(text) <= USER_LINES))
+	bool is_short = out.len <= USER_BYTES && text_line_count(buf_str(&out)) <= USER_LINES;
+	if (page->is_full || page->is_raw || is_short)
 		tui_page_write(page, &tui_user_look, buf_str(&out));
 	else
 		write_folded(page, buf_str(&out));
