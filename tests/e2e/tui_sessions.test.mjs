@@ -349,3 +349,13 @@ test('a command that was approved is no declined request, also while it runs in 
 	assert.doesNotMatch(shown, /declined/);
 	assert.match(shown, /• It runs\./);
 });
+
+test('the transcript of a session without a message says that nothing is recorded', options, async (t) => {
+	const term = await startReady(t, await startModel(t, [forever(say('ok'))]));
+	term.type('\x14');
+	await term.until(/T R A N S C R I P T[^]*Nothing has been recorded yet\./);
+	assert.doesNotMatch(term.screen().join('\n'), /No such file/);
+	term.type('q');
+	await term.until(/^›$/m);
+	await leave(term);
+});

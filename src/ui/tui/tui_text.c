@@ -1,5 +1,7 @@
 /* Long texts on the alternate screen: the transcript, which is read from the rollout, so that no text is kept for it,
  * the changes of the work tree, and the warnings. */
+#include <unistd.h>
+
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
@@ -55,7 +57,8 @@ static void fill_transcript(struct tui_page *page, void *self)
 	page->hides_thoughts = tui->config->hide_agent_reasoning;
 	if (!path && !tui->watched && tui->resume_path)
 		path = xstrdup(tui->resume_path);
-	if (!path)
+	bool is_new = !tui->preview && !tui->watched && !tui->has_turn && path && access(path, F_OK) != 0;
+	if (!path || is_new)
 		tui_page_write(page, &look, STR("Nothing has been recorded yet."));
 	else if (tui_replay(path, page, &err) != 0)
 		tui_page_write(page, &look, str_of(err.text));
