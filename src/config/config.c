@@ -21,6 +21,7 @@
 #include "config/config_permission.h"
 #include "config/config_project.h"
 #include "config/config_required.h"
+#include "config/config_shape.h"
 #include "config/config_tui.h"
 #include "config/feature.h"
 #include "config/hook_table.h"
@@ -214,11 +215,7 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 	if (status == 0)
 		status = web_search_check(toml_get(toml_get(tree, "tools"), "web_search"), err);
 	if (status == 0)
-		status = config_layer_check_tables(tree, "marketplaces", err);
-	if (status == 0)
-		status = config_layer_check_tables(tree, "permissions", err);
-	if (status == 0)
-		status = config_permission_check(tree, err);
+		status = config_shape_check(tree, err);
 	if (status == 0)
 		status = config_tui_check(toml_get(tree, "tui"), err);
 	if (status == 0 && l->config.model && !l->config.model[0])

@@ -28,20 +28,6 @@ void config_layers_finish(struct config_layers *layers)
 	vec_finish(&layers->files);
 }
 
-int config_layer_check_tables(const struct toml *tree, const char *key, struct error *err)
-{
-	char where[CONFIG_PLACE_SIZE], shown[TOML_KEY_SHOWN];
-	const struct toml *table = toml_get(tree, key);
-	if (table && table->kind != TOML_table)
-		return error_set(err, ERR_config, "%s: `%s` must be a table", config_place(table, where), key);
-	toml_for_each(it, table) {
-		if (it->kind != TOML_table)
-			return error_set(err, ERR_config, "%s: `%s.%s` must be a table", config_place(it, where), key,
-			                 toml_key_shown(it->key, shown));
-	}
-	return 0;
-}
-
 void config_layer_warn(struct config_layers *layers, const char *format, ...)
 {
 	char text[ERROR_TEXT_MAX];

@@ -73,9 +73,6 @@ const struct toml *config_layer_top(const struct config_layers *layers, const ch
 /* Merges all layers into one tree. */
 struct toml *config_layer_merge(const struct config_layers *layers);
 
-/* Checks that a root key of the merged tree, if it is set, is a table of tables. */
-must_check int config_layer_check_tables(const struct toml *tree, const char *key, struct error *err);
-
 /* Adds a warning. */
 void config_layer_warn(struct config_layers *layers, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -261,29 +261,6 @@ static int combine(struct resolver *r, struct str name)
 	return 0;
 }
 
-int config_permission_check(const struct toml *tree, struct error *err)
-{
-	static const struct {
-		const char *key;
-		enum toml_kind kind;
-	} members[] = {{"description", TOML_string},
-	               {"extends", TOML_string},
-	               {"filesystem", TOML_table},
-	               {"network", TOML_table}};
-	char where[CONFIG_PLACE_SIZE], shown[TOML_KEY_SHOWN];
-	toml_for_each(it, toml_get(tree, "permissions")) {
-		for (size_t i = 0; i < countof(members); i++) {
-			const struct toml *found = toml_get(it, members[i].key);
-			if (found && found->kind != members[i].kind)
-				return error_set(err, ERR_config, "%s: `permissions.%s.%s` must be %s",
-				                 config_place(found, where), toml_key_shown(it->key, shown),
-				                 members[i].key,
-				                 members[i].kind == TOML_table ? "a table" : "a string");
-		}
-	}
-	return 0;
-}
-
 int config_permission_find(const struct toml *tree, struct str name, const struct config_binder *binder,
                            struct config_permission *ret, struct error *err)
 {

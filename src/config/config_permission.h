@@ -19,8 +19,6 @@ struct config_permission {
 bool config_permission_is_built_in(struct str name, enum sandbox_mode *ret);
 /* Returns the built-in profile of a mode, or NULL. */
 const char *config_permission_of_mode(enum sandbox_mode mode);
-/* Checks the types of all profiles, which are tables, whether they are used or not. */
-must_check int config_permission_check(const struct toml *tree, struct error *err);
 /* Resolves a built-in name or a profile of the tree. ERR_config: unknown, in a circle, or not enforceable. */
 must_check int config_permission_find(const struct toml *tree, struct str name, const struct config_binder *binder,
                                       struct config_permission *ret, struct error *err);

@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
-import { atEnd, codexExec, makeHome, needs, rollouts, runCodex, say, startModel } from './lib/codex.mjs';
+import { atEnd, codexExec, makeHome, needs, rollouts, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
 const { skip } = needs('archive');
 const options = { skip };
@@ -83,6 +83,28 @@ test('a command line without a session is wrong', options, async (t) => {
 		assert.equal(code, 2);
 		assert.match(stderr, /SESSION/);
 	}
+});
+
+test('--strict-config and --cd check the configuration before anything changes', options, async (t) => {
+	const { home, id, file } = await recorded(t);
+	const project = tempDir(t, 'project');
+	fs.mkdirSync(path.join(project, '.codex'));
+	fs.writeFileSync(path.join(project, '.codex', 'config.toml'), 'nonsense = 1\n');
+	fs.appendFileSync(path.join(home, 'config.toml'), `[projects."${fs.realpathSync(project)}"]\ntrust_level = "trusted"\n`);
+	for (const command of [['archive'], ['unarchive'], ['delete', '--force']]) {
+		const refused = async (message, ...args) => {
+			const { code, stderr } = await runCodex(t, [...command, ...args, id], { home });
+			assert.equal(code, 1);
+			assert.match(stderr, message);
+			assert.ok(fs.existsSync(file));
+		};
+		await refused(/nonsense/, '--strict-config', '-c', 'nonsense=1');
+		await refused(/config\.toml:1: .*nonsense/, '--strict-config', '-C', project);
+		await refused(/cannot work in .*nowhere/, '-C', path.join(project, 'nowhere'));
+		await refused(/it is not a folder/, '--cd', file);
+	}
+	assert.equal((await runCodex(t, ['archive', '--strict-config', '-C', home, id], { home })).code, 0);
+	assert.equal((await runCodex(t, ['delete', '--force', '-C', project, id], { home })).code, 0);
 });
 
 test('--remote has an app-server archive, restore and delete; its session is an id', options, async (t) => {

@@ -38,11 +38,12 @@ test('a profile that the sandbox cannot keep is an error that names the entry; t
 		assert.match(stderr, message);
 	};
 	await refused('{ filesystem = { "/etc" = "deny" } }', /config\.toml:\d+: `\/etc` .*does not limit reading/);
-	await refused('{ network = { domains = ["a.example"] } }', /`domains` .*does not limit hosts/);
+	await refused('{ network = { domains = { "a.example" = "allow" } } }', /`domains` .*does not limit hosts/);
 	await refused('{ filesystem = { "/srv" = "write" } }', /extend :workspace/);
 	await refused('{ filesystem = { ":root" = "write" } }', /network\.enabled = true/);
 	await refused('{ filesystem = { ":nowhere" = "write" } }', /`:nowhere`/);
-	await refused('{ filesystem = { "/srv" = 5 } }', /`\/srv` .*"read" or "write"/);
+	await refused('{ filesystem = { "/srv" = 5 } }', /`permissions\.mine\.filesystem\.\/srv` must be a string or a table/);
+	await refused('{ filesystem = { "/srv" = {} } }', /`\/srv` .*"read" or "write"/);
 	await refused('{ extends = ":workspace", filesystem = { ":workspace_roots" = "read" } }', /part of what is writable/);
 	await refused('{ extends = ":workspace", filesystem = { "./secrets" = "read" } }', /part of what is writable/);
 	await refused('{ extends = ":danger-full-access", filesystem = { ":root" = "read" } }', /part of what is writable/);

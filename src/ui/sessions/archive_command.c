@@ -26,8 +26,8 @@ enum { EXIT_FAILED = 1, ANSWER_SIZE = 16 };
 
 struct archive_options {
 	struct cli_list overrides;
-	const char *remote, *token_env;
-	bool is_forced;
+	const char *remote, *token_env, *folder;
+	bool is_forced, is_strict;
 };
 
 /* clang-format off */
@@ -36,6 +36,10 @@ struct archive_options {
 	 "Ask this app-server instead; SESSION is an id: unix://, unix://PATH or ws://HOST:PORT"}, \
 	{"remote-auth-token-env", 0, CLI_TEXT, offsetof(struct archive_options, token_env), "NAME", NULL, \
 	 "The variable with the token for --remote ws://"}, \
+	{"cd", 'C', CLI_TEXT, offsetof(struct archive_options, folder), "DIR", NULL, \
+	 "The folder whose configuration --strict-config checks"}, \
+	{"strict-config", 0, CLI_FLAG, offsetof(struct archive_options, is_strict), NULL, NULL, \
+	 "Fail if the configuration has an unknown key"}, \
 	{"config", 'c', CLI_LIST, offsetof(struct archive_options, overrides), "key=value", NULL, NULL},
 /* clang-format on */
 
@@ -159,11 +163,13 @@ static int run(const struct cli_command *command, const char *word, const struct
 	static const char *const done[] = {"Archived", "Unarchived", "Deleted"};
 	struct error err;
 	bool must_ask = work == SESSION_DELETE && !options->is_forced;
-	auto_free char *home = config_env_home(&err);
+	auto_free char *home = config_env_home(&err), *folder = NULL;
+	const struct session_place place = {options->folder, &options->overrides, options->is_strict};
 	struct target target = {.home = home};
 	if (options->remote)
 		snprintf(target.id, sizeof(target.id), "%s", word);
-	if (!home || (!options->remote && find(&target, word, &err) != 0))
+	if (!home || session_place_check(&place, &folder, &err) != 0 ||
+	    (!options->remote && find(&target, word, &err) != 0))
 		return fail(command, &err);
 	if (must_ask && !isatty(STDIN_FILENO)) {
 		error_set(&err, ERR_invalid,

@@ -1,7 +1,6 @@
 /* The message is added to the file that the app-server reads when a turn ends or a thread is resumed. */
 #include "ui/sessions/queue_command.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -157,42 +156,13 @@ static int queue(const char *home, const char *folder, const struct queue_option
 }
 
 /* Only the check: a queued message uses the settings of its session. */
-static int check_config(const struct queue_options *options, const char *folder, struct error *err)
-{
-	VEC(struct str) overrides = {0};
-	for (size_t i = 0; i < options->overrides.count; i++)
-		vec_push(&overrides, str_of(options->overrides.items[i]));
-	struct config_source source = {.cwd = folder,
-	                               .overrides = overrides.items,
-	                               .override_count = overrides.count,
-	                               .is_strict = true,
-	                               .needs_no_key = true};
-	struct config *config = config_load(&source, err);
-	vec_finish(&overrides);
-	config_unref(config);
-	return config ? 0 : -(int)err->code;
-}
-
-static char *find_folder(const char *want, struct error *err)
-{
-	auto_free char *folder = realpath(want, NULL);
-	if (!folder)
-		error_sys(err, errno, "cannot work in %s", want);
-	else if (!dir_exists(folder))
-		error_set(err, ERR_invalid, "cannot work in %s: it is not a folder", folder);
-	else
-		return steal(folder);
-	return NULL;
-}
-
 static int run(const struct queue_options *options)
 {
 	struct error err;
 	auto_free char *home = config_env_home(&err);
-	auto_free char *folder = options->folder ? find_folder(options->folder, &err) : NULL;
-	bool is_ready = home && (folder || !options->folder);
-	if (is_ready && (!options->is_strict || check_config(options, folder, &err) == 0) &&
-	    queue(home, folder, options, &err) == 0)
+	auto_free char *folder = NULL;
+	const struct session_place place = {options->folder, &options->overrides, options->is_strict};
+	if (home && session_place_check(&place, &folder, &err) == 0 && queue(home, folder, options, &err) == 0)
 		return 0;
 	fprintf(stderr, "codex queue: %s\n", err.text);
 	return EXIT_FAILED;

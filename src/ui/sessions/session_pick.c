@@ -2,6 +2,7 @@
  * omitted, because they are resumed with their root, and so are sessions without a message of the user. */
 #include "ui/sessions/session_pick.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +17,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "base/vec.h"
+#include "config/config.h"
 #include "config/config_env.h"
 #include "rollout/rollout_index.h"
 #include "rollout/rollout_list.h"
@@ -26,6 +28,8 @@
 
 enum { LEAST_PREFIX = 4, TABLE_ROWS = 100, TERMINAL_ROWS = 20, WIDE = 400 };
 
+/* ---- the options of commands that work on one ---- */
+
 int session_check_remote(const char *remote, const char *token_env, const char *session, const char *option,
                          struct error *err)
 {
@@ -35,6 +39,36 @@ int session_check_remote(const char *remote, const char *token_env, const char *
 		return error_set(err, ERR_invalid, "--remote-auth-token-env: %s",
 		                 remote ? "the variable is not set" : "there is no --remote");
 	return 0;
+}
+
+static int check_config(const struct session_place *place, const char *folder, struct error *err)
+{
+	VEC(struct str) overrides = {0};
+	for (size_t i = 0; i < place->overrides->count; i++)
+		vec_push(&overrides, str_of(place->overrides->items[i]));
+	struct config_source source = {.cwd = folder,
+	                               .overrides = overrides.items,
+	                               .override_count = overrides.count,
+	                               .is_strict = true,
+	                               .needs_no_key = true};
+	struct config *config = config_load(&source, err);
+	vec_finish(&overrides);
+	config_unref(config);
+	return config ? 0 : -(int)err->code;
+}
+
+int session_place_check(const struct session_place *place, char **ret_folder, struct error *err)
+{
+	*ret_folder = NULL;
+	if (place->cd) {
+		auto_free char *folder = realpath(place->cd, NULL);
+		if (!folder)
+			return error_sys(err, errno, "cannot work in %s", place->cd);
+		if (!dir_exists(folder))
+			return error_set(err, ERR_invalid, "cannot work in %s: it is not a folder", folder);
+		*ret_folder = steal(folder);
+	}
+	return place->is_strict ? check_config(place, *ret_folder, err) : 0;
 }
 
 /* ---- by a word ---- */

@@ -9,6 +9,17 @@
 
 #include "base/error.h"
 #include "base/vec.h"
+#include "ui/cli/cli.h"
+
+/* Where a command works that has no configuration of its own. */
+struct session_place {
+	const char *cd; /* the argument of --cd; NULL: the current folder */
+	const struct cli_list *overrides;
+	bool is_strict; /* --strict-config: the configuration must have no unknown key */
+};
+
+/* *ret_folder is the folder of --cd without links, or NULL; the caller's. */
+must_check int session_place_check(const struct session_place *place, char **ret_folder, struct error *err);
 
 /* Finds a session by its id, else by its name, else by an unambiguous prefix of an id. NULL and err on failure. */
 must_check char *session_find(const char *home, const char *word, struct error *err);
