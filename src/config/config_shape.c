@@ -1,9 +1,9 @@
-/* The types are a tree of rows. Its depth bounds that of the search, whatever a file contains. */
+/* The types are a tree of rows. Its depth bounds that of the search, not the file. */
 #include "config/config_shape.h"
 
 #include "base/buf.h"
 #include "base/limits.h"
-#include "config/config.h"
+#include "config/config_record.h"
 
 enum {
 	SHAPE_table = 1 << TOML_table,

@@ -1,4 +1,5 @@
-/* A plugin is copied beside its place and moved there when it is complete. */
+/* A plugin is copied beside its place and moved there when it is complete. One that has a repository of its own is
+ * cloned first, and then copied from there as from a marketplace. */
 #include <string.h>
 
 #include "base/file.h"
@@ -35,12 +36,7 @@ static int find_plugin(const struct market *market, struct str name, struct aren
 		if (str_is(ret->install_policy, "NOT_AVAILABLE"))
 			return error_set(err, ERR_denied, "marketplace `%s` says that `%.*s` is not available",
 			                 market->name, STR_ARG(name));
-		return ret->folder
-		               ? 0
-		               : error_set(err, ERR_unsupported,
-		                           "`%.*s` is not in the folder of marketplace `%s`: `codex plugin add URL` "
-		                           "adds a repository",
-		                           STR_ARG(name), market->name);
+		return 0;
 	}
 	return error_set(err, ERR_not_found, "plugin `%.*s` was not found in marketplace `%s`", STR_ARG(name),
 	                 market->name);
@@ -80,7 +76,7 @@ static int copy(const struct market *market, const struct market_plugin *plugin,
 	return status;
 }
 
-static int place(const struct market *market, const struct market_plugin *plugin, const char *home, struct arena *arena,
+static int place(const struct market *market, struct market_plugin *plugin, const char *home, struct arena *arena,
                  struct market_installed *ret, struct error *err)
 {
 	struct error ignored;
@@ -100,6 +96,89 @@ static int place(const struct market *market, const struct market_plugin *plugin
 	return status;
 }
 
+/* ---- plugins with a repository of their own ---- */
+
+static int refuse_source(const struct market_plugin *plugin, struct error *err)
+{
+	struct str package = json_get_str(plugin->source, "package");
+	if (str_is(json_get_str(plugin->source, "source"), "npm"))
+		return error_set(err, ERR_unsupported,
+		                 "`%.*s` is the npm package `%.*s`, and packages are not installed: `codex plugin add` "
+		                 "takes the URL of its repository, or a folder into which it was unpacked",
+		                 STR_ARG(plugin->name), STR_ARG(package));
+	return error_set(err, ERR_unsupported,
+	                 "the source of `%.*s` is neither a folder of the marketplace nor a repository",
+	                 STR_ARG(plugin->name));
+}
+
+static bool is_commit(const char *text)
+{
+	size_t len = strlen(text);
+	return (len == 40 || len == 64) && strspn(text, "0123456789abcdefABCDEF") == len;
+}
+
+/* Fills the source of the repository and the plugin's folder in it. */
+static int read_repository(struct market_plugin *plugin, struct arena *arena, struct market *ret, struct error *err)
+{
+	const struct json *json = plugin->source;
+	struct str word = json_get_str(json, "source"), ref = json_get_str(json, "ref"),
+		   sha = json_get_str(json, "sha");
+	bool is_part = str_is(word, "git-subdir");
+	if (!is_part && !str_is(word, "url") && !str_is(word, "git"))
+		return refuse_source(plugin, err);
+	ret->source = arena_cstr(arena, json_get_str(json, "url"));
+	ret->ref = ref.ptr ? arena_cstr(arena, ref) : NULL;
+	plugin->folder = ".";
+	if (is_part) {
+		struct str *part = arena_array(arena, struct str, 1);
+		*part = json_get_str(json, "path");
+		str_cut_prefix(part, "./");
+		ret->sparse = part;
+		ret->sparse_count = 1;
+		plugin->folder = arena_cstr(arena, *part);
+	}
+	if (!plugin_is_url(ret->source))
+		return error_set(err, ERR_invalid, "the repository of `%.*s` must be a URL, not `%s`",
+		                 STR_ARG(plugin->name), ret->source);
+	if (sha.ptr && !is_commit(arena_cstr(arena, sha)))
+		return error_set(err, ERR_invalid, "the `sha` of `%.*s` is no commit", STR_ARG(plugin->name));
+	struct error why;
+	return market_source_check(ret, &why) == 0
+	               ? 0
+	               : error_set(err, ERR_invalid, "the repository of `%.*s`: %s", STR_ARG(plugin->name), why.text);
+}
+
+/* Checks out the commit that the marketplace names. */
+static int pin(const char *folder, struct str commit, struct arena *arena, struct error *err)
+{
+	const char *sha = arena_cstr(arena, commit);
+	const char *const fetch[] = {"fetch", "--quiet", "--depth", "1", "origin", sha, NULL};
+	const char *const checkout[] = {"checkout", "--quiet", "--detach", sha, NULL};
+	return plugin_git(folder, fetch, err) == 0 ? plugin_git(folder, checkout, err) : -(int)err->code;
+}
+
+static int place_repository(const struct market *market, struct market_plugin *plugin, const char *home,
+                            struct arena *arena, struct market_installed *ret, struct error *err)
+{
+	struct error ignored;
+	struct market from = {.name = market->name, .is_git = true};
+	struct str sha = json_get_str(plugin->source, "sha");
+	const char *clone = market_beside(arena_printf(arena, "%s/plugins/cache/x", home), arena);
+	from.root = clone;
+	if (read_repository(plugin, arena, &from, err) != 0 || market_make_parent(clone, err) != 0)
+		return -(int)err->code;
+	int status = market_source_clone(&from, clone, err);
+	if (status == 0 && sha.ptr)
+		status = pin(clone, sha, arena, err);
+	if (status == 0)
+		status = plugin_remove_tree(arena_printf(arena, "%s/.git", clone), err);
+	if (status == 0)
+		status = place(&from, plugin, home, arena, ret, err);
+	if (dir_exists(clone))
+		best_effort(plugin_remove_tree(clone, &ignored));
+	return status;
+}
+
 int market_install_from(const struct config *config, const struct market *market, struct str name, struct arena *arena,
                         struct market_installed *ret, struct error *err)
 {
@@ -112,7 +191,8 @@ int market_install_from(const struct config *config, const struct market *market
 	*ret = (struct market_installed){0};
 	if (lock < 0 || market_check_source(config, market, err) != 0 || market_check_plugin(config, id, err) != 0 ||
 	    market_check_new(config, market, &ignored, err) != 0 ||
-	    find_plugin(market, name, arena, &plugin, err) != 0 || place(market, &plugin, home, arena, ret, err) != 0)
+	    find_plugin(market, name, arena, &plugin, err) != 0 ||
+	    (plugin.folder ? place : place_repository)(market, &plugin, home, arena, ret, err) != 0)
 		return -(int)err->code;
 	ret->auth_policy = plugin.auth_policy;
 	return market_record(home, &change, err);

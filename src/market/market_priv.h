@@ -17,6 +17,10 @@ must_check int market_make_parent(const char *path, struct error *err);
 must_check int market_check_new(const struct config *config, const struct market *market, bool *ret_has,
                                 struct error *err);
 
+/* ERR_usage: git would take the source, the branch or a folder for an option, or the folder is not one of the
+ * repository. */
+must_check int market_source_check(const struct market *market, struct error *err);
+
 struct market_record {
 	const char *table, *name;
 	const struct market *market; /* NULL: a plugin */

@@ -7,7 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/plugin_files.h"
-#include "market/market.h"
+#include "market/market_priv.h"
 
 /* ---- words ---- */
 
@@ -51,7 +51,7 @@ static bool is_option(struct str text)
 	return !text.len || text.ptr[0] == '-';
 }
 
-static int check_words(const struct market *market, struct error *err)
+int market_source_check(const struct market *market, struct error *err)
 {
 	if (is_option(str_of(market->source)) || (market->ref && is_option(str_of(market->ref))))
 		return error_set(err, ERR_usage, "`%s` is no source, or its branch or tag is empty or an option",
@@ -83,7 +83,7 @@ int market_source_read(const char *source, const char *ref, struct arena *arena,
 	                                      str_has_suffix(text, ".git") ? "" : ".git")
 	                       : arena_cstr(arena, text);
 	ret->ref = ref ? ref : own;
-	return check_words(ret, err);
+	return market_source_check(ret, err);
 }
 
 /* ---- clones ---- */

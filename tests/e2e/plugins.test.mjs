@@ -251,7 +251,7 @@ test('a hostile marketplace cannot reach outside its folder', options, async (t)
 	fs.writeFileSync(path.join(root, 'all/large/data'), '');
 	fs.truncateSync(path.join(root, 'all/large/data'), 17 * 1024 * 1024);
 	assert.equal((await market(t, home, 'add', root)).code, 0);
-	for (const [name, why] of [['up', /Invalid cross-device|\.\./], ['link', /symbolic link/], ['far', /codex plugin add URL/],
+	for (const [name, why] of [['up', /Invalid cross-device|\.\./], ['link', /symbolic link/], ['far', /git clone/],
 		['alias', /does not name the plugin/], ['large', /more than 16 MiB/], ['version', /`version` must/],
 		['desk', /is not available/], ['none', /was not found/], ['..', /is not NAME@MARKETPLACE/]]) {
 		const { code, stderr } = await plugin(t, home, 'add', `${name}@shop`);
@@ -357,6 +357,59 @@ test('every kind of source is listed as the manifest has it', options, async (t)
 	await market(t, home, 'add', root);
 	assert.deepEqual((await listed(t, home, '--available')).available.map(({ source, version }) => [source, version]),
 		[[{ ...far, source: 'git' }, null], [subdir, null], [npm, null], [null, null]]);
+});
+
+/** A repository with a plugin in its root and one in a folder; returns its URL and its first commit. */
+function makeRepository(t) {
+	const root = fs.realpathSync(tempDir(t, 'repository'));
+	for (const [folder, name] of [['.', 'whole'], ['parts/part', 'part']]) {
+		fs.mkdirSync(path.join(root, folder, '.codex-plugin'), { recursive: true });
+		fs.writeFileSync(path.join(root, folder, '.codex-plugin/plugin.json'), JSON.stringify({ name, version: '1.0' }));
+	}
+	commit(root);
+	return { root, url: `file://${root}`, sha: execFileSync('git', ['-C', root, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim() };
+}
+
+test('a plugin of a marketplace may have a repository of its own, or a folder of one', options, async (t) => {
+	const home = makeHome(t, null), { root, url, sha } = makeRepository(t), cache = path.join(home, 'plugins/cache');
+	await market(t, home, 'add', makeMarket(t, [{ name: 'whole', source: { source: 'url', url, ref: 'main' } },
+		{ name: 'part', source: { source: 'git-subdir', url, path: 'parts/part' } }]));
+	assert.equal((await plugin(t, home, 'add', 'whole@shop')).stdout, `Added plugin whole@shop.\nInstalled plugin root: ${cache}/shop/whole/1.0\n`);
+	assert.equal((await plugin(t, home, 'add', 'part@shop')).code, 0);
+	assert.deepEqual(fs.readdirSync(`${cache}/shop/whole/1.0`).sort(), ['.codex-plugin', 'parts'], 'without .git');
+	assert.deepEqual(fs.readdirSync(`${cache}/shop/part/1.0`), ['.codex-plugin']);
+	assert.deepEqual(fs.readdirSync(cache), ['shop'], 'the clones are gone');
+	assert.deepEqual((await listed(t, home)).installed.map(({ name, source }) => [name, source.url]), [['part', url], ['whole', url]]);
+	fs.writeFileSync(path.join(root, '.codex-plugin/plugin.json'), '{"name":"whole","version":"2.0"}');
+	commit(root);
+	assert.match((await plugin(t, home, 'add', 'whole@shop')).stdout, /whole\/2\.0\n/);
+	await market(t, home, 'remove', 'shop');
+	await market(t, home, 'add', makeMarket(t, [{ name: 'whole', source: { source: 'url', url, sha } }]));
+	assert.match((await plugin(t, home, 'add', 'whole@shop')).stdout, /whole\/1\.0\n/, 'the commit that the marketplace names');
+	assert.deepEqual(fs.readdirSync(cache), ['shop']);
+});
+
+test('a plugin whose repository is hostile, missing or a package is refused with the reason, and leaves nothing', options, async (t) => {
+	const home = makeHome(t, null), { root, url } = makeRepository(t), ran = path.join(home, 'ran'), git = (more) => ({ source: 'url', url, ...more });
+	const part = (path) => ({ source: 'git-subdir', url, path });
+	fs.symlinkSync('/etc', path.join(root, 'link'));
+	commit(root);
+	const rows = [[git({ ref: 'none' }), /git clone/], [git({ ref: '--upload-pack=x' }), /an option/], [git({ url: root }), /must be a URL/],
+		[git({ url: `ext::sh -c touch% ${ran} x://` }), /git clone/], [git({ url: '--upload-pack=x://' }), /no source/],
+		[git({ sha: '--force' }), /`sha` .*no commit/], [git({ sha: '0'.repeat(40) }), /git fetch/], [part('../x'), /no folder/],
+		[part('/etc'), /no folder/], [part('link'), /link/], [part(''), /no folder/], [part('parts/none'), /parts\/none/],
+		[part('parts/part'), /does not name the plugin/], [{ source: 'npm', package: 'left' }, /npm package `left`.*URL of its repository/],
+		[{ source: 'odd' }, /neither a folder/]];
+	await market(t, home, 'add', makeMarket(t, rows.map(([source], i) => ({ name: `p${i}`, source }))));
+	for (const [i, [, message]] of rows.entries()) {
+		const { code, stderr } = await plugin(t, home, 'add', `p${i}@shop`);
+		assert.equal(code, 1, `${i}`);
+		assert.match(stderr, message);
+	}
+	assert.ok(!fs.existsSync(ran));
+	const left = fs.existsSync(path.join(home, 'plugins/cache')) ? fs.readdirSync(path.join(home, 'plugins/cache')) : [];
+	assert.deepEqual(left.filter((it) => it !== 'shop'), []);
+	assert.doesNotMatch(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /plugins/);
 });
 
 test('what a killed change has left is removed by the next one', options, async (t) => {

@@ -11,7 +11,7 @@
 #include "base/vec.h"
 #include "ui/cli/cli.h"
 
-/* Where a command works that has no configuration of its own. */
+/* The folder and the configuration that a command without a session of its own checks. */
 struct session_place {
 	const char *cd; /* the argument of --cd; NULL: the current folder */
 	const struct cli_list *overrides;
