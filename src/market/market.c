@@ -12,6 +12,7 @@
 #include "config/config_required.h"
 #include "config/plugin_files.h"
 #include "import/import_tree.h"
+#include "market/market_limits.h"
 
 static const char *text_of(const struct toml *table, const char *key, struct arena *arena)
 {
@@ -81,7 +82,7 @@ static int read_manifest(const char *root, struct arena *arena, const struct jso
 		if (i && source.err.code != ERR_not_found)
 			break;
 		*ret_file = names[i];
-		source = import_source_read(&tree, names[i], MARKET_MANIFEST_MAX, arena);
+		source = import_source_read(&tree, names[i], LIMIT_MARKET_MANIFEST, arena);
 	}
 	import_tree_close(&tree);
 	*ret = source.json;
@@ -117,6 +118,7 @@ int market_read(const char *root, struct arena *arena, struct market_catalog *re
 		return -(int)err->code;
 	const struct json *list = json_get(json, "plugins");
 	ret->name = json_get_str(json, "name");
+	ret->size = json->span.len;
 	ret->display_name = json_get_str(json_get(json, "interface"), "displayName");
 	if (!plugin_is_name(ret->name) || !list || list->type != JSON_array)
 		return error_set(
@@ -159,7 +161,7 @@ int market_plugin_manifest(const struct import_tree *tree, const struct market_p
                            const struct json **ret, struct error *err)
 {
 	const char *path = arena_printf(arena, "%s/.codex-plugin/plugin.json", plugin->folder);
-	return read_file(tree, path, MARKET_PLUGIN_MANIFEST_MAX, arena, ret, err);
+	return read_file(tree, path, LIMIT_MARKET_PLUGIN_MANIFEST, arena, ret, err);
 }
 
 /* ---- the administrator's limits ---- */

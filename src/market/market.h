@@ -2,6 +2,7 @@
  *
  *	.agents/plugins/marketplace.json or .claude-plugin/marketplace.json
  *	{"name", "plugins": [{"name", "source": "./FOLDER" or {"source": "local", "path": "./FOLDER"}, "policy"}]}
+ *	{"source": "url", "url", "ref", "sha"} or {"source": "git-subdir", "url", "path", "ref", "sha"}: a repository
  *
  * [marketplaces.NAME] of config.toml has source_type = "local" or "git", source, and perhaps ref and sparse_paths. A
  * repository is cloned to $CODEX_HOME/.tmp/marketplaces/NAME. A plugin is copied to
@@ -25,12 +26,6 @@ struct config;
 struct import_tree;
 struct toml;
 
-/* A repository may bring these files, and a list reads the manifests of all plugins. */
-enum {
-	MARKET_MANIFEST_MAX = 1024 * 1024,     /* marketplace.json */
-	MARKET_PLUGIN_MANIFEST_MAX = 64 * 1024 /* plugin.json */
-};
-
 struct market {
 	const char *name, *root;
 	const char *source, *ref; /* of config.toml; ref: NULL: the default branch */
@@ -51,6 +46,7 @@ struct market_catalog {
 	const char *file; /* the manifest: its path below the root */
 	struct market_plugin *plugins;
 	size_t count;
+	size_t size; /* bytes of the manifest */
 };
 
 /* Lists the marketplaces of the configuration, at most LIMIT_MARKETS; those without a source are left out. */
@@ -63,7 +59,7 @@ must_check int market_read(const char *root, struct arena *arena, struct market_
 /* Reads the file of a plugin in the tree of its marketplace; json is NULL if it cannot be used. */
 must_check int market_plugin_file(const struct import_tree *tree, const struct market_plugin *plugin, const char *file,
                                   struct arena *arena, const struct json **ret, struct error *err);
-/* The same for .codex-plugin/plugin.json, at most MARKET_PLUGIN_MANIFEST_MAX bytes. */
+/* The same for .codex-plugin/plugin.json, at most LIMIT_MARKET_PLUGIN_MANIFEST bytes. */
 must_check int market_plugin_manifest(const struct import_tree *tree, const struct market_plugin *plugin,
                                       struct arena *arena, const struct json **ret, struct error *err);
 

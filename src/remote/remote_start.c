@@ -1,6 +1,6 @@
 /* The policy becomes entries of a file system that can be read as a whole and written in part, as codex 0.169 sends
- * them: project_roots are the workspaceRoots, which is the working folder of the session. Its .git, .agents and .codex
- * stay read-only. */
+ * them: project_roots are the workspaceRoots, which is the working folder of the session. Its .git, .agents, .codex
+ * and .aws stay read-only, as codex 0.169 asks of its server; here .aws is not in the list (sandbox_plan.c). */
 #include "remote/remote_start.h"
 
 #include <string.h>

@@ -191,7 +191,7 @@ test('bad requests are refused with the reason', options, async (t) => {
 		['plugin/install', at('none'), /was not found/],
 		['plugin/install', at('hidden'), /not available/], ['plugin/install', at('gone'), /plugin\.json: No such file/],
 		['plugin/install', at('link'), /symbolic link/],
-		['plugin/install', at('up'), /cross-device/], ['plugin/install', at('far'), /codex plugin add URL/],
+		['plugin/install', at('up'), /cross-device/], ['plugin/install', at('far'), /git clone/],
 		['plugin/install', at('../x'), /was not found/],
 		['plugin/uninstall', { pluginId: 'x' }, /^resolve remote plugin before uninstall: chatgpt/],
 		['plugin/uninstall', { pluginId: '../x@y' }, /is not NAME@MARKETPLACE/],
@@ -318,6 +318,11 @@ test('long manifests and paths in lists take bounded memory', limited, (t) => {
 	put(bad, { [MANIFEST]: { name: 'bad', plugins: [], a: Array(400000).fill(0) } });
 	const many = run('plugin/list', { cwds: Array(256).fill(bad) });
 	assert.deepEqual(many.marketplaces.map(({ name }) => name), ['bad'], 'a marketplace is read once');
+	const markets = Array.from({ length: 14 }, (_, i) => makeMarket(t, [], `bad${i}`));
+	for (const [i, root] of markets.entries()) put(root, { '.git/HEAD': '', [MANIFEST]: { name: `bad${i}`, plugins: [], a: Array(400000).fill(0) } });
+	const all = run('plugin/list', { cwds: markets });
+	assert.deepEqual([all.marketplaces.length, all.marketplaceLoadErrors.length], [5, 9], 'a bound over all');
+	assert.match(all.marketplaceLoadErrors[0].message, /more than 4 MiB: ask for fewer/);
 	assert.deepEqual(run('plugin/list', { cwds: [`${bad}${'/a'.repeat(500000)}`] }).marketplaces, []);
 	assert.match(run('plugin/list', { cwds: Array(1000).fill(bad) }), /cwds has 1000 folders, the limit is 256/);
 });

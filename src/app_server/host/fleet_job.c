@@ -82,8 +82,8 @@ static const char *complaint_of(struct fleet_job *job, const struct process_resu
 	struct str text = str_trim(buf_str(&job->complaint));
 	if (job->is_late)
 		return arena_printf(arena,
-		                    "codex %s took longer than %d seconds and was ended. Its last change is "
-		                    "complete or undone.",
+		                    "codex %s took longer than %d seconds and was ended. Its last change may "
+		                    "be incomplete: repeat it.",
 		                    job->type->word, (int)(job->type->most_ms / 1000));
 	if (result->error)
 		return result->error->text;

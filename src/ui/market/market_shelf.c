@@ -6,6 +6,7 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "config/config.h"
+#include "market/market_limits.h"
 
 static void open_entry(struct market_shelf *shelf, const struct market *market)
 {
@@ -51,7 +52,16 @@ void market_shelf_add(struct market_shelf *shelf, const char *root)
 	struct market *market = arena_new(shelf->arena, struct market);
 	market->name = arena_cstr(shelf->arena, catalog.name);
 	market->root = market->source = arena_cstr(shelf->arena, str_of(root));
-	open_entry(shelf, market);
+	shelf->added += catalog.size;
+	if (shelf->added <= LIMIT_MARKET_ADDED) {
+		open_entry(shelf, market);
+		return;
+	}
+	struct market_entry *entry = &shelf->entries[shelf->count++];
+	*entry = (struct market_entry){.market = market, .tree.fd = -1};
+	best_effort(error_set(&entry->err, ERR_limit,
+	                      "the marketplaces of these folders have more than %d MiB: ask for fewer at once",
+	                      LIMIT_MARKET_ADDED / MIB));
 }
 
 void market_shelf_finish(struct market_shelf *shelf)

@@ -25,11 +25,13 @@ struct market_shelf {
 	size_t count;
 	const struct plugin *installed;
 	size_t installed_count;
+	size_t added; /* bytes of the manifests of market_shelf_add */
 };
 
 /* Reads the marketplaces of the configuration. */
 void market_shelf_init(struct market_shelf *shelf, const struct config *config, struct arena *arena);
-/* Reads the marketplace in a folder as well, if there is one and none has its name; not beyond LIMIT_MARKETS. */
+/* Reads the marketplace in a folder as well, if there is one and none has its name; not beyond LIMIT_MARKETS.
+ * Beyond LIMIT_MARKET_ADDED it has an error in place of its plugins. */
 void market_shelf_add(struct market_shelf *shelf, const char *root);
 void market_shelf_finish(struct market_shelf *shelf);
 
