@@ -83,6 +83,7 @@ void rollout_tool_item_command_asked(const struct ev_exec_approval *event, struc
 		.cwd = event->cwd,
 		.parsed_cmd = event->parsed_cmd,
 		.parsed_cmd_count = event->parsed_cmd_count,
+		.exit_code = -1, /* it has not run */
 	};
 	rollout_tool_item_command(&end, true, w);
 }
