@@ -103,29 +103,35 @@ static void report_attempt(struct model_call *call, int status, struct str failu
 	client->watch->on_attempt(&attempt, client->watch->self);
 }
 
-void model_call_report_head(struct model_call *call, int status)
+void model_call_report_status(struct model_call *call, int status)
 {
-	if (call->client->watch)
-		report_attempt(call, status, STR_NONE);
+	if (!call->client->watch || call->reported_status)
+		return;
+	call->reported_status = status;
+	report_attempt(call, status, STR_NONE);
 }
 
+/* The events of a head come before an answer if it is that of a WebSocket. */
 static void on_watched_event(const struct response_event *event, void *self)
 {
 	struct model_call *call = self;
 	const struct model_watch *watch = call->client->watch;
-	watch->on_event(event, take_duration(call), watch->self);
+	if (!call->is_on_socket || call->exchange.events) {
+		model_call_report_status(call, call->exchange.status);
+		watch->on_event(event, take_duration(call), watch->self);
+	}
 	call->handler->on_event(event, call->self);
 }
 
-/* Reports the end of an attempt. An answer with an error as its status was reported by its head. */
+/* Reports once that an attempt has failed. A status that is an error was reported as such. */
 static void report_failure(struct model_call *call, struct model_error *error)
 {
 	const struct model_watch *watch = call->client->watch;
-	int status = call->exchange.status;
-	if (!watch || !call->tries || status >= 300)
+	if (!watch || !call->tries || call->is_failure_reported || call->reported_status >= 300)
 		return;
+	call->is_failure_reported = true;
 	model_secrets_mask(&call->client->secrets, error->text, MODEL_ERROR_TEXT_MAX);
-	if (status)
+	if (call->reported_status)
 		watch->on_failure(error, take_duration(call), watch->self);
 	else
 		report_attempt(call, 0, str_of(error->text));
@@ -168,6 +174,8 @@ void model_call_settle(struct model_call *call, const struct error *cause)
 		model_error_from_absence(&error, cause);
 		outcome = MODEL_OUTCOME_failed;
 	}
+	if (outcome != MODEL_OUTCOME_completed && call != call->client->warm_up)
+		report_failure(call, &error);
 	bool lacks_state = outcome != MODEL_OUTCOME_completed && (error.lacks_response || error.lacks_socket);
 	if (lacks_state && model_call_renew_socket(call))
 		return;
@@ -185,7 +193,6 @@ void model_call_settle(struct model_call *call, const struct error *cause)
 		error.is_retryable = false; /* a new token was refused, too */
 		model_call_fail(call, &error);
 	} else if (outcome == MODEL_OUTCOME_repeat && call->tries <= call->client->provider->request_max_retries) {
-		report_failure(call, &error);
 		call->state = CALL_WAITING;
 		loop_timer_start(call->timer, (uint64_t)model_backoff_ms(call->tries, model_backoff_random()));
 	} else {
@@ -197,7 +204,7 @@ static bool on_http_head(int status, const struct http_head *head, void *self)
 {
 	struct model_call *call = self;
 	model_call_enter(call);
-	model_call_report_head(call, status);
+	model_call_report_status(call, status);
 	model_exchange_head(&call->exchange, status, head);
 	return model_call_leave(call);
 }
@@ -255,6 +262,8 @@ void model_call_send(struct model_call *call)
 	model_exchange_init(&call->exchange, &call->request, &call->client->secrets,
 	                    is_watched ? on_watched_event : call->handler->on_event, is_watched ? call : call->self);
 	call->reported_ms = is_watched ? clock_now_ms() : 0;
+	call->reported_status = 0;
+	call->is_failure_reported = false;
 	call->state = CALL_TRYING;
 	call->is_closed = false;
 	call->heard_at = uv_now(loop_uv(call->client->loop));

@@ -59,6 +59,8 @@ struct model_call {
 	struct model_exchange exchange;
 	uint64_t heard_at;    /* loop time of the last byte */
 	uint64_t reported_ms; /* time of the last report to the watch */
+	int reported_status;  /* of this attempt, to the watch; 0: none */
+	bool is_failure_reported;
 	struct loop_timer *timer;
 	bool is_on_socket;  /* the attempt uses the client's WebSocket */
 	bool avoids_socket; /* its handshake was refused */
@@ -77,8 +79,8 @@ struct model_call *model_call_start(struct model_client *client, const struct mo
 void model_call_enter(struct model_call *call);
 /* Returns false if the call has ended; it must not be accessed then. */
 bool model_call_leave(struct model_call *call);
-/* Reports the head of an answer to the watch. */
-void model_call_report_head(struct model_call *call, int status);
+/* Reports the status of an answer to the watch, once for each attempt. */
+void model_call_report_status(struct model_call *call, int status);
 /* Starts an attempt, whose token is known. */
 void model_call_send(struct model_call *call);
 /* Ends an attempt: delivers the outcome or schedules the next attempt. */

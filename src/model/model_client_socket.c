@@ -33,7 +33,6 @@ static void on_socket_sent(const struct http_head *head, void *self)
 	static const struct http_head none;
 	struct model_call *call = self;
 	model_call_enter(call);
-	model_call_report_head(call, MODEL_STATUS_SOCKET);
 	model_exchange_head(&call->exchange, MODEL_STATUS_SOCKET, head ? head : &none);
 	model_call_leave(call);
 }
@@ -50,7 +49,10 @@ static void on_socket_message(struct str text, void *self)
 	const struct model_stream *stream = &call->exchange.stream;
 	model_call_enter(call);
 	model_exchange_message(&call->exchange, text);
-	if (!model_call_leave(call) || stream->state == MODEL_STREAM_OPEN)
+	if (!model_call_leave(call))
+		return;
+	model_call_report_status(call, call->exchange.status);
+	if (stream->state == MODEL_STREAM_OPEN)
 		return;
 	if (stream->state == MODEL_STREAM_COMPLETED) {
 		call->is_on_socket = false;

@@ -227,7 +227,8 @@ static void on_tool_end(struct telemetry *t, const struct tool_end *call)
 		otlp_int(&w, "duration_ms", call->duration->secs * 1000 + call->duration->nanos / 1000000);
 	otlp_bool(&w, "success", call->is_success);
 	if (t->settings.logs_prompts) {
-		otlp_text(&w, "arguments", telemetry_arguments(t, call->call_id));
+		auto_free char *arguments = telemetry_take_arguments(t, call->call_id);
+		otlp_text(&w, "arguments", str_of(arguments));
 		otlp_text(&w, "output", call->output);
 	}
 	otlp_end(&w);

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/text.h"
 #include "config/model_provider.h"
@@ -79,13 +80,25 @@ static void count_event(struct telemetry *t, const char *kind, uint64_t duration
 	t->run.duration_ms += (int64_t)duration_ms;
 }
 
+/* Removes a call; the caller frees the arguments, which are returned. The others stay in their order. */
+static char *take_call(struct telemetry *t, size_t at)
+{
+	struct telemetry_call *call = &t->calls.items[at];
+	char *arguments = call->arguments;
+	free(call->id);
+	memmove(call, call + 1, (--t->calls.count - at) * sizeof(*call));
+	return arguments;
+}
+
 static void keep_arguments(struct telemetry *t, const struct json *item)
 {
 	struct str id = json_get_str(item, "call_id"), text = json_get_str(item, "arguments");
 	if (!text.ptr)
 		text = json_get_str(item, "input");
-	if (!id.ptr || !text.ptr || t->calls.count >= LIMIT_TELEMETRY_ASKED)
+	if (!id.ptr || !text.ptr)
 		return;
+	if (t->calls.count >= LIMIT_TELEMETRY_CALLS)
+		free(take_call(t, 0));
 	text.len = text.len > LIMIT_TELEMETRY_TEXT ? text_floor_boundary(text, LIMIT_TELEMETRY_TEXT) : text.len;
 	vec_push(&t->calls, (struct telemetry_call){str_dup(id), str_dup(text)});
 }
@@ -114,20 +127,17 @@ const struct model_watch telemetry_watch = {on_attempt, on_event, on_failure, NU
 
 /* ---- arguments of calls ---- */
 
-struct str telemetry_arguments(const struct telemetry *t, struct str call_id)
+char *telemetry_take_arguments(struct telemetry *t, struct str call_id)
 {
-	vec_for_each(call, &t->calls) {
-		if (str_is(call_id, call->id))
-			return str_of(call->arguments);
+	for (size_t i = 0; i < t->calls.count; i++) {
+		if (str_is(call_id, t->calls.items[i].id))
+			return take_call(t, i);
 	}
-	return STR_NONE;
+	return NULL;
 }
 
 void telemetry_forget_arguments(struct telemetry *t)
 {
-	vec_for_each(call, &t->calls) {
-		free(call->id);
-		free(call->arguments);
-	}
-	t->calls.count = 0;
+	while (t->calls.count)
+		free(take_call(t, t->calls.count - 1));
 }

@@ -9,7 +9,7 @@
 #include "telemetry/otlp.h"
 #include "telemetry/telemetry.h"
 
-/* A call of the model whose end was not recorded yet. */
+/* A call of the model whose result was not recorded yet. Results of some tools are not recorded at all. */
 struct telemetry_call {
 	char *id, *arguments;
 };
@@ -46,9 +46,8 @@ struct json_writer telemetry_begin(struct telemetry *t, const char *name);
 extern const struct model_watch telemetry_watch; /* without self */
 /* Records the events of the stream that were only counted so far. */
 void telemetry_end_run(struct telemetry *t);
-/* Returns the arguments of a call, until the next call or telemetry_forget_arguments; STR_NONE if they are not known.
- */
-struct str telemetry_arguments(const struct telemetry *t, struct str call_id);
+/* Returns the arguments of a call, which are forgotten; NULL if they are not known. The caller frees them. */
+char *telemetry_take_arguments(struct telemetry *t, struct str call_id);
 void telemetry_forget_arguments(struct telemetry *t);
 
 #endif

@@ -3,10 +3,14 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import http from 'node:http';
+import path from 'node:path';
 import test from 'node:test';
 
-import { FEW_RETRIES, codexExec, failed, httpError, makeHome, needs, reply, run, runCodex, say, startModel } from './lib/codex.mjs';
+import { FEW_RETRIES, codexExec, failed, httpError, makeHome, needs, reply, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+import { startIssuer } from './lib/issuer.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
+import { answerOf, errorOf, runOf, sayOf, startSocketModel } from './lib/socket_model.mjs';
+import { wireHome } from './lib/wires.mjs';
 
 const options = needs('exec');
 const SECRET = 'sk-proj-0123456789abcdef';
@@ -93,6 +97,15 @@ test('log_user_prompt = true sends prompts and outputs', options, async (t) => {
 	assert.equal(JSON.parse(result.arguments).cmd, `echo ${SECRET}; false`);
 });
 
+test('calls have their arguments, however many went before and whichever of them have no result', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const plans = Array.from({ length: 70 }, () => reply({ call: 'update_plan', arguments: { plan: [{ step: 'x', status: 'pending' }] } }));
+	await codexExec(t, await startModel(t, [...plans, run('echo one'), run('echo two'), say('done')]), ['go'],
+		{ config: exporter('log_user_prompt = true,') });
+	const results = recordsOf(received).filter(({ name }) => name === 'codex.tool_result');
+	assert.deepEqual(results.map((it) => JSON.parse(it.arguments).cmd), ['echo one', 'echo two']);
+});
+
 test('nothing is sent by default, and a collector that fails changes nothing', options, async (t) => {
 	const { received } = await startCollector(t);
 	await codexExec(t, await startModel(t, [say('ok')]), ['hi']);
@@ -148,6 +161,42 @@ test('the events of a response are records, equal ones in a row one record', opt
 	assert.deepEqual(events.map((it) => it.count), [undefined, undefined, '3', undefined, undefined, undefined]);
 	assert.deepEqual(events.map((it) => 'duration_ms' in it), [true, true, true, true, true, false]);
 	assert.match(events.at(-1).input_token_count, /^\d+$/);
+});
+
+/** The records of attempts over a WebSocket, and of responses that failed there. */
+async function attemptsOnSocket(t, answers) {
+	const { received, exporter } = await startCollector(t);
+	const server = await startSocketModel(t, answers);
+	const home = wireHome(t, server, `${exporter()}\n`, 'supports_websockets = true\nrequest_max_retries = 0\nstream_max_retries = 0\n');
+	await codexExec(t, null, ['go'], { home });
+	assert.equal(server.posts.length, 0);
+	return recordsOf(received).filter((it) => it.name === 'codex.api_request' || it['event.kind'] === 'response.failed')
+		.map((it) => it['event.kind'] ?? [it.attempt, it['http.response.status_code'], it['error.message'], it.success]);
+}
+
+test('an attempt over a WebSocket has the status of its first message, and a later failure is a failed response', options, async (t) => {
+	const good = ['0', '101', undefined, true], error = errorOf(429, { message: 'private' });
+	assert.deepEqual(await attemptsOnSocket(t, [runOf('true', 'c1'), sayOf('Done.')]), [good, good]);
+	assert.deepEqual(await attemptsOnSocket(t, [error]), [['0', '429', 'http 429', false]]);
+	assert.deepEqual(await attemptsOnSocket(t, [[answerOf()[0], ...error]]), [good, 'response.failed']);
+	assert.deepEqual(await attemptsOnSocket(t, [{ drop: true }]), [['0', undefined, '[REDACTED]', false]]);
+	const forgotten = errorOf(400, { type: 'invalid_request_error', code: 'previous_response_not_found', message: 'gone' });
+	assert.deepEqual(await attemptsOnSocket(t, [forgotten, sayOf('Done.')]), [['0', '400', 'http 400', false], good]);
+});
+
+test('an attempt that failed is not recorded again when the next one has no login', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const issuer = await startIssuer(t);
+	const home = issuer.home(tempDir(t, 'home'), { config: exporter() });
+	issuer.overrides.set('/backend/codex/responses', (request) => {
+		fs.rmSync(path.join(home, 'auth.json'), { force: true }); // libcurl sends a request again if a connection made in advance is lost
+		request.socket.destroy();
+		return [500, {}];
+	});
+	const args = ['request_max_retries=1', 'stream_max_retries=0', 'supports_websockets=false'].flatMap((it) => ['-c', `model_providers.openai.${it}`]);
+	assert.equal((await runCodex(t, ['exec', '--skip-git-repo-check', ...args, 'hi'], { home, env: issuer.env })).code, 1);
+	const attempts = recordsOf(received).filter(({ name }) => name === 'codex.api_request');
+	assert.deepEqual(attempts.map((it) => [it.attempt, it.success]), [['0', false]]);
 });
 
 test('exporters that this version lacks are errors before the model is asked', options, async (t) => {
