@@ -101,6 +101,8 @@ static void end_connections(struct app_server *server)
 bool app_server_end(struct app_server *server, void (*done)(void *self), void *self)
 {
 	end_connections(server);
+	threads_shut_down(server->threads);
+	thread_unload_dead(server->threads);
 	return threads_bid_farewell(server, done, self);
 }
 

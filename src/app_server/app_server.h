@@ -36,7 +36,7 @@ struct app_server_options {
 };
 
 struct app_server *app_server_create(const struct app_server_options *options);
-/* Ends the connections, and starts the SessionEnd hooks of all threads, before the server is destroyed. done runs once,
+/* Ends the connections and all work, and runs the SessionEnd hooks, before the server is destroyed. done runs once,
  * later, after LIMIT_END_HOOKS_MS at the latest. False: there are no such hooks, and done does not run. To be called
  * once, outside of the server's callbacks. */
 must_check bool app_server_end(struct app_server *server, void (*done)(void *self), void *self);

@@ -248,6 +248,7 @@ enum {
 	LIMIT_SUBMISSIONS = 64,            /* submissions pending in one queue */
 	LIMIT_NOTIFY = 120 * KIB,          /* the argument of the notify program */
 	LIMIT_HOOKS = 1000,                /* hooks of one session, and warnings about them */
+	LIMIT_END_HOOKS = 16,              /* threads of an app-server that ends whose SessionEnd hooks run at once */
 	LIMIT_END_HOOKS_MS = 8 * 1000,     /* for the SessionEnd hooks of all threads of an app-server that ends */
 	LIMIT_HOOK_OUTPUT = 1 * MIB,       /* stdout of one hook */
 	LIMIT_HOOK_COMPLAINT = 16 * KIB,   /* stderr of one hook; further output is discarded */

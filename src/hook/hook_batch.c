@@ -292,13 +292,14 @@ static struct hook_batch *batch_create(struct hook_pool *pool, hook_done_fn done
 	return batch;
 }
 
+/* The pool ends after SessionEnd, so hooks of this event are awaited in any case. */
 struct hook_batch *hook_batch_start(struct hook_pool *pool, const struct hook_call *call, hook_done_fn done, void *self)
 {
 	struct run *run;
 	struct hook_batch *batch = NULL;
 	const struct hook *hook = NULL;
 	while ((hook = hook_set_next(pool->set, call->event, &call->subject, hook)) != NULL) {
-		if (hook->is_async) {
+		if (hook->is_async && call->event != hook_event_session_end) {
 			start_background(pool, hook, call);
 			continue;
 		}

@@ -5,6 +5,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
+import { setTimeout as pause } from 'node:timers/promises';
 import { startAppServer, text } from './lib/app_server.mjs';
 import { call, codexBin, codexExec, forever, itemsOf, makeHome, needs, outputOf, patch, readLines, rollouts, run, runCodex, say,
 	signalWhenThere, startModel, tempDir, textsOf } from './lib/codex.mjs';
@@ -398,16 +399,67 @@ for (const how of ['the end of its input', 'SIGTERM']) {
 	});
 }
 
-test('an app-server that ends kills a SessionEnd hook at its time limit, and ends the running turn before', needs('app-server'), async (t) => {
-	const model = await startModel(t, [run('sleep 600'), say('Never.')]);
-	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook('sleep 600')] }] }, 'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n');
+test('an app-server that ends kills a SessionEnd hook at its time limit', needs('app-server'), async (t) => {
+	const model = await startModel(t, [say('Unused.')]);
+	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook('sleep 600')] }] });
 	assert.equal((await trust(t, home)).code, 0);
 	const server = await startAppServer(t, model, { home });
-	const { thread } = await server.request('thread/start', {});
-	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
-	await server.take(({ method, params }) => method === 'item/started' && params.item.type === 'commandExecution', 'command');
+	await server.request('thread/start', {});
 	assert.equal((await server.end()).code, 0);
-	assert.equal((await model.requests()).length, 1);
+});
+
+const pipeIn = (dir, name) => {
+	execFileSync('mkfifo', [path.join(dir, name)]);
+	return path.join(dir, name);
+};
+
+test('the turns of all threads end before the SessionEnd hooks of one', needs('app-server'), async (t) => {
+	const dir = tempDir(t, 'pipes'), commands = pipeIn(dir, 'commands'), release = pipeIn(dir, 'release'), ended = path.join(dir, 'ended');
+	const model = await startModel(t, [forever(run(`echo $$ > ${commands}; exec sleep 600`))]);
+	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook(`cat ${release}; echo > ${ended}`, { timeout: 60 })] }] },
+		'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n');
+	assert.equal((await trust(t, home)).code, 0);
+	const server = await startAppServer(t, model, { home });
+	const pids = [];
+	for (const config of [{}, { 'features.hooks': false }]) {
+		const { thread } = await server.request('thread/start', { config });
+		await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+		pids.push(Number(await fs.promises.readFile(commands, 'utf8')));
+	}
+	const end = server.end();
+	while (pids.some(isAlive)) await pause(5); // the hook is killed with the server if a command lives as long
+	await fs.promises.writeFile(release, '\n');
+	assert.equal((await end).code, 0);
+	assert.ok(fs.existsSync(ended));
+	assert.equal((await model.requests()).length, 2);
+});
+
+test('SessionEnd hooks of many threads do not all run at once, and all run', needs('app-server'), async (t) => {
+	const LIMIT = 16, dir = tempDir(t, 'many'), model = await startModel(t, [say('Unused.')]);
+	const count = `$(ls ${dir}/in | wc -l)`;
+	fs.mkdirSync(`${dir}/in`);
+	const command = `mkdir ${dir}/in/$$; until [ ${count} -ge ${LIMIT} ]; do sleep .05; done; ` +
+		`[ ${count} -le ${LIMIT} ] || [ -e ${dir}/out ] || echo > ${dir}/early; echo > ${dir}/out`;
+	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook(command, { timeout: 60 })] }] });
+	assert.equal((await trust(t, home)).code, 0);
+	const server = await startAppServer(t, model, { home });
+	for (let i = 0; i <= LIMIT; i++)
+		await server.request('thread/start', {});
+	assert.equal((await server.end()).code, 0);
+	assert.equal(fs.readdirSync(`${dir}/in`).length, LIMIT + 1);
+	assert.ok(!fs.existsSync(`${dir}/early`));
+});
+
+test('the end of a session waits for its SessionEnd hooks, asynchronous ones as well', needs('app-server'), async (t) => {
+	const model = await startModel(t, [forever(say('Done.'))]);
+	const ended = path.join(tempDir(t, 'ended'), 'ended');
+	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook(`cat > /dev/null; sleep .1; echo >> ${ended}`, { async: true, timeout: 60 })] }] });
+	assert.equal((await trust(t, home)).code, 0);
+	const server = await startAppServer(t, model, { home });
+	await server.request('thread/start', {});
+	assert.equal((await server.end()).code, 0);
+	assert.equal((await codexExec(t, model, ['go'], { home })).code, 0);
+	assert.equal(fs.readFileSync(ended, 'utf8'), '\n\n');
 });
 
 test('a second signal ends an app-server that waits for SessionEnd hooks, and the hooks', needs('app-server'), async (t) => {

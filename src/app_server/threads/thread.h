@@ -106,6 +106,7 @@ struct thread {
 	struct arena origin_arena;     /* holds source and repository from the rollout */
 	struct thread_opening opening; /* valid while `starting` is set */
 	struct thread_family family;   /* for a root; valid only inside thread_unload.c */
+	bool awaits_farewell;          /* its SessionEnd hooks have not been started yet */
 	bool is_dead;                  /* the thread must be destroyed outside the engine's callbacks */
 };
 

@@ -39,26 +39,55 @@ static void on_farewell_limit(void *self)
 	threads->farewell.done(threads->farewell.self);
 }
 
+static void start_farewells(struct threads *threads);
+
 static void on_farewell(void *self)
 {
 	struct threads *threads = self;
-	if (!threads->farewell.left || --threads->farewell.left)
+	if (!threads->farewell.left)
+		return;
+	threads->farewell.left--;
+	threads->farewell.running--;
+	start_farewells(threads);
+	if (threads->farewell.left)
 		return;
 	loop_timer_stop(threads->farewell.limit);
 	threads->farewell.done(threads->farewell.self);
 }
 
-/* Subagents have SubagentStop hooks in place of SessionEnd hooks, so only root threads count. */
+static void start_farewells(struct threads *threads)
+{
+	struct thread *it;
+	list_for_each(it, &threads->all, link) {
+		if (threads->farewell.running >= LIMIT_END_HOOKS)
+			return;
+		if (!it->awaits_farewell)
+			continue;
+		it->awaits_farewell = false;
+		if (codex_bid_farewell(it->codex, on_farewell, threads))
+			threads->farewell.running++;
+		else
+			threads->farewell.left--;
+	}
+}
+
+/* Subagents have SubagentStop hooks in place of SessionEnd hooks, and end with their root. */
+void threads_shut_down(struct threads *threads)
+{
+	struct thread *it;
+	list_for_each(it, &threads->all, link) {
+		it->awaits_farewell = !it->root && it->codex && codex_shut_down(it->codex);
+		it->is_dead |= !it->root && !it->awaits_farewell;
+		threads->farewell.left += it->awaits_farewell;
+	}
+}
+
 bool threads_bid_farewell(struct app_server *server, void (*done)(void *self), void *self)
 {
 	struct threads *threads = server->threads;
-	struct thread *it;
 	threads->farewell.done = done;
 	threads->farewell.self = self;
-	list_for_each(it, &threads->all, link) {
-		if (!it->root && it->codex)
-			threads->farewell.left += codex_bid_farewell(it->codex, on_farewell, threads);
-	}
+	start_farewells(threads);
 	if (!threads->farewell.left)
 		return false;
 	threads->farewell.limit = loop_timer_create(server->loop, on_farewell_limit, threads);

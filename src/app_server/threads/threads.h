@@ -24,7 +24,8 @@ struct threads {
 	/* runs while a thread has no subscriber; NULL before the first one (thread_unload.c) */
 	struct loop_timer *idle;
 	struct {
-		size_t left; /* threads whose SessionEnd hooks run; 0 before the server ends */
+		size_t left;    /* threads whose SessionEnd hooks wait or run; 0 before the server ends */
+		size_t running; /* of these, those whose hooks run */
 		struct loop_timer *limit;
 		void (*done)(void *self);
 		void *self;
@@ -33,9 +34,11 @@ struct threads {
 
 struct threads *threads_create(void);
 void threads_destroy(struct threads *threads); /* all threads must have been destroyed; NULL is fine */
-/* Shuts down the root threads that have SessionEnd hooks, and starts these hooks, all at the same time. done runs once,
- * later: when all have ended, at the latest after LIMIT_END_HOOKS_MS. False: there are no such hooks, and done does not
- * run. To be called once. */
+
+/* Ends the work of the root threads that have SessionEnd hooks, and marks the others dead. To be called once. */
+void threads_shut_down(struct threads *threads);
+/* After threads_shut_down: runs these hooks, those of LIMIT_END_HOOKS threads at a time. done runs once, later: when
+ * all have ended, at the latest after LIMIT_END_HOOKS_MS. False: there are no such hooks, and done does not run. */
 must_check bool threads_bid_farewell(struct app_server *server, void (*done)(void *self), void *self);
 
 /* Returns NULL if no loaded thread has this id. */

@@ -52,16 +52,11 @@ static void on_submissions(void *self)
 		codex_continue(codex);
 }
 
-static void carry_out(struct codex *codex)
-{
-	on_submissions(codex);
-}
-
 static void on_resume_ready(void *self, const struct submission *submission)
 {
 	struct codex *codex = self;
 	op_dispatch(codex, submission);
-	carry_out(codex);
+	on_submissions(codex);
 }
 
 /* Takes ownership of the event. */
@@ -226,7 +221,7 @@ static struct session_env env_of(struct codex *codex, const struct codex_options
 static const struct codex_ops codex_ops = {
 	.open = codex_open,
 	.open_session = codex_open_session,
-	.carry_out = carry_out,
+	.carry_out = on_submissions,
 	.answer = answer,
 	.hold = hold,
 	.close = codex_close,
@@ -278,7 +273,7 @@ int codex_submit_op(struct codex *codex, struct str id, const struct op *op, str
 
 bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const void *body)
 {
-	carry_out(codex);
+	on_submissions(codex);
 	return codex->session && !codex->is_shut_down && answer(codex, asks, id, body) == ANSWER_taken;
 }
 
@@ -301,7 +296,7 @@ static int keep_items(struct session *session, const struct str *items, size_t c
 int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err)
 {
 	struct session *session = codex->session;
-	carry_out(codex);
+	on_submissions(codex);
 	if (session->task)
 		return keep_items(session, items, count, err);
 	preamble_update(&session->conversation, session->settings);
@@ -462,14 +457,19 @@ bool codex_end_command(struct codex *codex, int64_t process_id)
 	return session && session->exec && exec_sessions_end_background(session->exec, process_id);
 }
 
-bool codex_bid_farewell(struct codex *codex, void (*done)(void *self), void *self)
+bool codex_shut_down(struct codex *codex)
 {
-	const struct submission submission = {.op.tag = OP_shutdown};
 	if (codex->is_shut_down || !codex->session || !session_hooks_has(codex->session, hook_event_session_end))
 		return false;
+	op_shut_down(codex);
+	return true;
+}
+
+bool codex_bid_farewell(struct codex *codex, void (*done)(void *self), void *self)
+{
 	codex->on_farewell = done;
 	codex->farewell_self = self;
-	op_dispatch(codex, &submission);
+	codex_end_session(codex, STR_NONE);
 	return codex->ending != NULL;
 }
 

@@ -150,8 +150,11 @@ bool codex_end_command(struct codex *codex, int64_t process_id);
  * called in on_event. */
 void codex_hold(struct codex *codex);
 void codex_release(struct codex *codex);
-/* For a Codex that is going to be closed: shuts it down if it has SessionEnd hooks. done runs once, later, when they
- * have ended, unless the Codex is closed before. False: no such hook starts, and done does not run. */
+/* For a Codex that is going to be closed: ends its work if it has SessionEnd hooks. False: it has none, and
+ * its work continues. */
+must_check bool codex_shut_down(struct codex *codex);
+/* After codex_shut_down: starts these hooks. done runs once, later, when they have ended, unless the Codex is closed
+ * before. False: no hook starts, and done does not run. */
 must_check bool codex_bid_farewell(struct codex *codex, void (*done)(void *self), void *self);
 /* Ends the running task without further events, terminates its processes and frees everything. NULL is fine. */
 void codex_close(struct codex *codex);

@@ -51,7 +51,7 @@ struct codex_ops {
 	int (*open_session)(struct codex *codex, struct str sub_id, const struct op_configure_session *op,
 	                    struct error *err);
 	/* Carries out all pending submissions. */
-	void (*carry_out)(struct codex *codex);
+	void (*carry_out)(void *codex);
 	/* Answers a request of the Session, or of a subagent whose requests are events of this Codex; see codex_answer.
 	 * There must be a Session. */
 	enum answer_outcome (*answer)(struct codex *codex, enum event_tag asks, struct str id, const void *answer);

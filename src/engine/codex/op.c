@@ -280,7 +280,7 @@ void on_op_list_custom_prompts(struct codex *codex, const struct submission *sub
 	session_prompts_list(codex->session, submission->id);
 }
 
-void on_op_shutdown(struct codex *codex, const struct submission *submission)
+void op_shut_down(struct codex *codex)
 {
 	rollout_stall_override(&codex->stall);
 	if (codex->agents)
@@ -290,6 +290,11 @@ void on_op_shutdown(struct codex *codex, const struct submission *submission)
 	if (codex->session)
 		codex_end_commands(codex);
 	codex->is_shut_down = true;
+}
+
+void on_op_shutdown(struct codex *codex, const struct submission *submission)
+{
+	op_shut_down(codex);
 	codex_end_session(codex, submission->id);
 }
 

@@ -10,5 +10,7 @@ struct codex;
 
 /* Borrows the submission. An Op that cannot be carried out is answered by an error event. */
 void op_dispatch(struct codex *codex, const struct submission *submission);
+/* Ends all work; submissions that follow are discarded. */
+void op_shut_down(struct codex *codex);
 
 #endif
