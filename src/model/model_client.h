@@ -68,9 +68,9 @@ struct model_handler {
  * model_call_cancel. Never NULL. */
 struct model_call *model_client_stream(struct model_client *client, const struct model_prompt *prompt,
                                        const struct model_handler *handler, void *self);
-/* Opens the provider's WebSocket, if it has one, and sends instructions and tools ahead of the first request, which
- * waits for the end of this and continues it if they are equal. A failure is not reported. The prompt is read before
- * this returns; it must have no input. */
+/* Opens the provider's WebSocket, if it has one that is not open yet, and sends instructions and tools ahead of the
+ * first request, which waits for the end of this and continues it if they are equal. A failure is not reported. The
+ * prompt is read before this returns; it must have no input. */
 void model_client_warm_up(struct model_client *client, const struct model_prompt *prompt);
 /* Cancels the call; no callback follows. May be called in its callbacks. NULL is a no-op. */
 void model_call_cancel(struct model_call *call);

@@ -134,6 +134,7 @@ static void on_warm_up_done(const struct model_error *error, void *self)
 void model_client_warm_up(struct model_client *client, const struct model_prompt *prompt)
 {
 	static const struct model_handler handler = {on_warm_up_event, on_warm_up_done};
-	if (client->socket && !client->warm_up && list_empty(&client->calls))
+	bool is_idle = !client->warm_up && list_empty(&client->calls);
+	if (is_idle && client->socket && !model_socket_is_open(client->socket))
 		model_call_start(client, prompt, &handler, NULL, true);
 }

@@ -276,6 +276,11 @@ void model_socket_resume(struct model_socket *socket)
 		websocket_client_resume(socket->client);
 }
 
+bool model_socket_is_open(const struct model_socket *socket)
+{
+	return socket->is_open;
+}
+
 bool model_socket_is_reused(const struct model_socket *socket)
 {
 	return socket->is_reused;

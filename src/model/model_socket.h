@@ -50,6 +50,8 @@ void model_socket_drop(struct model_socket *socket);
 /* Stop and restart on_message; the server is throttled meanwhile. */
 void model_socket_pause(struct model_socket *socket);
 void model_socket_resume(struct model_socket *socket);
+/* True from the accepted handshake on. */
+bool model_socket_is_open(const struct model_socket *socket);
 /* True if the socket was open before the current request. */
 bool model_socket_is_reused(const struct model_socket *socket);
 

@@ -1,15 +1,18 @@
 // The first start: trust in the folder, and a key. Window title and notifications.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { forever, makeHome, needs, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { forever, makeHome, needs, reply, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 import { startIssuer } from './lib/issuer.mjs';
 import { until } from './lib/nest.mjs';
 import { providerHome, startProvider } from './lib/provider.mjs';
+import { sayOf, startSocketModel } from './lib/socket_model.mjs';
 import { answer, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
+import { wireHome } from './lib/wires.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 const idle = (term) => term.untilGone(/esc to interrupt/);
@@ -143,11 +146,48 @@ test('no connection before the first key, one from it on, which the first reques
 	await leave(term);
 });
 
-test('a prompt on the command line has its connection at once', options, async (t) => {
-	const server = await startProvider(t), home = providerHome(t, `base_url = "${server.url}/v1"`);
-	const term = await startReady(t, null, ['hello'], { home });
+test('no WebSocket before the first key of a session, one with its warm-up from it on, which the first request uses', options, async (t) => {
+	const server = await startSocketModel(t, [sayOf('Hello.')]);
+	const term = await startReady(t, null, [], { home: wireHome(t, server, 'model_context_window = 200000', 'supports_websockets = true\n') });
+	const counts = () => [server.handshakes.length, server.warmUps, server.frames.length];
+	term.resize(24, 70);
+	await term.until(/^›$/m);
+	assert.deepEqual(counts(), [0, 0, 0]);
+	term.type('h');
+	await until(() => server.warmUps === 1);
+	term.type('ello');
+	await term.until(/^› hello$/m);
+	term.type('\r');
 	await term.until(/• Hello\./);
 	await idle(term);
-	assert.equal(server.connections[0].requestsBefore, 0);
+	assert.deepEqual(counts(), [1, 1, 1]);
+	await enter(term, '/new');
+	await term.until(/To continue this session/);
+	await term.until(/^›$/m);
+	await term.untilGone(/^ {2}starting · /m);
+	assert.deepEqual(counts(), [1, 1, 1]);
+	term.type('a');
+	await until(() => server.warmUps === 2);
+	assert.deepEqual(counts(), [2, 2, 1]);
+	assert.deepEqual(server.faults, []);
+	term.type('\x7f');
+	await term.until(/^›$/m);
+	await leave(term);
+});
+
+test('a prompt on the command line has its connection at once', options, async (t) => {
+	const server = await startProvider(t), home = providerHome(t, `base_url = "${server.url}/v1"`);
+	const fifo = path.join(home, 'fifo');
+	execFileSync('mkfifo', [fifo]);
+	const hook = { type: 'command', command: `cat ${fifo}` };
+	fs.writeFileSync(path.join(home, 'hooks.json'), JSON.stringify({ hooks: { UserPromptSubmit: [{ hooks: [hook] }] } }));
+	assert.equal((await runCodex(t, ['hooks', 'trust', '--all'], { home })).code, 0);
+	const term = await startReady(t, null, ['hello'], { home });
+	await until(() => server.connections.length === 1);
+	assert.equal(server.requests.length, 0); // the hook holds it
+	await fs.promises.writeFile(fifo, '');
+	await term.until(/• Hello\./);
+	await idle(term);
+	assert.deepEqual(server.requests.map((request) => request.socket), [0]);
 	await leave(term);
 });

@@ -100,7 +100,7 @@ must_check int codex_record(struct codex *codex, struct error *err);
  * any other deletion; with false, withdraws the announcement. */
 void codex_let_record_go(struct codex *codex, bool is_let_go);
 /* The user is about to send something: loads the libraries that a request needs, and opens a connection to the provider
- * of the session, if there is one. Optional; for a Codex with is_unhurried. */
+ * of the session, if there is one, with the warm-up over a WebSocket. Optional; for a Codex with is_unhurried. */
 void codex_expect_request(struct codex *codex);
 /* Returns the id of the session; STR_NONE without one. Borrowed. */
 struct str codex_thread_id(const struct codex *codex);

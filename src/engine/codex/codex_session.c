@@ -68,7 +68,8 @@ static void emit_configured(struct session *session, struct str sub_id)
 		                       &event.history_entry_count);
 	event.initial_messages = session_resume_messages(session);
 	session_emit(session, sub_id, EV_session_configured, &event);
-	session_warm_up(session);
+	if (!session->env->is_unhurried)
+		session_warm_up(session);
 }
 
 static void replace_text(char **slot, struct str text)

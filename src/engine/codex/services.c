@@ -7,6 +7,7 @@
 #include "engine/codex/codex.h"
 #include "engine/codex/codex_data.h"
 #include "engine/session/session.h"
+#include "engine/session/session_model.h"
 #include "mcp/mcp_pool.h"
 #include "model/model_client.h"
 #include "net/http_client.h"
@@ -83,8 +84,11 @@ void services_preload(struct services *services)
 void codex_expect_request(struct codex *codex)
 {
 	services_preload(codex->services);
-	if (codex->session)
-		model_client_preconnect(codex->session->model, true);
+	if (!codex->session)
+		return;
+	model_client_preconnect(codex->session->model, true);
+	if (codex->session->env->is_unhurried && !codex->session->task)
+		session_warm_up(codex->session);
 }
 
 struct environments *services_environments(const struct services *services)

@@ -124,7 +124,7 @@ struct tui {
 	unsigned half_read;        /* messages in its last request, whose response is not complete */
 	bool has_error;            /* the running turn failed */
 	bool is_exclusive;         /* the running task takes no messages: they wait */
-	bool is_preloaded;         /* the libraries for the first request */
+	bool is_preloaded;         /* a key was pressed in this session: its connection is open */
 	bool is_configured, is_running, is_interrupted, is_plan_mode;
 	bool sends_unread;   /* after the interruption another turn reads what joined this one */
 	bool has_no_session; /* it could not be opened */

@@ -107,7 +107,7 @@ static void forget(struct tui *tui)
 	tui->context_used = tui->context_window = tui->filled = tui->reported_total = tui->reported_last = 0;
 	tui->steps = tui->steps_done = 0;
 	tui->unread = tui->half_read = 0;
-	tui->is_configured = tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
+	tui->is_preloaded = tui->is_configured = tui->is_running = tui->is_interrupted = tui->is_exclusive = false;
 	tui->has_no_session = false;
 	tui->is_plan_mode = tui->has_turn = tui->has_error = tui->is_held = tui->is_armed = false;
 	free(steal(tui->plan));
