@@ -183,6 +183,11 @@ class House(Tree):
     def test_limits_have_headers_of_their_own(self):
         self.finds(self.source("enum { NONE,\n LIMIT_TEXT = 5,\n};\nint used = LIMIT_TEXT;\n"),
                    "src/base/text.c:4: LIMIT_TEXT: limits are in base/limits.h or in the room's base_limits.h")
+        for form in ("enum { LIMIT_TEXT = 5 };", "enum { NONE, LIMIT_TEXT=5 };", "static const int LIMIT_TEXT = 5;",
+                     "#define LIMIT_TEXT 5", "# define LIMIT_TEXT (5)"):
+            self.finds(self.source(form + "\nint used = LIMIT_TEXT;\n"), "src/base/text.c:3: LIMIT_TEXT: limits are in")
+        compared = self.source("bool is_full = used == LIMIT_TEXT, is_new = LIMIT_TEXT == 1;\n")
+        self.assertEqual(self.check("check-house", compared).returncode, 0)
         row = "enum {\n\tLIMIT_TEXT = 5, /* bytes */\n};\n"
         both = {"src/base/limits.h": HEADER % ("limits.h", "BASE_LIMITS_H", "BASE_LIMITS_H", row),
                 "src/ui/ui_limits.h": HEADER % ("ui_limits.h", "UI_UI_LIMITS_H", "UI_UI_LIMITS_H", "")}
