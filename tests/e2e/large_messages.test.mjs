@@ -5,7 +5,8 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
-import { makeHome, needs, readLines, reply, rollouts, say, startModel } from './lib/codex.mjs';
+import { cleanEnv, codexBin, launch, makeHome, needs, readLines, reply, rollouts, say, startModel, waitFor } from './lib/codex.mjs';
+import { connectRpc } from './lib/websocket.mjs';
 
 const MIB = 1 << 20;
 const SIZE = 16 * MIB;
@@ -49,6 +50,41 @@ for (const [name, pattern] of kinds) {
 		assert.ok(recorded.length >= 3, recorded.map(({ type, payload }) => `${type} ${payload.type}`).join());
 	});
 }
+
+test('two clients at ws:// both get a large message whole, twice', options, async (t) => {
+	const model = await startModel(t, [say('Hello.'), message('line\n', MIB / 2)]);
+	const program = launch(t, codexBin, ['app-server', '--listen', 'ws://127.0.0.1:0'], { env: cleanEnv(makeHome(t, model, FREE)) });
+	const port = await waitFor(program.child.stderr, () => program.result.stderr,
+		(words) => /note: .*\n/.test(words) && /listening on: ws:\/\/\S+:(\d+)\n/.exec(words)?.[1]);
+	const [first, second] = [await connectRpc(t, { port: Number(port) }), await connectRpc(t, { port: Number(port) })];
+	const { thread } = await first.request('thread/start', {});
+	await first.request('turn/start', { threadId: thread.id, input: [text('hi')] });
+	await first.next('turn/completed');
+	await second.request('thread/resume', { threadId: thread.id });
+	await first.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	for (const client of [first, second]) {
+		const { params } = await client.take(({ method, params }) =>
+			method === 'item/completed' && params.item.type === 'agentMessage', 'item/completed');
+		assert.ok(params.item.text === expected('line\n', MIB / 2));
+		assert.ok((await client.next('turn/completed')).params.turn.items[0].text === params.item.text);
+	}
+});
+
+test('a client that wants no turn/completed gets what follows a large one', options, async (t) => {
+	const model = await startModel(t, [message('x', MIB / 2), say('Next.')]);
+	const server = await startAppServer(t, model, { config: FREE,
+		capabilities: { experimentalApi: true, optOutNotificationMethods: ['turn/completed'] } });
+	const { thread } = await server.request('thread/start', {});
+	for (const want of [expected('x', MIB / 2), 'Next.']) {
+		await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+		const { params } = await server.take(({ method, params }) =>
+			method === 'item/completed' && params.item.type === 'agentMessage', 'item/completed');
+		assert.ok(params.item.text === want);
+		await server.take(({ method, params }) => method === 'thread/status/changed' && params.status.type === 'idle', 'idle');
+	}
+	assert.equal((await server.end()).code, 0);
+	assert.equal(server.all('turn/completed').length, 0);
+});
 
 test('a large message is in memory as the item and one frame of its turn, and not again', options, async (t) => {
 	const { server, turn } = await start(t, [say('Hello.'), message('x', SIZE)]);

@@ -26,6 +26,7 @@ struct client {
 	struct connection *connection;
 	struct buf sent;
 	bool is_paused, is_full;
+	size_t taken; /* large bodies */
 };
 
 static bool client_send(struct transport *transport, struct str frames)
@@ -40,6 +41,7 @@ static const char *large_body; /* address of the body that was sent last */
 static bool client_send_large(struct transport *transport, struct str head, struct buf *body, struct str tail)
 {
 	large_body = body->data;
+	container_of(transport, struct client, transport)->taken++;
 	client_send(transport, head);
 	client_send(transport, buf_str(body));
 	buf_finish(body);
@@ -255,6 +257,43 @@ static void a_list_that_was_encoded_before_is_sent_as_it_is(void **state)
 	                                 "\"nextCursor\":\"\\\"data\\\":[]\"}}\n");
 	buf_finish(&items);
 	drop_request(request);
+}
+
+static void notify_later(struct fixture *f, size_t size)
+{
+	struct arena arena = {0};
+	auto_free char *text = xmalloc(size + 1);
+	memset(text, 'x', size);
+	struct app_agent_message_delta_notification *params =
+		arena_new(&arena, struct app_agent_message_delta_notification);
+	params->delta = arena_str(&arena, (struct str){text, size});
+	app_server_notify_later(f->server, NOTIFY_item_agent_message_delta, params, &arena, size, NULL, NULL);
+	assert_null(arena.blocks);
+}
+
+static void a_large_notification_is_encoded_once_for_all_sockets(void **state)
+{
+	struct fixture *f = *state;
+	notify_later(f, LIMIT_SHARED_TEXT);
+	size_t len = f->clients[0].sent.len;
+	assert_true(len > LIMIT_SHARED_TEXT);
+	assert_int_equal(f->clients[1].sent.len, len);
+	assert_memory_equal(f->clients[0].sent.data, f->clients[1].sent.data, len);
+	assert_int_equal(f->clients[0].taken, 0); /* it got a copy of the frame that the last one took */
+	assert_int_equal(f->clients[1].taken, 1);
+}
+
+static void a_large_notification_that_nobody_wants_is_freed(void **state)
+{
+	struct fixture *f = *state;
+	connection_opt_out(f->clients[0].connection, NOTIFY_item_agent_message_delta);
+	notify_later(f, LIMIT_SHARED_TEXT);
+	assert_int_equal(f->clients[0].sent.len, 0);
+	assert_true(f->clients[1].sent.len > LIMIT_SHARED_TEXT);
+	connection_opt_out(f->clients[1].connection, NOTIFY_item_agent_message_delta);
+	heard(f, 1);
+	notify_later(f, LIMIT_SHARED_TEXT);
+	assert_int_equal(f->clients[1].sent.len, 0);
 }
 
 static void a_list_that_outgrew_its_limit_is_refused(void **state)
@@ -663,6 +702,9 @@ int main(void)
 		cmocka_unit_test(messages_are_distinguished),
 		cmocka_unit_test(a_frame_is_one_line),
 		cmocka_unit_test_setup_teardown(a_list_that_was_encoded_before_is_sent_as_it_is, set_up, tear_down),
+		cmocka_unit_test_setup_teardown(a_large_notification_is_encoded_once_for_all_sockets, set_up,
+	                                        tear_down),
+		cmocka_unit_test_setup_teardown(a_large_notification_that_nobody_wants_is_freed, set_up, tear_down),
 		cmocka_unit_test_setup_teardown(a_list_that_outgrew_its_limit_is_refused, set_up, tear_down),
 		cmocka_unit_test(every_method_can_be_found_by_its_name),
 		cmocka_unit_test_setup_teardown(a_response_that_is_too_large_is_replaced_by_an_error, set_up,

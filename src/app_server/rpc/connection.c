@@ -92,23 +92,14 @@ void connection_send_buf(struct connection *connection, struct buf *frame)
 	connection_send_large(connection, STR(""), frame, STR("\n"));
 }
 
-static void send_now(struct connection *connection, struct stream_source *frame)
+bool connection_sends_later(const struct connection *connection)
 {
-	auto_buf struct buf out;
-	buf_init(&out, LIMIT_STREAM_QUEUE_HARD);
-	frame->write(frame, &out);
-	frame->destroy(frame);
-	if (out.len)
-		connection_send_buf(connection, &out);
+	return connection->transport && transport_sends_later(connection->transport);
 }
 
 void connection_send_later(struct connection *connection, struct stream_source *frame, size_t size)
 {
-	if (!connection->transport)
-		frame->destroy(frame);
-	else if (!transport_sends_later(connection->transport))
-		send_now(connection, frame);
-	else if (!transport_send_later(connection->transport, frame, size))
+	if (!transport_send_later(connection->transport, frame, size))
 		become_slow(connection);
 }
 

@@ -103,6 +103,8 @@ void connection_send_frame(struct connection *connection, struct str frame);
 void connection_send_buf(struct connection *connection, struct buf *frame);
 /* As connection_send_frame, for one large frame (transport_send_large). Takes the memory of body. */
 void connection_send_large(struct connection *connection, struct str head, struct buf *body, struct str tail);
+/* True if connection_send_later may be called: the transport is that of standard streams. */
+bool connection_sends_later(const struct connection *connection);
 /* As connection_send_frame, for a frame of about size bytes that is made when it is about to be written. Takes
  * ownership of frame, which may be made after the connection has ended. */
 void connection_send_later(struct connection *connection, struct stream_source *frame, size_t size);

@@ -2,8 +2,8 @@
  * (rpc_ask.h).
  *
  * A notification is encoded only when the first client that receives it is found, because most have no recipient. The
- * last one takes the memory of a large one. A late frame is encoded by the stream that writes it, which may outlive the
- * server's connection. */
+ * last one takes the memory of a large one. The only client of standard streams gets a late frame, which the stream
+ * encodes that writes it; that may outlive the server's connection. */
 #include "app_server/rpc/server.h"
 
 #include <stdlib.h>
@@ -128,7 +128,6 @@ void app_server_notify_if(struct app_server *server, enum app_notification_tag t
 
 struct late_frame {
 	struct stream_source source;
-	size_t refs; /* one for each stream that has not written it yet */
 	const struct app_notification *type;
 	const void *params; /* in the arena */
 	int64_t now_ms;
@@ -142,35 +141,36 @@ static void late_frame_write(struct stream_source *source, struct buf *out)
 		buf_clear(out);
 }
 
-static void late_frame_unref(struct stream_source *source)
+static void late_frame_destroy(struct stream_source *source)
 {
 	struct late_frame *frame = container_of(source, struct late_frame, source);
-	if (--frame->refs)
-		return;
 	arena_finish(&frame->arena);
 	free(frame);
 }
 
-void app_server_notify_later(struct app_server *server, enum app_notification_tag tag, const void *params,
-                             struct arena *arena, size_t size, client_filter_fn filter, const void *self)
+static void send_later(struct connection *client, enum app_notification_tag tag, const void *params,
+                       struct arena *arena, size_t size)
 {
-	struct connection *it;
 	struct late_frame *frame = xnew(struct late_frame);
 	*frame = (struct late_frame){
-		.source = {late_frame_write, late_frame_unref},
-		.refs = 1,
+		.source = {late_frame_write, late_frame_destroy},
 		.type = &app_notifications[tag],
 		.params = params,
 		.now_ms = clock_unix_ms(),
 	};
 	arena_adopt(&frame->arena, arena);
-	list_for_each(it, &server->connections, link) {
-		if (!connection_wants(it, tag) || (filter && !filter(it, self)))
-			continue;
-		frame->refs++;
-		connection_send_later(it, &frame->source, size);
-	}
-	late_frame_unref(&frame->source);
+	connection_send_later(client, &frame->source, size);
+}
+
+void app_server_notify_later(struct app_server *server, enum app_notification_tag tag, const void *params,
+                             struct arena *arena, size_t size, client_filter_fn filter, const void *self)
+{
+	struct connection *only = list_first(&server->connections, struct connection, link);
+	if (server->connection_count != 1 || !connection_sends_later(only))
+		app_server_notify_if(server, tag, params, filter, self);
+	else if (connection_wants(only, tag) && (!filter || filter(only, self)))
+		send_later(only, tag, params, arena, size);
+	arena_finish(arena);
 }
 
 void app_server_notify(struct app_server *server, enum app_notification_tag tag, const void *params)

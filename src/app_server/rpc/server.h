@@ -101,8 +101,9 @@ typedef bool (*client_filter_fn)(const struct connection *client, const void *se
 void app_server_notify(struct app_server *server, enum app_notification_tag tag, const void *params);
 void app_server_notify_if(struct app_server *server, enum app_notification_tag tag, const void *params,
                           client_filter_fn filter, const void *self);
-/* As app_server_notify_if, for a large notification of about size bytes: it is encoded for each client when that has
- * read what came before. Takes all that the arena owns, which includes params; the arena is empty afterwards. */
+/* As app_server_notify_if, for a large notification of about size bytes: on standard streams, which have one
+ * client, it is encoded when that has read what came before. Takes all that the arena owns, which includes params; the
+ * arena is empty afterwards. */
 void app_server_notify_later(struct app_server *server, enum app_notification_tag tag, const void *params,
                              struct arena *arena, size_t size, client_filter_fn filter, const void *self);
 

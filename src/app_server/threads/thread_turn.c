@@ -124,7 +124,7 @@ static void add_message(struct thread_turn *turn, struct app_turn *view)
 	view->items_view = app_turn_items_view_summary;
 }
 
-/* The client has read item/completed before a large message is encoded again here. */
+/* On standard streams the client has read item/completed before a large message is encoded again here. */
 static void notify_completed(struct thread_turn *turn, struct app_turn *view, bool has_message)
 {
 	struct thread *thread = turn->thread;
