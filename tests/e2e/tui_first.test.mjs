@@ -175,6 +175,26 @@ test('no WebSocket before the first key of a session, one with its warm-up from 
 	await leave(term);
 });
 
+test('a first key after a request of the session sends no second warm-up', options, async (t) => {
+	const plan = 'Intro.\n<proposed_plan>\n# Plan\n- first step\n</proposed_plan>\n';
+	const server = await startSocketModel(t, [sayOf(plan), sayOf('Built.'), sayOf('More.')]);
+	const term = await startReady(t, null, [], { home: wireHome(t, server, 'model_context_window = 200000', 'supports_websockets = true\n') });
+	term.type('\x1b[Z');
+	await term.until(/Plan mode/);
+	await enter(term, 'plan it');
+	await term.until(/› 1\. Yes, implement this plan[^]*2\. /);
+	await answer(term, '2'); // in a new session, whose first request follows no key
+	await term.until(/• Built\./);
+	await idle(term);
+	const { warmUps } = server;
+	await enter(term, 'more');
+	await term.until(/• More\./);
+	await idle(term);
+	assert.deepEqual([server.warmUps, server.frames[2].body.input.length], [warmUps, 1]);
+	assert.deepEqual(server.faults, []);
+	await leave(term);
+});
+
 test('a prompt on the command line has its connection at once', options, async (t) => {
 	const server = await startProvider(t), home = providerHome(t, `base_url = "${server.url}/v1"`);
 	const fifo = path.join(home, 'fifo');
