@@ -148,13 +148,29 @@ static int read_repository(struct market_plugin *plugin, struct arena *arena, st
 	               : error_set(err, ERR_invalid, "the repository of `%.*s`: %s", STR_ARG(plugin->name), why.text);
 }
 
+/* git takes an id of the other length for the name of a branch, which the repository chooses. */
+static int check_head(const char *folder, struct str commit, struct arena *arena, struct error *err)
+{
+	auto_buf struct buf head;
+	buf_init(&head, LIMIT_LINE);
+	if (file_read(arena_printf(arena, "%s/.git/HEAD", folder), &head, err) != 0)
+		return -(int)err->code;
+	struct str found = str_trim(buf_str(&head));
+	return str_equal_fold(found, commit)
+	               ? 0
+	               : error_set(err, ERR_denied, "the repository has `%.*s` for the commit %.*s of the marketplace",
+	                           STR_ARG(found), STR_ARG(commit));
+}
+
 /* Checks out the commit that the marketplace names. */
 static int pin(const char *folder, struct str commit, struct arena *arena, struct error *err)
 {
 	const char *sha = arena_cstr(arena, commit);
 	const char *const fetch[] = {"fetch", "--quiet", "--depth", "1", "origin", sha, NULL};
 	const char *const checkout[] = {"checkout", "--quiet", "--detach", sha, NULL};
-	return plugin_git(folder, fetch, err) == 0 ? plugin_git(folder, checkout, err) : -(int)err->code;
+	if (plugin_git(folder, fetch, err) != 0 || plugin_git(folder, checkout, err) != 0)
+		return -(int)err->code;
+	return check_head(folder, commit, arena, err);
 }
 
 static int place_repository(const struct market *market, struct market_plugin *plugin, const char *home,

@@ -168,9 +168,9 @@ function makeMarket(t, plugins = [ENTRY], manifest = '.agents/plugins/marketplac
 	return root;
 }
 
-function commit(root) {
+function commit(root, format = 'sha1') {
 	const git = (...args) => execFileSync('git', ['-C', root, '-c', 'user.name=a', '-c', 'user.email=a@b', ...args], { stdio: 'pipe' });
-	git('init', '-q', '-b', 'main');
+	git('init', '-q', '-b', 'main', `--object-format=${format}`);
 	git('add', '-A');
 	git('commit', '-qm', 'one');
 }
@@ -360,13 +360,13 @@ test('every kind of source is listed as the manifest has it', options, async (t)
 });
 
 /** A repository with a plugin in its root and one in a folder; returns its URL and its first commit. */
-function makeRepository(t) {
+function makeRepository(t, format = 'sha1') {
 	const root = fs.realpathSync(tempDir(t, 'repository'));
 	for (const [folder, name] of [['.', 'whole'], ['parts/part', 'part']]) {
 		fs.mkdirSync(path.join(root, folder, '.codex-plugin'), { recursive: true });
 		fs.writeFileSync(path.join(root, folder, '.codex-plugin/plugin.json'), JSON.stringify({ name, version: '1.0' }));
 	}
-	commit(root);
+	commit(root, format);
 	return { root, url: `file://${root}`, sha: execFileSync('git', ['-C', root, 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim() };
 }
 
@@ -410,6 +410,18 @@ test('a plugin whose repository is hostile, missing or a package is refused with
 	const left = fs.existsSync(path.join(home, 'plugins/cache')) ? fs.readdirSync(path.join(home, 'plugins/cache')) : [];
 	assert.deepEqual(left.filter((it) => it !== 'shop'), []);
 	assert.doesNotMatch(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /plugins/);
+});
+
+test('the commit of a plugin is no branch of a repository with ids of another length', options, async (t) => {
+	for (const [format, length] of [['sha1', 64], ['sha256', 40]]) {
+		const home = makeHome(t, null), { root, url } = makeRepository(t, format), sha = '0123456789abcdef'.repeat(4).slice(0, length);
+		fs.renameSync(path.join(root, '.git/refs/heads/main'), path.join(root, '.git/refs/heads', sha));
+		fs.writeFileSync(path.join(root, '.git/HEAD'), `ref: refs/heads/${sha}\n`);
+		await market(t, home, 'add', makeMarket(t, [{ name: 'whole', source: { source: 'url', url, sha } }]));
+		const { code, stderr } = await plugin(t, home, 'add', 'whole@shop');
+		assert.deepEqual([code, stderr.includes(`for the commit ${sha} of`)], [1, true], stderr);
+		assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache')), []);
+	}
 });
 
 test('what a killed change has left is removed by the next one', options, async (t) => {
