@@ -117,6 +117,19 @@ static bool is_commit(const char *text)
 	return (len == 40 || len == 64) && strspn(text, "0123456789abcdefABCDEF") == len;
 }
 
+/* What is present is kept, or refused: another type is no default. */
+static int check_texts(const struct market_plugin *plugin, struct error *err)
+{
+	static const char names[][8] = {"url", "ref", "sha", "path"};
+	for (size_t i = 0; i < countof(names); i++) {
+		const struct json *it = json_get(plugin->source, names[i]);
+		if (it && it->type != JSON_null && (it->type != JSON_string || str_has_nul(it->text)))
+			return error_set(err, ERR_invalid, "`%s` of the source of `%.*s` must be a text", names[i],
+			                 STR_ARG(plugin->name));
+	}
+	return 0;
+}
+
 /* Fills the source of the repository and the plugin's folder in it. */
 static int read_repository(struct market_plugin *plugin, struct arena *arena, struct market *ret, struct error *err)
 {
@@ -126,6 +139,8 @@ static int read_repository(struct market_plugin *plugin, struct arena *arena, st
 	bool is_part = str_is(word, "git-subdir");
 	if (!is_part && !str_is(word, "url") && !str_is(word, "git"))
 		return refuse_source(plugin, err);
+	if (check_texts(plugin, err) != 0)
+		return -(int)err->code;
 	ret->source = arena_cstr(arena, json_get_str(json, "url"));
 	ret->ref = ref.ptr ? arena_cstr(arena, ref) : NULL;
 	plugin->folder = ".";
