@@ -1,4 +1,5 @@
-/* Nothing of a repository runs while it is cloned: git gets no hooks and no submodules. */
+/* Nothing of a repository runs while it is cloned: git gets no hooks, no submodules, and no
+ * protocol for which it would look for a program by the URL. */
 #include "config/plugin_files.h"
 
 #include <errno.h>
@@ -30,13 +31,18 @@ bool plugin_is_name(struct str name)
 
 bool plugin_is_url(const char *source)
 {
-	return strstr(source, "://") || strncmp(source, "git@", 4) == 0;
+	return strncmp(source + strcspn(source, ":/"), "://", 3) == 0 || strncmp(source, "git@", 4) == 0;
 }
 
 int plugin_git(const char *folder, const char *const *words, struct error *err)
 {
-	const char *const first[] = {
-		"git", "-C", folder ? folder : ".", "-c", "core.hooksPath=/dev/null", "-c", "protocol.ext.allow=never"};
+	const char *const first[] = {"env",
+	                             "GIT_ALLOW_PROTOCOL=https:ssh:file:http:git",
+	                             "git",
+	                             "-C",
+	                             folder ? folder : ".",
+	                             "-c",
+	                             "core.hooksPath=/dev/null"};
 	pid_t pid;
 	int status;
 	size_t count = 0;
@@ -45,7 +51,7 @@ int plugin_git(const char *folder, const char *const *words, struct error *err)
 	auto_free const char **argv = xcalloc(countof(first) + count + 1, sizeof(*argv));
 	memcpy(argv, first, sizeof(first));
 	memcpy(argv + countof(first), words, count * sizeof(*argv));
-	int failure = posix_spawnp(&pid, "git", NULL, NULL, (char *const *)(uintptr_t)argv, environ);
+	int failure = posix_spawnp(&pid, first[0], NULL, NULL, (char *const *)(uintptr_t)argv, environ);
 	if (failure)
 		return error_sys(err, failure, "cannot run git");
 	while (waitpid(pid, &status, 0) < 0) {

@@ -11,8 +11,8 @@
 bool plugin_is_name(struct str name);
 /* True for the URL of a git repository; anything else is a folder. */
 bool plugin_is_url(const char *source);
-/* Runs git in a folder (NULL: the current one) with these words, which end with NULL, so that nothing of a repository
- * runs. git prints its errors. */
+/* Runs git in a folder (NULL: the current one) with these words, which end with NULL, without hooks, and with the
+ * protocols of git and ssh alone. git prints its errors. */
 must_check int plugin_git(const char *folder, const char *const *words, struct error *err);
 /* Clones the last commit of a branch or tag, or of the default branch if ref is NULL. git prints its errors. */
 must_check int plugin_clone(const char *url, const char *ref, const char *folder, struct error *err);

@@ -117,7 +117,18 @@ static bool is_commit(const char *text)
 	return (len == 40 || len == 64) && strspn(text, "0123456789abcdefABCDEF") == len;
 }
 
-/* What is present is kept, or refused: another type is no default. */
+/* Others do not say whose files they bring, or reach into this machine from another one. */
+static bool is_allowed(const struct market *repository)
+{
+	static const char prefixes[][9] = {"https://", "ssh://", "git@", "file://"};
+	for (size_t i = 0; i < countof(prefixes) - repository->is_git; i++) {
+		if (str_has_prefix(str_of(repository->source), prefixes[i]))
+			return true;
+	}
+	return false;
+}
+
+/* A member of another type is refused: it must not count as missing. */
 static int check_texts(const struct market_plugin *plugin, struct error *err)
 {
 	static const char names[][8] = {"url", "ref", "sha", "path"};
@@ -152,9 +163,12 @@ static int read_repository(struct market_plugin *plugin, struct arena *arena, st
 		ret->sparse_count = 1;
 		plugin->folder = arena_cstr(arena, *part);
 	}
-	if (!plugin_is_url(ret->source))
-		return error_set(err, ERR_invalid, "the repository of `%.*s` must be a URL, not `%s`",
-		                 STR_ARG(plugin->name), ret->source);
+	if (!is_allowed(ret))
+		return error_set(
+			err, ERR_invalid,
+			"the repository of `%.*s` must be a URL of https or ssh, or of a file if its marketplace "
+			"is a folder, not `%s`",
+			STR_ARG(plugin->name), ret->source);
 	if (sha.ptr && !is_commit(arena_cstr(arena, sha)))
 		return error_set(err, ERR_invalid, "the `sha` of `%.*s` is no commit", STR_ARG(plugin->name));
 	struct error why;
@@ -192,7 +206,7 @@ static int place_repository(const struct market *market, struct market_plugin *p
                             struct arena *arena, struct market_installed *ret, struct error *err)
 {
 	struct error ignored;
-	struct market from = {.name = market->name, .is_git = true};
+	struct market from = {.name = market->name, .is_git = market->is_git};
 	struct str sha = json_get_str(plugin->source, "sha");
 	const char *clone = market_beside(arena_printf(arena, "%s/plugins/cache/x", home), arena);
 	from.root = clone;

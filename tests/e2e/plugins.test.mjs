@@ -395,7 +395,7 @@ test('a plugin whose repository is hostile, missing or a package is refused with
 	fs.symlinkSync('/etc', path.join(root, 'link'));
 	commit(root);
 	const rows = [[git({ ref: 'none' }), /git clone/], [git({ ref: '--upload-pack=x' }), /an option/], [git({ url: root }), /must be a URL/],
-		[git({ url: `ext::sh -c touch% ${ran} x://` }), /git clone/], [git({ url: '--upload-pack=x://' }), /no source/],
+		[git({ url: `ext::sh -c touch% ${ran} x://` }), /must be a URL/], [git({ url: '--upload-pack=x://' }), /must be a URL/],
 		[git({ sha: '--force' }), /`sha` .*no commit/], [git({ sha: '0'.repeat(40) }), /git fetch/], [part('../x'), /no folder/],
 		[part('/etc'), /no folder/], [part('link'), /link/], [part(''), /no folder/], [part('parts/none'), /parts\/none/],
 		[part('parts/part'), /does not name the plugin/], [{ source: 'npm', package: 'left' }, /npm package `left`.*URL of its repository/],
@@ -423,6 +423,22 @@ test('the commit of a plugin is no branch of a repository with ids of another le
 		assert.deepEqual([code, stderr.includes(`for the commit ${sha} of`)], [1, true], stderr);
 		assert.deepEqual(fs.readdirSync(path.join(home, 'plugins/cache')), []);
 	}
+});
+
+test('no program runs for the URL of a repository, and a marketplace of a repository names none of this machine', options, async (t) => {
+	const home = makeHome(t, null), bin = tempDir(t, 'bin'), ran = path.join(bin, 'ran'), { url } = makeRepository(t);
+	fs.writeFileSync(path.join(bin, 'git-remote-zzz'), `#!/bin/sh\ntouch ${ran}\n`, { mode: 0o755 });
+	const env = { PATH: `${bin}:${process.env.PATH}` }, add = (...args) => runCodex(t, ['plugin', ...args], { home, env });
+	const urls = ['zzz::x://y', 'zzz://y', 'http://127.0.0.1:1/x', 'git://127.0.0.1/x', '/a/b://', `${url}`];
+	const root = makeMarket(t, urls.map((it, i) => ({ name: `p${i}`, source: { source: 'url', url: it } })));
+	commit(root);
+	await market(t, home, 'add', `file://${root}`);
+	for (const i of urls.keys()) assert.match((await add('add', `p${i}@shop`)).stderr, /must be a URL of https/);
+	for (const it of ['zzz://y', 'zzz::x://y']) {
+		assert.equal((await add('add', it)).code, 1);
+		assert.equal((await add('marketplace', 'add', it)).code, 1);
+	}
+	assert.ok(!fs.existsSync(ran));
 });
 
 test('what a killed change has left is removed by the next one', options, async (t) => {
