@@ -120,8 +120,9 @@ static int take_filesystem(struct resolver *r, const struct toml *table)
 	int status = 0;
 	if (!toml_is(table, TOML_table))
 		return refuse(r, table, "must be a table of paths");
+	/* glob_scan_max_depth bounds the search for denied patterns, and a denied pattern is refused. */
 	for (const struct toml *it = table->child; it && status == 0; it = it->next)
-		status = take_entry(r, it);
+		status = str_is(it->key, "glob_scan_max_depth") ? 0 : take_entry(r, it);
 	return status;
 }
 
@@ -140,17 +141,15 @@ static int take_network(struct resolver *r, const struct toml *table)
 	return 0;
 }
 
-static int take_roots(struct resolver *r, const struct toml *list)
+static int take_roots(struct resolver *r, const struct toml *table)
 {
-	if (list->kind != TOML_array && list->kind != TOML_table)
-		return refuse(r, list, "must be a list of folders");
-	toml_for_each(it, list) {
-		bool is_text = list->kind == TOML_array && it->kind == TOML_string;
-		bool is_flag = list->kind == TOML_table && it->kind == TOML_bool;
-		if (!is_text && !is_flag)
-			return refuse(r, list, "must be a list of folders");
-		if (is_text || it->boolean)
-			add_root(r, it, is_text ? it->text : it->key);
+	if (table->kind != TOML_table)
+		return refuse(r, table, "must be a table of folders");
+	toml_for_each(it, table) {
+		if (it->kind != TOML_bool)
+			return refuse(r, it, "must be true or false");
+		if (it->boolean)
+			add_root(r, it, it->key);
 	}
 	return 0;
 }

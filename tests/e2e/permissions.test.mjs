@@ -25,6 +25,7 @@ test('default_permissions selects a profile; options win', options, async (t) =>
 	assert.match(await sandboxOf(t, 'default_permissions = ":workspace"'), /^workspace-write/);
 	assert.match(await sandboxOf(t, 'default_permissions = ":danger-full-access"'), /^danger-full-access/);
 	assert.match(await sandboxOf(t, mine), new RegExp(`^workspace-write .*${extra}`));
+	assert.match(await sandboxOf(t, mine.replace('filesystem = {', '$& glob_scan_max_depth = 3,')), new RegExp(`^workspace-write .*${extra}`));
 	assert.match(await sandboxOf(t, mine, ['-s', 'read-only']), /^read-only/);
 	assert.match(await sandboxOf(t, `sandbox_mode = "read-only"\n${mine}`), /^workspace-write/);
 	assert.match(await sandboxOf(t, mine, ['-c', 'sandbox_mode=read-only']), /^read-only/);
@@ -58,7 +59,7 @@ test('a profile that the sandbox cannot keep is an error that names the entry; t
 test('codex sandbox -P runs a command under a profile', options, async (t) => {
 	const cwd = tempDir(t, 'cwd'), extra = tempDir(t, 'extra'), home = makeHome(t, null, `
 		permissions.base = { extends = ":workspace", description = "with a folder" }
-		permissions.mine = { extends = "base", workspace_roots = ["${extra}"] }`);
+		permissions.mine = { extends = "base", workspace_roots = { "${extra}" = true } }`);
 	const write = (name, ...args) => runCodex(t, ['sandbox', ...args, 'sh', '-c', `echo x >${extra}/${name}; echo y >${name}`], { home, cwd });
 	await write('a', '-P', ':read-only');
 	assert.deepEqual([fs.readdirSync(cwd), fs.readdirSync(extra)], [[], []]);

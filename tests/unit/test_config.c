@@ -234,9 +234,24 @@ static void wrong_types_name_file_line_and_key(void **state)
 		{"permissions.x.network.enabled = \"yes\"",
 	         "config.toml:1: `permissions.x.network.enabled` must be true or false, not a string"},
 		{"permissions.x.network.domains = []", "`permissions.x.network.domains` must be a table, not an array"},
-		{"permissions.x.workspace_roots = 1", "`permissions.x.workspace_roots` must be a list of strings or "},
-		{"permissions.x.workspace_roots = [\n\"a\",\n1]",
-	         ":3: `permissions.x.workspace_roots` must be a string"},
+		{"permissions.x.workspace_roots = [\"a\"]",
+	         "`permissions.x.workspace_roots` must be a table of booleans, not an array"},
+		{"permissions.x.filesystem.glob_scan_max_depth = \"read\"",
+	         "`permissions.x.filesystem.glob_scan_max_depth` must be an integer, not a string"},
+		{"permissions.x.filesystem.glob_scan_max_depth = -1",
+	         "must be an integer from 0 on, not a negative one"},
+		{"permissions.x.filesystem.\"/a\" = \"Read\"",
+	         "`permissions.x.filesystem./a` must be one of these words: read write deny none, not `Read`"},
+		{"permissions.x.filesystem.\"/a\" = { b = \"all\" }", "read write deny none, not `all`"},
+		{"permissions.x.filesystem.\"/a\" = 2026-01-01", "must be a string or a table of strings, not a date"},
+		{"permissions.x.network.domains.a = 1", "`permissions.x.network.domains.a` must be a string"},
+		{"permissions.x.network.domains.a = \"none\"", "must be one of these words: allow deny, not `none`"},
+		{"permissions.x.network.unix_sockets.\"/a\" = \"none\"", "allow deny, not `none`"},
+		{"permissions.x.network.mode = 1", "`permissions.x.network.mode` must be a string"},
+		{"permissions.x.network.mode = \"off\"", "must be one of these words: limited full, not `off`"},
+		{"permissions.x.network.allow_local_binding = \"x\"", "allow_local_binding` must be true or false"},
+		{"permissions.x.network.proxy_url = true", "`permissions.x.network.proxy_url` must be a string"},
+		{"permissions.x.network.mitm.hooks = 1", "`permissions.x.network.mitm.hooks` must be a table"},
 		{"permissions.x.workspace_roots.\"/a\" = 1",
 	         "`permissions.x.workspace_roots./a` must be true or false"},
 		{"marketplaces = 1", "`marketplaces` must be a table"},
@@ -244,7 +259,11 @@ static void wrong_types_name_file_line_and_key(void **state)
 		{"[marketplaces.x]\n\nsource = 1",
 	         "config.toml:3: `marketplaces.x.source` must be a string, not an integer"},
 		{"marketplaces.x.source_type = []", "`marketplaces.x.source_type` must be a string"},
-		{"marketplaces.x.source_type = \"npm\"", ":1: `marketplaces.x.source_type` must be `git` or `local`"},
+		{"marketplaces.x.source_type = \"npm\"",
+	         ":1: `marketplaces.x.source_type` must be one of these words: git local, not `npm`"},
+		{"marketplaces.x.source_type = 2026-01-01",
+	         "`marketplaces.x.source_type` must be a string, not a date"},
+		{"marketplaces.x.last_updated = 1", "`marketplaces.x.last_updated` must be a string, not an integer"},
 		{"marketplaces.x.sparse_paths = \"a\"", "`marketplaces.x.sparse_paths` must be a list of strings"},
 		{"marketplaces.x.sparse_paths = [1]", "`marketplaces.x.sparse_paths` must be a string, not an integer"},
 		{"hooks.state = 1", "`hooks`: `state` must be a table"},
@@ -256,6 +275,21 @@ static void wrong_types_name_file_line_and_key(void **state)
 	};
 	for (size_t i = 0; i < countof(rows); i++)
 		assert_fails(p, rows[i].file, rows[i].message);
+}
+
+static void nested_values_that_codex_accepts_load(void **state)
+{
+	struct place *p = *state;
+	config_unref(load_with(p,
+	                       "[permissions.x]\ndescription = 2026-01-01\nanything = 1\n"
+	                       "[permissions.x.workspace_roots]\n\"/a\" = true\n"
+	                       "[permissions.x.filesystem]\nglob_scan_max_depth = 3\n\"/a\" = \"none\"\n"
+	                       "\"/b\" = { \".\" = \"write\", c = \"deny\" }\n"
+	                       "[permissions.x.network]\nmode = \"full\"\nenable_socks5 = true\nmitm = { hooks = {} }\n"
+	                       "domains = { a = \"allow\" }\nunix_sockets = { \"/a\" = \"deny\" }\nanything = 1\n"
+	                       "[marketplaces.x]\nsource_type = \"git\"\nsource = \"https://a.example/b\"\n"
+	                       "last_updated = 2026-01-01T00:00:00Z\nlast_revision = 12:00:00\nanything = 1\n"
+	                       "[marketplaces.y]\nref = 2026-01-01T00:00:00\nsparse_paths = [\"a\", 2026-01-01]\n"));
 }
 
 static void unknown_keys_are_one_warning_a_file(void **state)
@@ -893,6 +927,7 @@ int main(void)
 		TEST(a_policy_may_be_a_table),
 		TEST(every_kind_of_value_is_taken),
 		TEST(wrong_types_name_file_line_and_key),
+		TEST(nested_values_that_codex_accepts_load),
 		TEST(unknown_keys_are_one_warning_a_file),
 		TEST(a_profile_is_not_warned_about_twice),
 		TEST(endless_unknown_keys_stay_short),
