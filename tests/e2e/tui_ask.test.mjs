@@ -1,10 +1,11 @@
 // The terminal asks: approvals, the model's questions, the proposed plan; input at the end of a turn.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import test from 'node:test';
 
-import { call, needs, outputOf, patch, reply, run, say, startModel, textsOf } from './lib/codex.mjs';
+import { call, needs, outputOf, patch, reply, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 import { until } from './lib/nest.mjs';
 import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
@@ -411,6 +412,43 @@ test('Esc interrupts a turn and sends what joined it; what is queued follows', o
 	const lines = term.lines().join('\n');
 	assert.match(lines, /› and this[^]*■ Conversation interrupted[^]*• I read it\.[^]*› then that[^]*• And that\./);
 	assert.equal(lines.split('› and this').length, 2);
+	await leave(term);
+});
+
+test('Esc sends no message again that a request contains', options, async (t) => {
+	const cwd = tempDir(t, 'cwd');
+	execFileSync('mkfifo', [`${cwd}/gate`]);
+	const model = await startModel(t, [run('touch began; cat gate'), reply({ delta: 'I read it' }, { hang: true }), say('Thanks.')]);
+	const term = await startReady(t, model, ['go'], { config: FREE, cwd });
+	await until(() => fs.existsSync(`${cwd}/began`));
+	await enter(term, 'and this');
+	await term.until(/› and this/);
+	fs.writeFileSync(`${cwd}/gate`, '');
+	await term.until(/I read it/);
+	term.type('\x1b');
+	await term.until(/■ Conversation interrupted/);
+	await idle(term);
+	await enter(term, 'next');
+	await term.until(/Thanks\./);
+	await idle(term);
+	assert.equal(model.requests().length, 3);
+	assert.deepEqual(textsOf(model.requests()[2], 'user').slice(-1), ['next']);
+	await leave(term);
+});
+
+test('Esc sends a message that joined before a command which it stops', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'I begin' }, { gate: 'a' }, { call: 'exec_command', arguments: { cmd: 'sleep 300' } }),
+		say('I read it.')]);
+	const term = await startReady(t, model, ['go'], { config: FREE });
+	await term.until(/I begin/);
+	await enter(term, 'and this');
+	await term.until(/↳ and this/);
+	await model.openGate('a');
+	await term.until(/Running sleep 300/);
+	term.type('\x1b');
+	await term.until(/I read it\./);
+	await idle(term);
+	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'and this');
 	await leave(term);
 });
 

@@ -396,7 +396,7 @@ void task_abort(struct task *task, enum turn_abort_reason reason)
 	drop_turn(task);
 	session_abort_shells(task->session);
 	end_early(task, reason == turn_abort_reason_interrupted);
-	struct ev_turn_aborted event = {.reason = reason};
+	struct ev_turn_aborted event = {reason, task->has_unread, task->has_unread};
 	task_emit(task, EV_turn_aborted, &event);
 	end(task);
 }

@@ -82,6 +82,7 @@ struct task {
 	struct hook_batch *hooks; /* the hooks that the task waits for between two turns, or NULL */
 	task_hooked_fn after_hooks;
 	struct arena arena;
+	bool has_unread;      /* the task was cut short, and no request contains the input that joined it */
 	struct git_diff diff; /* of the files that the task's patches have changed */
 };
 

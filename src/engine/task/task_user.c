@@ -232,7 +232,7 @@ static void on_cut_short(struct task *task, bool by_user)
 	record_kept(user);
 	if (by_user && !user->waits) /* while the task waits, the model does not work */
 		preamble_add_abort(&task->session->conversation);
-	take_pending(user);
+	task->has_unread = take_pending(user);
 }
 
 /* ---- input ---- */

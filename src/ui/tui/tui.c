@@ -105,15 +105,12 @@ static void take_waiting_back(struct tui *tui, bool with_queued)
 	composer_set(&tui->composer, str_trim_end(buf_str(&text)));
 }
 
-/* A message that joined the turn is in the history; Esc sends it now. One that still waits is not: its hooks had not
- * ended. */
+/* A message that joined the turn is in the history; Esc sends it now if no request contains it. One that still waits is
+ * not: its hooks had not ended. */
 static void on_aborted(struct tui *tui, const struct event *event)
 {
 	struct op_user_input input = {0};
-	size_t lost = 0;
-	vec_for_each(waiting, &tui->waiting)
-		lost += !waiting->is_queued;
-	bool sends = tui->sends_unread && tui->unread > lost;
+	bool sends = tui->sends_unread && event->msg.turn_aborted->unread_input;
 	stop_working(tui, event);
 	tui->unread = tui->half_read = 0;
 	tui->has_error = false;

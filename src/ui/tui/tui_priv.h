@@ -120,7 +120,7 @@ struct tui {
 	VEC(struct tui_waiting) waiting;
 	VEC(struct event *) early; /* messages that the model reads after the text that arrives */
 	uint64_t started_ms;       /* of the running turn */
-	unsigned unread;           /* messages that joined the running turn after its last request */
+	unsigned unread;           /* messages that joined the turn after its last whole response */
 	unsigned half_read;        /* messages in its last request, whose response is not complete */
 	bool has_error;            /* the running turn failed */
 	bool is_exclusive;         /* the running task takes no messages: they wait */
