@@ -293,6 +293,12 @@ test('a command that ran twice is one item with one begin and one end, with the 
 	assert.deepEqual(ends.map((end) => [end.exit_code, end.aggregated_output]), [[0, 'made\n']]);
 });
 
+test('a command whose second run was declined keeps its output, NUL included', proto, async (t) => {
+	const { ends } = await play(t, [run("printf 'a\\0b\\n'; touch x")],
+		{ config: settings('on-failure', 'read-only'), answers: ['denied'] });
+	assert.match(ends[0].aggregated_output, /^a\0b\ntouch: .*\nThe second run, outside the sandbox, was declined\.$/);
+});
+
 test('an approved command needs no second approval when the sandbox blocks it', proto, async (t) => {
 	const { asked, made } = await play(t, [run('touch x')],
 		{ config: settings('untrusted', 'read-only'), answers: ['approved'] });

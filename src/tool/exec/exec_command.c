@@ -298,7 +298,9 @@ void exec_command_emit_refused(struct exec_command *command, struct str text)
 	struct str first = command->first_output, note = STR("The second run, outside the sandbox, was declined.");
 	auto_buf struct buf both;
 	buf_init(&both, first.len + note.len + 2);
-	buf_printf(&both, "%.*s%s%.*s", STR_ARG(first), str_has_suffix(first, "\n") ? "" : "\n", STR_ARG(note));
+	buf_append_str(&both, first); /* which may contain NUL */
+	buf_append_c(&both, first.len && !str_has_suffix(first, "\n") ? "\n" : "");
+	buf_append_str(&both, note);
 	if (command->is_held_back)
 		outcome = (struct exec_outcome){command->first_code, first, note, buf_str(&both), buf_str(&both)};
 	exec_command_emit_end(command, &outcome);
