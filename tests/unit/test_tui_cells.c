@@ -11,6 +11,8 @@
 #include "term/term_paint.h"
 #include "ui/tui/tui_activity.h"
 #include "ui/tui/tui_cells.h"
+#include "ui/tui/tui_limits.h"
+#include "ui/tui/tui_priv.h"
 
 enum { ROUNDS = 3000, DEPTH_MAX = 6 };
 
@@ -257,11 +259,40 @@ static void an_attempt_stands_until_the_model_answers(void **state)
 	tui_activity_finish(&activity);
 }
 
+static void feed_denied(struct tui *tui, enum event_tag tag, void *body)
+{
+	struct event *event = event_create(STR("t"), tag, body);
+	tui_denied_event(tui, event);
+	event_destroy(event);
+}
+
+/* Calls that were interrupted have no end event. */
+static void the_contents_of_calls_that_a_turn_leaves_are_dropped_at_its_end(void **state)
+{
+	static const enum event_tag ends[] = {EV_turn_aborted, EV_task_complete};
+	struct ev_turn_aborted aborted = {0};
+	struct ev_task_complete complete = {0};
+	struct tui *tui = xnew(struct tui);
+	(void)state;
+	for (size_t i = 0; i < countof(ends); i++) {
+		for (char id = 0; id < LIMIT_BEGUN_CALLS + 1; id++) {
+			struct ev_patch_begin begun = {.call_id = str_n(&id, 1)};
+			feed_denied(tui, EV_patch_apply_begin, &begun);
+		}
+		assert_int_equal(tui->begun.count, LIMIT_BEGUN_CALLS);
+		feed_denied(tui, ends[i], ends[i] == EV_turn_aborted ? (void *)&aborted : &complete);
+		assert_int_equal(tui->begun.count, 0);
+	}
+	tui_denied_forget(tui);
+	free(tui);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_event_in_any_order_is_shown_safely),
 		cmocka_unit_test(an_attempt_stands_until_the_model_answers),
+		cmocka_unit_test(the_contents_of_calls_that_a_turn_leaves_are_dropped_at_its_end),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

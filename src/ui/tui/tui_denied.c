@@ -78,6 +78,12 @@ static void add(struct tui *tui, const struct event *event)
 	                                           take_content(tui, review->target_item_id)});
 }
 
+static void forget_begun(struct tui *tui)
+{
+	while (tui->begun.count)
+		free(take_content(tui, str_of(tui->begun.items[0].call_id)));
+}
+
 void tui_denied_event(struct tui *tui, const struct event *event)
 {
 	const struct event_msg *msg = &event->msg;
@@ -91,14 +97,15 @@ void tui_denied_event(struct tui *tui, const struct event *event)
 		begin_mcp(tui, msg->mcp_tool_call_begin);
 	else if (msg->tag == EV_mcp_tool_call_end)
 		free(take_content(tui, msg->mcp_tool_call_end->call_id));
+	else if (msg->tag == EV_task_complete || msg->tag == EV_turn_aborted)
+		forget_begun(tui); /* a call that was interrupted has no end event */
 }
 
 void tui_denied_forget(struct tui *tui)
 {
 	while (tui->denied.count)
 		drop(tui, tui->denied.count - 1);
-	while (tui->begun.count)
-		free(take_content(tui, str_of(tui->begun.items[0].call_id)));
+	forget_begun(tui);
 	vec_finish(&tui->denied);
 	vec_finish(&tui->begun);
 }
