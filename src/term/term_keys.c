@@ -319,6 +319,8 @@ static void in_string(struct term_keys *keys, char c)
 		end_string(keys);
 	else if (c == '\x1b')
 		keys->state = KEYS_string_escape;
+	else if (keys->seq_len > 1 && (c == '\r' || c == '\n')) /* the text was lost: Enter must not send the rest */
+		end_string(keys);
 	else if ((unsigned char)c < 0x20) /* no answer contains it: what began was Alt and a key */
 		break_off(keys, c);
 	else if (keys->seq_len < sizeof(keys->seq))
@@ -384,15 +386,26 @@ void term_keys_feed(struct term_keys *keys, struct str bytes)
 	}
 }
 
+/* True if a string has only begun: it may be Alt and a key. */
+static bool is_introducer(const struct term_keys *keys)
+{
+	return keys->state == KEYS_string && keys->seq_len == 1;
+}
+
 bool term_keys_is_pending(const struct term_keys *keys)
 {
-	return keys->state == KEYS_escape;
+	return keys->state == KEYS_escape || keys->state == KEYS_string_escape || is_introducer(keys);
 }
 
 void term_keys_flush(struct term_keys *keys)
 {
 	if (!term_keys_is_pending(keys))
 		return;
+	bool is_alt = is_introducer(keys);
 	keys->state = KEYS_ground;
-	report_named(keys, KEY_escape, 0);
+	keys->seq_len = 0;
+	if (is_alt)
+		report_char(keys, str_n(keys->seq, 1), TERM_ALT);
+	else
+		report_named(keys, KEY_escape, 0);
 }

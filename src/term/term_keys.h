@@ -80,9 +80,10 @@ void term_keys_init(struct term_keys *keys, term_key_fn on_key, void *self);
 void term_keys_finish(struct term_keys *keys);
 /* Decodes one block of bytes; calls on_key for each key. */
 void term_keys_feed(struct term_keys *keys, struct str bytes);
-/* True after an ESC that may be a key or the beginning of a sequence. */
+/* True after an ESC that may be a key or the beginning of a sequence, and after ESC ], P, _ or ^, which may be Alt and
+ * a key or the beginning of a terminal's answer. */
 bool term_keys_is_pending(const struct term_keys *keys);
-/* Nothing followed that ESC: it is the key. */
+/* Nothing followed: it was the key. */
 void term_keys_flush(struct term_keys *keys);
 
 #endif

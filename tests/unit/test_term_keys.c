@@ -59,7 +59,11 @@ static const struct {
 	const char *bytes, *want;
 } rows[] = {
 	{"\x1bP\x03x", "C-c x"}, /* Alt and P, which begins a string */
-	{"\x1b]ab\rx", "enter x"},
+	{"\x1b]ab\rx", "x"},     /* ab is lost, so Enter must not send what precedes it */
+	{"\x1b]\rx", "enter x"},
+	{"x\x1b]", "x A-]"},
+	{"\x1bP", "A-P"},
+	{"\x1bPab\x1b", "escape"},
 	{"\x1b[1\x03x", "C-c x"},
 	{"\x1bO\x03x", "C-c x"},
 	{"\x1b[1\x1b[A\x1bO\x1b[B", "up down"},
