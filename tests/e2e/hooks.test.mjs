@@ -416,7 +416,7 @@ const pipeIn = (dir, name) => {
 test('the turns of all threads end before the SessionEnd hooks of one', needs('app-server'), async (t) => {
 	const dir = tempDir(t, 'pipes'), commands = pipeIn(dir, 'commands'), release = pipeIn(dir, 'release'), ended = path.join(dir, 'ended');
 	const model = await startModel(t, [forever(run(`echo $$ > ${commands}; exec sleep 600`))]);
-	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook(`cat ${release}; echo > ${ended}`, { timeout: 60 })] }] },
+	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook(`read x < ${release}; echo > ${ended}`, { timeout: 60 })] }] },
 		'approval_policy = "never"\nsandbox_mode = "danger-full-access"\n');
 	assert.equal((await trust(t, home)).code, 0);
 	const server = await startAppServer(t, model, { home });
@@ -428,8 +428,10 @@ test('the turns of all threads end before the SessionEnd hooks of one', needs('a
 	}
 	const end = server.end();
 	while (pids.some(isAlive)) await pause(5); // the hook is killed with the server if a command lives as long
-	await fs.promises.writeFile(release, '\n');
+	const pipe = fs.openSync(release, 'r+'); // does not wait for a reader, which a killed hook is not
+	fs.writeSync(pipe, '\n');
 	assert.equal((await end).code, 0);
+	fs.closeSync(pipe);
 	assert.ok(fs.existsSync(ended));
 	assert.equal((await model.requests()).length, 2);
 });
@@ -439,7 +441,7 @@ test('SessionEnd hooks of many threads do not all run at once, and all run', nee
 	const count = `$(ls ${dir}/in | wc -l)`;
 	fs.mkdirSync(`${dir}/in`);
 	const command = `mkdir ${dir}/in/$$; until [ ${count} -ge ${LIMIT} ]; do sleep .05; done; ` +
-		`[ ${count} -le ${LIMIT} ] || [ -e ${dir}/out ] || echo > ${dir}/early; echo > ${dir}/out`;
+		`[ ${count} -le ${LIMIT} ] || [ -e ${dir}/out ] || echo > ${dir}/early; echo >> ${dir}/out`;
 	const home = homeWith(t, model, { SessionEnd: [{ hooks: [hook(command, { timeout: 60 })] }] });
 	assert.equal((await trust(t, home)).code, 0);
 	const server = await startAppServer(t, model, { home });
@@ -447,6 +449,7 @@ test('SessionEnd hooks of many threads do not all run at once, and all run', nee
 		await server.request('thread/start', {});
 	assert.equal((await server.end()).code, 0);
 	assert.equal(fs.readdirSync(`${dir}/in`).length, LIMIT + 1);
+	assert.equal(fs.readFileSync(`${dir}/out`, 'utf8').length, LIMIT + 1);
 	assert.ok(!fs.existsSync(`${dir}/early`));
 });
 
