@@ -2,20 +2,22 @@
  * protocol for which it would look for a program by the URL. */
 #include "config/plugin_files.h"
 
+#include <dirent.h>
 #include <errno.h>
-#include <ftw.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/limits.h"
 #include "base/mem.h"
 
 extern char **environ;
 
-enum { OPEN_FILES = 16 };
+enum { MOVED_NAME = 16 };
 
 bool plugin_is_name(struct str name)
 {
@@ -70,17 +72,59 @@ int plugin_clone(const char *url, const char *ref, const char *folder, struct er
 	return plugin_git(NULL, words, err);
 }
 
-static int remove_entry(const char *path, const struct stat *st, int flag, struct FTW *ftw)
+static bool is_full(void)
 {
-	(void)st;
-	(void)flag;
-	(void)ftw;
-	return remove(path);
+	return errno == ENOTEMPTY || errno == EEXIST;
+}
+
+/* Moves a folder to a name in `up` that is free there. */
+static int move_up(int at, const char *name, int up, unsigned *next)
+{
+	int status;
+	do {
+		char to[MOVED_NAME];
+		snprintf(to, sizeof(to), "%u", (*next)++);
+		status = renameat(at, name, up, to);
+	} while (status != 0 && (is_full() || errno == ENOTDIR));
+	return status;
+}
+
+/* Removes what a folder has; those of its folders that are not empty move up. up -1: it is the one to which they move.
+ * So no path gets longer than a name, and the depth takes neither stack nor descriptors. */
+static int remove_entries(int at, const char *path, int up, unsigned *next)
+{
+	int status = 0, fd = openat(at, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	const struct dirent *entry;
+	if (!dir) {
+		if (fd >= 0)
+			close(fd);
+		return -1;
+	}
+	while (status == 0 && (entry = readdir(dir)) != NULL) {
+		const char *name = entry->d_name;
+		if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0 || unlinkat(fd, name, 0) == 0 ||
+		    (errno == EISDIR && unlinkat(fd, name, AT_REMOVEDIR) == 0))
+			continue;
+		if (!is_full())
+			status = -1;
+		else if (up >= 0)
+			status = move_up(fd, name, up, next);
+		else if ((status = remove_entries(fd, name, fd, next)) == 0)
+			status = unlinkat(fd, name, AT_REMOVEDIR);
+	}
+	int failure = errno;
+	closedir(dir);
+	errno = failure;
+	return status;
 }
 
 int plugin_remove_tree(const char *path, struct error *err)
 {
-	return nftw(path, remove_entry, OPEN_FILES, FTW_DEPTH | FTW_PHYS) == 0
-	               ? 0
-	               : error_sys(err, errno, "cannot remove %s", path);
+	unsigned next = 0;
+	while (remove(path) != 0) {
+		if (!is_full() || remove_entries(AT_FDCWD, path, -1, &next) != 0)
+			return error_sys(err, errno, "cannot remove %s", path);
+	}
+	return 0;
 }

@@ -441,6 +441,22 @@ test('no program runs for the URL of a repository, and a marketplace of a reposi
 	assert.ok(!fs.existsSync(ran));
 });
 
+test('folders of a repository whose path is too long are removed', options, async (t) => {
+	const home = makeHome(t, null), { root, url } = makeRepository(t), cache = path.join(home, 'plugins/cache');
+	const user = ['-c', 'user.name=a', '-c', 'user.email=a@b'];
+	const git = (input, ...args) => execFileSync('git', ['-C', root, ...user, ...args], { input, encoding: 'utf8' }).trim();
+	let tree = git(`100644 blob ${git('x', 'hash-object', '-w', '--stdin')}\t${'f'.repeat(250)}\n`, 'mktree');
+	for (let i = 0; i < 18; i++) {
+		const names = i ? ['a'.repeat(212)] : ['0', '1', 'b'];
+		tree = git(names.map((it) => `040000 tree ${tree}\t${it}\n`).join(''), 'mktree');
+	}
+	tree = git(`${git('', 'ls-tree', 'HEAD')}\n040000 tree ${tree}\t0\n`, 'mktree');
+	git('', 'update-ref', 'refs/heads/main', git('', 'commit-tree', '-m', 'deep', tree));
+	await market(t, home, 'add', makeMarket(t, [{ name: 'whole', source: { source: 'url', url } }]));
+	assert.equal((await plugin(t, home, 'add', 'whole@shop')).code, 1, 'deeper than a plugin may be');
+	assert.deepEqual(fs.readdirSync(cache).filter((it) => it !== 'shop'), []);
+});
+
 test('what a killed change has left is removed by the next one', options, async (t) => {
 	const home = makeHome(t, null), root = makeMarket(t);
 	for (const place of ['.tmp/marketplaces/.new-1/.git', 'plugins/cache/.new-2/x']) fs.mkdirSync(path.join(home, place), { recursive: true });
