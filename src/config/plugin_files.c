@@ -1,5 +1,5 @@
-/* Nothing of a repository runs while it is cloned: git gets no hooks, no submodules, and no
- * protocol for which it would look for a program by the URL. */
+/* Nothing of a repository runs while it is cloned: git gets no hooks, no filters of its
+ * attributes, no submodules, and no protocol for which it would look for a program by the URL. */
 #include "config/plugin_files.h"
 
 #include <dirent.h>
@@ -9,9 +9,11 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
@@ -63,13 +65,32 @@ int plugin_git(const char *folder, const char *const *words, struct error *err)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : error_set(err, ERR_io, "`git %s` failed", words[0]);
 }
 
+int plugin_checkout(const char *folder, struct error *err)
+{
+	static const char *const words[] = {"checkout", "--quiet", NULL};
+	auto_free char *info = path_join(folder, ".git/info"), *path = path_join(info, "attributes");
+	if (mkdir(info, 0700) != 0 && errno != EEXIST)
+		return error_sys(err, errno, "cannot create %s", info);
+	if (file_write_atomic(path, STR("* -filter\n"), 0600, false, err) != 0)
+		return -(int)err->code;
+	return plugin_git(folder, words, err);
+}
+
 int plugin_clone(const char *url, const char *ref, const char *folder, struct error *err)
 {
 	auto_free char *branch = xasprintf("--branch=%s", ref ? ref : "");
-	const char *const words[] = {
-		"clone", "--quiet", "--depth", "1", "--no-recurse-submodules", ref ? branch : "--single-branch",
-		"--",    url,       folder,    NULL};
-	return plugin_git(NULL, words, err);
+	const char *const words[] = {"clone",
+	                             "--quiet",
+	                             "--no-checkout",
+	                             "--depth",
+	                             "1",
+	                             "--no-recurse-submodules",
+	                             ref ? branch : "--single-branch",
+	                             "--",
+	                             url,
+	                             folder,
+	                             NULL};
+	return plugin_git(NULL, words, err) == 0 ? plugin_checkout(folder, err) : -(int)err->code;
 }
 
 static bool is_full(void)

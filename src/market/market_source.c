@@ -96,6 +96,7 @@ static int clone_part(const struct market *market, const char *folder, struct er
 	const char *const clone[] = {
 		"clone",
 		"--quiet",
+		"--no-checkout",
 		"--depth",
 		"1",
 		"--filter=blob:none",
@@ -109,7 +110,9 @@ static int clone_part(const struct market *market, const char *folder, struct er
 	};
 	for (size_t i = 0; i < market->sparse_count; i++)
 		words[2 + i] = arena_cstr(&arena, market->sparse[i]);
-	return plugin_git(NULL, clone, err) == 0 ? plugin_git(folder, words, err) : -(int)err->code;
+	if (plugin_git(NULL, clone, err) != 0 || plugin_git(folder, words, err) != 0)
+		return -(int)err->code;
+	return plugin_checkout(folder, err);
 }
 
 int market_source_clone(const struct market *market, const char *folder, struct error *err)

@@ -267,7 +267,8 @@ test('a change waits for that of another process', options, async (t) => {
 test('a marketplace that was added by another process meanwhile is not replaced by one of its name', options, async (t) => {
 	const first = makeMarket(t), second = makeMarket(t), { bin, running, env } = slowGit(t), server = await start(t);
 	commit(first);
-	fs.writeFileSync(path.join(bin, 'git'), `${fs.readFileSync(path.join(bin, 'git'), 'utf8').replace('exec cat', 'cat')}PATH=\${PATH#*:} exec git "$@"\n`);
+	const script = fs.readFileSync(path.join(bin, 'git'), 'utf8').replace(/exec cat .*/, `case "$*" in *clone*) cat ${bin}/fifo;; esac`);
+	fs.writeFileSync(path.join(bin, 'git'), `${script}PATH=\${PATH#*:} exec git "$@"\n`);
 	const folder = path.join(server.home, '.tmp/marketplaces'), config = path.join(server.home, 'config.toml');
 	const cli = runCodex(t, ['plugin', 'marketplace', 'add', `file://${first}`], { home: server.home, env });
 	await running;

@@ -457,6 +457,31 @@ test('folders of a repository whose path is too long are removed', options, asyn
 	assert.deepEqual(fs.readdirSync(cache).filter((it) => it !== 'shop'), []);
 });
 
+test('a repository starts no filter of the git configuration; commits go before branches', options, async (t) => {
+	const home = makeHome(t, null), user = tempDir(t, 'user'), { root, url, sha } = makeRepository(t), ran = path.join(user, 'ran');
+	const manifest = (folder, name) => fs.writeFileSync(path.join(root, folder, '.codex-plugin/plugin.json'), JSON.stringify({ name, version: '2.0' }));
+	fs.writeFileSync(path.join(root, '.gitattributes'), '* filter=lfs\n');
+	manifest('.', 'whole');
+	manifest('parts/part', 'part');
+	commit(root);
+	fs.writeFileSync(path.join(user, '.gitconfig'), `[filter "lfs"]\n\tsmudge = touch ${ran}; cat\n\trequired = true\n`);
+	const env = { HOME: user }, add = (...args) => runCodex(t, ['plugin', 'add', ...args], { home, env });
+	execFileSync('git', ['clone', '-q', url, path.join(user, 'x')], { env: { ...process.env, HOME: user } });
+	assert.ok(fs.existsSync(ran), 'git alone runs it');
+	fs.rmSync(ran);
+	const part = { source: 'git-subdir', url, path: 'parts/part' };
+	for (const [source, version] of [[{ source: 'url', url }, '2.0'], [{ source: 'url', url, ref: 'main', sha }, '1.0'], [part, '2.0'],
+		[{ ...part, ref: 'main' }, '2.0'], [{ ...part, sha: sha.toUpperCase() }, '1.0'], [{ ...part, ref: 'main', sha }, '1.0']]) {
+		const name = source.path ? 'part' : 'whole';
+		await market(t, home, 'add', makeMarket(t, [{ name, source }]));
+		const { stdout, stderr } = await add(`${name}@shop`);
+		assert.ok(stdout.endsWith(`/${name}/${version}\n`), stderr);
+		await market(t, home, 'remove', 'shop');
+	}
+	assert.equal((await add(url)).code, 0);
+	assert.ok(!fs.existsSync(ran));
+});
+
 test('what a killed change has left is removed by the next one', options, async (t) => {
 	const home = makeHome(t, null), root = makeMarket(t);
 	for (const place of ['.tmp/marketplaces/.new-1/.git', 'plugins/cache/.new-2/x']) fs.mkdirSync(path.join(home, place), { recursive: true });
