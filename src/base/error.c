@@ -14,6 +14,28 @@ static const int exit_statuses[ERR_count] = {
 #undef ERROR
 };
 
+/* Errors quote files, repositories and servers, and many are printed on a terminal: control characters, C1 included,
+ * become visible (^[). */
+static void show_controls(char text[ERROR_TEXT_MAX])
+{
+	char shown[ERROR_TEXT_MAX];
+	size_t len = 0;
+	for (const unsigned char *c = (const unsigned char *)text; *c && len < sizeof(shown) - 2; c++) {
+		unsigned flip = 0x40;
+		if (c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0) {
+			c++;
+			flip = 0xc0;
+		} else if ((*c >= ' ' && *c != 0x7f) || *c == '\n' || *c == '\t') {
+			flip = 0;
+		}
+		if (flip)
+			shown[len++] = '^';
+		shown[len++] = (char)(*c ^ flip);
+	}
+	memcpy(text, shown, len);
+	text[len] = '\0';
+}
+
 int error_set(struct error *err, enum error_code code, const char *format, ...)
 {
 	if (!err)
@@ -24,6 +46,7 @@ int error_set(struct error *err, enum error_code code, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(err->text, sizeof(err->text), format, args);
 	va_end(args);
+	show_controls(err->text);
 	return -(int)code;
 }
 
@@ -71,6 +94,7 @@ int error_sys(struct error *err, int sys, const char *format, ...)
 	va_end(args);
 	if (len >= 0 && (size_t)len < sizeof(err->text))
 		snprintf(err->text + len, sizeof(err->text) - (size_t)len, ": %s", strerror(sys));
+	show_controls(err->text);
 	return -(int)code;
 }
 
@@ -86,6 +110,7 @@ int error_wrap(struct error *err, const char *format, ...)
 	if (len >= 0 && (size_t)len < sizeof(text))
 		snprintf(text + len, sizeof(text) - (size_t)len, ": %s", err->text);
 	memcpy(err->text, text, sizeof(text));
+	show_controls(err->text);
 	return -(int)err->code;
 }
 

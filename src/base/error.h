@@ -4,7 +4,8 @@
  * Functions return 0 or a negative code (pointers: NULL), so that
  *     return error_set(err, ERR_invalid, "…");
  *     return error_wrap(err, "reading %s", path);
- * are whole statements. Errors are printed in ui/, server/ and main/ only. */
+ * are whole statements. Control characters of a text, except line ends and tabs, are made visible (^[).
+ * Errors are printed in ui/, server/ and main/ only. */
 #ifndef BASE_ERROR_H
 #define BASE_ERROR_H
 

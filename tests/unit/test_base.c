@@ -1,6 +1,7 @@
 /* The base library: slices, buffers, arenas, truncation, ids. */
 #include "temp.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sys/stat.h>
 
@@ -285,6 +286,25 @@ static void errors_gather_context(void **state)
 	assert_string_equal(err.text, "reading file: bad thing");
 }
 
+static void errors_have_no_control_characters(void **state)
+{
+	(void)state;
+	struct error err;
+	char full[ERROR_TEXT_MAX + 1] = {0};
+	error_set(&err, ERR_invalid,
+	          "a\x1b]0;b\ac\x7f\r\n\t\xc2\x9b"
+	          "1m \xc2\xa0\xc3\xa4");
+	assert_string_equal(err.text, "a^[]0;b^Gc^?^M\n\t^[1m \xc2\xa0\xc3\xa4");
+	error_wrap(&err, "%s", "\x1b");
+	assert_string_equal(err.text, "^[: a^[]0;b^Gc^?^M\n\t^[1m \xc2\xa0\xc3\xa4");
+	error_sys(&err, ENOENT, "%s", "\x1b[m");
+	assert_string_equal(err.text, "^[[m: No such file or directory");
+	memset(full, '\x1b', ERROR_TEXT_MAX);
+	error_set(&err, ERR_invalid, "%s", full);
+	assert_null(strchr(err.text, '\x1b'));
+	assert_in_range(strlen(err.text), ERROR_TEXT_MAX - 4, ERROR_TEXT_MAX - 1);
+}
+
 static void times_are_rfc3339(void **state)
 {
 	(void)state;
@@ -430,6 +450,7 @@ int main(void)
 		cmocka_unit_test(errors_gather_context),
 		cmocka_unit_test(equal_texts_are_stored_once),
 		cmocka_unit_test(texts_are_shared_by_threads),
+		cmocka_unit_test(errors_have_no_control_characters),
 		cmocka_unit_test(times_are_rfc3339),
 		cmocka_unit_test(times_are_parsed_as_they_are_written),
 		cmocka_unit_test(only_regular_files_are_read),
