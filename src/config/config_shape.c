@@ -76,7 +76,11 @@ static const struct shape market[] = {WORD("source_type", "git local"),
                                       END};
 static const struct shape profiles[] = {TABLE(NULL, profile), END};
 static const struct shape markets[] = {TABLE(NULL, market), END};
-static const struct shape root[] = {TABLE("permissions", profiles), TABLE("marketplaces", markets), END};
+static const struct shape preset[] = {TEXT("input"), TEXT("label"), END};
+static const struct shape presets[] = {TABLE(NULL, preset), END};
+static const struct shape tui[] = {TABLE("presets", presets), END};
+static const struct shape root[] = {TABLE("permissions", profiles), TABLE("marketplaces", markets), TABLE("tui", tui),
+                                    END};
 
 /* The keys on the way to a value, from the last one. */
 struct place {

@@ -1,5 +1,5 @@
-/* config_shape.h — checks the types within the tables that are read only when they are used: [permissions] and
- * [marketplaces]. */
+/* config_shape.h — checks the types within the tables that are read only when they are used: [permissions],
+ * [marketplaces] and [tui.presets]. */
 #ifndef CONFIG_CONFIG_SHAPE_H
 #define CONFIG_CONFIG_SHAPE_H
 

@@ -67,27 +67,28 @@ static const struct toml *find_wrong(const struct toml *value, unsigned kinds)
 static int refuse(const struct setting *setting, const struct toml *wrong, struct error *err)
 {
 	char where[CONFIG_PLACE_SIZE], number[32];
-	snprintf(number, sizeof(number), "%lld", wrong->kind == TOML_integer ? (long long)wrong->integer : 0);
+	if (wrong->kind == TOML_float)
+		snprintf(number, sizeof(number), "%g", wrong->number);
+	else
+		snprintf(number, sizeof(number), "%lld", wrong->kind == TOML_integer ? (long long)wrong->integer : 0);
+	bool is_number = wrong->kind == TOML_integer || wrong->kind == TOML_float;
 	return error_set(err, ERR_config, "%s: `tui.%s` must be %s, not %s", config_place(wrong, where), setting->key,
-	                 setting->expected, wrong->kind == TOML_integer ? number : toml_kind_name(wrong->kind));
+	                 setting->expected, is_number ? number : toml_kind_name(wrong->kind));
 }
 
 static int check_word(const struct setting *setting, const struct toml *value, struct error *err)
 {
-	char where[CONFIG_PLACE_SIZE];
+	char where[CONFIG_PLACE_SIZE], shown[TOML_KEY_SHOWN];
 	struct suggest suggest = {.wrong = value->text};
-	struct str rest = str_of(setting->words);
-	while (rest.len) {
-		ptrdiff_t end = str_find_char(rest, ' ');
-		struct str word = str_n(rest.ptr, end < 0 ? rest.len : (size_t)end);
+	struct str rest = str_of(setting->words), word;
+	while (str_next_part(&rest, ' ', &word)) {
 		if (str_eq(word, value->text))
 			return 0;
 		suggest_offer(&suggest, word);
-		rest = str_skip(rest, end < 0 ? rest.len : (size_t)end + 1);
 	}
 	struct str best = suggest.best.ptr ? suggest.best : STR("");
-	return error_set(err, ERR_config, "%s: `tui.%s` must be one of these words: %s; not `%.*s`%s%.*s%s",
-	                 config_place(value, where), setting->key, setting->words, STR_ARG(value->text),
+	return error_set(err, ERR_config, "%s: `tui.%s` must be one of these words: %s; not `%s`%s%.*s%s",
+	                 config_place(value, where), setting->key, setting->words, toml_key_shown(value->text, shown),
 	                 best.len ? ". Did you mean `" : "", STR_ARG(best), best.len ? "`?" : "");
 }
 

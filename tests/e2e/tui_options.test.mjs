@@ -267,6 +267,13 @@ test('words and ranges of [tui] that codex 0.169 refuses are refused with file, 
 		['pet = 5', '`tui.pet` must be a string, not 5'],
 		['terminal_resize_reflow_max_rows = -1', 'must be an integer from 0 on, not -1'],
 		['mouse_scroll_speed = 0', 'must be a number above 0, not 0'],
+		['mouse_scroll_speed = -1.5', 'must be a number above 0, not -1.5'],
+		['mouse_scroll_speed = inf', 'must be a number above 0, not inf'],
+		['presets = { 1 = { input = 5 } }', '`tui.presets.1.input` must be a string, not an integer'],
+		['presets = { 1 = "x" }', '`tui.presets.1` must be a table, not a string'],
+		['model_availability_nux = { x = -1 }', 'a table of integers from 0 on, not -1'],
+		['pet_anchor = "\\u001b]0;x\\u0007y"', 'not `?]0;x?y`'],
+		[`pet_anchor = "composer${'é'.repeat(40)}"`, 'ééé...`'],
 		['model_availability_nux = { x = "y" }', '`tui.model_availability_nux` must be a table of integers from 0 on, not '],
 		['keymap = { global = { open_transcript = 5 } }', 'strings or lists of strings, not 5'],
 	]) {
@@ -274,9 +281,10 @@ test('words and ranges of [tui] that codex 0.169 refuses are refused with file, 
 		const { code, stderr } = await runCodex(t, ['features', 'list'], { home });
 		assert.equal(code, 1, text);
 		assert.ok(stderr.includes(`config.toml:${line + 1}: `) && stderr.includes(fault), `${line} ${stderr}`);
+		assert.doesNotMatch(stderr, /[\x00-\x09\x0b-\x1f\x7f]/);
 	}
 	fs.writeFileSync(file, `${base}\n[tui]\nnotification_method = "auto"\nmouse_scroll_speed = 1.5\n` +
-		`keymap.global.open_transcript = ["ctrl-t"]\npet_anchor = "composer"\n`);
+		`keymap.global = { open_transcript = ["ctrl-t"], undo = [] }\npet_anchor = "composer"\npresets = { 1 = { input = "x", anything = 5 } }\n`);
 	assert.equal((await runCodex(t, ['features', 'list'], { home })).code, 0);
 });
 
