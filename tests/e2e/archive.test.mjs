@@ -100,6 +100,8 @@ test('--strict-config and --cd check the configuration before anything changes',
 		};
 		await refused(/nonsense/, '--strict-config', '-c', 'nonsense=1');
 		await refused(/config\.toml:1: .*nonsense/, '--strict-config', '-C', project);
+		await refused(/config\.toml:1: .*nonsense/, '--strict-config', '-C', project, '--remote', 'unix:///nowhere');
+		await refused(/cannot work in .*nowhere/, '-C', '/nowhere', '--remote', 'unix:///nowhere');
 		await refused(/cannot work in .*nowhere/, '-C', path.join(project, 'nowhere'));
 		await refused(/it is not a folder/, '--cd', file);
 	}

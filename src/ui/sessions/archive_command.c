@@ -37,7 +37,7 @@ struct archive_options {
 	{"remote-auth-token-env", 0, CLI_TEXT, offsetof(struct archive_options, token_env), "NAME", NULL, \
 	 "The variable with the token for --remote ws://"}, \
 	{"cd", 'C', CLI_TEXT, offsetof(struct archive_options, folder), "DIR", NULL, \
-	 "The folder whose configuration --strict-config checks"}, \
+	 "A folder that must exist here; --strict-config checks its configuration, also with --remote"}, \
 	{"strict-config", 0, CLI_FLAG, offsetof(struct archive_options, is_strict), NULL, NULL, \
 	 "Fail if the configuration has an unknown key"}, \
 	{"config", 'c', CLI_LIST, offsetof(struct archive_options, overrides), "key=value", NULL, NULL},

@@ -17,7 +17,6 @@
 #include "base/mem.h"
 #include "base/str.h"
 #include "base/uuid.h"
-#include "config/config.h"
 #include "config/config_env.h"
 #include "rollout/rollout_path.h"
 #include "ui/sessions/session_pick.h"
@@ -155,7 +154,6 @@ static int queue(const char *home, const char *folder, const struct queue_option
 	return 0;
 }
 
-/* Only the check: a queued message uses the settings of its session. */
 static int run(const struct queue_options *options)
 {
 	struct error err;

@@ -41,6 +41,7 @@ int session_check_remote(const char *remote, const char *token_env, const char *
 	return 0;
 }
 
+/* Only the check: the work on a session uses no settings, and a queued message those of its session. */
 static int check_config(const struct session_place *place, const char *folder, struct error *err)
 {
 	VEC(struct str) overrides = {0};
