@@ -12,6 +12,7 @@
 #include "protocol/message/message.h"
 #include "term/term_width.h"
 #include "ui/tui/tui_ask.h"
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_sheet.h"
 
 enum { SEARCH_MAX = 256, LABEL_COLUMNS_MAX = 40, ROWS_MAX = 12 };
@@ -235,7 +236,7 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 	size_t count = choice->found.count, room = count < ROWS_MAX ? count : ROWS_MAX,
 	       below = choice->what.hint || count > room ? 1 : 0;
 	auto_buf struct buf rest;
-	buf_init(&rest, SEARCH_MAX);
+	buf_init(&rest, LIMIT_LIST_REST);
 	if (room + below + 2 > sheet->most) /* the title keeps two rows */
 		room = sheet->most > below + 3 ? sheet->most - below - 2 : 1;
 	sheet_text(sheet, str_of(choice->title), SHEET_LARGER,

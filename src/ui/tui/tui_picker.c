@@ -9,6 +9,7 @@
 #include "term/term_row.h"
 #include "term/term_width.h"
 #include "ui/sessions/session_pick.h"
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_sheet.h"
 
 enum { SEARCH_MAX = 200, ROWS_AROUND = 5, FOCUS_ROWS = 3, EXPANDED_ROWS = 4 };
@@ -225,43 +226,43 @@ static void draw_session(struct tui_picker *picker, size_t index, struct buf *ou
 		put(picker, out, line);
 }
 
-static void draw_sessions(struct tui_picker *picker, struct buf *out, size_t *line, size_t end)
+/* Also appends how many sessions are not shown to rest. */
+static void draw_sessions(struct tui_picker *picker, struct buf *out, size_t *line, size_t end, struct buf *rest)
 {
 	size_t room = end > *line ? end - *line : 1;
 	picker->room = picker->is_wide ? (room + 1) / 2 : room;
-	size_t from = sheet_window(picker->found.count, picker->at, picker->room);
+	size_t from = sheet_window(picker->found.count, picker->at, picker->room), at = from;
 	if (picker->is_loading || !picker->found.count) {
 		term_row_add_c(&picker->row, TERM_dim, picker->is_loading ? "  reading …" : "  no session matches");
 		put(picker, out, line);
 	}
-	for (size_t i = from; !picker->is_loading && i < picker->found.count && *line < end; i++)
-		draw_session(picker, i, out, line, end);
+	for (; !picker->is_loading && at < picker->found.count && *line < end; at++)
+		draw_session(picker, at, out, line, end);
+	if (!picker->is_loading)
+		sheet_add_rest(rest, picker->found.count, from, at - from);
 	while (*line < end)
 		put(picker, out, line);
 }
 
 void tui_picker_draw(struct tui_picker *picker, size_t rows, size_t columns, struct buf *out)
 {
-	size_t line = 1, end = rows > ROWS_AROUND ? rows : ROWS_AROUND;
+	size_t line = 2, end = rows > ROWS_AROUND ? rows : ROWS_AROUND;
 	char hint[160];
 	auto_buf struct buf rest;
-	buf_init(&rest, sizeof(hint));
+	buf_init(&rest, LIMIT_LIST_REST);
 	bool has_color = picker->row.has_color;
 	term_row_finish(&picker->row);
 	term_row_init(&picker->row, columns > 4 ? columns : 4, has_color);
 	buf_append_c(out, "\x1b[?2026h\x1b[?25l");
-	term_row_add_c(&picker->row, TERM_bold, picker->title);
-	put(picker, out, &line);
 	draw_filters(picker, out, &line);
-	draw_sessions(picker, out, &line, end);
+	draw_sessions(picker, out, &line, end, &rest);
 	snprintf(hint, sizeof(hint), "  esc %s · tab filter · ^T view · ^E expand · ^O rows · ^A %s", picker->escape,
 	         picker->is_filtered[1] ? "unarchive" : "archive");
-	if (!picker->is_loading)
-		sheet_add_rest(&rest, picker->found.count, sheet_window(picker->found.count, picker->at, picker->room),
-		               picker->room);
-	term_row_add_c(&picker->row, TERM_plain, rest.len ? "  " : "");
-	term_row_add(&picker->row, TERM_yellow, buf_str(&rest));
 	term_row_add_c(&picker->row, TERM_dim, hint);
 	put(picker, out, &line);
+	term_row_add_c(&picker->row, TERM_bold, picker->title);
+	term_row_add_c(&picker->row, TERM_plain, "  ");
+	term_row_add(&picker->row, TERM_yellow, buf_str(&rest));
+	put(picker, out, &(size_t){1});
 	buf_append_c(out, "\x1b[?2026l");
 }

@@ -212,9 +212,10 @@ void sheet_foot(struct tui_sheet *sheet, struct str rest, const char *hint)
 	if (!sheet->most || (!rest.len && !hint))
 		return;
 	term_row_clear(sheet->row);
-	term_row_add_c(sheet->row, TERM_plain, rest.len ? "  " : "");
-	term_row_add(sheet->row, TERM_yellow, rest);
-	term_row_add_c(sheet->row, TERM_dim, rest.len && hint ? " · " : "");
-	term_row_add(sheet->row, TERM_dim, rest.len ? str_trim(str_of(hint ? hint : "")) : str_of(hint));
+	term_row_add_c(sheet->row, TERM_dim, hint ? hint : "  ");
+	if (rest.len && (!hint || sheet->row->columns + term_width(rest) + 3 <= sheet->columns)) {
+		term_row_add_c(sheet->row, TERM_dim, hint ? " · " : "");
+		term_row_add(sheet->row, TERM_yellow, rest);
+	}
 	put(sheet);
 }

@@ -60,7 +60,7 @@ bool sheet_question(struct tui_sheet *sheet, const struct sheet_question *questi
 size_t sheet_window(size_t count, size_t chosen, size_t room);
 /* Appends how many items are above and below a window of `room` items that begins at `from`; nothing if none is. */
 void sheet_add_rest(struct buf *out, size_t count, size_t from, size_t room);
-/* Draws the last row of a list: the items that are not shown, and the hint, which may be NULL. */
+/* Draws the last row of a list: the hint, which may be NULL, and how many items are not shown, if that fits. */
 void sheet_foot(struct tui_sheet *sheet, struct str rest, const char *hint);
 
 #endif
