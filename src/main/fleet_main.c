@@ -23,7 +23,6 @@
 #include "ui/market/market_command.h"
 #include "ui/serve/acp_command.h"
 #include "ui/serve/app_server_generate_command.h"
-#include "ui/serve/mcp_server_command.h"
 #include "ui/serve/mock_command.h"
 #include "ui/serve/proto_command.h"
 #include "ui/serve/serve_command.h"
@@ -87,7 +86,6 @@ static const struct {
 	{"fleet", fleet_main},
 	{"serve", serve_main},
 	{"acp", acp_main},
-	{"mcp-server", mcp_server_main},
 	{"mock-model", mock_model_main},
 	{"proto", proto_http_main},
 	{"import", import_main},

@@ -9,15 +9,11 @@
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "base/nsswitch.h"
-#include "base/stand_in.h"
 #include "config/config.h"
-#include "config/config_env.h"
 #include "engine/codex/codex.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
 #include "server/mcp/mcp_serve.h"
-#include "ui/fleet/fleet_options.h"
 
 struct mcp_run {
 	struct cli_list overrides;
@@ -44,7 +40,7 @@ const struct cli_command mcp_server_command = {
 	.usage = "Usage: codex mcp-server [OPTIONS]",
 	.details = "The first tool starts a session and returns its answer, the second one continues\n"
 		   "it. Approvals are requested by elicitation; a client without it denies them.\n"
-		   "docs/mcp.md describes arguments, results and notifications.\n" FLEET_DETAILS,
+		   "docs/mcp.md describes arguments, results and notifications.\n",
 	.options = rows,
 	.option_count = countof(rows),
 };
@@ -136,8 +132,6 @@ int mcp_server_main(int argc, char **argv)
 	struct error err;
 	int status = cli_read(&mcp_server_command, argc, argv, &run, &words);
 	if (status < 0) {
-		if (!config_env_wants_whole_libcurl())
-			stand_in_allow(NSSWITCH_FILE);
 		status = start(&run, &err);
 		if (status != 0)
 			fprintf(stderr, "codex mcp-server: %s\n", err.text);
