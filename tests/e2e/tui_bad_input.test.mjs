@@ -135,25 +135,61 @@ test('sequences that are no keys are swallowed whole, at once and byte by byte',
 	assert.deepEqual(await leave(term), { status: 0, restored: true });
 });
 
-test('windows of no size, one cell, one row and one column: nothing is lost while text streams', options, async (t) => {
-	const words = ['First', 'Second', 'Last'].map((word) => ({ delta: `${word} words.\n\n` }));
-	const model = await startModel(t, [reply(words[0], { gate: 'a' }, words[1], { gate: 'b' }, words[2]), forever(say('ok'))]);
+/** Resizes the window, and waits for the frame that draws all live rows again: the one that the program makes for the new size. */
+async function resized(term, rows, columns) {
+	const from = term.raw().length;
+	term.resize(rows, columns);
+	const test = () => /\x1b\[\?2026h\x1b\[\?25l(\x1b\[\d+[AB])?\r\x1b\[J[^]*\x1b\[\?2026l/.test(term.raw().slice(from));
+	await term.until({ test, toString: () => `a frame of ${rows} by ${columns}` });
+}
+
+const CALM = 'tui.animations = false\n'; // else the time of the working line is drawn while the window changes
+
+test('windows of one row and of two columns: each line that streams there stands in the scrollback once', options, async (t) => {
+	const sizes = [[1, 2], [1, 80], [24, 2], [2, 2], [3, 500], [200, 3], [24, 80]]; // the emulator has no window of one column
+	const parts = sizes.flatMap((_, i) => [{ gate: `g${i}` }, { delta: `item${i}.\n\n` }]);
+	const model = await startModel(t, [reply({ delta: 'First.\n\n' }, ...parts, { gate: 'end' }, { delta: 'Last.\n\n' }), forever(say('ok'))]);
+	const term = await startReady(t, model, [], { config: CALM });
+	await enter(term, 'go');
+	await term.until(/First\./);
+	for (const [i, [rows, columns]] of sizes.entries()) {
+		await resized(term, rows, columns);
+		const from = term.raw().length;
+		await model.openGate(`g${i}`);
+		await term.until({ test: () => term.raw().includes(`item${i}.`, from), toString: () => `item${i}. in ${rows} by ${columns}` });
+	}
+	await model.openGate('end');
+	await term.until(/Last\.\n\n›\n\n {2}gpt\S* · [^\n]*$/); // above are copies of rows that had no room
+	await enter(term, 'on');
+	await term.until(/^› on\n\n• ok\n\n›\n\n {2}gpt\S* · [^\n]*$/m);
+	const text = term.lines().join('\n');
+	for (const line of ['› go', '• First.', ...sizes.map((_, i) => `  item${i}.`), '  Last.', '› on', '• ok'])
+		assert.equal(text.split(`${line}\n`).length - 1, 1, `${line} in:\n${text}`);
+	assert.deepEqual(await leave(term), { status: 0, restored: true });
+});
+
+test('windows of no size and of one cell, each drawn and all at once: what comes after them is whole', options, async (t) => {
+	const sizes = [[1, 1], [1, 80], [24, 1], [0, 0], [2, 2], [3, 500], [200, 3], [24, 80]];
+	const model = await startModel(t, [reply({ delta: 'First.\n\n' }, { gate: 'a' }, { delta: 'Second.\n\n' }, { gate: 'b' }, { delta: 'Last.\n\n' }),
+		forever(say('ok'))]);
 	const term = await startReady(t, model);
 	await enter(term, 'go');
-	await term.until(/First words\./);
-	const sizes = [[1, 1], [1, 80], [24, 1], [2, 2], [3, 500], [200, 3]];
-	for (const [rows, columns] of sizes) term.resize(rows, columns);
+	await term.until(/First\./);
+	for (const [rows, columns] of sizes) await resized(term, rows, columns);
 	await model.openGate('a');
-	for (const [rows, columns] of sizes.concat([[24, 80]])) {
-		term.resize(rows, columns);
-		await new Promise((wake) => setTimeout(wake, 100)); // each is drawn
-	}
+	await term.until(/^ {2}Second\.$/m);
+	term.type('d'.repeat(40));
+	await term.until(/^› d{40}$/m);
+	const from = term.raw().length;
+	for (const [rows, columns] of [...sizes, [24, 30]]) term.resize(rows, columns);
+	await term.until({ test: () => /[^d]d{27}[^d]/.test(term.raw().slice(from)), toString: () => 'the draft in 30 columns' });
+	await resized(term, 24, 80);
 	await model.openGate('b');
-	await term.until(/Last words\./);
-	assert.match(term.lines().join(' '), /Second\s+words\./);
+	await term.until(/^ {2}Last\.\n\n› d{40}\n\n {2}gpt\S* · [^\n]*$/m);
+	term.type('\x15');
+	await term.until(/\n›\n\n {2}gpt\S* · [^\n]*$/);
 	await enter(term, 'on');
-	await term.until(/^› on\n\n• ok\n/m);
-	await term.until(/• ok\n\n›\n\n {2}gpt\S* · [^\n]*$/); // above are copies from windows without room
+	await term.until(/^› on\n\n• ok\n\n›\n\n {2}gpt\S* · [^\n]*$/m);
 	assert.deepEqual(await leave(term), { status: 0, restored: true });
 });
 
