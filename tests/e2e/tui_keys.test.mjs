@@ -38,7 +38,7 @@ test('each editing key does what the table says, at three sizes', { ...options, 
 		const walk = await startWalk(t, model, size);
 		for (const [name, keys, wanted] of EDITS) {
 			await walk.keys(name, 'one two three', /^› one two three$/m);
-			await walk.keys(name, [keys, '|'], new RegExp(`^› ${escaped(wanted.trimEnd())}\n`, 'm'));
+			await walk.keys(name, `${keys}|`, new RegExp(`^› ${escaped(wanted.trimEnd())}\n`, 'm'));
 			await walk.keys(name, '\x03', /^›$/m);
 		}
 		walk.type('\x04'); // on an empty composer Ctrl-D ends

@@ -38,9 +38,9 @@ for (const size of SIZES)
 		await walk.untilGone(/esc to interrupt/);
 		for (const [line, wanted, close, more] of COMMANDS) {
 			await walk.step(line, wanted, more);
-			if (more?.rests) await new Promise((wake) => setTimeout(wake, 250));
+			if (more?.ahead) await walk.insist(line, ...more.ahead);
 			if (close) await walk.keys(`the end of ${line}`, close, /^›$/m);
-			await walk.keys(`after ${line}`, [], /^›$/m);
+			await walk.keys(`after ${line}`, '', /^›$/m);
 		}
 		await walk.step('/quit', 'Session ID:', { raw: true });
 		assert.deepEqual(await walk.done, { status: 0, restored: true });
@@ -82,7 +82,7 @@ for (const size of SIZES)
 		await walk.step('go', 'Working');
 		await walkKeys(walk, TURN_KEYS);
 		await model.openGate('a');
-		await walk.keys('the end of the turn', [], 'Third.');
+		await walk.keys('the end of the turn', '', 'Third.');
 		for (const [name, key] of [['Esc', '\x1b'], ['Ctrl-C', '\x03']]) {
 			await walk.step('wait', 'Working');
 			await walk.keys(name, key, 'Conversation interrupted');

@@ -21,9 +21,11 @@ const occurrences = (text, part) => squeezed(text).split(squeezed(part)).length 
 /**
  * Starts the program after 70 lines of a shell, which must stay. Options: those of startTerminal.
  * The result is a terminal with:
- * keys(name, keys, wanted, more): types keys at once, or in turn if they are an array, and waits until `wanted` is there
- * once more than before. wanted: words, an array of them, a pattern for the lines, or {gone: words}. more.raw: the step writes rows that
- * the terminal wraps. step(line, wanted, more): types a line, and Enter once it stands in the composer.
+ * keys(name, keys, wanted, more): types keys at once, or none (''), and waits until `wanted` is there once more than
+ * before. wanted: words, an array of them, a pattern for the lines, or {gone: words}; keys must change whether it holds.
+ * more.raw: the step writes rows that the terminal wraps. step(line, wanted, more): types a line, and Enter once it
+ * stands in the composer. insist(name, key, pattern): types a key, which a list may take for typing ahead, until its
+ * effect is there.
  */
 export async function startWalk(t, model, [rows, columns], args = [], options = {}) {
 	const shell = `i=1; while [ $i -le ${SHELL_LINES.length} ]; do echo "shell $i"; i=$((i + 1)); done; exec "$0" "$@"`;
@@ -49,9 +51,10 @@ export async function startWalk(t, model, [rows, columns], args = [], options = 
 	const walk = Object.assign(term, {
 		async keys(name, keys, wanted, more = {}) {
 			const before = rowsOf(0, normal.baseY), pattern = appears(wanted);
-			for (const key of [keys].flat()) {
-				if (key !== [keys].flat()[0]) await new Promise((wake) => setTimeout(wake, 60));
-				term.type(key);
+			if (keys) {
+				const held = pattern.test(term.lines().join('\n'));
+				assert.ok(!held, `${name} in ${columns} by ${rows}: ${pattern} holds before the key in:\n${term.screen().join('\n')}`);
+				term.type(keys);
 			}
 			const miss = () => assert.fail(`${name} in ${columns} by ${rows}: never ${pattern} in:\n${term.screen().join('\n')}`);
 			await term.until(pattern).catch(miss);
@@ -61,6 +64,11 @@ export async function startWalk(t, model, [rows, columns], args = [], options = 
 		async step(line, wanted, more) {
 			await walk.keys(line, line, line);
 			await walk.keys(line, '\r', wanted, more);
+		},
+		async insist(name, key, pattern) {
+			assert.doesNotMatch(term.lines().join('\n'), pattern, name);
+			const timer = setInterval(term.type, 50, key);
+			await term.until(pattern).finally(() => clearInterval(timer));
 		},
 	});
 	await term.until(/^ {2}(?!starting)\S+.* [·…]|^ {2}gpt\S*/m);

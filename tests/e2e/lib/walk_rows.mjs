@@ -5,7 +5,7 @@ const ESC = '\x1b', ENTER = '\r', CTRL_C = '\x03', F2 = '\x1bOQ', F3 = '\x1bOR';
 const UP = '\x1b[A', DOWN = '\x1b[B';
 
 /** Each row: the line, the words that it shows, the keys that close it, and more: the terminal wraps these
- * rows (raw), or keys right after they appear are typing ahead (rests). */
+ * rows (raw), or keys right after they appear are typing ahead, and this key and its effect show when that is over (ahead). */
 export const COMMANDS = [
 	['/model', 'Select Model', ESC],
 	['/model gpt-5.5 low', 'Model changed to gpt-5.5 low'],
@@ -41,7 +41,7 @@ export const COMMANDS = [
 	['/mention', 'type a part of t', CTRL_C],
 	['/status', 'Attached terminals: 0'],
 	['/warnings', 'W A R N I N G S', 'q'],
-	['/daemon', '1. Start it', ESC, { rests: true }],
+	['/daemon', '1. Start it', ESC, { ahead: [DOWN, /^› 2\. /m] }],
 	['/cd below', '/below'],
 	['/pwd', '/below'],
 	['/title', '[x] project-name', ESC],
@@ -49,7 +49,7 @@ export const COMMANDS = [
 	['/theme', 'Select the colours', ESC],
 	['/keymap', 'global.open_tran', ESC],
 	['/mcp', 'No MCP servers are configured'],
-	['/plugins', 'Add another one', ESC, { rests: true }],
+	['/plugins', 'Add another one', ESC, { ahead: ['a', /^ *Search: a/m] }],
 	['/logout', 'no key or login is stored'],
 	['/feedback', 'Nothing is uploaded'],
 	['/ps', 'None is running'],
@@ -67,7 +67,7 @@ export const COMMANDS = [
 	['/clear', 'New session'],
 	['/worktree', 'A checkout of HEAD'],
 	['first words', 'The answer.'],
-	['/delete', '1. Yes, delete it', '1', { rests: true }],
+	['/delete', '1. Yes, delete it', '1', { ahead: [UP, /^› 1\. /m] }],
 ];
 
 /** By the first cell of the row in docs/tui.md: keys (with Enter at their end: a line), the words that they show, and more. */
@@ -85,7 +85,8 @@ export const KEYS = {
 		['@pea', '› below/pear.txt'], ['\t', { gone: '@pea' }], [CTRL_C, /^›$/m],
 		['$bre', '› $brewing'], ['\t', /^› \$brewing$/m], [CTRL_C, /^›$/m]],
 	'`!`': [['!echo shell-$((1+1))', '! echo shell'], [ENTER, 'shell-2']],
-	'Shift-Tab': [['\x1b[Z', /^›$/m], ['/status\r', 'Collaboration mode: Plan'], ['\x1b[Z', /^›$/m], ['/status\r', 'Collaboration mode: Default']],
+	'Shift-Tab': [['\x1b[Z/status', '› /status'], [ENTER, 'Collaboration mode: Plan'],
+		['\x1b[Z/status', '› /status'], [ENTER, 'Collaboration mode: Default']], // at 20 columns the footer has no room for the mode
 	'Alt-, and Alt-.': [['\x1b.', 'Model changed to'], ['\x1b,', 'Model changed to']],
 	'`?`': [['?', 'New line'], ['?', { gone: 'New line' }]],
 	'Ctrl-L': [['again\r', 'The answer.'], ['\x0c', { gone: 'The answer.' }]],
