@@ -3,10 +3,11 @@
 
     embed.py [--deflate] OUT.c OUT.h PREFIX FILE...
 
-Each FILE becomes `const struct str PREFIX_<stem>`, without its final line ends. With --deflate it becomes `const
-struct str PREFIX_<stem>_<suffix>`, in the format of zlib, and `PREFIX_<stem>_<suffix>_size`, its length as text;
-comments and blanks of scripts and style sheets, which mean nothing, are left out. The output depends only on the
-contents and names, so that the same tree always builds the same binary.
+Each FILE becomes `const struct str PREFIX_<stem>`, without its final line ends; a script for Redis keeps its first
+line, which names it, but no other line of comments and no indentation. With --deflate it becomes `const struct str
+PREFIX_<stem>_<suffix>`, in the format of zlib, and `PREFIX_<stem>_<suffix>_size`, its length as text; comments and
+blanks of scripts and style sheets, which mean nothing, are left out. The output depends only on the contents and names,
+so that the same tree always builds the same binary.
 """
 import pathlib
 import re
@@ -89,6 +90,11 @@ def squeeze_page(text):
 SQUEEZE = {".js": squeeze_script, ".css": squeeze_style, ".html": squeeze_page}
 
 
+def squeeze_lua(text):
+    first, *rest = text.splitlines()
+    return "\n".join([first] + [line.strip() for line in rest if not line.strip().startswith("--")])
+
+
 def octal(data):
     """The same for bytes."""
     lines = ["".join("\\%03o" % byte for byte in data[at:at + 24]) for at in range(0, len(data), 24)]
@@ -114,6 +120,8 @@ def main(*args):
             header.append("enum { %s_size = %d };\n" % (name, len(text.encode("utf-8"))))
             source.append("\nconst struct str %s = {\n%s,\n\t%d};\n" % (name, octal(data), len(data)))
             continue
+        if path.suffix == ".lua":
+            text = squeeze_lua(text)
         source.append("\nconst struct str %s = {\n%s,\n\t%d};\n" % (name, literal(text), len(text.encode("utf-8"))))
     header.append("\n#endif\n")
     pathlib.Path(out_c).write_text("".join(source), encoding="ascii")
