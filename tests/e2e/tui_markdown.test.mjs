@@ -254,7 +254,7 @@ for (const [name, pieces] of [['a table', TABLE], ['a code block', CODE]]) {
 		term.type('\r');
 		await term.until(/You ran echo from-shell/);
 		await enter(term, 'steered text');
-		await term.until(/Read with the next request\n {2}↳ steered text/);
+		await term.until(/Read with the next request \(esc sends it now\)\n {2}↳ steered text/);
 		for (let i = 4; i < pieces.length; i++) await model.openGate(`g${i}`);
 		await term.until(/I read it\./);
 		await term.untilGone(/esc to interrupt/);
@@ -275,7 +275,7 @@ test('a message that joined a turn which is interrupted stands before the interr
 	const term = await startReady(t, model, ['go']);
 	await term.until(/I begin/);
 	await enter(term, 'steered text');
-	await term.until(/Read with the next request\n {2}↳ steered text/);
+	await term.until(/Read with the next request \(esc sends it now\)\n {2}↳ steered text/);
 	term.type('\x1b');
 	await term.until(/• I begin\n\n› steered text\n\n■ Conversation interrupted/);
 	await term.until(/^›$/m);
