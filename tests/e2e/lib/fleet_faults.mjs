@@ -16,7 +16,13 @@ import { command, parse } from './fleet.mjs';
 
 const scripts = fileURLToPath(new URL('../../../src/fleet/script/', import.meta.url));
 const names = new Map(fs.readdirSync(scripts).map((file) => [
-	createHash('sha1').update(fs.readFileSync(path.join(scripts, file), 'utf8').trimEnd()).digest('hex'), path.basename(file, '.lua')]));
+	createHash('sha1').update(embedded(fs.readFileSync(path.join(scripts, file), 'utf8'))).digest('hex'), path.basename(file, '.lua')]));
+
+// A script as tools/embed.py puts it into the program: the first line, then neither comments nor indentation.
+function embedded(text) {
+	const [first, ...rest] = text.trimEnd().split('\n');
+	return [first, ...rest.map((line) => line.trim()).filter((line) => !line.startsWith('--'))].join('\n');
+}
 
 /** The name of a command: see above. */
 export function kindOf(words) {
