@@ -59,11 +59,9 @@ def heard(bench, thread):
     return ends
 
 
-def ends_of(server, count):
-    """Reads until so many subagents are idle."""
-    found = []
-    server.read(found, b'"method":"turn/completed"', count)
-    return found
+def ends_of(server, count, found=()):
+    """Reads until so many turns have ended, those in `found` included."""
+    server.read(list(found), b'"method":"turn/completed"', count)
 
 
 def settle(server, bench, thread, count):
@@ -117,8 +115,7 @@ def killed(tools, count):
         server = threads.Server(binary, bench, model.url, tools, SETTINGS)
         try:
             server.ask([{"id": "resume", "method": "thread/resume", "params": {"threadId": thread}}], b'"id":"resume"')
-            threads.turns(server, [thread])
-            ends_of(server, count)
+            ends_of(server, count + 1, threads.turns(server, [thread]))
             ends = settle(server, bench, thread, count)
             cost = tools.Cost(0, server.cpu_seconds(), server.kib("VmHWM"), server.stop())
             cost.said = "%d heard before the kill, %d of %d completed" % (

@@ -73,10 +73,11 @@ def start_threads(server, count):
 
 
 def turns(server, ids):
+    """Starts a turn in each thread; returns the completions read: as many as threads, and those that came with them."""
     text = [{"type": "text", "text": "hi"}]
     messages = [{"id": "turn%d" % i, "method": "turn/start", "params": {"threadId": thread, "input": text}}
                 for i, thread in enumerate(ids)]
-    server.ask(messages, b'"method":"turn/completed"')
+    return server.ask(messages, b'"method":"turn/completed"')
 
 
 def alone(row):
