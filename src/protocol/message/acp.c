@@ -10,7 +10,7 @@
 /* clang-format off */
 #define RECORD_FAMILY RECORD_CAMEL
 /* These types have no schema, for which documentation would be needed. */
-#define RECORD_DOC(doc)
+#include "protocol/record/record_pooled.h"
 #define RECORD_LAYOUT
 #include "protocol/record/record_text.h"
 #include "protocol/record/record_default.h"

@@ -7,7 +7,7 @@
 /* clang-format off */
 #define RECORD_FAMILY RECORD_CAMEL
 /* The documentation of these types would be a fortieth of the program; generated types and schemas do without. */
-#define RECORD_DOC(doc)
+#include "protocol/record/record_pooled.h"
 #define RECORD_LAYOUT
 #include "protocol/record/record_text.h"
 #include "protocol/record/record_default.h"

@@ -62,7 +62,7 @@ enum presence {
 
 /* Kept at 8 bytes: there are thousands of fields, of which a third has a type. */
 struct field {
-	unsigned text : 16; /* offset of field_name in the text of its record */
+	unsigned text : 16; /* offset of field_name: in the text of its record, or in field_names without has_docs */
 	enum field_kind kind : 5;
 	unsigned presence : 5;
 	unsigned is_map : 1; /* NAME_keys precedes NAME in the struct */
@@ -99,8 +99,8 @@ enum record_family {
 };
 
 struct record {
-	/* followed, after its NUL, by the documentation: record_doc; then by name and documentation of each field; all
-	 * documentation is absent without has_docs */
+	/* followed, with has_docs, after its NUL, by the documentation: record_doc; then by name and documentation of
+	 * each field */
 	const char *name;
 	union {
 		const union field_word *(*fields)(void); /* if there are words */
@@ -112,6 +112,9 @@ struct record {
 	bool is_open;  /* the struct is a single struct str: any object, as text */
 	bool has_docs; /* the rows of the record have documentation in the program */
 };
+
+/* The names of all fields of records without has_docs, each ended by a NUL; one that ends another is not repeated. */
+extern const char field_names[];
 
 /* Returns the first field, or NULL for a record without fields, or no record. */
 static inline const struct field *record_first(const struct record *record)
@@ -141,7 +144,7 @@ static inline const char *record_doc(const struct record *record)
 
 static inline const char *field_name(const struct record *record, const struct field *field)
 {
-	return record->name + field->text;
+	return (record->has_docs ? record->name : field_names) + field->text;
 }
 
 static inline const char *field_doc(const struct record *record, const struct field *field)

@@ -32,6 +32,9 @@
 #ifndef RECORD_DOC
 #define RECORD_DOC(doc) doc "\0"
 #endif
+#ifndef FIELD_TEXT
+#define FIELD_TEXT(f) offsetof(Text, f)
+#endif
 #ifndef HAS_DOC
 #define HAS_DOC (sizeof("" RECORD_DOC("")) > 1)
 #endif
@@ -42,7 +45,7 @@
 	static const union field_word *name##_fields(void)            \
 	{                                                             \
 		typedef struct name Self;                             \
-		typedef struct name##_layout Text;                    \
+		typedef struct name##_layout Text __attribute__((unused)); \
 		static const union field_word words[] = {
 #define RECORD_END(name)                                              \
 		};                                                    \
@@ -54,7 +57,7 @@
 #define AT(f) offsetof(Self, f)
 #define HAS_KEYS(f) .is_map = AT(f) - AT(f##_keys) == sizeof(struct str *)
 #define FIELD(f, kind_, p, ...) \
-	{.field = {.text = offsetof(Text, f), .kind = FIELD_##kind_, .presence = p, .offset = AT(f), __VA_ARGS__}},
+	{.field = {.text = FIELD_TEXT(f), .kind = FIELD_##kind_, .presence = p, .offset = AT(f), __VA_ARGS__}},
 #define TYPED(f, kind_, p, type_, ...) \
 	FIELD(f, kind_, p, .has_type = true, __VA_ARGS__) {.type = &type_},
 #define PRESENT(f) .aux = AT(has_##f) + 1
@@ -62,7 +65,7 @@
 #define STRING(f, p, doc) FIELD(f, str, p)
 #define STRING_NAMED(f, name, p, doc) FIELD(f, str, p)
 #define STRING_ALIAS(f, alias, doc) \
-	{.field = {.text = offsetof(Text, f##_alias), .kind = FIELD_str, .presence = OPT | ALIAS_NAME, .offset = AT(f)}},
+	{.field = {.text = FIELD_TEXT(f##_alias), .kind = FIELD_str, .presence = OPT | ALIAS_NAME, .offset = AT(f)}},
 #define PATH(f, p, doc) FIELD(f, path, p)
 #define BOOL(f, p, doc) FIELD(f, bool, p)
 #define OPT_BOOL(f, p, doc) FIELD(f, bool, p, PRESENT(f))

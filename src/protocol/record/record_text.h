@@ -1,18 +1,19 @@
 /* record_text.h — turns rows into the text of their records: name and documentation of the record, then those of each
  * field, each ended by a NUL. Expanded three times, before record_rows.h: with RECORD_LAYOUT defined the rows become a
  * struct whose offsets locate these texts, with RECORD_WORDS one whose size is the number of words that the rows have
- * there, and without both the string. RECORD_DOC, if defined, replaces the documentation: with nothing for records
- * whose documentation the program does not need. It has no include guard because each inclusion is an expansion. */
+ * there, and without both the string. record_pooled.h leaves out documentation and names of fields. It has
+ * no include guard because each inclusion is an expansion. */
 /* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
 #undef TEXT
 #undef TYPED_TEXT
 #ifndef RECORD_DOC
 #define RECORD_DOC(doc) doc "\0"
+#define FIELD_NAME(name) name "\0"
 #endif
 #ifdef RECORD_LAYOUT
 #define RECORD(name, doc) struct name##_layout { char record_text[sizeof(#name "\0" RECORD_DOC(doc)) - 1];
-#define TEXT(member, name, doc) char member[sizeof(name "\0" RECORD_DOC(doc)) - 1];
+#define TEXT(member, name, doc) char member[sizeof("" FIELD_NAME(name) RECORD_DOC(doc)) - 1];
 #define TYPED_TEXT TEXT
 #define RECORD_END(name) };
 #elif defined(RECORD_WORDS)
@@ -24,7 +25,7 @@
 /* Compilers align large arrays for vectors of registers. */
 #define RECORD(name, doc) __attribute__((aligned(1))) \
 	static const char name##_text[sizeof(struct name##_layout)] = #name "\0" RECORD_DOC(doc)
-#define TEXT(member, name, doc) name "\0" RECORD_DOC(doc)
+#define TEXT(member, name, doc) FIELD_NAME(name) RECORD_DOC(doc)
 #define TYPED_TEXT TEXT
 #define RECORD_END(name) ;
 #endif

@@ -3,6 +3,9 @@
 #include "protocol/record/types.h"
 
 #include "base/mem.h"
+#include "protocol/record/fields.h"
+
+const char field_names[] = FIELD_NAMES;
 
 /* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
