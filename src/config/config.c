@@ -426,6 +426,12 @@ const char *config_project_root(const struct config *config, enum trust_level *r
 	return loaded_of(config)->place.root;
 }
 
+const char *config_root_of(const struct config *config, const char *folder)
+{
+	const struct config_project_place *place = &loaded_of(config)->place;
+	return place->cwd && strcmp(place->cwd, folder) == 0 ? place->root : NULL;
+}
+
 bool config_ignores_rules(const struct config *config)
 {
 	return loaded_of(config)->ignores_rules;

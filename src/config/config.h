@@ -82,6 +82,8 @@ bool config_trusts_file(const struct config *config, const char *folder, struct 
 bool config_trusts_folder(const struct config *config, const char *folder);
 /* Returns the root of the project, and its trust level. */
 const char *config_project_root(const struct config *config, enum trust_level *ret_level);
+/* Returns that root if folder is the real path of the cwd for which the configuration was loaded, or NULL. */
+const char *config_root_of(const struct config *config, const char *folder);
 bool config_ignores_rules(const struct config *config);
 bool config_bypasses_hook_trust(const struct config *config);
 bool config_needs_no_key(const struct config *config);

@@ -115,6 +115,13 @@ static size_t find_root(const struct agents_md_options *options, const char *pat
 	return is_root(options, "/") ? 0 : strlen(path);
 }
 
+static size_t root_length(const struct agents_md_options *options, const char *path)
+{
+	if (!options->root || !path_is_inside(path, options->root))
+		return find_root(options, path);
+	return options->root[1] ? strlen(options->root) : 0;
+}
+
 /* ---- where a file really lies ---- */
 
 /* Returns the real path of the open file, owned by the caller; its name may refer to another file by now. */
@@ -210,13 +217,13 @@ static void read_folder(struct project *project, const char *root, const char *f
 static void walk_project(const struct agents_md_options *options,
                          bool (*visit)(const char *root, const char *folder, void *self), void *self)
 {
-	auto_free char *real = realpath(options->cwd, NULL);
+	auto_free char *real = options->root ? xstrdup(options->cwd) : realpath(options->cwd, NULL);
 	bool should_continue = true;
 	if (!real)
 		return;
 	if (strcmp(real, "/") == 0)
 		real[0] = '\0';
-	size_t len = strlen(real), root_len = find_root(options, real);
+	size_t len = strlen(real), root_len = root_length(options, real);
 	auto_free char *root = root_len ? xstrndup(real, root_len) : xstrdup("/");
 	for (size_t at = root_len; at <= len && should_continue; at++) {
 		if (real[at] != '/' && real[at] != '\0')

@@ -22,6 +22,7 @@ struct agents_md_options {
 	size_t max_bytes;            /* limit of all project files together; 0: read none */
 	const struct str *fallbacks; /* further file names to try in each folder */
 	size_t fallback_count;
+	const char *root;               /* the project's root, if cwd is a real path; or NULL: it is searched for */
 	const struct str *root_markers; /* names that mark the root of a project; NULL: .git */
 	size_t root_marker_count;       /* 0 with a non-NULL pointer: the project is only the cwd */
 	/* A project's file may be a link. It must not lead into home, which holds the keys, and may leave the

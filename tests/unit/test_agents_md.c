@@ -97,6 +97,20 @@ static void fallback_names_come_last_and_markers_can_be_chosen(void **state)
 	check_with(options, "p/a", "A FALLBACK");
 }
 
+static void a_known_root_is_not_searched_for(void **state)
+{
+	(void)state;
+	put("p/AGENTS.md", "ROOT");
+	put("p/a/.git/HEAD", "");
+	put("p/a/AGENTS.md", "A");
+	put("q/AGENTS.md", "OTHER");
+	auto_free char *real = xstrdup(temp_path("p")), *other = xstrdup(temp_path("q"));
+	struct agents_md_options options = {.max_bytes = 32768, .root = real};
+	check_with(options, "p/a", "ROOT\n\nA");
+	options.root = other; /* of another project */
+	check_with(options, "p/a", "A");
+}
+
 static void the_budget_is_one_for_all_and_cuts_between_characters(void **state)
 {
 	(void)state;
@@ -260,6 +274,7 @@ int main(void)
 		FILE_TEST(without_a_root_the_cwd_speaks_alone),
 		FILE_TEST(nothing_to_say_is_nothing),
 		FILE_TEST(fallback_names_come_last_and_markers_can_be_chosen),
+		FILE_TEST(a_known_root_is_not_searched_for),
 		FILE_TEST(the_budget_is_one_for_all_and_cuts_between_characters),
 		FILE_TEST(bytes_that_are_no_text_become_text),
 		FILE_TEST(other_than_regular_files_are_skipped),

@@ -324,6 +324,7 @@ static size_t list_instructions(const struct thread *thread, struct arena *arena
 		.max_bytes = thread->settings->environments_count ? 0 : (size_t)config->project_doc_max_bytes,
 		.fallbacks = config->project_doc_fallback_filenames.items,
 		.fallback_count = config->project_doc_fallback_filenames.count,
+		.root = config_root_of(config, cwd),
 		.root_markers = config->project_root_markers.items,
 		.root_marker_count = config->project_root_markers.count,
 		.is_trusted = config_trusts_folder(config, cwd),
