@@ -33,12 +33,12 @@ struct judgement {
 };
 
 /* True if git may run without approval: not in a writable repository, which a sandboxed command could change right
- * after this check. */
+ * after this check, nor in an environment, whose repositories are not known here. */
 static bool can_run_git(const struct exec_command *command)
 {
 	char git[PATH_MAX];
 	const struct sandbox_policy *policy = command->host->sandbox;
-	return git_is_inert(command->cwd, git) &&
+	return !command->environment && git_is_inert(command->cwd, git) &&
 	       (!git[0] || !sandbox_is_needed(policy->mode) || !sandbox_can_write(policy, git));
 }
 
@@ -289,6 +289,11 @@ static void write_reason(const struct exec_command *command, const struct judgem
 
 /* ---- the approval ---- */
 
+static struct str environment_of(const struct exec_command *command)
+{
+	return command->environment ? command->environment->id : STR_NONE;
+}
+
 static void ask(struct exec_command *command, const struct judgement *judgement, struct str reason,
                 struct tool_call *call, tool_answer_fn answer)
 {
@@ -306,7 +311,7 @@ static void ask(struct exec_command *command, const struct judgement *judgement,
 		.command = argv,
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
-		.environment_id = command->environment ? command->environment->id : STR_NONE,
+		.environment_id = environment_of(command),
 		.reason = reason,
 		.proposed_execpolicy_amendment = (struct str *)judgement->proposal,
 		.proposed_execpolicy_amendment_count = judgement->proposal_count,
@@ -421,6 +426,7 @@ void exec_gate_ask_input(const struct exec_command *command, struct tool_call *c
 		.command = argv,
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
+		.environment_id = environment_of(command),
 		.reason = buf_str(&reason),
 	};
 	call->host->ask(call->host, call, EV_exec_approval_request, &event, answer);
