@@ -261,6 +261,8 @@ enum {
 	LIMIT_ENVIRONMENT_CONNECT_MS = 10 * 1000, /* time to connect to one, unless its client sets another */
 	LIMIT_ENVIRONMENT_ANSWER_MS = 30 * 1000,  /* time for an exec-server to answer, or to end a command */
 	LIMIT_ENVIRONMENT_MESSAGE = 256 * KIB,    /* a message of an exec-server */
+	LIMIT_ENVIRONMENT_FILE = 8 * MIB,         /* a file of an environment that is read or written */
+	LIMIT_ENVIRONMENT_FILES = 64 * MIB,       /* those that one patch reads */
 	LIMIT_ENVIRONMENT_STRAY = 1000,           /* its messages on one link that nothing waits for */
 	LIMIT_ARGV = 4096,
 	LIMIT_RULES_DEPTH = 16, /* nested lists in a .rules file */

@@ -138,6 +138,11 @@ void patch_content_edit(struct patch_content *ret, struct str old, const struct 
 	*ret = content;
 }
 
+void patch_content_copy(struct patch_content *ret, struct str text)
+{
+	patch_content_edit(ret, text, &(struct edits){0});
+}
+
 int patch_content_check(const struct patch_content *content, const char *path, const char *what,
                         struct patch_error *err)
 {

@@ -28,6 +28,8 @@ struct patch_content {
 /* Reads at most LIMIT_PATCH_FILE bytes of a regular file. `what` begins the error: "Failed to read". */
 must_check int patch_content_read(struct patch_content *ret, const char *path, const char *what,
                                   struct patch_error *err);
+/* Sets the content to a copy of a text, as of a file that was read elsewhere. */
+void patch_content_copy(struct patch_content *ret, struct str text);
 /* Sets the content to the text that edits make of old. */
 void patch_content_edit(struct patch_content *ret, struct str old, const struct edits *edits);
 void patch_content_finish(struct patch_content *content);

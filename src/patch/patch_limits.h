@@ -9,6 +9,7 @@ enum {
 	LIMIT_PATCH_FILE = 256 * MIB,   /* a file that a patch changes */
 	LIMIT_PATCH_HUNKS = 200000,     /* hunks and chunks of one patch */
 	LIMIT_PATCH_FILES = 4096,       /* files of one atomic patch */
+	LIMIT_PATCH_TEXTS = 256,        /* files of one patch on another machine */
 	LIMIT_PATCH_BYTES = 2047 * MIB, /* all files of one atomic patch together */
 	LIMIT_PATCH_LINES = 8 * MIB,    /* lines of a file that is searched inexactly */
 	LIMIT_PATCH_STEPS = 1000000000, /* line comparisons in one such search */

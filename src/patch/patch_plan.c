@@ -56,11 +56,29 @@ static int check_alias(struct patch_plan *plan, const struct patch_file *file, s
 	return 0;
 }
 
+static struct patch_text *find_text(const struct patch_texts *texts, const char *path)
+{
+	vec_for_each(it, &texts->list)
+		if (strcmp(it->path, path) == 0)
+			return it;
+	return NULL;
+}
+
+static int read_text(const struct patch_plan *plan, struct patch_file *file, const char *what, struct patch_error *err)
+{
+	const struct patch_text *it = find_text(plan->texts, file->path);
+	if (!it || !it->text.ptr)
+		return patch_error_sys(err, ENOENT, "%s %s", what, file->path);
+	patch_content_copy(&file->old, it->text);
+	return 0;
+}
+
 /* Reads the file; at this point a missing file is not an error. */
 static int load(struct patch_plan *plan, struct patch_file *file, const char *what, struct patch_error *err)
 {
 	auto_patch_error struct patch_error why = {0};
-	int status = patch_content_read(&file->old, file->path, what, &why);
+	int status = plan->texts ? read_text(plan, file, what, &why)
+	                         : patch_content_read(&file->old, file->path, what, &why);
 	if (status != 0 && (why.sys == ENOENT || why.sys == ENOTDIR)) {
 		file->absence = why.sys;
 		return 0;
@@ -72,7 +90,7 @@ static int load(struct patch_plan *plan, struct patch_file *file, const char *wh
 		}
 		return status;
 	}
-	status = check_alias(plan, file, err);
+	status = plan->texts ? 0 : check_alias(plan, file, err);
 	if (status == 0)
 		status = count_bytes(plan, file->old.text.len, err);
 	if (status != 0)
@@ -82,9 +100,13 @@ static int load(struct patch_plan *plan, struct patch_file *file, const char *wh
 	return 0;
 }
 
-/* Follows links once (patch_tree.h). */
+/* Follows links once (patch_tree.h). Those of another machine are not known. */
 static int locate(struct patch_plan *plan, struct patch_file *file, const char *what, struct patch_error *err)
 {
+	if (plan->texts) {
+		file->real = file->entry = file->path;
+		return 0;
+	}
 	file->real = patch_real(&plan->arena, file->path);
 	file->entry = file->real ? patch_entry(&plan->arena, file->path) : NULL;
 	return file->entry ? 0 : patch_error_sys(err, errno, "%s %s", what, file->path);
@@ -128,12 +150,13 @@ static int check_folders(struct patch_plan *plan, const struct patch_file *file,
 		*slash = '\0';
 		const struct patch_file *above = find_file(plan, path);
 		struct stat st;
-		bool is_file = above ? above->is_there : stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+		bool is_here = !above && !plan->texts && stat(path, &st) == 0;
+		bool is_file = above ? above->is_there : is_here && !S_ISDIR(st.st_mode);
 		if (is_file)
 			return patch_error_sys(err, ENOTDIR, "Failed to write file %s", file->path);
 		if (above && above->was_there)
 			plan->is_removal_first = true;
-		else if (!above && stat(path, &st) == 0)
+		else if (is_here)
 			return 0;
 	}
 }
@@ -314,10 +337,34 @@ static void list_changes(struct patch_plan *plan)
 	}
 }
 
-struct patch_plan *patch_plan_create(const struct patch *patch, const char *cwd, struct patch_error *err)
+static bool list_text(struct patch_texts *texts, const char *cwd, struct str name, struct arena *arena)
+{
+	const char *path = patch_path(arena, cwd, name);
+	if (find_text(texts, path))
+		return true;
+	if (texts->list.count == LIMIT_PATCH_TEXTS)
+		return false;
+	vec_push(&texts->list, (struct patch_text){path, STR_NONE});
+	return true;
+}
+
+int patch_texts_list(struct patch_texts *ret, const struct patch *patch, const char *cwd, struct arena *arena,
+                     struct patch_error *err)
+{
+	vec_for_each(it, &patch->hunks)
+		if (!list_text(ret, cwd, it->path, arena) ||
+		    (it->move_path.ptr && !list_text(ret, cwd, it->move_path, arena)))
+			return patch_error_set(err, ERR_limit, "the patch touches more than %d files; send it in parts",
+			                       LIMIT_PATCH_TEXTS);
+	return 0;
+}
+
+struct patch_plan *patch_plan_create(const struct patch *patch, const char *cwd, const struct patch_texts *texts,
+                                     struct patch_error *err)
 {
 	struct patch_plan *plan = xnew(struct patch_plan);
 	plan->patch = patch;
+	plan->texts = texts;
 	plan->cwd = arena_cstr(&plan->arena, str_of(cwd));
 	host_random(&plan->key, sizeof(plan->key));
 	for (size_t i = 0; i < patch->hunks.count; i++) {

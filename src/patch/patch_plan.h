@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "patch/patch_parse.h"
 
+struct arena;
 struct patch_error;
 struct patch_file;
 struct patch_plan;
@@ -32,9 +33,26 @@ struct patch_change {
 	struct patch_file *from, *to;
 };
 
+/* Files of another machine, read in advance. The path is absolute, without "." and ".."; STR_NONE: no such file. */
+struct patch_text {
+	const char *path;
+	struct str text;
+};
+
+struct patch_texts {
+	VEC(struct patch_text) list; /* freed by the owner of the struct */
+};
+
+/* Lists the files that a plan needs, each once and without its text; the paths are in the arena. ERR_limit: they are
+ * more than LIMIT_PATCH_TEXTS. */
+must_check int patch_texts_list(struct patch_texts *ret, const struct patch *patch, const char *cwd,
+                                struct arena *arena, struct patch_error *err);
+
 /* Computes the plan. NULL and err (the text for the model) if a hunk cannot be applied. Relative names are resolved
- * below cwd. */
-must_check struct patch_plan *patch_plan_create(const struct patch *patch, const char *cwd, struct patch_error *err);
+ * below cwd. texts, which outlive the plan, take the place of the files of this machine, unless they are NULL; such a
+ * plan is not committed here. */
+must_check struct patch_plan *patch_plan_create(const struct patch *patch, const char *cwd,
+                                                const struct patch_texts *texts, struct patch_error *err);
 void patch_plan_destroy(struct patch_plan *plan);
 
 /* Returns the changes, in the order in which the patch first names the files. */

@@ -41,6 +41,7 @@ enum { PATCH_FILE_SLOTS = 2 * LIMIT_PATCH_FILES };
 struct patch_plan {
 	const struct patch *patch;
 	const char *cwd;
+	const struct patch_texts *texts; /* NULL: the files of this machine */
 	struct arena arena;
 	VEC(struct patch_file *) files;   /* in the order in which the patch first names them; allocated in the arena */
 	uint16_t slots[PATCH_FILE_SLOTS]; /* open addressing by path: a slot holds 1 + index in files; 0: free */

@@ -14,6 +14,8 @@
 #include "net/websocket_client.h"
 #include "remote/environment.h"
 
+enum { NOT_FOUND = -32004 }; /* the code of a refusal: there is no such file */
+
 struct asked {
 	int64_t id;
 	const char *method;
@@ -30,6 +32,7 @@ struct exec_link {
 	int stray;     /* messages that nothing waited for */
 	bool is_ready; /* the server has answered `initialize` */
 	bool is_paused;
+	bool has_files;
 };
 
 /* ---- requests ---- */
@@ -146,7 +149,9 @@ static void take_answer(struct exec_link *link, const struct json *message)
 	if (!result || refusal) {
 		struct str text = json_get_str(refusal, "message");
 		result = NULL;
-		error_set(&err, ERR_io, "%.*s", STR_ARG(text.len ? text : STR("the server gave no reason")));
+		bool is_missing = json_get_i64(refusal, "code", 0) == NOT_FOUND;
+		error_set(&err, is_missing ? ERR_not_found : ERR_io, "%.*s",
+		          STR_ARG(text.len ? text : STR("the server gave no reason")));
 	}
 	if (link->is_ready)
 		link->handler->on_answer(id, result, result ? NULL : &err, link->self);
@@ -161,7 +166,7 @@ static void on_message(struct str text, void *self)
 	struct exec_link *link = self;
 	struct error err;
 	auto_arena struct arena arena = {0};
-	if (text.len > LIMIT_ENVIRONMENT_MESSAGE) {
+	if (text.len > LIMIT_ENVIRONMENT_MESSAGE && !link->has_files) {
 		error_set(&err, ERR_limit, "the server sent a message of more than %d KiB",
 		          LIMIT_ENVIRONMENT_MESSAGE / KIB);
 		give_up(link, &err);
@@ -202,6 +207,11 @@ struct exec_link *exec_link_open(struct environment *environment, const struct e
 	};
 	link->socket = websocket_client_open(environment->loop, environment->http, &request, &socket_handler, link);
 	return link;
+}
+
+void exec_link_allow_files(struct exec_link *link)
+{
+	link->has_files = true;
 }
 
 void exec_link_pause(struct exec_link *link)

@@ -22,7 +22,8 @@ struct json;
 
 struct exec_link_handler {
 	void (*on_ready)(void *self); /* requests can be sent */
-	/* result is NULL if the server has refused the request, with err. Both are borrowed. */
+	/* result is NULL if the server has refused the request, with err (ERR_not_found: no such file). Both are
+	 * borrowed. */
 	void (*on_answer)(int64_t id, const struct json *result, const struct error *err, void *self);
 	/* False, with the link still open: nothing waits for it. */
 	bool (*on_notify)(struct str method, const struct json *params, void *self);
@@ -34,6 +35,8 @@ struct exec_link_handler {
 struct exec_link *exec_link_open(struct environment *environment, const struct exec_link_handler *handler, void *self);
 /* Sends a request, after on_ready, and returns its id. method is a constant, params JSON. */
 int64_t exec_link_request(struct exec_link *link, const char *method, struct str params);
+/* Allows messages with files from now on: of at most LIMIT_WEBSOCKET_MESSAGE. */
+void exec_link_allow_files(struct exec_link *link);
 /* Stop and restart callbacks; a message that has arrived with the current one may still follow. */
 void exec_link_pause(struct exec_link *link);
 void exec_link_resume(struct exec_link *link);

@@ -212,8 +212,7 @@ static void on_ready(void *self)
 /* False if the server has started a process without the sandbox that it needs. */
 static bool is_fenced(const struct command_away *away, const struct json *result)
 {
-	struct str type = json_get_str(result, "sandboxType");
-	return !away->is_boxed || (type.len && !str_is(type, "none"));
+	return !away->is_boxed || remote_start_has_sandbox(result);
 }
 
 static void refuse_unfenced(struct command_away *away)
@@ -321,15 +320,11 @@ static void on_lost(const struct error *err, void *self)
 
 static int write_start(struct command_away *away, const struct command_run_spec *spec)
 {
-	if (!away->environment->url)
-		return error_set(&away->error, ERR_not_found,
-		                 "the commands of this session run in the environment `%.*s`, which is not registered "
-		                 "here; register it with environment/add of the app-server, or select another one with "
-		                 "`environments`",
-		                 STR_ARG(away->environment->id));
+	if (remote_check(away->environment, spec->policy, &away->error) != 0)
+		return -(int)away->error.code;
 	if (remote_start_write(&away->params, away->id, spec, &away->error) != 0)
 		return -(int)away->error.code;
-	return away->is_boxed ? remote_start_write_probe(&away->probe, spec, &away->error) : 0;
+	return away->is_boxed ? remote_start_write_probe(&away->probe, spec->policy, &away->error) : 0;
 }
 
 static struct command_away *away_start(struct command_place *place, const struct command_run_spec *spec,

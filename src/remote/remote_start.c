@@ -5,13 +5,31 @@
 
 #include <string.h>
 
-#include "base/json.h"
+#include "base/file.h"
+#include "base/mem.h"
+#include "remote/environment.h"
 #include "sandbox/sandbox.h"
+
+int remote_check(const struct environment *environment, const struct sandbox_policy *policy, struct error *err)
+{
+	if (!environment->url)
+		return error_set(err, ERR_not_found,
+		                 "the commands of this session run in the environment `%.*s`, which is not registered "
+		                 "here; register it with environment/add of the app-server, or select another one with "
+		                 "`environments`",
+		                 STR_ARG(environment->id));
+	if (policy && policy->mode == sandbox_mode_external_sandbox)
+		return error_set(
+			err, ERR_unsupported,
+			"the sandbox policy externalSandbox is about this machine, and the environment `%.*s` is "
+			"another",
+			STR_ARG(environment->id));
+	return 0;
+}
 
 /* ---- the sandbox ---- */
 
-/* Writes a path as a file: URI. */
-static void write_uri(struct json_writer *w, const char *path)
+void remote_write_uri(struct json_writer *w, const char *path)
 {
 	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~/";
 	auto_buf struct buf uri;
@@ -52,15 +70,16 @@ static void write_root(struct json_writer *w, const char *root)
 	jw_object(w);
 	jw_member_cstr(w, "type", "path");
 	jw_key(w, "path");
-	write_uri(w, root);
+	remote_write_uri(w, root);
 	jw_object_end(w);
 	jw_member_cstr(w, "access", "write");
 	jw_object_end(w);
 }
 
+static const char *const kept[] = {".git", ".agents", ".codex", ".aws"};
+
 static void write_entries(struct json_writer *w, const struct sandbox_policy *policy)
 {
-	static const char *const kept[] = {".git", ".agents", ".codex", ".aws"};
 	write_special(w, "root", NULL, "read");
 	if (policy->mode != sandbox_mode_workspace_write)
 		return;
@@ -75,7 +94,7 @@ static void write_entries(struct json_writer *w, const struct sandbox_policy *po
 		write_special(w, "project_roots", kept[i], "read");
 }
 
-static void write_sandbox(struct json_writer *w, const struct sandbox_policy *policy)
+void remote_write_sandbox(struct json_writer *w, const struct sandbox_policy *policy)
 {
 	if (!sandbox_is_needed(policy->mode)) {
 		jw_null(w);
@@ -96,15 +115,35 @@ static void write_sandbox(struct json_writer *w, const struct sandbox_policy *po
 	jw_member_cstr(w, "network", policy->network_access ? "enabled" : "restricted");
 	jw_object_end(w);
 	jw_key(w, "cwd");
-	write_uri(w, policy->cwd);
+	remote_write_uri(w, policy->cwd);
 	jw_key(w, "workspaceRoots");
 	jw_array(w);
-	write_uri(w, policy->cwd);
+	remote_write_uri(w, policy->cwd);
 	jw_array_end(w);
 	jw_member_cstr(w, "windowsSandboxLevel", "disabled");
 	jw_member_cstr(w, "windowsSandboxProxySettingsMode", "reconcile");
 	jw_member_bool(w, "useLegacyLandlock", false);
 	jw_object_end(w);
+}
+
+static bool is_kept(const char *root, const char *path)
+{
+	for (size_t i = 0; i < countof(kept); i++) {
+		auto_free char *inner = path_join(root, kept[i]);
+		if (path_is_inside(path, inner))
+			return true;
+	}
+	return false;
+}
+
+bool remote_can_write(const struct sandbox_policy *policy, const char *path)
+{
+	bool can_write =
+		path_is_inside(path, policy->cwd) || (!policy->exclude_slash_tmp && path_is_inside(path, "/tmp"));
+	for (size_t i = 0; i < policy->writable_root_count; i++)
+		can_write |= path_is_inside(path, policy->writable_roots[i]);
+	return !sandbox_is_needed(policy->mode) ||
+	       (policy->mode == sandbox_mode_workspace_write && can_write && !is_kept(policy->cwd, path));
 }
 
 /* ---- the command ---- */
@@ -125,10 +164,6 @@ static void write_env(struct json_writer *w, const char *const *env)
 int remote_start_write(struct buf *out, const char *id, const struct command_run_spec *spec, struct error *err)
 {
 	const struct process_spec *process = &spec->process;
-	if (spec->policy->mode == sandbox_mode_external_sandbox)
-		return error_set(err, ERR_unsupported,
-		                 "the sandbox policy externalSandbox is about this machine, and the command would run "
-		                 "on another");
 	struct json_writer w = json_writer(out);
 	jw_object(&w);
 	jw_member_cstr(&w, "processId", id);
@@ -138,7 +173,7 @@ int remote_start_write(struct buf *out, const char *id, const struct command_run
 		jw_cstr(&w, *it);
 	jw_array_end(&w);
 	jw_key(&w, "cwd");
-	write_uri(&w, process->cwd);
+	remote_write_uri(&w, process->cwd);
 	if (spec->inherit.len)
 		jw_member_raw(&w, "envPolicy", spec->inherit);
 	jw_key(&w, "env");
@@ -147,17 +182,22 @@ int remote_start_write(struct buf *out, const char *id, const struct command_run
 	jw_member_bool(&w, "pipeStdin", process->stdin_open && !process->terminal);
 	jw_member_raw(&w, "arg0", STR("null"));
 	jw_key(&w, "sandbox");
-	write_sandbox(&w, spec->policy);
+	remote_write_sandbox(&w, spec->policy);
 	jw_member_bool(&w, "enforceManagedNetwork", false);
 	jw_member_raw(&w, "managedNetwork", STR("null"));
 	jw_object_end(&w);
 	return out->over ? error_set(err, ERR_limit, "the command has more than %zu bytes as JSON", out->max) : 0;
 }
 
-int remote_start_write_probe(struct buf *out, const struct command_run_spec *spec, struct error *err)
+int remote_start_write_probe(struct buf *out, const struct sandbox_policy *policy, struct error *err)
 {
 	static const char *const nothing[] = {"/bin/sh", "-c", ":", NULL};
-	struct command_run_spec probe = {.process = {.argv = nothing, .cwd = spec->policy->cwd},
-	                                 .policy = spec->policy};
+	struct command_run_spec probe = {.process = {.argv = nothing, .cwd = policy->cwd}, .policy = policy};
 	return remote_start_write(out, "probe", &probe, err);
+}
+
+bool remote_start_has_sandbox(const struct json *result)
+{
+	struct str type = json_get_str(result, "sandboxType");
+	return type.len && !str_is(type, "none");
 }

@@ -84,6 +84,9 @@ struct tool_call *tool_call_create(struct tool_host *host, const struct tool_cal
 		copy.namespace = STR_NONE;
 	struct tool_call *call = xnew(struct tool_call);
 	call->host = host;
+	call->cwd = arena_cstr(&call->arena, str_of(host->cwd));
+	if (host->environment)
+		call->environment = environment_ref(host->environment);
 	call->turn_id = arena_str(&call->arena, host->turn_id);
 	call->call_id = arena_str(&call->arena, words->call_id);
 	call->namespace = arena_str(&call->arena, words->namespace);
@@ -178,7 +181,7 @@ void tool_call_refuse_local(struct tool_call *call)
 		call, false,
 		"%.*s cannot be used: it acts on this machine, and the commands run in the environment `%.*s`. "
 		"Use commands there instead.",
-		STR_ARG(call->name), STR_ARG(call->host->environment->id));
+		STR_ARG(call->name), STR_ARG(call->environment->id));
 }
 
 void tool_call_start(struct tool_call *call)
@@ -196,7 +199,7 @@ void tool_call_start(struct tool_call *call)
 	else if (!call->type || (call->is_custom && !(call->type->flags & TOOL_FREEFORM)))
 		tool_call_finishf(call, false, "unsupported call: %.*s%.*s", STR_ARG(call->namespace),
 		                  STR_ARG(call->name));
-	else if (call->type->flags & TOOL_LOCAL && call->host->environment)
+	else if (call->type->flags & TOOL_LOCAL && call->environment)
 		tool_call_refuse_local(call);
 	else if (read_args(call, &err) != 0)
 		tool_call_finishf(call, false, "failed to parse %s arguments: %s",
@@ -225,6 +228,8 @@ void tool_call_destroy(struct tool_call *call)
 	buf_finish(&call->parts);
 	buf_finish(&call->follow_up);
 	buf_finish(&call->value);
+	if (call->environment)
+		environment_unref(call->environment);
 	arena_finish(&call->arena);
 	free(call);
 }

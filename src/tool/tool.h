@@ -59,7 +59,9 @@ struct tool_call {
 		bool is_approving; /* the request that the tool makes now is for approval of the call */
 	} mcp;
 	struct tool_host *host;
-	struct str turn_id; /* id of the task that made the call */
+	struct environment *environment; /* where it acts; NULL: on this machine. Owned */
+	const char *cwd;                 /* its folder there */
+	struct str turn_id;              /* id of the task that made the call */
 	struct str call_id;
 	struct str namespace; /* of a tool that is not built in; may be STR_NONE */
 	struct str name;

@@ -1,6 +1,6 @@
-/* view_image reads the file on a worker thread, because it may be large and its disk slow. The output of the call is
- * a line of text; the image follows all outputs as a user message. The type is determined by the first bytes,
- * because a provider answers a wrong type with HTTP 400. */
+/* view_image reads the file on a worker thread, because it may be large and its disk slow; that of an environment is
+ * read by its server. The output of the call is a line of text; the image follows all outputs as a user message. The
+ * type is determined by the first bytes, because a provider answers a wrong type with HTTP 400. */
 #include "tool/tool_image.h"
 
 #include <errno.h>
@@ -14,6 +14,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "loop/loop.h"
+#include "remote/remote_files.h"
 #include "tool/tool.h"
 #include "tool/tool_impl.h"
 
@@ -51,6 +52,7 @@ struct view_job {
 	struct buf file;
 	struct error err;
 	bool failed;
+	struct remote_files *files; /* NULL: the file is on this machine */
 };
 
 static void read_file_job(void *self)
@@ -61,6 +63,7 @@ static void read_file_job(void *self)
 
 static void view_job_destroy(struct view_job *job)
 {
+	remote_files_close(job->files);
 	buf_finish(&job->file);
 	free(job->path);
 	free(job);
@@ -119,19 +122,60 @@ static void on_file_read(void *self)
 	view_job_destroy(job);
 }
 
+static void on_remote_read(struct str content, const struct error *err, void *self)
+{
+	struct view_job *job = self;
+	job->failed = err;
+	if (err)
+		job->err = *err;
+	buf_append_str(&job->file, content);
+	on_file_read(job);
+}
+
 static void stop(struct tool_call *call)
 {
 	struct view_job *job = call->state;
-	if (job)
+	if (job && job->files)
+		view_job_destroy(job);
+	else if (job)
 		job->call = NULL;
+	call->state = NULL;
+}
+
+static struct view_job *view_job_create(struct tool_call *call, char *path)
+{
+	struct view_job *job = xnew(struct view_job);
+	job->call = call;
+	job->path = path;
+	buf_init(&job->file, LIMIT_IMAGE_FILE);
+	call->state = job;
+	call->stop = stop;
+	return job;
+}
+
+/* Takes ownership of the path. */
+static void start_remote(struct tool_call *call, char *path)
+{
+	struct view_job *job = view_job_create(call, path);
+	job->files = remote_files_open(call->environment, NULL, on_remote_read, job, &job->err);
+	if (job->files) {
+		remote_files_read(job->files, job->path);
+		return;
+	}
+	job->failed = true;
+	on_file_read(job);
 }
 
 void tool_view_image_start(struct tool_call *call)
 {
 	const struct args_view_image *args = call->args;
 	auto_free char *name = str_dup(args->path);
-	char *path = path_join(call->host->cwd, name);
+	char *path = path_join(call->cwd, name);
 	struct stat st;
+	if (call->environment) {
+		start_remote(call, path);
+		return;
+	}
 	if (stat(path, &st) != 0) {
 		int sys = errno;
 		tool_call_finishf(call, false, "unable to locate image at `%s`: %s (os error %d)", path, strerror(sys),
@@ -144,11 +188,5 @@ void tool_view_image_start(struct tool_call *call)
 		free(path);
 		return;
 	}
-	struct view_job *job = xnew(struct view_job);
-	job->call = call;
-	job->path = path;
-	buf_init(&job->file, LIMIT_IMAGE_FILE);
-	call->state = job;
-	call->stop = stop;
-	worker_run(call->host->loop, read_file_job, on_file_read, job);
+	worker_run(call->host->loop, read_file_job, on_file_read, view_job_create(call, path));
 }

@@ -1,7 +1,10 @@
 /* A patch takes two jobs on worker threads, with the approval in between: the first reads the files and plans the
  * changes, the second writes them. Exactly the approved changes are written: the commit fails if a file has changed
- * meanwhile. */
+ * meanwhile. In an environment the first job takes place twice: it lists the files, and plans when they have been read;
+ * the environment's server does the work of the second. */
 #include "tool/tool_patch.h"
+
+#include <inttypes.h>
 
 #include "base/buf.h"
 #include "base/clock.h"
@@ -17,8 +20,10 @@
 #include "patch/patch_plan.h"
 #include "protocol/message/approval.h"
 #include "remote/environment.h"
+#include "remote/remote_start.h"
 #include "sandbox/sandbox.h"
 #include "tool/tool_impl.h"
+#include "tool/tool_patch_away.h"
 
 enum { DIFF_CONTEXT = 1 };
 
@@ -85,6 +90,10 @@ struct patch_run {
 	bool is_committing; /* files are being written */
 	struct tool_wait wait;
 	bool is_auto_approved;
+	bool was_asked;          /* time has passed since the files were read */
+	bool is_free;            /* the user has approved it: no sandbox is needed to write it */
+	struct patch_away *away; /* NULL: the files are on this machine */
+	bool has_texts;          /* its files have been read */
 	struct patch patch;
 	struct patch_plan *plan;
 	struct patch_error err;
@@ -97,6 +106,7 @@ static void patch_run_destroy(struct patch_run *run)
 		run->call->state = NULL;
 	list_remove(&run->wait.link);
 	patch_plan_destroy(run->plan);
+	patch_away_destroy(run->away);
 	if (run->is_parsed)
 		patch_finish(&run->patch);
 	patch_error_finish(&run->err);
@@ -165,15 +175,11 @@ static void commit_job(void *self)
 	run->status = patch_plan_commit(run->plan, &run->err);
 }
 
-static void on_committed(void *self)
+static void report_commit(struct patch_run *run, bool success)
 {
-	struct patch_run *run = self;
 	auto_buf struct buf result, text;
 	buf_init(&result, LIMIT_TOOL_OUTPUT);
 	buf_init(&text, LIMIT_TOOL_OUTPUT + 4 * KIB);
-	if (!came_back(run))
-		return;
-	bool success = run->status == 0;
 	if (success)
 		patch_summary(&run->patch, &result);
 	else
@@ -188,6 +194,13 @@ static void on_committed(void *self)
 	buf_append_c(&text, " seconds\nOutput:\n");
 	buf_append_str(&text, buf_str(&result));
 	finish(run, success, buf_str(&text));
+}
+
+static void on_committed(void *self)
+{
+	struct patch_run *run = self;
+	if (came_back(run))
+		report_commit(run, run->status == 0);
 }
 
 static void emit_begin(struct patch_run *run)
@@ -208,10 +221,22 @@ static void emit_begin(struct patch_run *run)
 	run->is_begun = true;
 }
 
+/* Returns the policy about the folder of the call. */
+static struct sandbox_policy policy_of(const struct patch_run *run)
+{
+	struct sandbox_policy policy = *run->call->host->sandbox;
+	policy.cwd = run->call->cwd;
+	return policy;
+}
+
 static void write_files(struct patch_run *run)
 {
+	const struct sandbox_policy policy = policy_of(run);
 	run->is_committing = true;
-	work(run, commit_job, on_committed);
+	if (run->away)
+		patch_away_commit(run->away, run->plan, run->is_free ? NULL : &policy, run->was_asked);
+	else
+		work(run, commit_job, on_committed);
 }
 
 static void on_stored(struct tool_wait *wait)
@@ -231,18 +256,16 @@ static void commit(struct patch_run *run)
 
 /* ---- the decision ---- */
 
-static bool is_inside(const struct tool_host *host, const struct patch_change *change)
-{
-	return sandbox_can_write(host->sandbox, change->real_path) &&
-	       (!change->real_move_path || sandbox_can_write(host->sandbox, change->real_move_path));
-}
-
 static bool all_inside(const struct patch_run *run)
 {
 	size_t count;
 	const struct patch_change *changes = patch_plan_changes(run->plan, &count);
+	const struct sandbox_policy policy = policy_of(run);
+	bool (*can_write)(const struct sandbox_policy *, const char *) =
+		run->away ? remote_can_write : sandbox_can_write;
 	for (size_t i = 0; i < count; i++) {
-		if (!is_inside(run->call->host, &changes[i]))
+		if (!can_write(&policy, changes[i].real_path) ||
+		    (changes[i].real_move_path && !can_write(&policy, changes[i].real_move_path)))
 			return false;
 	}
 	return true;
@@ -250,56 +273,39 @@ static bool all_inside(const struct patch_run *run)
 
 /* Appends the key of an approval for the session, which is given per file, so that the next patch of the same file
  * needs no request. */
-static void path_key(const char *path, struct buf *out)
+static void path_key(const struct tool_call *call, const char *path, struct buf *out)
 {
 	buf_clear(out);
 	buf_printf(out, "patch\n%s", path);
+	if (call->environment)
+		buf_printf(out, "\n%" PRIu64, call->environment->number);
 }
 
-static const char *move_target(const struct patch_change *change)
+/* Remembers that the path is approved; otherwise returns whether it was before. */
+static bool pass(const struct tool_call *call, const char *path, bool remembers, struct buf *key)
 {
-	return change->real_move_path ? change->real_move_path : change->real_path;
+	path_key(call, path, key);
+	if (key->over)
+		return false;
+	if (remembers)
+		call->host->remember(call->host, buf_str(key));
+	return remembers || call->host->is_approved(call->host, buf_str(key));
 }
 
-static bool is_approved(struct tool_host *host, const char *path, struct buf *key)
-{
-	path_key(path, key);
-	return !key->over && host->is_approved(host, buf_str(key));
-}
-
-static void remember(struct tool_host *host, const char *path, struct buf *key)
-{
-	path_key(path, key);
-	if (!key->over)
-		host->remember(host, buf_str(key));
-}
-
-static bool all_approved_before(const struct patch_run *run)
+/* Passes the paths of all changes; false after the first one that was not approved. */
+static bool pass_all(const struct patch_run *run, bool remembers)
 {
 	auto_buf struct buf key;
 	size_t count;
 	const struct patch_change *changes = patch_plan_changes(run->plan, &count);
-	struct tool_host *host = run->call->host;
+	bool is_approved = true;
 	buf_init(&key, 64 * KIB);
-	for (size_t i = 0; i < count; i++) {
-		if (!is_approved(host, changes[i].real_path, &key) ||
-		    !is_approved(host, move_target(&changes[i]), &key))
-			return false;
+	for (size_t i = 0; i < count && (is_approved || remembers); i++) {
+		const struct patch_change *it = &changes[i];
+		is_approved = pass(run->call, it->real_path, remembers, &key) &&
+		              (!it->real_move_path || pass(run->call, it->real_move_path, remembers, &key));
 	}
-	return true;
-}
-
-static void remember_all(const struct patch_run *run)
-{
-	auto_buf struct buf key;
-	size_t count;
-	const struct patch_change *changes = patch_plan_changes(run->plan, &count);
-	struct tool_host *host = run->call->host;
-	buf_init(&key, 64 * KIB);
-	for (size_t i = 0; i < count; i++) {
-		remember(host, changes[i].real_path, &key);
-		remember(host, move_target(&changes[i]), &key);
-	}
+	return is_approved;
 }
 
 static void on_answer(struct tool_call *call, const void *answer)
@@ -307,13 +313,14 @@ static void on_answer(struct tool_call *call, const void *answer)
 	struct patch_run *run = call->state;
 	const struct review_decision *decision = answer;
 	if (decision->tag == review_decision_approved_for_session)
-		remember_all(run);
+		pass_all(run, true);
 	if (decision->tag == review_decision_abort)
 		call->host->interrupt(call->host);
 	if (decision->tag == review_decision_abort || decision->tag == review_decision_denied) {
 		emit_end(run, false, STR(""), STR(PATCH_DECLINED));
 		finish(run, false, STR(PATCH_DECLINED));
 	} else {
+		run->is_free = run->was_asked = true;
 		commit(run);
 	}
 }
@@ -323,11 +330,16 @@ static void ask(struct patch_run *run)
 {
 	struct tool_call *call = run->call;
 	struct patch_view view;
+	auto_buf struct buf reason;
+	buf_init(&reason, LIMIT_LINE);
 	emit_begin(run);
 	patch_view_init(&view, run->plan);
+	if (run->away)
+		buf_printf(&reason, "The files are in the environment `%.*s`.", STR_ARG(call->environment->id));
 	struct ev_patch_approval event = {
 		.call_id = call->call_id,
 		.turn_id = call->turn_id,
+		.reason = run->away ? buf_str(&reason) : STR_NONE,
 		.changes = view.changes,
 		.changes_keys = view.paths,
 		.changes_count = view.count,
@@ -342,7 +354,8 @@ static void decide(struct patch_run *run)
 	const struct ask_for_approval *policy = host->approval_policy;
 	bool is_read_only = host->sandbox->mode == sandbox_mode_read_only;
 	run->is_auto_approved = policy->tag != ask_for_approval_untrusted && all_inside(run);
-	if (run->is_auto_approved || all_approved_before(run))
+	run->is_free = !run->is_auto_approved && pass_all(run, false);
+	if (run->is_auto_approved || run->is_free)
 		commit(run);
 	else if (approval_may_ask(policy, QUESTION_sandbox))
 		ask(run);
@@ -356,11 +369,25 @@ static void decide(struct patch_run *run)
 static void plan_job(void *self)
 {
 	struct patch_run *run = self;
-	run->status = patch_parse(&run->patch, str_n(run->text, run->text_len), &run->err);
-	if (run->status != 0)
+	if (!run->is_parsed && patch_parse(&run->patch, str_n(run->text, run->text_len), &run->err) != 0)
 		return;
 	run->is_parsed = true;
-	run->plan = patch_plan_create(&run->patch, run->cwd, &run->err);
+	if (run->away && !run->has_texts)
+		best_effort(patch_away_list(run->away, &run->patch, run->cwd, &run->err)); /* err has its failure */
+	else
+		run->plan = patch_plan_create(&run->patch, run->cwd, run->away ? patch_away_texts(run->away) : NULL,
+		                              &run->err);
+}
+
+static void fail_plan(struct patch_run *run)
+{
+	auto_buf struct buf text;
+	static const char failed[] = "apply_patch verification failed: ";
+	buf_init(&text, LIMIT_TOOL_OUTPUT);
+	buf_append_c(&text, failed);
+	patch_error_for_model(&run->err, &text);
+	tool_call_report_refusal(run->call, STR("The patch was not applied"), str_skip(buf_str(&text), strlen(failed)));
+	finish(run, false, buf_str(&text));
 }
 
 static void on_planned(void *self)
@@ -376,13 +403,24 @@ static void on_planned(void *self)
 		decide(run);
 		return;
 	}
-	auto_buf struct buf text;
-	static const char failed[] = "apply_patch verification failed: ";
-	buf_init(&text, LIMIT_TOOL_OUTPUT);
-	buf_append_c(&text, failed);
-	patch_error_for_model(&run->err, &text);
-	tool_call_report_refusal(run->call, STR("The patch was not applied"), str_skip(buf_str(&text), strlen(failed)));
-	finish(run, false, buf_str(&text));
+	if (run->away && !run->has_texts && !run->err.code) {
+		patch_away_read(run->away);
+		return;
+	}
+	fail_plan(run);
+}
+
+/* The server has read the files, or has written them. */
+static void on_away(void *self)
+{
+	struct patch_run *run = self;
+	run->has_texts = true;
+	if (run->is_committing)
+		report_commit(run, !run->err.code);
+	else if (run->err.code)
+		fail_plan(run);
+	else
+		work(run, plan_job, on_planned);
 }
 
 /* Cancels the run. If its job is on a worker thread, it is freed when the job returns. */
@@ -401,7 +439,8 @@ static void stop(struct tool_call *call)
 		patch_run_destroy(run);
 }
 
-/* Relative names in the patch are below cwd. Cancelling the call does not interrupt a commit. */
+/* Relative names in the patch are below cwd. Cancelling the call does not interrupt a commit on this
+ * machine. */
 static void start(struct tool_call *call, struct str text, const char *cwd)
 {
 	struct patch_run *run = xnew(struct patch_run);
@@ -410,6 +449,8 @@ static void start(struct tool_call *call, struct str text, const char *cwd)
 	run->text = str_dup(text);
 	run->text_len = text.len;
 	run->cwd = xstrdup(cwd);
+	if (call->environment)
+		run->away = patch_away_create(call->environment, &run->err, on_away, run);
 	call->state = run;
 	call->stop = stop;
 	work(run, plan_job, on_planned);
@@ -418,7 +459,7 @@ static void start(struct tool_call *call, struct str text, const char *cwd)
 void tool_apply_patch_start(struct tool_call *call)
 {
 	const struct args_apply_patch *args = call->args;
-	start(call, args->input, call->host->cwd);
+	start(call, args->input, call->cwd);
 }
 
 /* ---- a patch in a shell command ---- */
@@ -438,13 +479,8 @@ bool tool_patch_intercept(struct tool_call *call, const char *const *argv, struc
 	for (; *argv; argv++)
 		vec_push(&words, str_of(*argv));
 	struct patch_command command = patch_command_find(words.items, words.count);
-	if (command.kind == PATCH_COMMAND_APPLY && call->host->environment) {
-		tool_call_finishf(call, false,
-		                  "apply_patch edits files of this machine, and the commands run in the "
-		                  "environment `%.*s`. Write the files with other commands.",
-		                  STR_ARG(call->host->environment->id));
-	} else if (command.kind == PATCH_COMMAND_APPLY) {
-		auto_free char *folder = folder_below(call->host->cwd, workdir);
+	if (command.kind == PATCH_COMMAND_APPLY) {
+		auto_free char *folder = folder_below(call->cwd, workdir);
 		auto_free char *cwd = folder_below(folder, command.folder);
 		start(call, command.patch, cwd);
 	} else if (command.kind == PATCH_COMMAND_BARE) {

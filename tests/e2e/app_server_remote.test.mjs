@@ -8,34 +8,9 @@ import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
 import { call, codexExec, launch, needs, outputOf, patch, run, say, startModel, tempDir, textsOf, waitFor } from './lib/codex.mjs';
 import { startExecServer } from './lib/exec_server.mjs';
+import { BOXED, runAs, startRemote } from './lib/remote.mjs';
 
 const options = needs('app-server');
-const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
-const BOXED = { sandbox: 'workspace-write', approvalPolicy: 'never' };
-
-const runAs = (id, cmd, more) => call('exec_command', { cmd, ...more }, { call_id: id });
-
-/** An app-server with a thread whose commands run in the environment `r`, in a folder of its own. */
-async function startRemote(t, replies, { own, config, args, ...more } = {}) {
-	const remote = await startExecServer(t, own);
-	const model = await startModel(t, replies);
-	const server = await startAppServer(t, model, { config, args });
-	const folder = tempDir(t, 'there');
-	await server.request('environment/add', { environmentId: 'r', execServerUrl: remote.url });
-	await remote.called('environment/info'); // its shell is known
-	await remote.until(() => remote.links.size === 0);
-	const { thread, instructionSources } = await server.request('thread/start',
-		{ ...FREE, environments: [{ environmentId: 'r', cwd: folder }], ...more });
-	const turn = async (extra = {}) => {
-		await server.request('turn/start', { threadId: thread.id, input: [text('go')], ...extra });
-		return (await server.next('turn/completed')).params.turn;
-	};
-	/** The output that the model got for the last call of this id. */
-	const output = (id) => outputOf(model.requests().at(-1), id);
-	const starts = () => remote.calls.filter(({ method, params }) => method === 'process/start' && params.processId !== 'probe');
-	const items = () => server.all('item/completed').map(({ params }) => params.item).filter(({ type }) => type === 'commandExecution');
-	return { remote, model, server, folder, thread, instructionSources, turn, output, starts, items };
-}
 
 test('a command runs there: its folder, output, exit code and variables', options, async (t) => {
 	const { server, folder, thread, turn, output, starts, items } = await startRemote(t,
@@ -113,6 +88,14 @@ test('an approval names the environment, and approvals of one machine do not hol
 	assert.equal(starts().length, 1);
 });
 
+test('git needs an approval there, because its repository is not known here', options, async (t) => {
+	const { server, turn, starts } = await startRemote(t, [run('git status'), say('done')], { approvalPolicy: 'untrusted', sandbox: 'danger-full-access' });
+	const ended = turn();
+	server.answer(await server.next('item/commandExecution/requestApproval'), { decision: 'decline' });
+	await ended;
+	assert.deepEqual(starts(), []);
+});
+
 test('input reaches a command there, which is polled until it ends', options, async (t) => {
 	const { model, turn, starts, items } = await startRemote(t, [
 		runAs('c1', 'read line; echo got $line', { tty: true, yield_time_ms: 250 }), say('waits')]);
@@ -168,18 +151,6 @@ test('a refusal of the server is the reason', options, async (t) => {
 	const { turn, output } = await startRemote(t, [runAs('c1', 'true', { workdir: '/nonexistent-folder' }), say('done')]);
 	await turn();
 	assert.match(output('c1'), /^exec_command failed: the exec-server of environment `r` refuses the command: /);
-});
-
-test('tools that act on this machine are refused', options, async (t) => {
-	const { folder, server, turn, output, starts } = await startRemote(t, [
-		patch('*** Add File: made', '+1'), call('view_image', { path: 'x.png' }, { call_id: 'c2' }),
-		runAs('c3', "apply_patch <<'EOF'\n*** Begin Patch\n*** Add File: made\n+1\n*** End Patch\nEOF\n"), say('done')],
-	{ model: 'gpt-5.5' });
-	await turn();
-	assert.match(output('c2'), /^view_image cannot be used: it acts on this machine, and the commands run in the environment `r`/);
-	assert.match(output('c3'), /^apply_patch edits files of this machine, and the commands run in the environment `r`/);
-	assert.deepEqual(starts(), []);
-	for (const where of [folder, server.cwd]) assert.equal(fs.existsSync(path.join(where, 'made')), false);
 });
 
 test('the model is told the folder and the shell there, and not the AGENTS.md here', options, async (t) => {

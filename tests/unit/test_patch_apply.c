@@ -55,7 +55,7 @@ static int commit_in(const char *folder, struct str text)
 	int status = patch_parse(&patch, text, &err);
 	if (status != 0)
 		return note_failure(&err, status);
-	struct patch_plan *plan = patch_plan_create(&patch, folder, &err);
+	struct patch_plan *plan = patch_plan_create(&patch, folder, NULL, &err);
 	status = plan ? patch_plan_commit(plan, &err) : -(int)err.code;
 	patch_plan_destroy(plan);
 	return note_failure(&err, status);
@@ -493,7 +493,7 @@ static struct planned plan(struct str text)
 	struct planned planned = {0};
 	auto_patch_error struct patch_error err = {0};
 	if (patch_parse(&planned.patch, text, &err) == 0)
-		planned.plan = patch_plan_create(&planned.patch, temp_root, &err);
+		planned.plan = patch_plan_create(&planned.patch, temp_root, NULL, &err);
 	if (!planned.plan)
 		fail_msg("%s", err.text.data);
 	planned.changes = patch_plan_changes(planned.plan, &planned.count);
@@ -681,7 +681,7 @@ static bool commit_below(const char *root, struct str text)
 	auto_patch struct patch patch = {0};
 	size_t count = 0;
 	assert_int_equal(patch_parse(&patch, text, NULL), 0);
-	struct patch_plan *plan = patch_plan_create(&patch, root, NULL);
+	struct patch_plan *plan = patch_plan_create(&patch, root, NULL, NULL);
 	const struct patch_change *changes = plan ? patch_plan_changes(plan, &count) : NULL;
 	bool is_inside = count > 0;
 	for (size_t i = 0; i < count; i++)
@@ -843,7 +843,7 @@ static int plan_files(size_t count)
 		buf_printf(&text, "*** Add File: f%zu\n+x\n", i);
 	buf_append_c(&text, END);
 	assert_int_equal(patch_parse(&patch, buf_str(&text), NULL), 0);
-	struct patch_plan *made = patch_plan_create(&patch, temp_root, &err);
+	struct patch_plan *made = patch_plan_create(&patch, temp_root, NULL, &err);
 	patch_plan_destroy(made);
 	return made ? 0 : note_failure(&err, -1);
 }

@@ -102,7 +102,7 @@ static void emit_diff(struct task *task)
 {
 	auto_buf struct buf text;
 	buf_init(&text, (size_t)8 * LIMIT_GIT_DIFF);
-	git_diff_write(&task->diff, task->settings->cwd, &text);
+	git_diff_write(&task->diff, settings_folder(task->settings), &text);
 	struct ev_turn_diff event = {.unified_diff = buf_str(&text)};
 	if (text.len && !text.over)
 		session_emit(task->session, task->id, EV_turn_diff, &event);

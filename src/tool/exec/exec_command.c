@@ -35,17 +35,17 @@ int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, 
 	return -1;
 }
 
-const char *exec_command_shell(const struct tool_host *host)
+const char *exec_command_shell(const struct environment *environment)
 {
-	return host->environment ? host->environment->shell : shell_user();
+	return environment ? environment->shell : shell_user();
 }
 
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
                        struct str workdir, enum exec_source source)
 {
 	*command = (struct exec_command){.host = call->host, .source = source, .started_ns = clock_now_ns()};
-	if (call->host->environment)
-		command->environment = environment_ref(call->host->environment);
+	if (call->environment)
+		command->environment = environment_ref(call->environment);
 	list_init(&command->link);
 	list_init(&command->wait.link);
 	command->call_id = arena_str(&command->arena, call->call_id);
@@ -55,7 +55,8 @@ void exec_command_init(struct exec_command *command, struct tool_call *call, con
 	command->argv = arena_array(&command->arena, const char *, command->argc + 1);
 	for (size_t i = 0; i < command->argc; i++)
 		command->argv[i] = arena_cstr(&command->arena, str_of(argv[i]));
-	command->cwd = resolve(command, call->host->cwd, workdir);
+	command->base = arena_cstr(&command->arena, str_of(call->cwd));
+	command->cwd = resolve(command, command->base, workdir);
 	exec_deltas_init(&command->deltas, call->host, command->call_id, command->turn_id);
 }
 
@@ -93,6 +94,7 @@ static void launch(struct exec_command *command)
 	struct tool_host *host = command->host;
 	bool is_bare = command->source == exec_source_user_shell || leaves_sandbox(command);
 	command->policy = is_bare ? bare : *host->sandbox;
+	command->policy.cwd = command->base;
 	keep_roots(command);
 	struct command_place *place = command->environment ? &command->environment->place : NULL;
 	command->run = command_run_start(host->loop, place, &command->policy, command->handler, command->self);
@@ -157,7 +159,7 @@ void exec_command_rewind(struct exec_command *command)
 
 /* ---- its events ---- */
 
-static struct str *words(const struct exec_command *command, struct arena *arena)
+struct str *exec_command_words(const struct exec_command *command, struct arena *arena)
 {
 	struct str *list = arena_array(arena, struct str, command->argc);
 	for (size_t i = 0; i < command->argc; i++)
@@ -218,7 +220,7 @@ void exec_command_emit_begin(struct exec_command *command)
 		.call_id = command->call_id,
 		.process_id = command->process_id,
 		.turn_id = command->turn_id,
-		.command = words(command, &arena),
+		.command = exec_command_words(command, &arena),
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
 		.parsed_cmd = parsed,
@@ -250,7 +252,7 @@ void exec_command_emit_end(struct exec_command *command, const struct exec_outco
 		.call_id = command->call_id,
 		.process_id = command->process_id,
 		.turn_id = command->turn_id,
-		.command = words(command, &arena),
+		.command = exec_command_words(command, &arena),
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
 		.parsed_cmd = parsed,

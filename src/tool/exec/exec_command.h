@@ -18,6 +18,7 @@ struct exec_command {
 	struct str call_id, turn_id;
 	struct str process_id;           /* STR_NONE unless the command may keep running between calls */
 	struct environment *environment; /* where it runs; NULL: on this machine. Owned */
+	const char *base;                /* the folder of that place for commands, which the sandbox is about */
 	const char *cwd;
 	const char **argv; /* as displayed and approved, without the sandbox around it; ends with NULL */
 	size_t argc;
@@ -53,10 +54,10 @@ struct exec_command {
  * Nonzero if the request is not allowed; the call is then finished. */
 must_check int exec_command_choose_login(struct tool_call *call, bool has_wish, bool wish, bool *ret_login);
 
-/* Returns the shell of the machine on which the host's commands run. */
-const char *exec_command_shell(const struct tool_host *host);
+/* Returns the shell of an environment; NULL: of this machine. */
+const char *exec_command_shell(const struct environment *environment);
 
-/* argv ends with NULL and is copied. workdir may be STR_NONE; a relative one is resolved against the host's folder. */
+/* argv ends with NULL and is copied. workdir may be STR_NONE; a relative one is resolved against the call's folder. */
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
                        struct str workdir, enum exec_source source);
 /* Frees the command, and kills it if it runs. */
@@ -65,6 +66,8 @@ void exec_command_finish(struct exec_command *command);
 /* Kills the command and resets it for a second start, for which the begin event is not emitted again. */
 void exec_command_rewind(struct exec_command *command);
 
+/* Returns its words, argc of them. */
+struct str *exec_command_words(const struct exec_command *command, struct arena *arena);
 /* Returns the command's actions (read, list, search) for display. Owned by the command. */
 struct parsed_command *exec_command_parsed(struct exec_command *command, size_t *ret_count);
 /* ---- its start ---- */

@@ -300,15 +300,12 @@ static void ask(struct exec_command *command, const struct judgement *judgement,
 	if (!command->host->begins_once_allowed)
 		exec_command_emit_begin(command);
 	auto_arena struct arena arena = {0};
-	struct str *argv = arena_array(&arena, struct str, command->argc);
-	for (size_t i = 0; i < command->argc; i++)
-		argv[i] = str_of(command->argv[i]);
 	size_t parsed_count;
 	struct parsed_command *parsed = exec_command_parsed(command, &parsed_count);
 	struct ev_exec_approval event = {
 		.call_id = command->call_id,
 		.turn_id = command->turn_id,
-		.command = argv,
+		.command = exec_command_words(command, &arena),
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
 		.environment_id = environment_of(command),
@@ -417,13 +414,10 @@ void exec_gate_ask_input(const struct exec_command *command, struct tool_call *c
 	buf_init(&reason, LIMIT_LINE);
 	buf_append_c(&reason, "input to this command, which runs outside the sandbox: ");
 	json_quote(&reason, text);
-	struct str *argv = arena_array(&arena, struct str, command->argc);
-	for (size_t i = 0; i < command->argc; i++)
-		argv[i] = str_of(command->argv[i]);
 	struct ev_exec_approval event = {
 		.call_id = call->call_id,
 		.turn_id = call->turn_id,
-		.command = argv,
+		.command = exec_command_words(command, &arena),
 		.command_count = command->argc,
 		.cwd = str_of(command->cwd),
 		.environment_id = environment_of(command),

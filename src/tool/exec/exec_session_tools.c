@@ -144,7 +144,7 @@ void tool_exec_command_start(struct tool_call *call)
 	bool login;
 	if (exec_command_choose_login(call, args->has_login, args->login, &login) != 0)
 		return;
-	const char *shell = args->shell.ptr ? args->shell.ptr : exec_command_shell(call->host);
+	const char *shell = args->shell.ptr ? args->shell.ptr : exec_command_shell(call->environment);
 	shell_argv(shell, args->cmd.ptr, login, argv);
 	if (tool_patch_intercept(call, argv, args->workdir))
 		return;

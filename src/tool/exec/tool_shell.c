@@ -279,7 +279,7 @@ void tool_shell_command_start(struct tool_call *call)
 	bool login;
 	if (exec_command_choose_login(call, args->has_login, args->login, &login) != 0)
 		return;
-	shell_argv(exec_command_shell(call->host), args->command.ptr, login, argv);
+	shell_argv(exec_command_shell(call->environment), args->command.ptr, login, argv);
 	struct shell_request request = {
 		.argv = argv,
 		.argc = SHELL_ARGC,

@@ -126,9 +126,13 @@ static void command_init(struct exec_command *command, struct tool_host *host, s
 	char id[UUID_TEXT_SIZE];
 	const char *argv[SHELL_ARGC + 1];
 	uuid_v7(id);
-	shell_argv(exec_command_shell(host), arena_cstr(&arena, script), true, argv);
+	shell_argv(exec_command_shell(host->environment), arena_cstr(&arena, script), true, argv);
 	/* exec_command_init copies the data */
-	struct tool_call call = {.host = host, .turn_id = turn_id, .call_id = str_of(id)};
+	struct tool_call call = {.host = host,
+	                         .environment = host->environment,
+	                         .cwd = host->cwd,
+	                         .turn_id = turn_id,
+	                         .call_id = str_of(id)};
 	exec_command_init(command, &call, argv, STR_NONE, exec_source_user_shell);
 }
 

@@ -1,5 +1,5 @@
 // An exec-server as codex 0.169 has one, for tests of environments: it starts the commands on this machine, without a sandbox, and says
-// that it has one. Each method can be replaced, to answer late, wrongly or never.
+// that it has one; within a sandbox, it changes files of its folders alone. Each method can be replaced, to answer late, wrongly or never.
 //
 //   const server = await startExecServer(t, { 'environment/status': (params, link) => ({ status: 'pending' }) });
 //   server.url        // ws://127.0.0.1:PORT
@@ -10,6 +10,7 @@
 // raw(bytes), drop() and headers.
 import { spawn } from 'node:child_process';
 import crypto from 'node:crypto';
+import fs from 'node:fs';
 import http from 'node:http';
 import { fileURLToPath } from 'node:url';
 
@@ -37,7 +38,30 @@ function startProcess(params, link) {
 	});
 }
 
+/** A file's path; refuses to change one outside of the roots of a sandbox. */
+function fileOf({ path, sandbox }, isChange) {
+	const name = fileURLToPath(path);
+	const roots = (sandbox?.workspaceRoots ?? ['file:///']).map((uri) => fileURLToPath(uri).replace(/\/?$/, '/'));
+	if (isChange && !roots.some((root) => `${name}/`.startsWith(root))) throw new Error('Permission denied (os error 13)');
+	return name;
+}
+
+/** A refusal as codex 0.169 words it. */
+function attempt(work) {
+	try {
+		return work() ?? {};
+	} catch (error) {
+		const words = { ENOENT: 'No such file or directory', EISDIR: 'Is a directory', ENOTDIR: 'Not a directory' }[error.code];
+		throw Object.assign(new Error(words ? `${words} (os error ${-error.errno})` : error.message),
+			{ rpc: error.code === 'ENOENT' ? -32004 : -32603 });
+	}
+}
+
 const methods = {
+	'fs/readFile': (params) => attempt(() => ({ dataBase64: fs.readFileSync(fileOf(params)).toString('base64') })),
+	'fs/writeFile': (params) => attempt(() => fs.writeFileSync(fileOf(params, true), Buffer.from(params.dataBase64, 'base64'))),
+	'fs/createDirectory': (params) => attempt(() => void fs.mkdirSync(fileOf(params, true), { recursive: params.recursive })),
+	'fs/remove': (params) => attempt(() => fs.unlinkSync(fileOf(params, true))),
 	initialize: () => ({ sessionId: crypto.randomUUID(), environmentInfo: info }),
 	'environment/status': () => ({ status: 'ready' }),
 	'environment/info': () => info,
@@ -63,7 +87,7 @@ async function answer(link, message, own) {
 		const result = await (own[method] ?? methods[method])(params, link);
 		if (result !== undefined) link.send({ id, result });
 	} catch (error) {
-		link.send({ error: { code: -32603, message: error.message }, id });
+		link.send({ error: { code: error.rpc ?? -32603, message: error.message }, id });
 	}
 	for (const look of [...server.looks]) look();
 }
