@@ -8,13 +8,22 @@
 #include "config/config.h"
 #include "market/market_limits.h"
 
-static void open_entry(struct market_shelf *shelf, const struct market *market)
+/* Adds the marketplace to the entries, whose next one has its catalog. */
+static void add_entry(struct market_shelf *shelf, const struct market *market)
 {
 	struct market_entry *entry = &shelf->entries[shelf->count++];
-	*entry = (struct market_entry){.market = market, .tree.fd = -1};
-	if (market_read(market->root, shelf->arena, &entry->catalog, &entry->err) != 0 ||
-	    import_tree_open(&entry->tree, market->root, false, &entry->err) != 0)
+	entry->market = market;
+	if (entry->err.text[0] || import_tree_open(&entry->tree, market->root, false, &entry->err) != 0)
 		entry->catalog.count = 0;
+}
+
+/* Reads a catalog into the next entry. */
+static struct market_entry *read_entry(struct market_shelf *shelf, const char *root)
+{
+	struct market_entry *entry = &shelf->entries[shelf->count];
+	*entry = (struct market_entry){.tree.fd = -1};
+	best_effort(market_read(root, &entry->arena, &entry->catalog, &entry->err));
+	return entry;
 }
 
 void market_shelf_init(struct market_shelf *shelf, const struct config *config, struct arena *arena)
@@ -25,8 +34,10 @@ void market_shelf_init(struct market_shelf *shelf, const struct config *config, 
 	*shelf = (struct market_shelf){.config = config, .arena = arena};
 	shelf->entries = arena_array(arena, struct market_entry, LIMIT_MARKETS);
 	shelf->installed_count = plugin_list(config_home(config), tree, arena, &shelf->installed);
-	for (size_t i = 0; i < count; i++)
-		open_entry(shelf, &list[i]);
+	for (size_t i = 0; i < count; i++) {
+		read_entry(shelf, list[i].root);
+		add_entry(shelf, &list[i]);
+	}
 }
 
 static bool has_root(const struct market_shelf *shelf, const char *root)
@@ -38,36 +49,47 @@ static bool has_root(const struct market_shelf *shelf, const char *root)
 	return false;
 }
 
+static bool has_name(const struct market_shelf *shelf, struct str name)
+{
+	for (size_t i = 0; i < shelf->count; i++) {
+		if (str_is(name, shelf->entries[i].market->name))
+			return true;
+	}
+	return false;
+}
+
+/* The file is read once: it may be another one a moment later. */
 void market_shelf_add(struct market_shelf *shelf, const char *root)
 {
-	struct error ignored;
-	struct market_catalog catalog;
-	auto_arena struct arena read = {0};
-	if (shelf->count == LIMIT_MARKETS || has_root(shelf, root) || market_read(root, &read, &catalog, &ignored) != 0)
+	if (shelf->count == LIMIT_MARKETS || has_root(shelf, root))
 		return;
-	for (size_t i = 0; i < shelf->count; i++) {
-		if (str_is(catalog.name, shelf->entries[i].market->name))
-			return;
+	struct market_entry *entry = read_entry(shelf, root);
+	bool is_over = entry->catalog.size > LIMIT_MARKET_ADDED - shelf->added;
+	if (entry->err.text[0] || has_name(shelf, entry->catalog.name)) {
+		arena_finish(&entry->arena);
+		return;
 	}
 	struct market *market = arena_new(shelf->arena, struct market);
-	market->name = arena_cstr(shelf->arena, catalog.name);
+	market->name = arena_cstr(shelf->arena, entry->catalog.name);
 	market->root = market->source = arena_cstr(shelf->arena, str_of(root));
-	shelf->added += catalog.size;
-	if (shelf->added <= LIMIT_MARKET_ADDED) {
-		open_entry(shelf, market);
-		return;
+	if (is_over) {
+		arena_finish(&entry->arena);
+		*entry = (struct market_entry){.tree.fd = -1};
+		best_effort(error_set(&entry->err, ERR_limit,
+		                      "the marketplaces of these folders have more than %d MiB: ask for fewer at once",
+		                      LIMIT_MARKET_ADDED / MIB));
 	}
-	struct market_entry *entry = &shelf->entries[shelf->count++];
-	*entry = (struct market_entry){.market = market, .tree.fd = -1};
-	best_effort(error_set(&entry->err, ERR_limit,
-	                      "the marketplaces of these folders have more than %d MiB: ask for fewer at once",
-	                      LIMIT_MARKET_ADDED / MIB));
+	shelf->added += entry->catalog.size;
+	add_entry(shelf, market);
 }
 
 void market_shelf_finish(struct market_shelf *shelf)
 {
-	for (size_t i = 0; i < shelf->count; i++)
+	for (size_t i = 0; i < shelf->count; i++) {
 		import_tree_close(&shelf->entries[i].tree);
+		arena_finish(&shelf->entries[i].arena);
+	}
+	shelf->count = 0;
 }
 
 const char *market_shelf_id(const struct market_shelf *shelf, const struct market_entry *entry,

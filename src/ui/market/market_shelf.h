@@ -1,7 +1,7 @@
 /* market_shelf.h — the marketplaces with what they list and what of it is installed, for the command and for the
  * app-server.
  *
- * Owns: the open folders; texts live in the arena of the caller. Blocks. */
+ * Owns: the open folders and the catalogs; other texts live in the arena of the caller. Blocks. */
 #ifndef UI_MARKET_SHELF_H
 #define UI_MARKET_SHELF_H
 
@@ -14,6 +14,7 @@ struct config;
 struct market_entry {
 	const struct market *market;
 	struct market_catalog catalog;
+	struct arena arena; /* of the catalog */
 	struct import_tree tree;
 	struct error err; /* why the catalog is empty, if err.text is not */
 };
