@@ -74,6 +74,12 @@ enum {
 	LIMIT_PERMISSION_DEPTH = 16,         /* permission profiles that extend each other */
 	LIMIT_PLUGINS = 64,                  /* plugins that are used */
 	LIMIT_PLUGIN_NAME = 64,              /* bytes of the name of a plugin or a marketplace */
+	LIMIT_CLONE_MS = 120 * 1000,         /* for all that git does for one clone */
+	LIMIT_CLONE_STALL_S = 30,            /* seconds below 1000 bytes/s after which git gives a transfer up */
+	LIMIT_CLONE_PACK = 128 * MIB,        /* one file that git writes: what a transfer brings */
+	LIMIT_CLONE_LIST = 4 * MIB,          /* the list of the files of a repository */
+	LIMIT_CLONE_NAMES = 64 * KIB,        /* its files, each with the folders on its path */
+	LIMIT_CLONE_BYTES = 256 * MIB,       /* they together */
 	LIMIT_MARKETS = 64,                  /* marketplaces */
 	LIMIT_MARKET_PLUGINS = 1024,         /* plugins of a marketplace */
 	LIMIT_MARKET_SPARSE = 32,            /* folders of a repository that are checked out */

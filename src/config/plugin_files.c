@@ -1,23 +1,15 @@
-/* Nothing of a repository runs while it is cloned: git gets no hooks, no filters of its
- * attributes, no submodules, and no protocol for which it would look for a program by the URL. */
+/* A repository may have paths that are longer than a system call takes. */
 #include "config/plugin_files.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <spawn.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/file.h"
 #include "base/limits.h"
-#include "base/mem.h"
-
-extern char **environ;
 
 enum { MOVED_NAME = 16 };
 
@@ -36,61 +28,6 @@ bool plugin_is_name(struct str name)
 bool plugin_is_url(const char *source)
 {
 	return strncmp(source + strcspn(source, ":/"), "://", 3) == 0 || strncmp(source, "git@", 4) == 0;
-}
-
-int plugin_git(const char *folder, const char *const *words, struct error *err)
-{
-	const char *const first[] = {"env",
-	                             "GIT_ALLOW_PROTOCOL=https:ssh:file:http:git",
-	                             "git",
-	                             "-C",
-	                             folder ? folder : ".",
-	                             "-c",
-	                             "core.hooksPath=/dev/null"};
-	pid_t pid;
-	int status;
-	size_t count = 0;
-	while (words[count])
-		count++;
-	auto_free const char **argv = xcalloc(countof(first) + count + 1, sizeof(*argv));
-	memcpy(argv, first, sizeof(first));
-	memcpy(argv + countof(first), words, count * sizeof(*argv));
-	int failure = posix_spawnp(&pid, first[0], NULL, NULL, (char *const *)(uintptr_t)argv, environ);
-	if (failure)
-		return error_sys(err, failure, "cannot run git");
-	while (waitpid(pid, &status, 0) < 0) {
-		if (errno != EINTR)
-			return error_sys(err, errno, "git");
-	}
-	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : error_set(err, ERR_io, "`git %s` failed", words[0]);
-}
-
-int plugin_checkout(const char *folder, struct error *err)
-{
-	static const char *const words[] = {"checkout", "--quiet", NULL};
-	auto_free char *info = path_join(folder, ".git/info"), *path = path_join(info, "attributes");
-	if (mkdir(info, 0700) != 0 && errno != EEXIST)
-		return error_sys(err, errno, "cannot create %s", info);
-	if (file_write_atomic(path, STR("* -filter\n"), 0600, false, err) != 0)
-		return -(int)err->code;
-	return plugin_git(folder, words, err);
-}
-
-int plugin_clone(const char *url, const char *ref, const char *folder, struct error *err)
-{
-	auto_free char *branch = xasprintf("--branch=%s", ref ? ref : "");
-	const char *const words[] = {"clone",
-	                             "--quiet",
-	                             "--no-checkout",
-	                             "--depth",
-	                             "1",
-	                             "--no-recurse-submodules",
-	                             ref ? branch : "--single-branch",
-	                             "--",
-	                             url,
-	                             folder,
-	                             NULL};
-	return plugin_git(NULL, words, err) == 0 ? plugin_checkout(folder, err) : -(int)err->code;
 }
 
 static bool is_full(void)

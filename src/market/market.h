@@ -75,8 +75,6 @@ must_check int market_check_source(const struct config *config, const struct mar
  * takes precedence; may be NULL. Sets source, ref and is_git. */
 must_check int market_source_read(const char *source, const char *ref, struct arena *arena, struct market *ret,
                                   struct error *err);
-/* Clones it to a new folder. */
-must_check int market_source_clone(const struct market *market, const char *folder, struct error *err);
 /* Adds the marketplace whose source, ref and sparse are set. The rest is set. *ret_has: it was there already. */
 must_check int market_add(const struct config *config, struct arena *arena, struct market *market, bool *ret_has,
                           struct error *err);
@@ -93,8 +91,9 @@ struct market_installed {
 	struct str auth_policy;
 };
 
-/* Copies the plugin id, NAME@MARKETPLACE, and enables it. */
-must_check int market_install(const struct config *config, const char *id, struct arena *arena,
+/* Copies the plugin id, NAME@MARKETPLACE, and enables it. known: the version that is installed; if a repository has no
+ * other one, nothing changes, and ret->root is NULL. May be STR_NONE. */
+must_check int market_install(const struct config *config, const char *id, struct str known, struct arena *arena,
                               struct market_installed *ret, struct error *err);
 /* The same from a marketplace that is not in the configuration. Its name must not be that of another one. */
 must_check int market_install_from(const struct config *config, const struct market *market, struct str name,

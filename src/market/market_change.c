@@ -1,5 +1,4 @@
 /* Something new is made beside its place and moved there when it is complete; what was there before goes last. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -72,28 +71,12 @@ int market_record(const char *home, struct market_record *change, struct error *
 
 /* ---- folders ---- */
 
-#define FRESH ".new-"
-
 const char *market_beside(const char *path, struct arena *arena)
 {
 	char id[UUID_TEXT_SIZE];
 	struct str dir = path_dir(path);
 	uuid_v7(id);
-	return arena_printf(arena, "%.*s/" FRESH "%s", STR_ARG(dir), id);
-}
-
-static void remove_fresh(const char *folder)
-{
-	struct error ignored;
-	DIR *dir = opendir(folder);
-	const struct dirent *entry;
-	while (dir && (entry = readdir(dir)) != NULL) {
-		auto_free char *path = path_join(folder, entry->d_name);
-		if (strncmp(entry->d_name, FRESH, strlen(FRESH)) == 0)
-			best_effort(plugin_remove_tree(path, &ignored));
-	}
-	if (dir)
-		closedir(dir);
+	return arena_printf(arena, "%.*s/" PLUGIN_FRESH "%s", STR_ARG(dir), id);
 }
 
 int market_lock(const char *home, struct error *err)
@@ -108,8 +91,8 @@ int market_lock(const char *home, struct error *err)
 	}
 	if (fd < 0)
 		return error_sys(err, errno, "cannot open %s", folder);
-	remove_fresh(folder);
-	remove_fresh(cache);
+	plugin_clone_sweep(folder);
+	plugin_clone_sweep(cache);
 	return steal_fd(&fd);
 }
 
@@ -130,17 +113,22 @@ int market_make_parent(const char *path, struct error *err)
 	return dir_make(dir, 0700, err);
 }
 
-/* ---- marketplaces ---- */
-
-/* Clones to a new folder beside `place` and reads its manifest. */
-static int clone_beside(const char *place, const struct market *market, struct arena *arena, const char **ret_folder,
-                        struct market_catalog *catalog, struct error *err)
+int market_clone(const char *home, const char *parent, const struct market *market, const char *sha,
+                 struct plugin_clone *clone, int *lock, struct error *err)
 {
-	*ret_folder = market_beside(place, arena);
-	if (market_make_parent(place, err) != 0 || market_source_clone(market, *ret_folder, err) != 0)
+	auto_close int held = *lock;
+	*lock = -1;
+	if (plugin_clone_open(clone, parent, err) != 0)
 		return -(int)err->code;
-	return market_read(*ret_folder, arena, catalog, err);
+	close(held);
+	held = -1;
+	if (market_source_clone(market, sha, clone, err) != 0)
+		return -(int)err->code;
+	*lock = market_lock(home, err);
+	return *lock < 0 ? -(int)err->code : 0;
 }
+
+/* ---- marketplaces ---- */
 
 static bool is_same_text(const char *a, const char *b)
 {
@@ -224,24 +212,26 @@ static const struct market *find_same(const struct config *config, const struct 
 	return NULL;
 }
 
-static int add_clone(const struct config *config, struct arena *arena, struct market *market, bool *ret_has,
+static int add_clone(const struct config *config, struct arena *arena, struct market *market, int *lock, bool *ret_has,
                      struct error *err)
 {
-	struct error ignored;
+	struct plugin_clone clone;
 	struct market_catalog catalog;
-	const char *folder = NULL, *parent = arena_printf(arena, "%s/.tmp/marketplaces", config_home(config));
-	const char *place = arena_printf(arena, "%s/x", parent);
-	int status = clone_beside(place, market, arena, &folder, &catalog, err);
+	const char *parent = arena_printf(arena, "%s/.tmp/marketplaces", config_home(config));
+	int status = market_clone(config_home(config), parent, market, NULL, &clone, lock, err);
+	if (status == 0)
+		status = market_read(clone.folder, arena, &catalog, err);
 	if (status == 0) {
 		market->name = arena_cstr(arena, catalog.name);
 		market->root = arena_printf(arena, "%s/%s", parent, market->name);
 		status = market_check_new(config, market, ret_has, err);
 	}
 	if (status == 0)
-		status = market_move_in(folder, market->root, err);
-	if (status != 0 && dir_exists(folder))
-		best_effort(plugin_remove_tree(folder, &ignored));
-	return status == 0 ? record(config, market, err) : status;
+		status = market_move_in(clone.folder, market->root, err);
+	if (status == 0)
+		status = record(config, market, err);
+	plugin_clone_close(&clone);
+	return status;
 }
 
 int market_add(const struct config *config, struct arena *arena, struct market *market, bool *ret_has,
@@ -257,7 +247,7 @@ int market_add(const struct config *config, struct arena *arena, struct market *
 		return add_folder(config, arena, market, ret_has, err);
 	const struct market *same = find_same(config, market, arena);
 	if (!same)
-		return add_clone(config, arena, market, ret_has, err);
+		return add_clone(config, arena, market, &lock, ret_has, err);
 	*market = *same;
 	return market_check_new(config, market, ret_has, err);
 }
@@ -274,32 +264,46 @@ int market_remove(const struct config *config, const char *name, struct error *e
 	return market->is_git && dir_exists(market->root) ? plugin_remove_tree(market->root, err) : 0;
 }
 
-int market_upgrade(const struct config *config, const struct market *market, struct error *err)
+/* Another process may change the marketplace while it is cloned. */
+static int check_upgrade(const struct config *config, const struct market *market, bool had_clone, struct error *err)
+{
+	bool ignored;
+	return had_clone && !dir_exists(market->root)
+	               ? error_set(err, ERR_not_found, "marketplace `%s` was removed meanwhile", market->name)
+	               : market_check_new(config, market, &ignored, err);
+}
+
+static int upgrade_clone(const struct market *market, const char *folder, struct error *err)
 {
 	auto_arena struct arena arena = {0};
-	const char *folder = NULL;
 	struct market_catalog catalog;
-	struct error ignored;
+	if (market_read(folder, &arena, &catalog, err) != 0)
+		return -(int)err->code;
+	if (!str_is(catalog.name, market->name))
+		return error_set(err, ERR_invalid, "the repository of marketplace `%s` calls itself `%.*s` now",
+		                 market->name, STR_ARG(catalog.name));
+	return market_move_in(folder, market->root, err);
+}
+
+int market_upgrade(const struct config *config, const struct market *market, struct error *err)
+{
+	struct plugin_clone clone;
+	const char *home = config_home(config);
+	auto_free char *parent = str_dup(path_dir(market->root));
 	if (!market->is_git)
 		return error_set(err, ERR_invalid, "marketplace `%s` is a folder, which is used as it is",
 		                 market->name);
 	if (market_check_source(config, market, err) != 0)
 		return -(int)err->code;
-	bool has, had_clone = dir_exists(market->root);
-	auto_close int lock = market_lock(config_home(config), err);
-	if (lock < 0)
+	bool had_clone = dir_exists(market->root);
+	auto_close int lock = market_lock(home, err);
+	if (lock < 0 || check_upgrade(config, market, had_clone, err) != 0)
 		return -(int)err->code;
-	if (had_clone && !dir_exists(market->root))
-		return error_set(err, ERR_not_found, "marketplace `%s` was removed meanwhile", market->name);
-	if (market_check_new(config, market, &has, err) != 0)
-		return -(int)err->code;
-	int status = clone_beside(market->root, market, &arena, &folder, &catalog, err);
-	if (status == 0 && !str_is(catalog.name, market->name))
-		status = error_set(err, ERR_invalid, "the repository of marketplace `%s` calls itself `%.*s` now",
-		                   market->name, STR_ARG(catalog.name));
+	int status = market_clone(home, parent, market, NULL, &clone, &lock, err);
 	if (status == 0)
-		status = market_move_in(folder, market->root, err);
-	if (status != 0 && dir_exists(folder))
-		best_effort(plugin_remove_tree(folder, &ignored));
+		status = check_upgrade(config, market, had_clone, err);
+	if (status == 0)
+		status = upgrade_clone(market, clone.folder, err);
+	plugin_clone_close(&clone);
 	return status;
 }

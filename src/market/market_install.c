@@ -76,7 +76,7 @@ static int copy(const struct market *market, const struct market_plugin *plugin,
 	return status;
 }
 
-static int place(const struct market *market, struct market_plugin *plugin, const char *home, struct arena *arena,
+static int place(const struct market *market, const struct market_plugin *plugin, const char *home, struct arena *arena,
                  struct market_installed *ret, struct error *err)
 {
 	struct error ignored;
@@ -177,80 +177,96 @@ static int read_repository(struct market_plugin *plugin, struct arena *arena, st
 	               : error_set(err, ERR_invalid, "the repository of `%.*s`: %s", STR_ARG(plugin->name), why.text);
 }
 
-/* git takes an id of the other length for the name of a branch, which the repository chooses. */
-static int check_head(const char *folder, struct str commit, struct arena *arena, struct error *err)
+/* ---- installation ---- */
+
+struct install {
+	const struct config *config;
+	const struct market *market;
+	struct str name, known;
+	const char *id;
+	struct arena *arena;
+	struct market_plugin plugin;
+};
+
+static int check(struct install *it, struct error *err)
 {
-	auto_buf struct buf head;
-	buf_init(&head, LIMIT_LINE);
-	if (file_read(arena_printf(arena, "%s/.git/HEAD", folder), &head, err) != 0)
-		return -(int)err->code;
-	struct str found = str_trim(buf_str(&head));
-	return str_equal_fold(found, commit)
-	               ? 0
-	               : error_set(err, ERR_denied, "the repository has `%.*s` for the commit %.*s of the marketplace",
-	                           STR_ARG(found), STR_ARG(commit));
+	bool ignored;
+	return market_check_source(it->config, it->market, err) != 0 ||
+	                       market_check_plugin(it->config, it->id, err) != 0 ||
+	                       market_check_new(it->config, it->market, &ignored, err) != 0 ||
+	                       find_plugin(it->market, it->name, it->arena, &it->plugin, err) != 0
+	               ? -(int)err->code
+	               : 0;
 }
 
-/* Checks out the commit that the marketplace names. */
-static int pin(const char *folder, struct str commit, struct arena *arena, struct error *err)
+/* Places the plugin of a clone, unless it has the known version. */
+static int place_other(const struct install *it, const struct market *from, struct market_installed *ret,
+                       struct error *err)
 {
-	const char *sha = arena_cstr(arena, commit);
-	const char *const fetch[] = {"fetch", "--quiet", "--depth", "1", "origin", sha, NULL};
-	const char *const checkout[] = {"checkout", "--quiet", "--detach", sha, NULL};
-	if (plugin_git(folder, fetch, err) != 0 || plugin_git(folder, checkout, err) != 0)
-		return -(int)err->code;
-	return check_head(folder, commit, arena, err);
+	struct import_tree tree = {.fd = -1};
+	int status = import_tree_open(&tree, from->root, false, err);
+	if (status == 0)
+		status = read_version(&tree, &it->plugin, it->arena, &ret->version, err);
+	import_tree_close(&tree);
+	return status == 0 && !str_is(it->known, ret->version)
+	               ? place(from, &it->plugin, config_home(it->config), it->arena, ret, err)
+	               : status;
 }
 
-static int place_repository(const struct market *market, struct market_plugin *plugin, const char *home,
-                            struct arena *arena, struct market_installed *ret, struct error *err)
+static int place_repository(struct install *it, int *lock, struct market_installed *ret, struct error *err)
 {
-	struct error ignored;
-	struct market from = {.name = market->name, .is_git = market->is_git};
-	struct str sha = json_get_str(plugin->source, "sha");
-	const char *clone = market_beside(arena_printf(arena, "%s/plugins/cache/x", home), arena);
-	from.root = clone;
-	if (read_repository(plugin, arena, &from, err) != 0 || market_make_parent(clone, err) != 0)
+	struct plugin_clone clone;
+	struct market_plugin plugin = it->plugin;
+	const char *home = config_home(it->config);
+	const char *parent = arena_printf(it->arena, "%s/plugins/cache", home);
+	struct str sha = json_get_str(plugin.source, "sha");
+	struct market from = {.name = it->market->name, .is_git = it->market->is_git};
+	if (read_repository(&plugin, it->arena, &from, err) != 0 || dir_make(parent, 0700, err) != 0)
 		return -(int)err->code;
-	int status = market_source_clone(&from, clone, err);
-	if (status == 0 && sha.ptr)
-		status = pin(clone, sha, arena, err);
+	int status = market_clone(home, parent, &from, sha.ptr ? arena_cstr(it->arena, sha) : NULL, &clone, lock, err);
 	if (status == 0)
-		status = plugin_remove_tree(arena_printf(arena, "%s/.git", clone), err);
+		status = check(it, err);
 	if (status == 0)
-		status = place(&from, plugin, home, arena, ret, err);
-	if (dir_exists(clone))
-		best_effort(plugin_remove_tree(clone, &ignored));
+		status = plugin_remove_tree(arena_printf(it->arena, "%s/.git", clone.folder), err);
+	it->plugin.folder = plugin.folder;
+	from.root = clone.folder;
+	if (status == 0)
+		status = place_other(it, &from, ret, err);
+	plugin_clone_close(&clone);
 	return status;
+}
+
+static int install(const struct config *config, const struct market *market, struct str name, struct str known,
+                   struct arena *arena, struct market_installed *ret, struct error *err)
+{
+	const char *home = config_home(config);
+	struct install it = {config, market, name, known, arena_printf(arena, "%.*s@%s", STR_ARG(name), market->name),
+	                     arena};
+	struct market_record change = {.table = "plugins", .name = it.id};
+	auto_close int lock = market_lock(home, err);
+	*ret = (struct market_installed){0};
+	if (lock < 0 || check(&it, err) != 0)
+		return -(int)err->code;
+	int status = it.plugin.folder ? place(market, &it.plugin, home, arena, ret, err)
+	                              : place_repository(&it, &lock, ret, err);
+	ret->auth_policy = it.plugin.auth_policy;
+	return status == 0 && ret->root ? market_record(home, &change, err) : status;
 }
 
 int market_install_from(const struct config *config, const struct market *market, struct str name, struct arena *arena,
                         struct market_installed *ret, struct error *err)
 {
-	bool ignored;
-	struct market_plugin plugin = {0};
-	const char *home = config_home(config);
-	const char *id = arena_printf(arena, "%.*s@%s", STR_ARG(name), market->name);
-	struct market_record change = {.table = "plugins", .name = id};
-	auto_close int lock = market_lock(home, err);
-	*ret = (struct market_installed){0};
-	if (lock < 0 || market_check_source(config, market, err) != 0 || market_check_plugin(config, id, err) != 0 ||
-	    market_check_new(config, market, &ignored, err) != 0 ||
-	    find_plugin(market, name, arena, &plugin, err) != 0 ||
-	    (plugin.folder ? place : place_repository)(market, &plugin, home, arena, ret, err) != 0)
-		return -(int)err->code;
-	ret->auth_policy = plugin.auth_policy;
-	return market_record(home, &change, err);
+	return install(config, market, name, STR_NONE, arena, ret, err);
 }
 
-int market_install(const struct config *config, const char *id, struct arena *arena, struct market_installed *ret,
-                   struct error *err)
+int market_install(const struct config *config, const char *id, struct str known, struct arena *arena,
+                   struct market_installed *ret, struct error *err)
 {
 	struct str name, from;
 	if (split(id, &name, &from, err) != 0)
 		return -(int)err->code;
 	const struct market *market = market_find(config_home(config), config_tree(config), from, arena, err);
-	return market ? market_install_from(config, market, name, arena, ret, err) : -(int)err->code;
+	return market ? install(config, market, name, known, arena, ret, err) : -(int)err->code;
 }
 
 int market_uninstall(const char *home, const char *id, struct error *err)

@@ -2,11 +2,16 @@
 #ifndef MARKET_MARKET_PRIV_H
 #define MARKET_MARKET_PRIV_H
 
+#include "config/plugin_git.h"
 #include "market/market.h"
 
 /* Waits until no other process changes marketplaces or plugins, and removes what killed ones have left. Returns a
  * descriptor to close. */
 must_check int market_lock(const char *home, struct error *err);
+/* Clones the source to a new folder of `parent`; sha: a commit of it, or NULL. *lock is not held while git talks to a
+ * host, so what was checked is checked again. plugin_clone_close follows in any case. */
+must_check int market_clone(const char *home, const char *parent, const struct market *market, const char *sha,
+                            struct plugin_clone *clone, int *lock, struct error *err);
 /* A new name beside the folder. */
 const char *market_beside(const char *path, struct arena *arena);
 /* Moves a folder to its place; what was there is removed afterwards. */
@@ -17,6 +22,9 @@ must_check int market_make_parent(const char *path, struct error *err);
 must_check int market_check_new(const struct config *config, const struct market *market, bool *ret_has,
                                 struct error *err);
 
+/* The same with the lock as it is, to the folder of the clone. */
+must_check int market_source_clone(const struct market *market, const char *sha, struct plugin_clone *clone,
+                                   struct error *err);
 /* ERR_usage: git would take the source, the branch or a folder for an option, or the folder is not one of the
  * repository. */
 must_check int market_source_check(const struct market *market, struct error *err);

@@ -4,9 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/plugin_files.h"
+#include "config/plugin_git.h"
+#include "market/market_limits.h"
 #include "market/market_priv.h"
 
 /* ---- words ---- */
@@ -88,35 +91,60 @@ int market_source_read(const char *source, const char *ref, struct arena *arena,
 
 /* ---- clones ---- */
 
-/* The files of other folders are not fetched, if the server can leave them out. */
-static int clone_part(const struct market *market, const char *folder, struct error *err)
+/* Fetches the commit that the marketplace names. git takes an id of the other length for the name of a branch, which
+ * the repository chooses. */
+static int fetch_commit(struct plugin_clone *clone, const char *sha, struct error *err)
 {
-	auto_arena struct arena arena = {0};
-	const char *words[LIMIT_MARKET_SPARSE + 3] = {"sparse-checkout", "set"};
-	const char *const clone[] = {
-		"clone",
-		"--quiet",
-		"--no-checkout",
-		"--depth",
-		"1",
-		"--filter=blob:none",
-		"--sparse",
-		"--no-recurse-submodules",
-		market->ref ? arena_printf(&arena, "--branch=%s", market->ref) : "--single-branch",
-		"--",
-		market->source,
-		folder,
-		NULL,
-	};
-	for (size_t i = 0; i < market->sparse_count; i++)
-		words[2 + i] = arena_cstr(&arena, market->sparse[i]);
-	if (plugin_git(NULL, clone, err) != 0 || plugin_git(folder, words, err) != 0)
+	auto_buf struct buf text;
+	const char *const words[] = {"fetch", "--quiet", "--depth", "1", "--no-tags", "origin", sha, NULL};
+	auto_free char *path = path_join(clone->folder, ".git/FETCH_HEAD");
+	buf_init(&text, LIMIT_LINE);
+	if (plugin_git(clone, words, NULL, err) != 0 || file_read(path, &text, err) != 0)
 		return -(int)err->code;
-	return plugin_checkout(folder, err);
+	struct str found, rest = buf_str(&text);
+	str_next_part(&rest, '\t', &found);
+	return str_equal_fold(found, str_of(sha))
+	               ? 0
+	               : error_set(err, ERR_denied, "the repository has `%.*s` for the commit %s of the marketplace",
+	                           STR_ARG(found), sha);
 }
 
-int market_source_clone(const struct market *market, const char *folder, struct error *err)
+/* Fetches what is missing of these folders at once: git would ask for each file alone to list its size. */
+static int fetch_parts(struct plugin_clone *clone, const char *revision, const char *const *paths, struct error *err)
 {
-	return market->sparse_count ? clone_part(market, folder, err)
-	                            : plugin_clone(market->source, market->ref, folder, err);
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf out;
+	struct str line;
+	size_t count = 0;
+	const char *const list[] = {"rev-list", "--objects", "--missing=print", revision, "--", NULL};
+	const char *const fetch[] = {"fetch",  "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none",
+	                             "origin", NULL};
+	buf_init(&out, LIMIT_CLONE_LIST);
+	if (plugin_git_list(clone, list, paths, &out, err) != 0)
+		return -(int)err->code;
+	struct str rest = buf_str(&out);
+	const char **missing = arena_array(&arena, const char *, LIMIT_CLONE_PARTS + 1);
+	while (str_next_line(&rest, &line)) {
+		if (!str_cut_prefix(&line, "?"))
+			continue;
+		if (count == LIMIT_CLONE_PARTS)
+			return error_set(err, ERR_limit, "the folders of the repository have more than %d files",
+			                 LIMIT_CLONE_PARTS);
+		missing[count++] = arena_cstr(&arena, line);
+	}
+	return count ? plugin_git(clone, fetch, missing, err) : 0;
+}
+
+/* The files of other folders are not fetched, if the server can leave them out. */
+int market_source_clone(const struct market *market, const char *sha, struct plugin_clone *clone, struct error *err)
+{
+	auto_arena struct arena arena = {0};
+	const char *revision = sha ? "FETCH_HEAD" : "HEAD";
+	const char **paths = market->sparse_count ? arena_array(&arena, const char *, market->sparse_count + 1) : NULL;
+	for (size_t i = 0; i < market->sparse_count; i++)
+		paths[i] = arena_cstr(&arena, market->sparse[i]);
+	if (plugin_clone_fetch(clone, market->source, market->ref, paths ? "--filter=blob:none" : NULL, err) != 0 ||
+	    (sha && fetch_commit(clone, sha, err) != 0) || (paths && fetch_parts(clone, revision, paths, err) != 0))
+		return -(int)err->code;
+	return plugin_checkout(clone, revision, paths, err);
 }

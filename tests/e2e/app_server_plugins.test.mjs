@@ -2,12 +2,13 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 import { startAppServer, text } from './lib/app_server.mjs';
 import { isAlive } from './lib/nest.mjs';
-import { cleanEnv, codexBin, makeHome, needs, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
+import { cleanEnv, codexBin, launch, makeHome, needs, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 
 const options = needs('app-server');
 const SKILL = '---\nname: tidy\ndescription: Tidies the desk.\n---\nPut everything away.\n';
@@ -250,16 +251,25 @@ test('a client that goes away ends its git', options, async (t) => {
 	assert.doesNotMatch(fs.readFileSync(path.join(server.home, 'config.toml'), 'utf8'), /marketplaces/);
 });
 
+/** Holds the lock of changes until the returned function is called. */
+async function holdLock(t, home) {
+	const folder = path.join(home, '.tmp/marketplaces');
+	fs.mkdirSync(folder, { recursive: true });
+	const { child } = launch(t, 'flock', [folder, 'sh', '-c', 'echo held; exec cat']);
+	await once(child.stdout, 'data');
+	return { inode: fs.statSync(folder).ino, release: () => child.stdin.end() };
+}
+
 test('a change waits for that of another process', options, async (t) => {
-	const root = makeMarket(t), { bin, running, env } = slowGit(t), server = await start(t);
-	const cli = runCodex(t, ['plugin', 'marketplace', 'add', 'acme/shop'], { home: server.home, env });
-	await running;
+	const root = makeMarket(t), server = await start(t), lock = await holdLock(t, server.home);
 	let isAdded = false;
 	const adding = server.request('marketplace/add', { source: root }).then(() => { isAdded = true; });
-	await server.request('model/list', {});
-	assert.equal(isAdded, false);
-	fs.writeFileSync(path.join(bin, 'fifo'), '');
-	assert.equal((await cli).code, 1);
+	const isWaiting = new RegExp(`-> FLOCK .*:${lock.inode} `);
+	while (!isWaiting.test(fs.readFileSync('/proc/locks', 'utf8'))) {
+		await server.request('model/list', {});
+		assert.equal(isAdded, false);
+	}
+	lock.release();
 	await adding;
 	assert.match(fs.readFileSync(path.join(server.home, 'config.toml'), 'utf8'), /\[marketplaces\.shop\]/);
 });
@@ -272,14 +282,38 @@ test('a marketplace that was added by another process meanwhile is not replaced 
 	const folder = path.join(server.home, '.tmp/marketplaces'), config = path.join(server.home, 'config.toml');
 	const cli = runCodex(t, ['plugin', 'marketplace', 'add', `file://${first}`], { home: server.home, env });
 	await running;
-	const adding = server.request('marketplace/add', { source: second }).catch(({ message }) => message);
-	const isWaiting = new RegExp(`-> FLOCK .*:${fs.statSync(folder).ino} `);
-	while (!isWaiting.test(fs.readFileSync('/proc/locks', 'utf8'))) await server.request('model/list', {});
+	assert.equal((await server.request('marketplace/add', { source: second })).alreadyAdded, false, 'it does not wait for the clone');
 	fs.writeFileSync(path.join(bin, 'fifo'), '');
-	assert.equal((await cli).code, 0);
-	assert.match(await adding, new RegExp(`^marketplace .shop. is already added from file://${first}`));
-	assert.deepEqual(fs.readdirSync(folder), ['shop']);
-	assert.ok(fs.readFileSync(config, 'utf8').includes(`source = "file://${first}"`));
+	const { code, stderr } = await cli;
+	assert.deepEqual([code, stderr.includes(`marketplace \`shop\` is already added from ${second}`)], [1, true], stderr);
+	assert.deepEqual(fs.readdirSync(folder), []);
+	assert.ok(fs.readFileSync(config, 'utf8').includes(`source = "${second}"`));
+});
+
+test('reconcile installs plugins that have a repository of their own', options, async (t) => {
+	const root = makeMarket(t), server = await start(t), cache = path.join(server.home, 'plugins/cache/far');
+	commit(root);
+	const url = `file://${root}`, part = { source: 'git-subdir', url, path: 'all/desk' };
+	const market = makeMarket(t, [], 'far');
+	const gone = { source: 'url', url: `${url}-none` };
+	put(market, { [MANIFEST]: { name: 'far', plugins: [{ name: 'desk', source: part }, { name: 'gone', source: gone }] } });
+	await server.request('marketplace/add', { source: market });
+	await server.request('plugin/install', { pluginName: 'desk', marketplacePath: path_of(market) });
+	fs.appendFileSync(path.join(server.home, 'config.toml'), '\n[plugins."gone@far"]\nenabled = true\n');
+	const changed = { id: 'desk@far', hasApps: false, hasHooks: true, hasMcps: true, hasSkills: true };
+	const reconciled = (changedPlugins) => ({ changedPlugins, failedRemotePluginIds: [], failedMaterializationRemotePluginIds: ['gone@far'] });
+	const inode = () => fs.statSync(path.join(cache, 'desk')).ino, before = inode();
+	assert.deepEqual(await server.request('plugin/reconcile', {}), reconciled([]), 'the version is the same');
+	assert.equal(inode(), before, 'nothing is replaced');
+	put(root, { 'all/desk/.codex-plugin/plugin.json': { name: 'desk', version: '1.3.0' } });
+	commit(root);
+	assert.deepEqual(await server.request('plugin/reconcile', {}), reconciled([changed]), 'another version');
+	assert.deepEqual(fs.readdirSync(path.join(cache, 'desk')), ['1.3.0']);
+	fs.rmSync(cache, { recursive: true });
+	assert.deepEqual(await server.request('plugin/reconcile', {}), reconciled([changed]), 'a missing one');
+	const config = path.join(server.home, 'config.toml');
+	fs.writeFileSync(config, fs.readFileSync(config, 'utf8').replace(/("gone@far"\]\nenabled = )true/, '$1false'));
+	assert.deepEqual((await server.request('plugin/reconcile', {})).failedMaterializationRemotePluginIds, [], 'a disabled one is left out');
 });
 
 // A sanitizer reserves more addresses than the limit of this test.

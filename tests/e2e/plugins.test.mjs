@@ -401,7 +401,7 @@ test('a plugin whose repository is hostile, missing or a package is refused with
 		[part('parts/part'), /does not name the plugin/], [{ source: 'npm', package: 'left' }, /npm package `left`.*URL of its repository/],
 		[{ source: 'odd' }, /neither a folder/], ...[{ sha: 12345 }, { sha: ['0'.repeat(40)] }, { sha: 'a\0' }, { ref: 1 }, { url: true }]
 			.map((it) => [git(it), new RegExp(`\`${Object.keys(it)[0]}\` of the source of .* must be a text`)]), [part(1), /`path` of/],
-		...[git({ url: '\x1b7' }), part('\x1b7'), { source: 'npm', package: '\x1b7' }].map((it) => [it, /\^\[7/])];
+		[part('\x1b7'), /pathspec/], ...[git({ url: '\x1b7' }), { source: 'npm', package: '\x1b7' }].map((it) => [it, /\^\[7/])];
 	await market(t, home, 'add', makeMarket(t, rows.map(([source], i) => ({ name: `p${i}`, source }))));
 	for (const [i, [, message]] of rows.entries()) {
 		const { code, stderr } = await plugin(t, home, 'add', `p${i}@shop`);

@@ -3,11 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
+#include "market/market_limits.h"
 #include "ui/market/market_rpc_priv.h"
 
 /* ---- lists ---- */
@@ -354,25 +356,34 @@ int market_on_uninstall(struct market_call *call, const void *self, void *result
 
 /* ---- reconciliation ---- */
 
-static bool needs_install(const struct market_call *call, const char *id)
+/* *ret_known: the version that is installed, or STR_NONE. A repository has to be cloned for its own. */
+static bool needs_install(const struct market_call *call, const char *id, struct str *ret_known)
 {
 	const struct market_entry *entry;
 	const struct market_plugin *plugin = market_shelf_find(&call->shelf, id, &entry);
 	const struct plugin *installed = market_shelf_installed(&call->shelf, id);
-	if (!plugin || !plugin->folder)
+	*ret_known = installed ? plugin_version(installed, call->shelf.arena) : STR_NONE;
+	if (!plugin || (installed && !installed->is_enabled))
 		return false;
-	if (!installed)
+	if (!installed || !plugin->folder)
 		return true;
 	struct str version = market_shelf_version(&call->shelf, entry, plugin);
-	return installed->is_enabled && version.len && !str_eq(version, plugin_version(installed, call->shelf.arena));
+	return version.len && !str_eq(version, *ret_known);
 }
 
-static struct app_plugin_reconcile_changed_plugin changed(struct market_call *call, const char *id)
+/* Describes what the plugin brings, by the folder of its installation. */
+static struct app_plugin_reconcile_changed_plugin changed(struct market_call *call, const char *id, const char *root)
 {
+	struct error ignored;
 	struct app_plugin_detail detail;
 	const struct market_entry *entry;
-	const struct market_plugin *plugin = market_shelf_find(&call->shelf, id, &entry);
-	market_detail_fill(&call->shelf, entry, plugin, &detail);
+	struct market_plugin plugin = *market_shelf_find(&call->shelf, id, &entry);
+	struct market_entry here = *entry;
+	here.tree.fd = -1;
+	plugin.folder = ".";
+	best_effort(import_tree_open(&here.tree, root, false, &ignored));
+	market_detail_fill(&call->shelf, &here, &plugin, &detail);
+	import_tree_close(&here.tree);
 	return (struct app_plugin_reconcile_changed_plugin){
 		.has_hooks = detail.hooks_count,
 		.has_mcps = detail.mcp_servers_count,
@@ -381,27 +392,38 @@ static struct app_plugin_reconcile_changed_plugin changed(struct market_call *ca
 	};
 }
 
-/* Installs the plugins of the configuration that are missing, or have another version in their marketplace. */
+static void reconcile(struct market_call *call, const char *id, struct str known,
+                      struct app_plugin_reconcile_response *ret)
+{
+	struct error ignored;
+	struct market_installed done;
+	if (clock_now_ms() > call->end_ms ||
+	    market_install(call->config, id, known, &call->arena, &done, &ignored) != 0)
+		ret->failed_materialization_remote_plugin_ids[ret->failed_materialization_remote_plugin_ids_count++] =
+			str_of(id);
+	else if (done.root)
+		ret->changed_plugins[ret->changed_plugins_count++] = changed(call, id, done.root);
+}
+
+/* Installs the plugins of the configuration that are missing, or have another version in their marketplace or
+ * repository. */
 int market_on_reconcile(struct market_call *call, const void *self, void *result, struct error *err)
 {
 	struct app_plugin_reconcile_response *ret = result;
 	const struct toml *tables = toml_get(config_tree(call->config), "plugins");
 	size_t count = toml_is(tables, TOML_table) ? tables->count : 0;
 	(void)self;
+	(void)err;
 	market_shelf_init(&call->shelf, call->config, &call->arena);
+	call->end_ms = clock_now_ms() + LIMIT_MARKET_RECONCILE_MS;
 	ret->changed_plugins = arena_array(&call->arena, struct app_plugin_reconcile_changed_plugin, count + 1);
 	ret->failed_materialization_remote_plugin_ids = arena_array(&call->arena, struct str, count + 1);
 	toml_for_each(it, count ? tables : NULL) {
-		struct market_installed done;
+		struct str known;
 		const struct toml *enabled = toml_get(it, "enabled");
 		const char *id = arena_cstr(&call->arena, it->key);
-		if ((toml_is(enabled, TOML_bool) && !enabled->boolean) || !needs_install(call, id))
-			continue;
-		if (market_install(call->config, id, &call->arena, &done, err) == 0)
-			ret->changed_plugins[ret->changed_plugins_count++] = changed(call, id);
-		else
-			ret->failed_materialization_remote_plugin_ids
-				[ret->failed_materialization_remote_plugin_ids_count++] = str_of(id);
+		if ((!toml_is(enabled, TOML_bool) || enabled->boolean) && needs_install(call, id, &known))
+			reconcile(call, id, known, ret);
 	}
 	return 0;
 }

@@ -2,6 +2,7 @@
 #ifndef UI_MARKET_RPC_PRIV_H
 #define UI_MARKET_RPC_PRIV_H
 
+#include <stdint.h>
 #include <stdio.h>
 
 #include "ui/market/market_summary.h"
@@ -14,6 +15,7 @@ struct market_call {
 	int out, err; /* the streams of the process */
 	FILE *noise;  /* a file in their place, for git */
 	struct market_shelf shelf;
+	uint64_t end_ms; /* when plugin/reconcile begins no more installations */
 };
 
 /* The methods that concern plugins: market_rpc_plugins.c. params and result are structs of the method's records. */

@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/arena.h"
@@ -19,11 +18,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
-#include "base/uuid.h"
 #include "config/config.h"
 #include "config/config_env.h"
 #include "config/plugin.h"
 #include "config/plugin_files.h"
+#include "config/plugin_git.h"
 #include "ui/cli/terminal.h"
 #include "ui/fleet/fleet_options.h"
 #include "ui/tools/tools_limits.h"
@@ -126,35 +125,18 @@ static int place(const char *plugins, const char *from, bool is_clone, struct er
 	return 0;
 }
 
-/* Removes the rest of clones that were cancelled long ago. */
-static void remove_stale(const char *plugins)
-{
-	struct dirent **entries = NULL;
-	int count = scandir(plugins, &entries, NULL, NULL);
-	for (int i = 0; i < count; i++) {
-		struct stat st;
-		struct error ignored;
-		auto_free char *path = path_join(plugins, entries[i]->d_name);
-		if (strncmp(entries[i]->d_name, ".new-", 5) == 0 && lstat(path, &st) == 0 &&
-		    st.st_mtime < time(NULL) - LIMIT_CLONE_S)
-			best_effort(plugin_remove_tree(path, &ignored));
-		free(entries[i]);
-	}
-	free(entries);
-}
-
 static int add_clone(const char *plugins, const char *url, struct error *err)
 {
-	char id[UUID_TEXT_SIZE];
-	struct error ignored;
-	uuid_v7(id);
-	remove_stale(plugins);
-	auto_free char *folder = xasprintf("%s/.new-%s", plugins, id);
-	int status = plugin_clone(url, NULL, folder, err);
+	struct plugin_clone clone;
+	plugin_clone_sweep(plugins);
+	int status = plugin_clone_open(&clone, plugins, err);
 	if (status == 0)
-		status = place(plugins, folder, true, err);
-	if (status != 0 && dir_exists(folder))
-		best_effort(plugin_remove_tree(folder, &ignored));
+		status = plugin_clone_fetch(&clone, url, NULL, NULL, err);
+	if (status == 0)
+		status = plugin_checkout(&clone, "HEAD", NULL, err);
+	if (status == 0)
+		status = place(plugins, clone.folder, true, err);
+	plugin_clone_close(&clone);
 	return status;
 }
 

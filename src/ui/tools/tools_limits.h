@@ -1,12 +1,11 @@
-/* tools_limits.h — the limits of codex plugin. Sizes in bytes, times in milliseconds. */
+/* tools_limits.h — the limits of codex plugin. Sizes in bytes. */
 #ifndef UI_TOOLS_LIMITS_H
 #define UI_TOOLS_LIMITS_H
 
 #include "base/limits.h"
 
 enum {
-	LIMIT_PLUGIN_ROW = 160,    /* a row of codex plugin show */
-	LIMIT_CLONE_S = 24 * 3600, /* seconds after which the rest of a cancelled clone is removed */
+	LIMIT_PLUGIN_ROW = 160, /* a row of codex plugin show */
 };
 
 #endif

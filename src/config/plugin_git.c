@@ -1,0 +1,298 @@
+/* Nothing of a repository runs while it is cloned: git gets no hooks, no filters of its attributes, no submodules, and
+ * no protocol for which it would look for a program by the URL. It has a session without a terminal, so that neither
+ * it nor ssh asks the user. Files are counted before they are checked out: a kilobyte of objects may describe any
+ * number of them. */
+#include "config/plugin_git.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/uuid.h"
+#include "config/config_env.h"
+#include "config/plugin_files.h"
+
+enum { EXIT_MISSING = 127, OPEN_TRIES = 8 };
+
+/* ---- the folder ---- */
+
+/* A signal that the program ignores does not end git. */
+static void catch_signals(struct plugin_clone *clone)
+{
+	static const int list[] = {SIGINT, SIGTERM, SIGHUP};
+	struct sigaction now;
+	sigemptyset(&clone->caught);
+	for (size_t i = 0; i < countof(list); i++) {
+		if (sigaction(list[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
+			sigaddset(&clone->caught, list[i]);
+	}
+	sigprocmask(SIG_BLOCK, &clone->caught, &clone->before);
+}
+
+/* Creates and locks a folder; -1 if another process has removed it before it was locked. */
+static int claim(const char *folder)
+{
+	struct stat st;
+	auto_close int fd = mkdir(folder, 0700) == 0 ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	return fd >= 0 && flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink ? steal_fd(&fd) : -1;
+}
+
+static uint64_t limit_ms(void)
+{
+	uint64_t most = LIMIT_CLONE_MS;
+	const char *text = config_env("CODEX_CLONE_TIMEOUT_MS");
+	return text && str_to_u64(str_of(text), &most) && most < UINT32_MAX ? most : LIMIT_CLONE_MS;
+}
+
+int plugin_clone_open(struct plugin_clone *clone, const char *parent, struct error *err)
+{
+	char id[UUID_TEXT_SIZE];
+	*clone = (struct plugin_clone){.in_use = -1, .end_ms = clock_now_ms() + limit_ms()};
+	catch_signals(clone);
+	for (int i = 0; i < OPEN_TRIES && clone->in_use < 0; i++) {
+		uuid_v7(id);
+		free(clone->folder);
+		clone->folder = xasprintf("%s/" PLUGIN_FRESH "%s", parent, id);
+		clone->in_use = claim(clone->folder);
+	}
+	return clone->in_use < 0 ? error_sys(err, errno, "cannot create %s", clone->folder) : 0;
+}
+
+void plugin_clone_close(struct plugin_clone *clone)
+{
+	struct error ignored;
+	if (dir_exists(clone->folder))
+		best_effort(plugin_remove_tree(clone->folder, &ignored));
+	if (clone->in_use >= 0)
+		close(clone->in_use);
+	free(clone->folder);
+	sigprocmask(SIG_SETMASK, &clone->before, NULL);
+}
+
+void plugin_clone_sweep(const char *parent)
+{
+	struct error ignored;
+	DIR *dir = opendir(parent);
+	const struct dirent *entry;
+	while (dir && (entry = readdir(dir)) != NULL) {
+		if (strncmp(entry->d_name, PLUGIN_FRESH, strlen(PLUGIN_FRESH)) != 0)
+			continue;
+		auto_free char *path = path_join(parent, entry->d_name);
+		auto_close int fd = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) == 0)
+			best_effort(plugin_remove_tree(path, &ignored));
+	}
+	if (dir)
+		closedir(dir);
+}
+
+/* ---- git ---- */
+
+static void set_environment(void)
+{
+	static const char *const texts[][2] = {
+		{"GIT_ALLOW_PROTOCOL", "https:ssh:file:http:git"},
+		{"GIT_TERMINAL_PROMPT", "0"},
+		{"GIT_ASKPASS", ""},
+		{"SSH_ASKPASS", ""},
+		{"SSH_ASKPASS_REQUIRE", "never"},
+		{"GIT_LITERAL_PATHSPECS", "1"},
+	};
+	static const char *const others[] = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"};
+	for (size_t i = 0; i < countof(texts); i++)
+		setenv(texts[i][0], texts[i][1], 1);
+	for (size_t i = 0; i < countof(others); i++)
+		unsetenv(others[i]);
+}
+
+/* In the child. git itself ends with the program; a write beyond the limit fails, and git says so. */
+static _Noreturn void run_child(const struct plugin_clone *clone, const char **argv, int out, uint64_t most)
+{
+	struct rlimit limit;
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+	(void)setsid();
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	signal(SIGXFSZ, SIG_IGN);
+	sigprocmask(SIG_SETMASK, &clone->before, NULL);
+	set_environment();
+	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur > most) {
+		limit.rlim_cur = most;
+		setrlimit(RLIMIT_FSIZE, &limit);
+	}
+	if (null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO && (out < 0 || dup2(out, STDOUT_FILENO) >= 0))
+		execvp(argv[0], (char *const *)(uintptr_t)argv);
+	_exit(EXIT_MISSING);
+}
+
+/* Waits for the end of git. Its group has all that it has started; the group exists once git has its session. */
+static int wait_for(const struct plugin_clone *clone, pid_t pid, const char *word, struct error *err)
+{
+	int status = 0;
+	auto_close int end = (int)syscall(SYS_pidfd_open, pid, 0);
+	auto_close int stop = signalfd(-1, &clone->caught, SFD_CLOEXEC);
+	struct pollfd fds[] = {{end, POLLIN, 0}, {stop, POLLIN, 0}};
+	int ready = 0;
+	do {
+		uint64_t now = clock_now_ms();
+		ready = poll(fds, countof(fds), now < clone->end_ms ? (int)(clone->end_ms - now) : 0);
+	} while (ready < 0 && errno == EINTR);
+	if (!fds[0].revents) {
+		killpg(pid, SIGKILL);
+		kill(pid, SIGKILL);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (ready == 0)
+		return error_set(err, ERR_timeout,
+		                 "`git %s` was ended: a clone has %lld ms (CODEX_CLONE_TIMEOUT_MS allows more)", word,
+		                 (long long)limit_ms());
+	if (!fds[0].revents)
+		return error_set(err, ERR_cancelled, "`git %s` was interrupted", word);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_MISSING)
+		return error_set(err, ERR_not_found, "cannot run git: is it installed?");
+	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : error_set(err, ERR_io, "`git %s` failed", word);
+}
+
+static size_t count_words(const char *const *words)
+{
+	size_t count = 0;
+	while (words && words[count])
+		count++;
+	return count;
+}
+
+/* out -1: that of the program; most: bytes of each file that git writes. */
+static int run(const struct plugin_clone *clone, const char *const *words, const char *const *more, int out,
+               uint64_t most, struct error *err)
+{
+	char stall[64];
+	const char *const first[] = {"git",
+	                             "-C",
+	                             clone->folder,
+	                             "-c",
+	                             "core.hooksPath=/dev/null",
+	                             "-c",
+	                             "http.lowSpeedLimit=1000",
+	                             "-c",
+	                             stall,
+	                             "-c",
+	                             "fetch.negotiationAlgorithm=noop",
+	                             "-c",
+	                             "maintenance.auto=false"};
+	size_t count = count_words(words), further = count_words(more);
+	auto_free const char **argv = xcalloc(countof(first) + count + further + 1, sizeof(*argv));
+	snprintf(stall, sizeof(stall), "http.lowSpeedTime=%d", LIMIT_CLONE_STALL_S);
+	memcpy(argv, first, sizeof(first));
+	memcpy(argv + countof(first), words, count * sizeof(*argv));
+	if (further)
+		memcpy(argv + countof(first) + count, more, further * sizeof(*argv));
+	pid_t pid = fork();
+	if (pid == 0)
+		run_child(clone, argv, out, most);
+	return pid < 0 ? error_sys(err, errno, "cannot run git") : wait_for(clone, pid, words[0], err);
+}
+
+int plugin_git(struct plugin_clone *clone, const char *const *words, const char *const *more, struct error *err)
+{
+	return run(clone, words, more, -1, LIMIT_CLONE_PACK, err);
+}
+
+int plugin_git_list(struct plugin_clone *clone, const char *const *words, const char *const *more, struct buf *out,
+                    struct error *err)
+{
+	struct stat st;
+	auto_close int fd = memfd_create("git", MFD_CLOEXEC);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot run git");
+	if (run(clone, words, more, fd, LIMIT_CLONE_LIST, err) != 0)
+		return fstat(fd, &st) == 0 && st.st_size >= LIMIT_CLONE_LIST
+		               ? error_set(err, ERR_limit,
+		                           "the repository has too many files: `git %s` lists more than %d MiB",
+		                           words[0], LIMIT_CLONE_LIST / MIB)
+		               : -(int)err->code;
+	return lseek(fd, 0, SEEK_SET) == 0 ? fd_read_all(fd, out, "the output of git", err)
+	                                   : error_sys(err, errno, "cannot read the output of git");
+}
+
+/* ---- clones ---- */
+
+int plugin_clone_fetch(struct plugin_clone *clone, const char *url, const char *ref, const char *option,
+                       struct error *err)
+{
+	auto_free char *branch = xasprintf("--branch=%s", ref ? ref : "");
+	const char *const words[] = {"clone",
+	                             "--quiet",
+	                             "--no-checkout",
+	                             "--depth",
+	                             "1",
+	                             "--no-recurse-submodules",
+	                             ref ? branch : "--single-branch",
+	                             option ? option : "--single-branch",
+	                             "--",
+	                             url,
+	                             ".",
+	                             NULL};
+	return plugin_git(clone, words, NULL, err);
+}
+
+/* Adds a row of ls-tree, MODE TYPE ID SIZE<tab>PATH: the names on its path, and its bytes. */
+static void count_row(struct str row, uint64_t *names, uint64_t *bytes)
+{
+	uint64_t size = 0;
+	struct str part, head = STR_NONE;
+	str_next_part(&row, '\t', &head);
+	while (str_next_part(&row, '/', &part))
+		++*names;
+	while (str_next_part(&head, ' ', &part))
+		;
+	if (str_to_u64(part, &size)) /* a submodule has none */
+		*bytes += size < LIMIT_CLONE_BYTES ? size : LIMIT_CLONE_BYTES + 1;
+}
+
+static int measure(struct plugin_clone *clone, const char *revision, const char *const *paths, struct error *err)
+{
+	auto_buf struct buf out;
+	struct str row;
+	uint64_t bytes = 0, names = 0;
+	const char *const words[] = {"ls-tree", "-r", "-l", "-z", revision, "--", NULL};
+	buf_init(&out, LIMIT_CLONE_LIST);
+	if (plugin_git_list(clone, words, paths, &out, err) != 0)
+		return -(int)err->code;
+	struct str rows = buf_str(&out);
+	while (str_next_part(&rows, '\0', &row))
+		count_row(row, &names, &bytes);
+	return names <= LIMIT_CLONE_NAMES && bytes <= LIMIT_CLONE_BYTES
+	               ? 0
+	               : error_set(err, ERR_limit, "the repository has more than %d files and folders, or %d MiB",
+	                           LIMIT_CLONE_NAMES, LIMIT_CLONE_BYTES / MIB);
+}
+
+int plugin_checkout(struct plugin_clone *clone, const char *revision, const char *const *paths, struct error *err)
+{
+	static const char *const all[] = {".", NULL};
+	const char *const words[] = {"checkout", "--quiet", revision, "--", NULL};
+	auto_free char *info = path_join(clone->folder, ".git/info"), *path = path_join(info, "attributes");
+	if (mkdir(info, 0700) != 0 && errno != EEXIST)
+		return error_sys(err, errno, "cannot create %s", info);
+	if (file_write_atomic(path, STR("* -filter\n"), 0600, false, err) != 0 ||
+	    measure(clone, revision, paths ? paths : all, err) != 0)
+		return -(int)err->code;
+	return plugin_git(clone, words, paths ? paths : all, err);
+}
