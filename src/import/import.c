@@ -6,12 +6,18 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config_env.h"
 #include "config/toml/toml.h"
+#include "import/import_limits.h"
+#include "import/import_report.h"
 #include "import/import_scope.h"
+#include "import/import_sessions.h"
+
+#define SESSIONS "SESSIONS"
 
 /* ---- the places ---- */
 
@@ -131,7 +137,7 @@ int import_init(struct import *import, struct error *err)
 {
 	const char *home = config_env("HOME");
 	struct import_tree tree = {.fd = -1, .follows_links = true};
-	*import = (struct import){0};
+	*import = (struct import){.most_sessions = LIMIT_IMPORT_SESSIONS_FOUND, .most_days = LIMIT_IMPORT_SESSION_DAYS};
 	if (!home || home[0] != '/')
 		return error_set(err, ERR_config, "HOME is not set");
 	import->home = home;
@@ -185,46 +191,6 @@ static bool is_among(const struct import_names *names, struct str name)
 	return false;
 }
 
-static void write_details(struct json_writer *w, const struct import_kind *kind, const struct import_names *names)
-{
-	jw_key(w, "details");
-	if (!kind->details) {
-		jw_null(w);
-		return;
-	}
-	jw_object(w);
-	jw_member_raw(w, "plugins", STR("[]"));
-	jw_member_raw(w, "sessions", STR("[]"));
-	for (size_t i = 0; i < IMPORT_KINDS; i++) {
-		if (!import_kinds[i].details)
-			continue;
-		jw_key(w, import_kinds[i].details);
-		jw_array(w);
-		for (size_t k = 0; &import_kinds[i] == kind && k < names->count; k++) {
-			jw_object(w);
-			jw_member_str(w, "name", names->items[k]);
-			jw_object_end(w);
-		}
-		jw_array_end(w);
-	}
-	jw_object_end(w);
-}
-
-static void write_item(const struct import_scope *scope, const struct import_kind *kind,
-                       const struct import_names *names, const struct error *failure, struct json_writer *w)
-{
-	jw_object(w);
-	jw_member_cstr(w, "itemType", kind->type);
-	jw_key(w, "description");
-	if (failure)
-		jw_strf(w, "Cannot migrate all %s: %s", kind->what, failure->text);
-	else
-		jw_strf(w, "Migrate %s from %s to %s", kind->what, kind->source(scope), kind->target(scope));
-	jw_member_cstr(w, "cwd", scope->cwd);
-	write_details(w, kind, names);
-	jw_object_end(w);
-}
-
 static void detect_kind(const struct import_scope *scope, const struct import_kind *kind, struct json_writer *w)
 {
 	struct error err;
@@ -236,8 +202,75 @@ static void detect_kind(const struct import_scope *scope, const struct import_ki
 			names.items[kept++] = names.items[i];
 	names.count = kept;
 	if (kept || status != 0)
-		write_item(scope, kind, &names, status != 0 ? &err : NULL, w);
+		import_report_item(scope, kind, &names, STR(""), status != 0 ? &err : NULL, w);
 	vec_finish(&names);
+}
+
+/* ---- detection of sessions ---- */
+
+static const char *session_source(const struct import_scope *scope)
+{
+	return arena_printf(scope->arena, "%s/.claude/projects", scope->theirs.path);
+}
+
+static const char *session_target(const struct import_scope *scope)
+{
+	return arena_printf(scope->arena, "%s/sessions", scope->codex);
+}
+
+/* It is no row of the table, because its parts are not names. */
+static const struct import_kind session_kind = {.type = SESSIONS,
+                                                .details = SESSIONS,
+                                                .what = "recent sessions",
+                                                .source = session_source,
+                                                .target = session_target};
+
+static void write_session(struct json_writer *w, const struct import_session *session)
+{
+	jw_object(w);
+	jw_member_cstr(w, "path", session->path);
+	jw_member_str(w, "cwd", session->transcript.cwd);
+	jw_member_str(w, "title", session->transcript.title);
+	jw_object_end(w);
+}
+
+/* Writes those that can be imported; files that hold no session are left out, others that cannot be read are an
+ * error. */
+static int write_sessions(const struct import *import, const struct import_scope *scope,
+                          struct import_sessions *sessions, struct json_writer *w, struct error *err)
+{
+	int status = 0;
+	int64_t count = 0, oldest_ms = clock_unix_ms() - (import->most_days ? import->most_days : 1) * 86400 * 1000;
+	for (size_t i = 0; i < sessions->count && count < import->most_sessions; i++) {
+		struct error failure;
+		auto_arena struct arena arena = {0};
+		struct import_session *session = &sessions->items[i];
+		if (session->modified_ns / 1000000 < oldest_ms)
+			break;
+		if (import_session_is_done(session) || ++count > LIMIT_IMPORT_ENTRIES)
+			continue;
+		if (import_session_read(scope, session, &arena, &failure) == 0)
+			write_session(w, session);
+		else if (failure.code != ERR_invalid)
+			status = error_set(err, failure.code, "%s", failure.text);
+	}
+	return status;
+}
+
+static void detect_sessions(const struct import *import, const struct import_scope *scope, struct json_writer *w)
+{
+	struct error err;
+	struct import_sessions sessions;
+	auto_buf struct buf list;
+	buf_init(&list, LIMIT_IMPORT_TEXT);
+	struct json_writer items = json_writer(&list);
+	int status = import_sessions_find(scope, &sessions, &err);
+	if (write_sessions(import, scope, &sessions, &items, &err) != 0)
+		status = -(int)err.code;
+	import_sessions_finish(&sessions);
+	if (list.len || status != 0)
+		import_report_item(scope, &session_kind, &(struct import_names){0}, buf_str(&list),
+		                   status ? &err : NULL, w);
 }
 
 int import_detect(struct import *import, const char *cwd, struct buf *out, struct error *err)
@@ -253,47 +286,12 @@ int import_detect(struct import *import, const char *cwd, struct buf *out, struc
 	w.comma = out->len > 0;
 	for (size_t i = 0; i < IMPORT_KINDS; i++)
 		detect_kind(scope, &import_kinds[i], &w);
+	if (!scope->cwd)
+		detect_sessions(import, scope, &w);
 	return 0;
 }
 
 /* ---- import ---- */
-
-struct carrying {
-	const struct import_scope *scope;
-	const struct import_kind *kind;
-	struct import_result *result;
-	struct str cwd;
-};
-
-static void add_failure(const struct carrying *carrying, struct str source, const char *stage, const char *message)
-{
-	struct buf *out = &carrying->result->failures;
-	struct json_writer w = json_writer(out);
-	w.comma = out->len > 0;
-	jw_object(&w);
-	jw_member_str(&w, "itemType", carrying->result->item_type);
-	jw_member_str(&w, "errorType", STR_NONE);
-	jw_member_str(&w, "subErrorType", STR_NONE);
-	jw_member_cstr(&w, "failureStage", stage);
-	jw_member_cstr(&w, "message", message);
-	jw_member_str(&w, "cwd", carrying->cwd);
-	jw_member_str(&w, "source", source);
-	jw_object_end(&w);
-}
-
-static void add_success(const struct carrying *carrying, struct str source, struct str target)
-{
-	struct buf *out = &carrying->result->successes;
-	struct json_writer w = json_writer(out);
-	w.comma = out->len > 0;
-	jw_object(&w);
-	jw_member_str(&w, "itemType", carrying->result->item_type);
-	jw_member_str(&w, "cwd", carrying->cwd);
-	jw_member_str(&w, "source", source);
-	jw_member_str(&w, "target", target);
-	jw_member_str(&w, "title", STR_NONE);
-	jw_object_end(&w);
-}
 
 /* Names become names of files, roles and servers. */
 static bool is_name(struct str name)
@@ -308,7 +306,7 @@ static bool is_name(struct str name)
 	return name.len && name.len <= LIMIT_IMPORT_NAME;
 }
 
-static void carry(const struct carrying *carrying, struct str name)
+static void carry(const struct import_carrying *carrying, struct str name)
 {
 	struct error err;
 	struct buf note;
@@ -317,22 +315,23 @@ static void carry(const struct carrying *carrying, struct str name)
 	struct str source = kind->details ? name : str_of(kind->source(scope));
 	buf_init(&note, LIMIT_IMPORT_FILE);
 	if (kind->has(scope, name)) {
-		add_failure(carrying, source, "skipped", "it exists already and stays as it is");
+		import_report_failure(carrying, source, "skipped", "it exists already and stays as it is");
 	} else if (!is_name(name)) {
-		add_failure(carrying, source, "import",
-		            "its name has other characters than letters, digits, -, _ and .");
+		import_report_failure(carrying, source, "import",
+		                      "its name has other characters than letters, digits, -, _ and .");
 	} else if (kind->carry(scope, name, &note, &err) != 0) {
-		add_failure(carrying, source, err.code == ERR_exists ? "skipped" : "import", err.text);
+		import_report_failure(carrying, source, err.code == ERR_exists ? "skipped" : "import", err.text);
 	} else {
-		add_success(carrying, source, kind->details ? name : str_of(kind->target(scope)));
+		import_report_success(carrying, source, kind->details ? name : str_of(kind->target(scope)), STR_NONE);
 		if (note.len)
-			add_failure(carrying, source, "partial", arena_cstr(scope->arena, str_trim(buf_str(&note))));
+			import_report_failure(carrying, source, "partial",
+			                      arena_cstr(scope->arena, str_trim(buf_str(&note))));
 	}
 	buf_finish(&note);
 }
 
 /* No details, or none of this kind, name all parts; an empty list names none. */
-static void carry_all(const struct carrying *carrying, const struct json *details)
+static void carry_all(const struct import_carrying *carrying, const struct json *details)
 {
 	struct error err;
 	struct import_names names = {0};
@@ -340,7 +339,7 @@ static void carry_all(const struct carrying *carrying, const struct json *detail
 	const struct json *list = key ? json_get(details, key) : NULL;
 	bool is_list = json_is(list, JSON_array) && list->count <= LIMIT_IMPORT_ENTRIES;
 	if (list && !is_list && list->type != JSON_null) {
-		add_failure(carrying, STR_NONE, "detect", "the list of its parts is too long");
+		import_report_failure(carrying, STR_NONE, "detect", "the list of its parts is too long");
 		return;
 	}
 	int status = carrying->kind->find(carrying->scope, &names, &err);
@@ -351,11 +350,83 @@ static void carry_all(const struct carrying *carrying, const struct json *detail
 		if (is_among(&names, name))
 			carry(carrying, name);
 		else
-			add_failure(carrying, name, "detect", "it is not there any more");
+			import_report_failure(carrying, name, "detect", "it is not there any more");
 	}
 	vec_finish(&names);
 	if (status != 0)
-		add_failure(carrying, STR_NONE, "detect", err.text);
+		import_report_failure(carrying, STR_NONE, "detect", err.text);
+}
+
+/* ---- import of sessions ---- */
+
+static void carry_session(struct import_carrying *carrying, struct import_session *session)
+{
+	struct error err;
+	char id[UUID_TEXT_SIZE];
+	auto_arena struct arena arena = {0};
+	struct str source = str_of(session->path);
+	if (import_session_is_done(session)) {
+		import_report_failure(carrying, source, "skipped", "it was imported already");
+	} else if (import_session_read(carrying->scope, session, &arena, &err) != 0 ||
+	           import_session_carry(carrying->scope, session, id, &err) != 0) {
+		import_report_failure(carrying, source, err.code == ERR_exists ? "skipped" : "import", err.text);
+	} else {
+		carrying->cwd = session->transcript.cwd;
+		import_report_success(carrying, source, str_of(id), session->transcript.title);
+		carrying->cwd = STR_NONE;
+	}
+}
+
+static bool is_listed(const struct json *list, const char *path)
+{
+	json_for_each(it, list)
+		if (str_is(json_get_str(it, "path"), path))
+			return true;
+	return false;
+}
+
+static bool is_found(const struct import_sessions *sessions, struct str path)
+{
+	for (size_t i = 0; i < sessions->count; i++)
+		if (str_is(path, sessions->items[i].path))
+			return true;
+	return false;
+}
+
+/* The last one is imported last, so that it comes first in lists. */
+static void carry_list(struct import_carrying *carrying, const struct import_sessions *sessions,
+                       const struct json *list)
+{
+	json_for_each(it, list)
+		if (!is_found(sessions, json_get_str(it, "path")))
+			import_report_failure(carrying, json_get_str(it, "path"), IMPORT_MISSING,
+			                      "there is no session of Claude Code at this path");
+	for (size_t i = sessions->count; i-- > 0;)
+		if (is_listed(list, sessions->items[i].path))
+			carry_session(carrying, &sessions->items[i]);
+}
+
+/* Without a list, all that a detection finds are imported. */
+static void carry_sessions(struct import *import, struct import_carrying *carrying, const struct json *details)
+{
+	struct error err;
+	auto_buf struct buf found;
+	struct import_sessions sessions;
+	const struct json *list = json_get(details, "sessions");
+	buf_init(&found, LIMIT_IMPORT_TEXT);
+	struct json_writer w = json_writer(&found);
+	int status = import_sessions_find(carrying->scope, &sessions, &err);
+	if (!json_is(list, JSON_array)) {
+		jw_array(&w);
+		if (write_sessions(import, carrying->scope, &sessions, &w, &err) != 0)
+			status = -(int)err.code;
+		jw_array_end(&w);
+		list = json_parse_copy(carrying->scope->arena, buf_str(&found), &err);
+	}
+	carry_list(carrying, &sessions, list);
+	import_sessions_finish(&sessions);
+	if (status != 0)
+		import_report_failure(carrying, STR_NONE, "detect", err.text);
 }
 
 static const struct import_kind *find_kind(struct str type)
@@ -373,49 +444,28 @@ void import_item(struct import *import, const struct json *item, struct import_r
 	*ret = (struct import_result){.item_type = json_get_str(item, "itemType")};
 	buf_init(&ret->successes, LIMIT_IMPORT_TEXT);
 	buf_init(&ret->failures, LIMIT_IMPORT_TEXT);
-	struct carrying carrying = {NULL, find_kind(ret->item_type), ret, cwd};
+	struct import_carrying carrying = {NULL, find_kind(ret->item_type), ret, cwd};
 	if (str_has_nul(cwd)) {
-		add_failure(&carrying, STR_NONE, "detect", "cwd contains NUL");
+		import_report_failure(&carrying, STR_NONE, "detect", "cwd contains NUL");
 		return;
 	}
-	if (!carrying.kind) {
-		add_failure(
+	bool has_sessions = str_is(ret->item_type, SESSIONS);
+	if (!carrying.kind && !has_sessions) {
+		import_report_failure(
 			&carrying, STR_NONE, "import",
-			"sessions, plugins and memories of other agents are not imported (plugins: codex plugin add)");
+			"plugins and memories of other agents are not imported (plugins: codex plugin add)");
 		return;
 	}
-	carrying.scope = get_scope(import, cwd.len ? arena_cstr(&import->arena, cwd) : NULL, &err);
-	if (carrying.scope)
+	carrying.scope = get_scope(import, cwd.len && !has_sessions ? arena_cstr(&import->arena, cwd) : NULL, &err);
+	if (carrying.scope && has_sessions)
+		carry_sessions(import, &carrying, json_get(item, "details"));
+	else if (carrying.scope)
 		carry_all(&carrying, json_get(item, "details"));
 	else
-		add_failure(&carrying, STR_NONE, "detect", err.text);
+		import_report_failure(&carrying, STR_NONE, "detect", err.text);
 	if (ret->successes.over || ret->failures.over) {
 		buf_clear(&ret->successes);
 		buf_clear(&ret->failures);
-		add_failure(&carrying, STR_NONE, "report", "it was imported, but the report is too long");
+		import_report_failure(&carrying, STR_NONE, "report", "it was imported, but the report is too long");
 	}
-}
-
-void import_result_write(const struct import_result *result, struct buf *out)
-{
-	struct json_writer w = json_writer(out);
-	jw_object(&w);
-	jw_member_str(&w, "itemType", result->item_type);
-	jw_key(&w, "successes");
-	jw_array(&w);
-	if (result->successes.len)
-		jw_raw(&w, buf_str(&result->successes));
-	jw_array_end(&w);
-	jw_key(&w, "failures");
-	jw_array(&w);
-	if (result->failures.len)
-		jw_raw(&w, buf_str(&result->failures));
-	jw_array_end(&w);
-	jw_object_end(&w);
-}
-
-void import_result_finish(struct import_result *result)
-{
-	buf_finish(&result->successes);
-	buf_finish(&result->failures);
 }

@@ -1,5 +1,5 @@
 /* import.h — takes over what Claude Code has on this machine: settings, instructions, skills, prompts, hooks, MCP
- * servers and subagents, of the user and of projects. In codex-fleet only.
+ * servers and subagents, of the user and of projects, and the user's sessions. In codex-fleet only.
  *
  * The user's own things stay as they are: they are not offered, and reported as skipped if an import names them. The
  * user's settings about a project go to $CODEX_HOME, never into the project. Hooks need trust as any others. Values are
@@ -11,6 +11,7 @@
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/json.h"
+#include "import/import_report.h"
 #include "import/import_tree.h"
 
 struct import_scope;
@@ -23,6 +24,7 @@ struct import {
 	struct import_names seen;   /* the projects that were detected */
 	struct import_scope *last;  /* the places of the last item: those of a project follow each other */
 	char *last_cwd;
+	int64_t most_sessions, most_days; /* of a detection: how many sessions, and the age of their last change */
 };
 
 /* Reads the environment and ~/.claude.json. import_finish is needed in any case. */
@@ -34,15 +36,7 @@ void import_finish(struct import *import);
  * ERR_invalid: the folder is no project; other errors: it cannot be opened. */
 must_check int import_detect(struct import *import, const char *cwd, struct buf *out, struct error *err);
 
-/* The outcome of items of one type: lists of objects, separated by commas. */
-struct import_result {
-	struct str item_type;
-	struct buf successes, failures;
-};
 /* Imports an item; details that are not null name its parts. */
 void import_item(struct import *import, const struct json *item, struct import_result *ret);
-/* Appends {"itemType":…,"successes":[…],"failures":[…]}. */
-void import_result_write(const struct import_result *result, struct buf *out);
-void import_result_finish(struct import_result *result);
 
 #endif

@@ -351,9 +351,8 @@ test('the user’s own files are read through links, and a home that is a reposi
 test('other kinds, folders that are no projects, and too many items are refused', options, async (t) => {
 	const { user, detect, carry, failuresOf, server } = await begin(t, { '.claude/CLAUDE.md': 'x' });
 	const item = (itemType, cwd = null) => ({ itemType, description: '', cwd });
-	assert.deepEqual(failuresOf(await carry(item('SESSIONS'), item('PLUGINS'), item('CONFIG', '/nowhere'), item('CONFIG', user))), [
-		'import null: sessions, plugins and memories of other agents are not imported (plugins: codex plugin add)',
-		'import null: sessions, plugins and memories of other agents are not imported (plugins: codex plugin add)',
+	assert.deepEqual(failuresOf(await carry(item('PLUGINS'), item('CONFIG', '/nowhere'), item('CONFIG', user))), [
+		'import null: plugins and memories of other agents are not imported (plugins: codex plugin add)',
 		'detect null: /nowhere is no folder; its path must be absolute', `detect null: ${user} is your home, which is no project`]);
 	const refused = (migrationItems, why, more) => assert.rejects(server.request('externalAgentConfig/import', { migrationItems, ...more }), why);
 	await refused([item('MEMORY')], /external agent memory import is disabled/);

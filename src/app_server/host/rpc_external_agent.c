@@ -150,6 +150,8 @@ enum rpc_verdict on_rpc_external_agent_config_detect(struct rpc_request *request
 {
 	if (params->cwds_count > LIMIT_IMPORT_ITEMS)
 		return rpc_fail(request, APP_INVALID_REQUEST, "cwds: more than %d folders", LIMIT_IMPORT_ITEMS);
+	if (params->max_sessions < 0 || params->max_session_age_days < 0)
+		return rpc_fail(request, APP_INVALID_REQUEST, "maxSessions and maxSessionAgeDays cannot be negative");
 	return fleet_job_start(request, &listing, "result.items");
 }
 
@@ -166,6 +168,7 @@ static const struct {
 	}
 	LIST_OF(mcp_server_config, mcp_servers),
 	LIST_OF(hooks, hooks),
+	LIST_OF(sessions, sessions),
 	LIST_OF(skills, skills),
 	LIST_OF(commands, commands),
 	LIST_OF(subagents, subagents),

@@ -103,7 +103,7 @@ static const struct cli_option import_rows[] = {
 
 const struct cli_command import_command = {
 	.name = "codex import",
-	.about = "Show or import the settings, skills and servers of Claude Code.",
+	.about = "Show or import the settings, skills, servers and sessions of Claude Code.",
 	.usage = "Usage: codex import [--apply] [-C DIR]",
 	.details = "Nothing that exists is overwritten; hooks need `codex hooks trust`.\n" FLEET_DETAILS,
 	.options = import_rows,

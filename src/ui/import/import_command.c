@@ -44,8 +44,10 @@ static void show_item(const struct json *item, struct buf *out)
 {
 	add_line(out, "", json_get_str(item, "description"));
 	json_for_each(list, json_get(item, "details"))
-		json_for_each(it, list)
-			add_line(out, "  ", json_get_str(it, "name"));
+		json_for_each(it, list) {
+			struct str name = json_get_str(it, "name");
+			add_line(out, "  ", name.ptr ? name : json_get_str(it, "title"));
+		}
 }
 
 static void show_result(struct import_result *result, struct arena *arena, struct buf *out)
@@ -53,7 +55,7 @@ static void show_result(struct import_result *result, struct arena *arena, struc
 	auto_buf struct buf text;
 	struct error ignored;
 	buf_init(&text, 3 * LIMIT_IMPORT_TEXT);
-	import_result_write(result, &text);
+	import_report_write(result, &text);
 	const struct json *json = json_parse_copy(arena, buf_str(&text), &ignored);
 	json_for_each(it, json_get(json, "successes"))
 		add_line(out, "  imported: ", json_get_str(it, "source"));
@@ -89,7 +91,7 @@ static int show(struct import *import, const struct import_options *options, str
 			continue;
 		import_item(import, item, &result);
 		show_result(&result, &import->arena, &out);
-		import_result_finish(&result);
+		import_report_finish(&result);
 	}
 	if (!items->count)
 		buf_append_c(&out, "There is nothing to import from Claude Code.\n");
@@ -147,8 +149,8 @@ static void write_joined(struct import_result *all, size_t count, struct buf *ou
 		if (i)
 			buf_append_char(out, ',');
 		out->over |= all[i].successes.over || all[i].failures.over;
-		import_result_write(&all[i], out);
-		import_result_finish(&all[i]);
+		import_report_write(&all[i], out);
+		import_report_finish(&all[i]);
 	}
 }
 
@@ -167,10 +169,10 @@ static int import_all(struct import *import, struct str id, const struct json *i
 			break;
 		import_item(import, item, &result);
 		buf_clear(&text);
-		import_result_write(&result, &text);
+		import_report_write(&result, &text);
 		status = print_results(id, buf_str(&text), false, err);
 		join(joined, &count, &result);
-		import_result_finish(&result);
+		import_report_finish(&result);
 	}
 	write_joined(joined, count, all);
 	return status;
@@ -180,6 +182,8 @@ static int import_all(struct import *import, struct str id, const struct json *i
 static int detect_all(struct import *import, const struct json *params, struct buf *out, struct error *err)
 {
 	struct error ignored;
+	import->most_sessions = json_get_i64(params, "maxSessions", import->most_sessions);
+	import->most_days = json_get_i64(params, "maxSessionAgeDays", import->most_days);
 	if (json_get_bool(params, "includeHome", false) && import_detect(import, NULL, out, err) != 0)
 		return -(int)err->code;
 	json_for_each(it, json_get(params, "cwds"))
