@@ -12,6 +12,7 @@ enum {
 	LIMIT_TERM_READ = 64 * KIB,    /* one read of keys */
 	LIMIT_TERM_PASTE = 8 * MIB,    /* a pasted text */
 	LIMIT_TERM_ROW = 256 * KIB,    /* one row */
+	LIMIT_TERM_SGR = 64,           /* a sequence that sets colours; a longer one is text */
 };
 
 #endif

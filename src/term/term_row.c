@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "term/term_limits.h"
+#include "term/term_sgr.h"
 #include "term/term_theme.h"
 #include "term/term_width.h"
 
@@ -39,7 +40,7 @@ static void cut(struct term_row *row)
 
 void term_row_add(struct term_row *row, enum term_style style, struct str text)
 {
-	const char *sgr = term_theme_sgr(style, row->has_color);
+	const char *sgr = style < TERM_CUSTOM ? term_theme_sgr(style, row->has_color) : term_sgr_parameters(style);
 	if (row->is_cut)
 		return;
 	if (*sgr && text.len)

@@ -6,6 +6,7 @@ enum term_style {
 #define TERM_STYLE(name, sgr, flat, slot) TERM_##name,
 #include "term/term_style.def"
 #undef TERM_STYLE
+	TERM_CUSTOM = 1 << 24, /* and above: what a program has set in its output (term_sgr.h) */
 };
 
 #endif

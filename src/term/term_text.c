@@ -57,6 +57,16 @@ static size_t find_span(const struct term_text *text, size_t at)
 	return low;
 }
 
+void term_text_cut(struct term_text *text, size_t len)
+{
+	size_t count = len < text->bytes.len ? find_span(text, len) : text->spans.count;
+	if (count == text->spans.count)
+		return;
+	buf_truncate(&text->bytes, len);
+	text->spans.items[count].end = len;
+	text->spans.count = count + (len > (count ? text->spans.items[count - 1].end : 0));
+}
+
 void term_text_append(const struct term_text *text, size_t from, size_t to, struct term_row *row)
 {
 	for (size_t i = find_span(text, from); from < to && i < text->spans.count; i++) {

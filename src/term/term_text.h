@@ -27,6 +27,8 @@ void term_text_finish(struct term_text *text);
 void term_text_clear(struct term_text *text);
 void term_text_add(struct term_text *text, enum term_style style, struct str bytes);
 void term_text_add_c(struct term_text *text, enum term_style style, const char *bytes);
+/* Keeps the first bytes. */
+void term_text_cut(struct term_text *text, size_t len);
 /* Appends the bytes from `from` to `to` of the text to a row, with their styles. */
 void term_text_append(const struct term_text *text, size_t from, size_t to, struct term_row *row);
 

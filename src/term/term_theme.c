@@ -45,8 +45,7 @@ const char *term_theme_name(size_t index)
 	return themes[index].name;
 }
 
-/* Returns the number of a colour in the cube of 256-colour terminals. */
-static unsigned nearest(uint32_t rgb)
+unsigned term_theme_nearest(uint32_t rgb)
 {
 	unsigned index = 0;
 	for (int shift = 16; shift >= 0; shift -= 8) {
@@ -61,7 +60,7 @@ static void make(char out[SGR_MAX], uint32_t rgb, bool is_exact)
 	if (is_exact)
 		snprintf(out, SGR_MAX, "38;2;%u;%u;%u", (rgb >> 16) & 0xff, (rgb >> 8) & 0xff, rgb & 0xff);
 	else
-		snprintf(out, SGR_MAX, "38;5;%u", nearest(rgb));
+		snprintf(out, SGR_MAX, "38;5;%u", term_theme_nearest(rgb));
 }
 
 void term_theme_use(struct str name, const char *color, const char *term)

@@ -140,6 +140,34 @@ test('output with every escape sequence is shown, and drives nothing', options, 
 	assert.match(text, /\\u\{202e\} \\u\{200b\}/);
 });
 
+test('colours and looks of an output are kept in its cell, and in the transcript; NO_COLOR drops the colours', options, async (t) => {
+	const text = String.raw`\033[31mred\n\033[1;38;5;208mbold\033[0m plain \033[48;2;0;0;255;4mline\033[m\n\033]0;evil\007\033[2Jleft\n\033[7mover\rlast`;
+	const cells = [run(`printf '${text}'; exit 3`), forever(say('Finished.'))];
+	for (const NO_COLOR of [undefined, '1']) {
+		const model = await startModel(t, cells);
+		const term = await startReady(t, model, ['go'], { config: FREE, env: { NO_COLOR } });
+		const shown = await term.until(/^ {2}└ red\n {4}bold plain line\n {4}\^\[\]0;evil\^G\^\[\[2Jleft\n {4}last\n {4}✗ \(3\)[^]*Finished\./m);
+		const buffer = term.emulator.buffer.active, y = shown.findIndex((line) => /└ red/.test(line));
+		const cell = (row, x) => buffer.getLine(y + row).getCell(x);
+		const colors = (one) => [one.isFgDefault() ? '' : one.getFgColor(), one.isBgDefault() ? '' : one.getBgColor()];
+		assert.deepEqual(colors(cell(0, 4)), NO_COLOR ? ['', ''] : [1, '']);
+		assert.deepEqual([...colors(cell(1, 4)), cell(1, 4).isBold() !== 0], NO_COLOR ? ['', '', true] : [208, '', true]);
+		assert.deepEqual([...colors(cell(1, 9)), cell(1, 9).isDim() !== 0], ['', '', true]);
+		assert.deepEqual([...colors(cell(1, 15)), cell(1, 15).isUnderline() !== 0], NO_COLOR ? ['', '', true] : ['', 21, true]);
+		assert.deepEqual([...colors(cell(2, 4)), cell(2, 4).isUnderline()], ['', '', 0]);
+		assert.notEqual(cell(3, 4).isInverse(), 0); // set by what was overwritten
+		assert.equal(cell(4, 4).isInverse(), 0); // and not beyond the output
+		await term.untilGone(/esc to interrupt/);
+		term.type('\x14');
+		await term.until(/T R A N S C R I P T[^]*└ red/);
+		const pager = term.emulator.buffer.active, at = term.screen().findIndex((line) => /└ red/.test(line));
+		assert.deepEqual(colors(pager.getLine(at).getCell(4)), NO_COLOR ? ['', ''] : [1, '']);
+		term.type('q');
+		await term.untilGone(/T R A N S C R I P T/);
+		await leave(term);
+	}
+});
+
 test('the last part of a line with carriage returns is shown, and tabs are columns', options, async (t) => {
 	const { text } = await show(t, [run("printf ' 10%%\\r 50%%\\r100%%\\na\\tb\\n'")]);
 	assert.match(text, /└ 100%\n {4}a {7}b$/);

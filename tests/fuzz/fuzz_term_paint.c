@@ -1,5 +1,5 @@
 /* Any text becomes rows that are no wider than the window, and frames whose only controls are the painter's own
- * sequences. Lines of the input are finished lines and live rows in turns. */
+ * sequences. Lines of the input are finished lines and live rows in turns; the colours of the latter are kept. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "term/term_paint.h"
 #include "term/term_row.h"
+#include "term/term_sgr.h"
 #include "term/term_width.h"
 
 /* Cuts one of the painter's sequences off: CSI, parameters, and a final of this list. */
@@ -41,9 +42,13 @@ static void check_safe(struct str out)
 static void draw(struct term_paint *paint, struct term_row *row, struct str line, size_t columns, bool is_live)
 {
 	struct str part;
+	struct term_sgr sgr = {0};
 	while (term_wrap_next(&line, columns, &part)) {
+		struct str rest = part, run;
 		term_row_clear(row);
-		term_row_add(row, TERM_red, part);
+		while (is_live && term_sgr_next(&sgr, &rest, &run))
+			term_row_add(row, term_sgr_style(&sgr, TERM_red, true), run);
+		term_row_add(row, TERM_red, rest);
 		fuzz_check(row->columns <= columns);
 		if (is_live)
 			term_paint_caret(paint, term_paint_live(paint, row), row->columns);

@@ -49,7 +49,8 @@ static void write_output(struct tui_page *page, struct str output)
 	while (!page->is_full && (str_cut_prefix(&output, "\n") || str_cut_prefix(&output, "\r\n")))
 		continue;
 	size_t total = text_line_count(output), at = 0;
-	struct str line;
+	struct str line, part;
+	struct term_sgr sgr = {0};
 	char more[80];
 	snprintf(more, sizeof(more), "… +%zu lines (ctrl + t to view transcript)", total - OUTPUT_HEAD - OUTPUT_TAIL);
 	for (; str_next_line(&output, &line); at++) {
@@ -57,9 +58,11 @@ static void write_output(struct tui_page *page, struct str output)
 		                 at < total - OUTPUT_TAIL;
 		const struct tui_look *look = at == 0 ? &detail_look : &more_look;
 		if (!is_hidden)
-			tui_page_write_line(page, look, line, LINE_ROWS);
+			tui_page_write_line(page, look, line, LINE_ROWS, &sgr);
 		else if (at == OUTPUT_HEAD)
 			tui_page_write(page, look, str_of(more));
+		while (is_hidden && term_sgr_next(&sgr, &line, &part)) /* the lines below may depend on it */
+			continue;
 	}
 	if (!total)
 		tui_page_write(page, &detail_look, STR("(no output)"));

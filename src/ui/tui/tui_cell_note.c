@@ -27,7 +27,7 @@ static void write_detail(struct tui_page *page, struct str text, size_t most)
 	struct str rest = str_trim_end(text), line;
 	size_t total = text_line_count(rest), at = 0;
 	for (; (page->is_full || at < most) && str_next_line(&rest, &line); at++)
-		tui_page_write_line(page, at == 0 ? &tui_detail_look : &more_look, line, DETAIL_ROWS);
+		tui_page_write_line(page, at == 0 ? &tui_detail_look : &more_look, line, DETAIL_ROWS, NULL);
 	if (at < total)
 		tui_page_write(page, &more_look, STR("…"));
 }
@@ -85,7 +85,7 @@ static void write_folded(struct tui_page *page, struct str text)
 	snprintf(more, sizeof(more), "… +%zu lines (ctrl + t to view transcript)", total - USER_HEAD - USER_TAIL);
 	for (; str_next_line(&text, &line); at++) {
 		if (at < USER_HEAD || at >= total - USER_TAIL)
-			tui_page_write_line(page, at ? &rest_look : &tui_user_look, line, USER_ROWS);
+			tui_page_write_line(page, at ? &rest_look : &tui_user_look, line, USER_ROWS, NULL);
 		else if (at == USER_HEAD)
 			tui_page_write(page, &more_look, str_of(more));
 	}

@@ -51,16 +51,15 @@ void tui_page_write_text(struct tui_page *page, const struct tui_look *look, con
 	term_margin_finish(&margin);
 }
 
-/* Appends a line with its tabs expanded. */
-static void expand(struct buf *out, struct str line)
+/* Appends a part of a line, which begins at `column`, with its tabs expanded. Returns the column of its end. */
+static size_t expand(struct buf *out, struct str line, size_t column)
 {
-	size_t column = 0;
-	line = terminal_text_line(line);
 	for (size_t i = 0; i < line.len; i++) {
 		do
 			buf_append_char(out, line.ptr[i] == '\t' ? ' ' : line.ptr[i]);
 		while (++column % TAB_STOP && line.ptr[i] == '\t');
 	}
+	return column;
 }
 
 void tui_page_write_raw(struct tui_page *page, struct str line)
@@ -72,7 +71,7 @@ void tui_page_write_raw(struct tui_page *page, struct str line)
 		struct str piece = str_n(line.ptr, len || !line.len ? len : RAW_PIECE);
 		auto_buf struct buf flat;
 		buf_init(&flat, RAW_PIECE * TAB_STOP);
-		expand(&flat, piece);
+		expand(&flat, terminal_text_line(piece), 0);
 		term_row_clear(&page->row);
 		term_row_add(&page->row, TERM_plain, buf_str(&flat));
 		page->sink.on_row(&page->row, page->sink.self);
@@ -81,12 +80,31 @@ void tui_page_write_raw(struct tui_page *page, struct str line)
 	page->row.width = width;
 }
 
-static void add_line(struct term_text *text, enum term_style style, struct str line)
+static size_t add_part(struct term_text *text, enum term_style style, struct str part, size_t column)
 {
 	auto_buf struct buf flat;
 	buf_init(&flat, (size_t)LIMIT_TUI_TEXT * TAB_STOP);
-	expand(&flat, line);
+	column = expand(&flat, part, column);
 	term_text_add(text, style, buf_str(&flat));
+	return column;
+}
+
+/* Appends the first bytes of a line, with what a program has set in it. Returns true if it has more. */
+static bool add_output(struct tui_page *page, struct term_text *text, enum term_style usual, struct str line,
+                       size_t limit, struct term_sgr *sgr)
+{
+	size_t column = 0;
+	struct str shown = terminal_text_line(line), before = str_n(line.ptr, (size_t)(shown.ptr - line.ptr)), part;
+	bool is_cut = false;
+	while (term_sgr_next(sgr, &before, &part)) /* what is overwritten may set something */
+		continue;
+	while (term_sgr_next(sgr, &shown, &part)) {
+		is_cut |= part.len > limit;
+		part.len = is_cut ? text_floor_boundary(part, limit) : part.len;
+		limit -= is_cut ? limit : part.len;
+		column = add_part(text, term_sgr_style(sgr, usual, page->row.has_color), part, column);
+	}
+	return is_cut;
 }
 
 void tui_page_write(struct tui_page *page, const struct tui_look *look, struct str text)
@@ -98,7 +116,7 @@ void tui_page_write(struct tui_page *page, const struct tui_look *look, struct s
 		tui_page_write_raw(page, line);
 	term_text_init(&lines);
 	for (; str_next_line(&text, &line); is_begun = true) {
-		add_line(&lines, look->style, line);
+		add_part(&lines, look->style, terminal_text_line(line), 0);
 		term_text_add_c(&lines, look->style, "\n");
 	}
 	if (is_begun)
@@ -106,20 +124,24 @@ void tui_page_write(struct tui_page *page, const struct tui_look *look, struct s
 	term_text_finish(&lines);
 }
 
-void tui_page_write_line(struct tui_page *page, const struct tui_look *look, struct str line, size_t most)
+void tui_page_write_line(struct tui_page *page, const struct tui_look *look, struct str line, size_t most,
+                         struct term_sgr *sgr)
 {
 	size_t used = term_width(str_of(look->mark)), width = page->row.width;
 	size_t room = width > used ? (width - used) * most : most, limit = page->is_full ? LINE_MAX_FULL : room * 4;
 	struct term_text text;
+	bool is_cut = false;
 	term_text_init(&text);
-	line = terminal_text_line(line);
-	bool is_cut = line.len > limit;
-	add_line(&text, look->style, is_cut ? str_n(line.ptr, text_floor_boundary(line, limit)) : line);
+	if (sgr) {
+		is_cut = add_output(page, &text, look->style, line, limit, sgr);
+	} else {
+		line = terminal_text_line(line);
+		is_cut = line.len > limit;
+		add_part(&text, look->style, is_cut ? str_n(line.ptr, text_floor_boundary(line, limit)) : line, 0);
+	}
 	struct str shown = buf_str(&text.bytes), first;
 	if (!page->is_full && room > 2 && term_cut_next(&shown, room - 2, &first) && shown.len) {
-		auto_free char *copy = str_dup(first);
-		term_text_clear(&text);
-		term_text_add_c(&text, look->style, copy);
+		term_text_cut(&text, first.len);
 		is_cut = true;
 	}
 	term_text_add_c(&text, TERM_dim, is_cut ? "…" : "");

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 
+#include "term/term_sgr.h"
 #include "term/term_text.h"
 
 /* The look of a paragraph: its first row begins with the mark, the others with as many blanks. */
@@ -34,8 +35,10 @@ void tui_page_resize(struct tui_page *page, size_t columns);
 void tui_page_begin(struct tui_page *page);
 /* Writes lines. Of a line with carriage returns the part after the last one; tabs are expanded to 8 columns. */
 void tui_page_write(struct tui_page *page, const struct tui_look *look, struct str text);
-/* The same for one line that need not be shown whole: on a page that is not full at most `most` rows, then "…". */
-void tui_page_write_line(struct tui_page *page, const struct tui_look *look, struct str line, size_t most);
+/* The same for one line that need not be shown whole: on a page that is not full at most `most` rows, then "…". sgr:
+ * the colours of a program's output, which the line has and may change; NULL: it has none. */
+void tui_page_write_line(struct tui_page *page, const struct tui_look *look, struct str line, size_t most,
+                         struct term_sgr *sgr);
 /* Writes styled lines. */
 void tui_page_write_text(struct tui_page *page, const struct tui_look *look, const struct term_text *text);
 /* Writes a line as it came. */
