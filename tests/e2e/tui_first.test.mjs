@@ -146,6 +146,18 @@ test('no connection before the first key, one from it on, which the first reques
 	await leave(term);
 });
 
+test('the first key is drawn before the libraries of the network are loaded', options, async (t) => {
+	const server = await startProvider(t), home = providerHome(t, `base_url = "${server.url}/v1"`);
+	const term = await startReady(t, null, [], { home, env: { LD_DEBUG: 'files' } }); // the loader's words go to the terminal, too
+	const load = /libcurl\S* \[0\]; +dynamically loaded/;
+	assert.doesNotMatch(term.raw(), load);
+	term.type(`\x1b[200~${'long text '.repeat(80_000)}\x1b[201~`); // a key that takes long
+	await until(() => load.test(term.raw()));
+	assert.match(term.raw().slice(0, term.raw().search(load)), /\[Pasted Content 800000 chars\]/);
+	term.signal('TERM');
+	await term.done;
+});
+
 test('no WebSocket before the first key of a session, one with its warm-up from it on, which the first request uses', options, async (t) => {
 	const server = await startSocketModel(t, [sayOf('Hello.')]);
 	const term = await startReady(t, null, [], { home: wireHome(t, server, 'model_context_window = 200000', 'supports_websockets = true\n') });

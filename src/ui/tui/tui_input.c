@@ -314,11 +314,24 @@ static unsigned contexts_of(const struct tui *tui, const struct term_key *key)
 	return KEYMAP_GLOBAL | KEYMAP_CHAT | KEYMAP_COMPOSER | KEYMAP_EDITOR;
 }
 
-/* The user is going to send something: a terminal that only shows a session needs no libraries of the network. */
+static void on_preload(void *self)
+{
+	struct tui *tui = self;
+	if (tui->codex)
+		codex_expect_request(tui->codex);
+}
+
+void tui_keys_init(struct tui *tui)
+{
+	loop_deferred_init(&tui->preload, tui->loop, on_preload, tui);
+}
+
+/* The user is going to send something: a terminal that only shows a session needs no libraries of the network. They are
+ * loaded after the frame that has been deferred, so that the first key has its echo at once. */
 static void preload(struct tui *tui)
 {
 	if (!tui->is_preloaded && tui->is_configured && tui->codex)
-		codex_expect_request(tui->codex);
+		loop_defer(&tui->preload);
 	tui->is_preloaded |= tui->is_configured;
 }
 

@@ -287,6 +287,7 @@ static int run(struct tui *tui, struct error *err)
 		open_view(tui);
 		tui->services = services_create(tui->loop, originator());
 		tui_restart_init(tui);
+		tui_keys_init(tui);
 		if (tui->guest_address)
 			tui_attach_begin(tui);
 		else
@@ -300,6 +301,7 @@ static int run(struct tui *tui, struct error *err)
 		services_destroy(tui->services);
 		process_reaper_stop();
 		loop_deferred_finish(&tui->restart);
+		loop_deferred_finish(&tui->preload);
 		tui_title_clear(tui);
 		tui_git_cancel(tui->git);
 		tui_folder_leave(tui);

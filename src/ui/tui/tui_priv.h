@@ -77,6 +77,7 @@ struct tui {
 	VEC(struct tui_content) begun;  /* calls that may be denied */
 	struct tui_agent *watched;      /* the one that is shown; NULL: the main thread */
 	uint64_t seen;                  /* bytes of the main thread's rollout when it was shown last */
+	struct loop_deferred preload;   /* of what a request needs */
 	struct loop_deferred restart;   /* another session replaces this one */
 	char *next_path;                /* the rollout of that session; NULL: a new one */
 	bool is_cleared;                /* the user has cleared the one before */
@@ -146,6 +147,7 @@ void tui_options_finish(const struct cli_command *command, struct tui_options *o
 /* ---- tui.c, tui_input.c ---- */
 void tui_on_event(const struct event *event, void *self);
 void tui_on_key(const struct term_key *key, void *self);
+void tui_keys_init(struct tui *tui);
 
 /* ---- tui_submit.c ---- */
 void tui_submit(struct tui *tui, enum op_tag tag, void *body);
@@ -173,9 +175,8 @@ bool tui_complete_key(struct tui *tui, const struct term_key *key);
 void tui_complete_finish(struct tui *tui);
 
 /* ---- tui_history.c ---- */
-void tui_history_load(struct tui *tui); /* starts to read the prompts of earlier sessions */
-/* The terminal is left; what is still being read is dropped. */
-void tui_history_leave(struct tui *tui);
+void tui_history_load(struct tui *tui);  /* starts to read the prompts of earlier sessions */
+void tui_history_leave(struct tui *tui); /* drops what is still being read */
 /* Adds a text to history.jsonl. */
 void tui_history_add(struct tui *tui, struct str text);
 /* Empties the composer; Up brings its text back. */
