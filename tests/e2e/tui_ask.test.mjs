@@ -295,7 +295,8 @@ test('a command: in a window of two rows none is approved', options, async (t) =
 test('a command: in a small window it is visible, and so is what a choice saves', options, async (t) => {
 	const model = await startModel(t, [run('touch made'), say('Finished.')]);
 	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE, rows: 10, columns: 30 });
-	await term.until(/^\$ touch made\n\n› 1\. Yes, proceed \(y\)\n {2}2\. Yes, and don't ask again\n {5}for this command/m);
+	const second = /\n {2}2\. Yes, and don't ask again\n {5}for this command in this\n {5}session \(a\)/.source;
+	await term.until(new RegExp(`^\\$ touch made\\n› 1\\. Yes, proceed \\(y\\)${second}\\n {2}3\\. [^]*\\n {2}4\\. No, and tell Codex what…$`, 'm'));
 	await answer(term, '\x1b[B', '\x1b[B');
 	await term.until(/^› 3\. Yes, and don't ask again\n {5}for commands that start\n {5}with `touch made` \(p\)/m);
 	await answer(term, '\r');
@@ -422,7 +423,7 @@ test('Esc sends no message again that a request contains', options, async (t) =>
 	const term = await startReady(t, model, ['go'], { config: FREE, cwd });
 	await until(() => fs.existsSync(`${cwd}/began`));
 	await enter(term, 'and this');
-	await term.until(/› and this/);
+	await term.until(/› and this[^]*^›$/m);
 	fs.writeFileSync(`${cwd}/gate`, '');
 	await term.until(/I read it/);
 	term.type('\x1b');

@@ -25,6 +25,7 @@ const KEYS = {
 	'Ctrl-V': 'Ctrl-V takes',
 	'Ctrl-O': '/copy and Ctrl-O',
 	'`/`, `@`, `$`': 'lists: commands are filtered',
+	'Up, Down, PgUp, PgDn, Home, End': 'the list of sessions counts',
 	'`!`': 'shell mode: runs',
 	'Ctrl-A, Ctrl-E, Ctrl-B, Ctrl-F, Ctrl-P, Ctrl-N, Home, End, Alt-B, Alt-F, Ctrl-Left, Ctrl-Right': 'each editing key',
 	'Ctrl-W, Alt-Backspace, Alt-D, Ctrl-U, Ctrl-K, Ctrl-Y': 'each editing key',

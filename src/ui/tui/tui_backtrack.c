@@ -7,7 +7,6 @@
 #include "rollout/rollout_reader.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
-#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_priv.h"
 #include "ui/tui/tui_sheet.h"
 
@@ -22,7 +21,7 @@ struct backtrack {
 	struct tui_panel panel; /* first */
 	struct tui *tui;
 	VEC(struct message) messages; /* the last ones, oldest first */
-	size_t at;
+	size_t at, room;              /* room: rows on the last screen */
 	bool is_chosen;
 	struct term_key typed; /* text that closed the list; its bytes are borrowed */
 	bool is_typed;
@@ -58,8 +57,6 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 	size_t count = backtrack->messages.count, room = count < ROWS_MAX ? count : ROWS_MAX;
 	if (room + ROWS_AROUND > sheet->most)
 		room = sheet->most > ROWS_AROUND ? sheet->most - ROWS_AROUND : 1;
-	auto_buf struct buf rest;
-	buf_init(&rest, LIMIT_LIST_REST);
 	sheet_line(sheet, TERM_bold, "Edit previous message");
 	size_t from = sheet_window(count, backtrack->at, room);
 	for (size_t i = from; i < count && i < from + room; i++) {
@@ -68,8 +65,8 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 		auto_free char *label = str_dup(line);
 		sheet_item(sheet, &(struct sheet_item){.label = label, .is_chosen = i == backtrack->at}, 0);
 	}
-	sheet_add_rest(&rest, count, from, room);
-	sheet_foot(sheet, buf_str(&rest), "  esc or ← older · → newer · enter edits it · ctrl + c back");
+	sheet_foot(sheet, sheet_rest_of(count, from, room), "  esc or ← older · → newer · enter edits it · ^C back");
+	backtrack->room = room;
 }
 
 /* True: there is no older message, and Esc closes the list. */
@@ -81,9 +78,9 @@ static bool go_older(struct backtrack *backtrack)
 	return false;
 }
 
-static bool named_key(struct backtrack *backtrack, enum term_key_name name)
+static bool named_key(struct backtrack *backtrack, const struct term_key *key)
 {
-	switch (name) {
+	switch (key->name) {
 	case KEY_escape:
 		return go_older(backtrack);
 	case KEY_left:
@@ -98,6 +95,7 @@ static bool named_key(struct backtrack *backtrack, enum term_key_name name)
 		backtrack->is_chosen = true;
 		return true;
 	default:
+		sheet_move(&backtrack->at, backtrack->messages.count, backtrack->room, key);
 		return false;
 	}
 }
@@ -107,7 +105,7 @@ static bool key(struct tui_panel *panel, const struct term_key *key)
 {
 	struct backtrack *backtrack = of(panel);
 	if (key->kind == TERM_NAMED)
-		return named_key(backtrack, key->name);
+		return named_key(backtrack, key);
 	backtrack->typed = *key;
 	backtrack->is_typed = key->kind == TERM_PASTE || (key->kind == TERM_CHAR && !key->mods);
 	return backtrack->is_typed || (key->kind == TERM_CHAR && key->mods == TERM_CTRL && str_is(key->text, "c"));

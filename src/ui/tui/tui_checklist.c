@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "ui/tui/tui_ask.h"
-#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_sheet.h"
 
 enum { AROUND = 2, ABOUT_ROWS = 3, ABOUT_COLUMNS_LEAST = 60, MARK_LEN = sizeof("[x] ") - 1 };
@@ -11,7 +10,7 @@ enum { AROUND = 2, ABOUT_ROWS = 3, ABOUT_COLUMNS_LEAST = 60, MARK_LEN = sizeof("
 struct checklist_panel {
 	struct tui_panel panel; /* first */
 	struct tui_checklist list;
-	size_t at, label_columns;
+	size_t at, room, label_columns; /* room: items on the last screen */
 	bool is_saved;
 };
 
@@ -22,13 +21,11 @@ static struct checklist_panel *of(struct tui_panel *panel)
 
 static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 {
-	const struct checklist_panel *checklist = of(panel);
+	struct checklist_panel *checklist = of(panel);
 	const struct tui_checklist *list = &checklist->list;
 	size_t room = sheet->most > AROUND ? sheet->most - AROUND : 1;
 	bool has_room = sheet->most >= list->count + AROUND + ABOUT_ROWS; /* for a whole description */
 	size_t from = sheet_window(list->count, checklist->at, room);
-	auto_buf struct buf rest;
-	buf_init(&rest, LIMIT_LIST_REST);
 	sheet_line(sheet, TERM_bold, list->title);
 	for (size_t i = from; i < list->count && i < from + room; i++)
 		sheet_item(sheet,
@@ -38,8 +35,8 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 		                                .is_chosen = i == checklist->at,
 		                                .is_wrapped = i == checklist->at && has_room},
 		           sheet->columns < ABOUT_COLUMNS_LEAST ? 0 : checklist->label_columns);
-	sheet_add_rest(&rest, list->count, from, room);
-	sheet_foot(sheet, buf_str(&rest), list->hint);
+	sheet_foot(sheet, sheet_rest_of(list->count, from, room), list->hint);
+	checklist->room = room;
 }
 
 /* Exchanges the item with its neighbour. */
@@ -55,12 +52,8 @@ static void shift(struct checklist_panel *checklist, size_t to)
 
 static bool named_key(struct checklist_panel *checklist, enum term_key_name name)
 {
-	size_t at = checklist->at, count = checklist->list.count;
-	if (name == KEY_up)
-		checklist->at = at ? at - 1 : count - 1;
-	else if (name == KEY_down)
-		checklist->at = (at + 1) % count;
-	else if (name == KEY_left || name == KEY_right)
+	size_t at = checklist->at;
+	if (name == KEY_left || name == KEY_right)
 		shift(checklist, name == KEY_left ? at - 1 : at + 1);
 	checklist->is_saved = name == KEY_enter;
 	return name == KEY_enter || name == KEY_escape;
@@ -70,6 +63,8 @@ static bool key(struct tui_panel *panel, const struct term_key *key)
 {
 	struct checklist_panel *checklist = of(panel);
 	struct tui_check *item = &checklist->list.items[checklist->at];
+	if (sheet_move(&checklist->at, checklist->list.count, checklist->room, key))
+		return false;
 	if (key->kind == TERM_NAMED)
 		return named_key(checklist, key->name);
 	if (key->kind == TERM_CHAR && !key->mods && str_is(key->text, " "))

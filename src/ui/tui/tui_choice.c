@@ -25,7 +25,7 @@ struct choice_panel {
 	struct event *about;
 	struct buf search;
 	VEC(size_t) found; /* entries that are shown */
-	size_t at;         /* index in found */
+	size_t at, room;   /* index in found; entries on the last screen */
 	int answer;
 	unsigned long visible; /* of an approval: bits of the entries that are visible, and all of the text with them */
 	bool is_read;          /* all was shown */
@@ -144,16 +144,9 @@ static int named(const struct choice_panel *choice, const struct term_key *key)
 	return CHOICE_ESCAPED;
 }
 
-static void move(struct choice_panel *choice, size_t by)
-{
-	if (choice->found.count)
-		choice->at = (choice->at + by) % choice->found.count;
-}
-
 static bool key(struct tui_panel *panel, const struct term_key *key)
 {
 	struct choice_panel *choice = of(panel);
-	bool is_ctrl = key->kind == TERM_CHAR && key->mods == TERM_CTRL;
 	int at = named(choice, key);
 	if (at >= 0)
 		return answer(choice, at);
@@ -163,11 +156,7 @@ static bool key(struct tui_panel *panel, const struct term_key *key)
 		return read_all(choice);
 	if (key->kind == TERM_NAMED && key->name == KEY_enter && choice->found.count)
 		return answer(choice, (int)choice->found.items[choice->at]);
-	if ((key->kind == TERM_NAMED && key->name == KEY_up) || (is_ctrl && key->text.ptr[0] == 'p'))
-		move(choice, choice->found.count - 1);
-	else if ((key->kind == TERM_NAMED && key->name == KEY_down) || (is_ctrl && key->text.ptr[0] == 'n'))
-		move(choice, 1);
-	else if (choice->what.is_searched)
+	if (!sheet_move(&choice->at, choice->found.count, choice->room, key) && choice->what.is_searched)
 		search_key(choice, key);
 	return false;
 }
@@ -207,6 +196,7 @@ static void draw_approval(struct choice_panel *choice, struct tui_sheet *sheet)
 	struct sheet_item items[CHAR_BIT * sizeof(choice->visible)];
 	struct sheet_question question = {.text = str_of(choice->title),
 	                                  .has_head = choice->what.has_question,
+	                                  .keeps_last = true,
 	                                  .items = items,
 	                                  .count = choice->what.count < countof(items) ? choice->what.count
 	                                                                               : countof(items),
@@ -233,14 +223,14 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 		draw_approval(choice, sheet);
 		return;
 	}
-	size_t count = choice->found.count, room = count < ROWS_MAX ? count : ROWS_MAX,
-	       below = choice->what.hint || count > room ? 1 : 0;
-	auto_buf struct buf rest;
-	buf_init(&rest, LIMIT_LIST_REST);
-	if (room + below + 2 > sheet->most) /* the title keeps two rows */
-		room = sheet->most > below + 3 ? sheet->most - below - 2 : 1;
+	size_t count = choice->found.count, room = count < ROWS_MAX ? count : ROWS_MAX;
+	size_t head = choice->what.is_searched ? 1 : 2; /* rows that the title keeps */
+	size_t below = choice->what.hint || count > room || room + head > sheet->most;
+	size_t around = below + choice->what.is_searched;
+	if (room + around + head > sheet->most)
+		room = sheet->most > around + head + 1 ? sheet->most - around - head : 1;
 	sheet_text(sheet, str_of(choice->title), SHEET_LARGER,
-	           sheet->most > room + below ? sheet->most - room - below : 1);
+	           sheet->most > room + around ? sheet->most - room - around : 1);
 	draw_search(choice, sheet);
 	size_t from = sheet_window(count, choice->at, room), width = label_columns(choice);
 	for (size_t i = from; i < count && i < from + room; i++) {
@@ -249,8 +239,8 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 	}
 	if (!count)
 		sheet_line(sheet, TERM_dim, "  nothing matches");
-	sheet_add_rest(&rest, count, from, room);
-	sheet_foot(sheet, buf_str(&rest), choice->what.hint);
+	sheet_foot(sheet, sheet_rest_of(count, from, room), choice->what.hint);
+	choice->room = room;
 }
 
 /* ---- life ---- */

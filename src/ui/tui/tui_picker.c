@@ -226,8 +226,8 @@ static void draw_session(struct tui_picker *picker, size_t index, struct buf *ou
 		put(picker, out, line);
 }
 
-/* Also appends how many sessions are not shown to rest. */
-static void draw_sessions(struct tui_picker *picker, struct buf *out, size_t *line, size_t end, struct buf *rest)
+/* Returns how many sessions are not shown. */
+static struct sheet_rest draw_sessions(struct tui_picker *picker, struct buf *out, size_t *line, size_t end)
 {
 	size_t room = end > *line ? end - *line : 1;
 	picker->room = picker->is_wide ? (room + 1) / 2 : room;
@@ -238,31 +238,40 @@ static void draw_sessions(struct tui_picker *picker, struct buf *out, size_t *li
 	}
 	for (; !picker->is_loading && at < picker->found.count && *line < end; at++)
 		draw_session(picker, at, out, line, end);
-	if (!picker->is_loading)
-		sheet_add_rest(rest, picker->found.count, from, at - from);
 	while (*line < end)
 		put(picker, out, line);
+	return picker->is_loading ? (struct sheet_rest){0} : sheet_rest_of(picker->found.count, from, at - from);
+}
+
+/* In a narrow window the title makes room for the number of the other sessions. */
+static void draw_title(struct tui_picker *picker, struct sheet_rest rest, struct buf *out)
+{
+	auto_buf struct buf counts;
+	buf_init(&counts, LIMIT_LIST_REST);
+	sheet_add_rest(&counts, rest, false);
+	size_t width = counts.len ? term_width(buf_str(&counts)) + 2 : 0, all = picker->row.width;
+	struct str title = str_of(picker->title), part = STR("");
+	term_cut_next(&title, all > width + 2 ? all - width : 2, &part);
+	term_row_add(&picker->row, TERM_bold, part);
+	term_row_add_c(&picker->row, TERM_plain, counts.len ? "  " : "");
+	term_row_add(&picker->row, TERM_yellow, buf_str(&counts));
+	put(picker, out, &(size_t){1});
 }
 
 void tui_picker_draw(struct tui_picker *picker, size_t rows, size_t columns, struct buf *out)
 {
 	size_t line = 2, end = rows > ROWS_AROUND ? rows : ROWS_AROUND;
 	char hint[160];
-	auto_buf struct buf rest;
-	buf_init(&rest, LIMIT_LIST_REST);
 	bool has_color = picker->row.has_color;
 	term_row_finish(&picker->row);
 	term_row_init(&picker->row, columns > 4 ? columns : 4, has_color);
 	buf_append_c(out, "\x1b[?2026h\x1b[?25l");
 	draw_filters(picker, out, &line);
-	draw_sessions(picker, out, &line, end, &rest);
+	struct sheet_rest rest = draw_sessions(picker, out, &line, end);
 	snprintf(hint, sizeof(hint), "  esc %s · tab filter · ^T view · ^E expand · ^O rows · ^A %s", picker->escape,
 	         picker->is_filtered[1] ? "unarchive" : "archive");
 	term_row_add_c(&picker->row, TERM_dim, hint);
 	put(picker, out, &line);
-	term_row_add_c(&picker->row, TERM_bold, picker->title);
-	term_row_add_c(&picker->row, TERM_plain, "  ");
-	term_row_add(&picker->row, TERM_yellow, buf_str(&rest));
-	put(picker, out, &(size_t){1});
+	draw_title(picker, rest, out);
 	buf_append_c(out, "\x1b[?2026l");
 }

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "term/term_keys.h"
 #include "term/term_width.h"
-#include "ui/tui/tui_limits.h"
-#include "ui/tui/tui_sheet.h"
 
 enum { ITEMS_MAX = 500, ROWS_SHOWN = 8, ROWS_LEAST = 3, LABEL_COLUMNS_MAX = 32 };
 
@@ -65,16 +63,11 @@ const struct popup_item *tui_popup_chosen(const struct tui_popup *popup)
 
 bool tui_popup_move(struct tui_popup *popup, const struct term_key *key)
 {
-	bool is_ctrl = key->kind == TERM_CHAR && key->mods == TERM_CTRL, is_named = key->kind == TERM_NAMED;
-	bool is_up = (is_named && key->name == KEY_up && !key->mods) || (is_ctrl && key->text.ptr[0] == 'p');
-	bool is_down = (is_named && key->name == KEY_down && !key->mods) || (is_ctrl && key->text.ptr[0] == 'n');
-	if (!popup->items.count || (!is_up && !is_down))
-		return false;
-	popup->at = (popup->at + (is_down ? 1 : popup->items.count - 1)) % popup->items.count;
-	return true;
+	bool is_edge = key->kind == TERM_NAMED && (key->name == KEY_home || key->name == KEY_end); /* of the text */
+	return popup->items.count && !is_edge && sheet_move(&popup->at, popup->items.count, popup->room, key);
 }
 
-void tui_popup_draw(const struct tui_popup *popup, struct tui_sheet *sheet)
+void tui_popup_draw(struct tui_popup *popup, struct tui_sheet *sheet)
 {
 	size_t room = sheet->most < ROWS_SHOWN ? sheet->most : ROWS_SHOWN, widest = 0;
 	room -= popup->items.count > room && room > ROWS_LEAST; /* for the number of the others */
@@ -83,8 +76,6 @@ void tui_popup_draw(const struct tui_popup *popup, struct tui_sheet *sheet)
 		size_t width = term_width(str_of(item->label));
 		widest = width > widest && width <= LABEL_COLUMNS_MAX ? width : widest;
 	}
-	auto_buf struct buf rest;
-	buf_init(&rest, LIMIT_LIST_REST);
 	for (size_t i = from; i < popup->items.count && i < from + room; i++) {
 		const struct popup_item *item = &popup->items.items[i];
 		sheet_item(
@@ -92,9 +83,12 @@ void tui_popup_draw(const struct tui_popup *popup, struct tui_sheet *sheet)
 			&(struct sheet_item){.label = item->label, .about = item->about, .is_chosen = i == popup->at},
 			widest);
 	}
-	if (room >= ROWS_LEAST)
-		sheet_add_rest(&rest, popup->items.count, from, room);
-	sheet_foot(sheet, buf_str(&rest), NULL);
+	popup->room = room;
+	popup->rest = sheet_rest_of(popup->items.count, from, room);
+	if (room >= ROWS_LEAST) {
+		sheet_foot(sheet, popup->rest, NULL);
+		popup->rest = (struct sheet_rest){0};
+	}
 	if (popup->kind == POPUP_file && !popup->items.count)
 		sheet_line(sheet, TERM_dim, popup->has_letters ? "  no file matches yet" : "  type a part of the name");
 }

@@ -8,9 +8,7 @@
 
 #include "base/str.h"
 #include "base/vec.h"
-
-struct term_key;
-struct tui_sheet;
+#include "ui/tui/tui_sheet.h"
 
 enum popup_kind { POPUP_none, POPUP_command, POPUP_file, POPUP_skill };
 
@@ -24,7 +22,8 @@ struct tui_popup {
 	bool has_letters;     /* for POPUP_file: there is something to search for */
 	VEC(struct popup_item) items;
 	/* private */
-	size_t at;
+	size_t at, room;         /* room: items on the last screen */
+	struct sheet_rest rest;  /* that the list itself has no row for */
 	enum popup_kind refused; /* the user closed the list of this kind for the word at refused_from */
 	size_t refused_from;
 };
@@ -40,9 +39,9 @@ void tui_popup_refuse(struct tui_popup *popup);
 void tui_popup_add(struct tui_popup *popup, struct str label, struct str about);
 /* Returns the chosen item; NULL: the list is closed or empty. */
 const struct popup_item *tui_popup_chosen(const struct tui_popup *popup);
-/* Moves the choice with the arrows, Ctrl-P and Ctrl-N. False: not one of these keys. */
+/* Moves the choice with the arrows, Ctrl-P, Ctrl-N, PgUp and PgDn. False: not one of these keys. */
 bool tui_popup_move(struct tui_popup *popup, const struct term_key *key);
-void tui_popup_draw(const struct tui_popup *popup, struct tui_sheet *sheet);
+void tui_popup_draw(struct tui_popup *popup, struct tui_sheet *sheet);
 
 /* Returns how well typed letters match a name: 0 not, 1 in their order, 2 as its beginning. */
 int tui_popup_match(struct str name, struct str typed);

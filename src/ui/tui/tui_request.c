@@ -3,6 +3,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "term/term_width.h"
 #include "ui/cli/terminal.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cell_exec.h"
@@ -81,6 +82,20 @@ static void add_title(struct buf *title, const struct ev_exec_approval *asked)
 	buf_append_c(title, "\n\n");
 }
 
+/* Appends the choice that allows a prefix. False: no prefix was proposed, or it needs more than a row, so that the
+ * others would have no place. */
+static bool add_prefix(const struct tui *tui, const struct ev_exec_approval *asked, struct buf *label)
+{
+	auto_buf struct buf words;
+	buf_init(&words, LIMIT_LINE);
+	terminal_command_append(&words, asked->proposed_execpolicy_amendment,
+	                        asked->proposed_execpolicy_amendment_count);
+	buf_append_c(label, "Yes, and don't ask again for commands that start with `");
+	buf_append_str(label, buf_str(&words));
+	buf_append_c(label, "` (p)");
+	return words.len && !words.over && !label->over && term_width(buf_str(&words)) <= tui->columns;
+}
+
 void tui_request_command(struct tui *tui, const struct event *event)
 {
 	const struct ev_exec_approval *asked = event->msg.exec_approval_request;
@@ -91,14 +106,11 @@ void tui_request_command(struct tui *tui, const struct event *event)
 	buf_init(&prefix, LIMIT_LINE);
 	bool is_main = !tui_add_asker(tui, &title);
 	add_title(&title, asked);
-	buf_append_c(&prefix, "Yes, and don't ask again for commands that start with `");
-	terminal_command_append(&prefix, asked->proposed_execpolicy_amendment,
-	                        asked->proposed_execpolicy_amendment_count);
-	buf_append_c(&prefix, "` (p)");
+	bool has_prefix = add_prefix(tui, asked, &prefix);
 	items[count++] = (struct tui_choice){"Yes, proceed (y)", NULL, 'y'};
 	items[count++] =
 		(struct tui_choice){"Yes, and don't ask again for this command in this session (a)", NULL, 'a'};
-	if (asked->proposed_execpolicy_amendment_count && !prefix.over)
+	if (has_prefix)
 		items[count++] = (struct tui_choice){buf_str(&prefix).ptr, NULL, 'p'};
 	items[count++] = (struct tui_choice){DENY_LABEL, NULL, 0};
 	struct tui_choices what = {.title = buf_str(&title),

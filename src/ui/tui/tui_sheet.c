@@ -3,8 +3,12 @@
 
 #include <stdio.h>
 
+#include "term/term_keys.h"
 #include "term/term_paint.h"
 #include "term/term_width.h"
+#include "ui/tui/tui_limits.h"
+
+#define HINT_PART " · " /* between the parts of a hint */
 
 enum { HINT_INDENT = 2 };
 
@@ -112,8 +116,11 @@ static bool add_wrapped(struct tui_sheet *sheet, enum term_style style, struct s
 	struct str row;
 	size_t lead = sheet->row->columns, room = sheet->columns > lead + 2 ? sheet->columns - lead : 2;
 	for (bool is_first = true; term_wrap_next(&text, room, &row); is_first = false) {
-		if (!is_first && !next_row(sheet, lead))
+		if (!is_first && !next_row(sheet, lead)) {
+			term_row_add_c(sheet->row, style, " "); /* what does not fit becomes an ellipsis */
+			term_row_add(sheet->row, style, row);
 			return false;
+		}
 		term_row_add(sheet->row, style, row);
 	}
 	return true;
@@ -166,26 +173,65 @@ static size_t item_rows(const struct tui_sheet *sheet, const struct sheet_item *
 	return SIZE_MAX - counter.most;
 }
 
-bool sheet_question(struct tui_sheet *sheet, const struct sheet_question *question)
+/* Draws the entries from `from` on. Those that do not fit are left out, with `more` in their place, unless it is NULL;
+ * the chosen one is drawn in any case. */
+static void draw_items(struct tui_sheet *sheet, const struct sheet_question *question, size_t from, size_t end,
+                       const char *more)
 {
-	size_t wanted = 0, upto = 0, from = 0;
+	bool is_full = false;
+	for (size_t i = 0; i < end; i++) {
+		struct sheet_item *item = &question->items[i];
+		bool is_hidden = i < from || is_full || !sheet->most;
+		if (!is_hidden && more && !item->is_chosen && item->rows > sheet->most) {
+			sheet_line(sheet, TERM_yellow, more);
+			is_hidden = is_full = true;
+		}
+		item->is_visible = !is_hidden && sheet_item(sheet, item, question->label_columns);
+	}
+}
+
+/* Returns the first entry to draw, so that the chosen one is among those that fit. */
+static size_t first_item(const struct tui_sheet *sheet, const struct sheet_question *question)
+{
+	size_t upto = 0, from = 0;
+	for (size_t i = 0; i <= question->at && i < question->count; i++)
+		upto += question->items[i].rows;
+	while (from < question->at && upto > sheet->most)
+		upto -= question->items[from++].rows;
+	return from;
+}
+
+/* Draws the entries, of which the last one has a row of its own in any case. */
+static void draw_answers(struct tui_sheet *sheet, struct sheet_question *question, bool has_mark)
+{
+	struct sheet_item *last = &question->items[question->count - 1];
+	struct sheet_question others = *question;
+	others.count--;
+	others.at = question->at < others.count ? question->at : others.count - 1;
+	sheet->most--;
+	draw_items(sheet, &others, first_item(sheet, &others), others.count, has_mark ? NULL : SHEET_READ);
+	sheet->most++;
+	last->is_visible = sheet_item(sheet, last, question->label_columns);
+}
+
+bool sheet_question(struct tui_sheet *sheet, struct sheet_question *question)
+{
+	size_t wanted = 0;
 	for (size_t i = 0; i < question->count; i++) {
 		struct sheet_item *item = &question->items[i];
 		item->rows = item_rows(sheet, item, question->label_columns);
 		wanted += item->rows;
-		upto += i <= question->at ? item->rows : 0;
 	}
-	size_t half = (sheet->most + 1) / 2, most = sheet->most > wanted + half ? sheet->most - wanted : half;
+	size_t half = (sheet->most + !question->keeps_last) / 2;
+	size_t most = sheet->most > wanted + half ? sheet->most - wanted : half ? half : 1;
 	struct str text = question->text, head;
 	if (question->has_head && sheet_rows(text, sheet->columns) > most && str_next_line(&text, &head))
 		text = str_trim(text);
 	bool is_whole = sheet_text(sheet, text, SHEET_READ, most);
-	while (from < question->at && upto > sheet->most)
-		upto -= question->items[from++].rows;
-	for (size_t i = 0; i < question->count; i++) {
-		struct sheet_item *item = &question->items[i];
-		item->is_visible = i >= from && sheet->most && sheet_item(sheet, item, question->label_columns);
-	}
+	if (question->keeps_last && question->count > 1 && wanted > sheet->most && sheet->most > 1)
+		draw_answers(sheet, question, !is_whole);
+	else
+		draw_items(sheet, question, first_item(sheet, question), question->count, NULL);
 	return is_whole;
 }
 
@@ -197,25 +243,72 @@ size_t sheet_window(size_t count, size_t chosen, size_t room)
 	return from + room > count ? count - room : from;
 }
 
-void sheet_add_rest(struct buf *out, size_t count, size_t from, size_t room)
+bool sheet_move(size_t *at, size_t count, size_t page, const struct term_key *key)
 {
-	size_t below = from + room < count ? count - from - room : 0;
-	if (from)
-		buf_printf(out, "↑ %zu ", from);
-	if (below)
-		buf_printf(out, "↓ %zu ", below);
-	buf_append_c(out, from || below ? "more" : "");
+	bool is_ctrl = key->kind == TERM_CHAR && key->mods == TERM_CTRL,
+	     is_named = key->kind == TERM_NAMED && !key->mods;
+	bool is_back = is_ctrl && key->text.ptr[0] == 'p', is_on = is_ctrl && key->text.ptr[0] == 'n';
+	size_t last = count ? count - 1 : 0;
+	if (is_back || (is_named && key->name == KEY_up))
+		*at = *at ? *at - 1 : last;
+	else if (is_on || (is_named && key->name == KEY_down))
+		*at = *at < last ? *at + 1 : 0;
+	else if (is_named && key->name == KEY_page_up)
+		*at = *at > page ? *at - page : 0;
+	else if (is_named && key->name == KEY_page_down)
+		*at = *at + page < last ? *at + page : last;
+	else if (is_named && (key->name == KEY_home || key->name == KEY_end))
+		*at = key->name == KEY_home ? 0 : last;
+	else
+		return false;
+	return true;
 }
 
-void sheet_foot(struct tui_sheet *sheet, struct str rest, const char *hint)
+struct sheet_rest sheet_rest_of(size_t count, size_t from, size_t room)
 {
-	if (!sheet->most || (!rest.len && !hint))
+	return (struct sheet_rest){from, from + room < count ? count - from - room : 0};
+}
+
+void sheet_add_rest(struct buf *out, struct sheet_rest rest, bool is_short)
+{
+	const char *blank = is_short ? "" : " ";
+	if (rest.above)
+		buf_printf(out, "↑%s%zu", blank, rest.above);
+	if (rest.below)
+		buf_printf(out, "%s↓%s%zu", rest.above ? " " : "", blank, rest.below);
+	buf_append_c(out, !is_short && (rest.above || rest.below) ? " more" : "");
+}
+
+/* Drops parts from the beginning of a hint that needs more columns: the last one says how the list is closed. */
+static struct str shorten(struct str hint, size_t columns)
+{
+	ptrdiff_t at;
+	while (term_width(hint) > columns && (at = str_find(hint, STR(HINT_PART))) >= 0)
+		hint = str_skip(hint, (size_t)at + sizeof(HINT_PART) - 1);
+	return hint;
+}
+
+void sheet_foot(struct tui_sheet *sheet, struct sheet_rest rest, const char *hint)
+{
+	auto_buf struct buf counts;
+	const char *lead = "  ", *between = hint && (rest.above || rest.below) ? HINT_PART : "";
+	buf_init(&counts, LIMIT_LIST_REST);
+	sheet_add_rest(&counts, rest, false);
+	if (!sheet->most || (!hint && !counts.len))
 		return;
-	term_row_clear(sheet->row);
-	term_row_add_c(sheet->row, TERM_dim, hint ? hint : "  ");
-	if (rest.len && (!hint || sheet->row->columns + term_width(rest) + 3 <= sheet->columns)) {
-		term_row_add_c(sheet->row, TERM_dim, hint ? " · " : "");
-		term_row_add(sheet->row, TERM_yellow, rest);
+	size_t used = HINT_INDENT + term_width(str_of(between)) + term_width(buf_str(&counts));
+	size_t columns = sheet->columns > used ? sheet->columns - used : 0;
+	struct str shown = shorten(str_trim(str_of(hint ? hint : "")), columns);
+	if (*between && term_width(shown) > columns) {
+		buf_clear(&counts);
+		sheet_add_rest(&counts, rest, true);
+		lead = "";
+		between = " ";
 	}
+	term_row_clear(sheet->row);
+	term_row_add_c(sheet->row, TERM_dim, lead);
+	term_row_add(sheet->row, TERM_dim, shown);
+	term_row_add_c(sheet->row, TERM_dim, between);
+	term_row_add(sheet->row, TERM_yellow, buf_str(&counts));
 	put(sheet);
 }

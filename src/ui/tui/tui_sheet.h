@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "term/term_row.h"
 
+struct term_key;
 struct term_paint;
 
 #define SHEET_LARGER "… (rows are hidden: make the window larger)"
@@ -38,6 +39,12 @@ struct sheet_question {
 	bool has_head; /* the first line only asks: without room for the others it is left out */
 	struct sheet_item *items;
 	size_t count, at, label_columns; /* at: the chosen one, which is always in view */
+	bool keeps_last;                 /* the last one denies: it is in view, too */
+};
+
+/* How many items of a list are not shown. */
+struct sheet_rest {
+	size_t above, below;
 };
 
 void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text);
@@ -55,12 +62,18 @@ size_t sheet_rows(struct str text, size_t columns);
 bool sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t label_columns);
 /* Draws a question; its text gets the rows that the entries leave, and at least half of them. Returns false if rows of
  * the text are missing. */
-bool sheet_question(struct tui_sheet *sheet, const struct sheet_question *question);
+bool sheet_question(struct tui_sheet *sheet, struct sheet_question *question);
 /* Returns the first item of a window of `room` items that contains the chosen one. */
 size_t sheet_window(size_t count, size_t chosen, size_t room);
-/* Appends how many items are above and below a window of `room` items that begins at `from`; nothing if none is. */
-void sheet_add_rest(struct buf *out, size_t count, size_t from, size_t room);
-/* Draws the last row of a list: the hint, which may be NULL, and how many items are not shown, if that fits. */
-void sheet_foot(struct tui_sheet *sheet, struct str rest, const char *hint);
+/* Returns how many items are above and below a window of `room` items that begins at `from`. */
+struct sheet_rest sheet_rest_of(size_t count, size_t from, size_t room);
+/* Appends them in words, or in few columns; nothing if all items are shown. */
+void sheet_add_rest(struct buf *out, struct sheet_rest rest, bool is_short);
+/* Draws the last row of a list: how many items are not shown, and as many parts of the hint, from its end, as fit
+ * then. hint: its parts are separated by " · ", and the last one says how the list is closed; may be NULL. */
+void sheet_foot(struct tui_sheet *sheet, struct sheet_rest rest, const char *hint);
+/* Moves the choice in a list, of which `page` items were shown: the arrows, Ctrl-P and Ctrl-N, which go round; PgUp,
+ * PgDn, Home and End. False: another key. */
+bool sheet_move(size_t *at, size_t count, size_t page, const struct term_key *key);
 
 #endif

@@ -10,6 +10,7 @@
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_child.h"
+#include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_priv.h"
 #include "ui/tui/tui_sheet.h"
 
@@ -78,17 +79,24 @@ static void draw_waiting(struct tui *tui, struct term_paint *paint)
 static void draw_popup(struct tui *tui, struct term_paint *paint)
 {
 	struct tui_sheet sheet = {paint, &tui->row, tui->columns, tui->rows / 3 ? tui->rows / 3 : 1};
+	tui->popup.rest = (struct sheet_rest){0};
 	if (tui->popup.kind != POPUP_none)
 		tui_popup_draw(&tui->popup, &sheet);
 }
 
-/* The state of the composer, if it is not the usual one. */
+/* The state of the composer, if it is not the usual one; and what a list has no row for. */
 static bool draw_mode(struct tui *tui, struct term_paint *paint)
 {
 	const struct composer *composer = &tui->composer;
+	auto_buf struct buf counts;
 	size_t column = 0; /* of the caret */
+	buf_init(&counts, LIMIT_LIST_REST);
+	sheet_add_rest(&counts, tui->popup.rest, false);
 	term_row_clear(&tui->row);
-	if (composer->is_searching) {
+	if (counts.len) {
+		term_row_add_c(&tui->row, TERM_plain, "  ");
+		term_row_add(&tui->row, TERM_yellow, buf_str(&counts));
+	} else if (composer->is_searching) {
 		term_row_add_c(&tui->row, TERM_plain, "  reverse-i-search: ");
 		term_row_add(&tui->row, TERM_bold, buf_str(&composer->search));
 		column = tui->row.columns;

@@ -104,7 +104,7 @@ export const TURN_KEYS = {
 	'Enter': [['steer', '› steer'], [ENTER, '↳ steer']],
 };
 
-/** In other tests of tui_walk.test.mjs and tui_keys.test.mjs, also at these sizes. */
-export const APART = ['Ctrl-J, Shift-Enter, Alt-Enter', 'Ctrl-D', 'Esc, Ctrl-C', 'Left, Alt-Left, Alt-Right', 'Ctrl-Z',
+/** In other tests of tui_walk.test.mjs, tui_lists.test.mjs and tui_keys.test.mjs, also at these sizes. */
+export const APART = ['Up, Down, PgUp, PgDn, Home, End', 'Ctrl-J, Shift-Enter, Alt-Enter', 'Ctrl-D', 'Esc, Ctrl-C', 'Left, Alt-Left, Alt-Right', 'Ctrl-Z',
 	'Ctrl-A, Ctrl-E, Ctrl-B, Ctrl-F, Ctrl-P, Ctrl-N, Home, End, Alt-B, Alt-F, Ctrl-Left, Ctrl-Right',
 	'Ctrl-W, Alt-Backspace, Alt-D, Ctrl-U, Ctrl-K, Ctrl-Y'];
