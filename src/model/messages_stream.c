@@ -199,6 +199,7 @@ static void complete(struct model_stream *stream)
 	model_assembly_close(&reading->assembly, stream, STR_NONE);
 	bool has_usage = model_usage_of_messages(&reading->usage, &usage);
 	stream->is_paused = reading->is_paused;
+	stream->cache_writes = reading->usage.cache_creation;
 	if (stream->state == MODEL_STREAM_OPEN)
 		model_stream_complete(stream, reading->message_id, has_usage ? &usage : NULL);
 }

@@ -99,7 +99,16 @@ static uint64_t take_duration(struct model_call *call)
 static void report_attempt(struct model_call *call, int status, struct str failure)
 {
 	const struct model_client *client = call->client;
-	const struct model_attempt attempt = {client->provider, call->tries - 1, status, failure, take_duration(call)};
+	const struct model_attempt attempt = {
+		.provider = client->provider,
+		.number = call->tries - 1,
+		.status = status,
+		.failure = failure,
+		.duration_ms = take_duration(call),
+		.effort = call->effort,
+		.has_key = call->token || client->provider->authorization,
+		.is_retry = call->is_token_new,
+	};
 	client->watch->on_attempt(&attempt, client->watch->self);
 }
 
@@ -393,6 +402,8 @@ struct model_call *model_call_start(struct model_client *client, const struct mo
 	list_append(&client->calls, &call->link);
 	buf_init(&call->url, LIMIT_HTTP_HEAD);
 	http_url_append_public(&call->url, str_of(client->provider->url));
+	if (client->watch)
+		call->effort = arena_str(&call->request.arena, str_of(wire_effort(prompt)));
 	if (call_prepare(call, prompt, &call->refusal) < 0)
 		loop_timer_start(call->timer, 0);
 	else

@@ -28,6 +28,9 @@ struct model_attempt {
 	int status;         /* 0: no answer came */
 	struct str failure; /* for status 0 */
 	uint64_t duration_ms;
+	struct str effort; /* the reasoning effort; STR_NONE: none */
+	bool has_key;      /* it was sent with a key or a token */
+	bool is_retry;     /* with a new token, because the server has refused another one */
 };
 
 /* Observes the requests of a client; the durations are those since the last report. Its functions run before the

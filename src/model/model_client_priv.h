@@ -46,7 +46,8 @@ struct model_call {
 	const struct model_handler *handler;
 	void *self;
 	struct model_request request;
-	struct buf url; /* the URL with secrets masked */
+	struct buf url;    /* the URL with secrets masked */
+	struct str effort; /* the reasoning effort; STR_NONE: none */
 	enum call_state state;
 	unsigned tries;
 	struct http_call *http; /* non-NULL iff an attempt is running */

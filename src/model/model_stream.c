@@ -39,7 +39,12 @@ void model_stream_emit_item(struct model_stream *stream, enum response_event_typ
 void model_stream_complete(struct model_stream *stream, struct str id, const struct token_usage *usage)
 {
 	struct response_event event = {
-		.type = RESPONSE_completed, .id = id, .usage = usage, .is_paused = stream->is_paused};
+		.type = RESPONSE_completed,
+		.id = id,
+		.usage = usage,
+		.cache_writes = stream->cache_writes,
+		.is_paused = stream->is_paused,
+	};
 	stream->state = MODEL_STREAM_COMPLETED;
 	stream->response_id = str_copy(id);
 	model_stream_emit(stream, &event);

@@ -35,6 +35,7 @@ struct response_event {
 	int64_t index;
 	const struct json *item;          /* for item_added and item_done; item->span is its JSON as sent */
 	const struct token_usage *usage;  /* for completed; NULL if the server did not report it */
+	int64_t cache_writes;             /* for completed: tokens that were added to the provider's cache */
 	const struct rate_limits *limits; /* for rate_limits */
 	bool is_paused;                   /* for completed: the server wants to be asked to continue */
 };
@@ -69,6 +70,7 @@ struct model_stream {
 	bool is_paused;           /* the response is complete, but the server wants to be asked to continue */
 	bool is_ending;           /* the response is complete, but usage or an end mark may follow */
 	struct model_error error; /* in state FAILED: the server's error */
+	int64_t cache_writes;     /* tokens of the input that the provider has added to its cache */
 	struct str response_id;   /* in state COMPLETED; owned */
 	/* in state FAILED: an error event with an HTTP status, as JSON; owned. STR_NONE: the error has none */
 	struct str refusal;

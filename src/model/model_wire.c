@@ -8,6 +8,14 @@
 #include "base/mem.h"
 #include "model/model_catalog.h"
 
+const char *wire_effort(const struct model_prompt *prompt)
+{
+	enum reasoning_effort effort = prompt->effort ? prompt->effort : prompt->info->default_effort;
+	if (prompt->effort_word)
+		return prompt->effort_word;
+	return effort != reasoning_effort_unset ? enum_wire(&enum_reasoning_effort, (int)effort) : NULL;
+}
+
 /* ---- tools ---- */
 
 static bool is_name_char(char c)

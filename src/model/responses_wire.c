@@ -16,17 +16,15 @@
 
 static void write_reasoning(struct json_writer *w, const struct model_prompt *prompt)
 {
-	enum reasoning_effort effort = prompt->effort ? prompt->effort : prompt->info->default_effort;
-	bool has_word = prompt->effort_word || effort != reasoning_effort_unset;
+	const char *effort = wire_effort(prompt);
 	bool has_summary =
 		(prompt->info->has_reasoning || prompt->has_summary) && prompt->summary != reasoning_summary_none;
-	if (!has_word && !has_summary)
+	if (!effort && !has_summary)
 		return;
 	jw_key(w, "reasoning");
 	jw_object(w);
-	if (has_word)
-		jw_member_cstr(w, "effort",
-		               prompt->effort_word ? prompt->effort_word : enum_wire(&enum_reasoning_effort, effort));
+	if (effort)
+		jw_member_cstr(w, "effort", effort);
 	if (has_summary)
 		jw_member_cstr(w, "summary", enum_wire(&enum_reasoning_summary, prompt->summary));
 	if (prompt->is_lite)
@@ -295,6 +293,7 @@ static void emit_response(struct model_stream *stream, enum response_event_type 
 	struct response_event event = {.type = type, .id = json_get_str(response, "id")};
 	if (model_usage_read(json_get(response, "usage"), &usage))
 		event.usage = &usage;
+	json_to_i64(json_path(response, "usage.input_tokens_details.cache_write_tokens"), &stream->cache_writes);
 	if (type == RESPONSE_completed)
 		model_stream_complete(stream, event.id, event.usage);
 	else

@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -38,6 +39,19 @@ struct json_writer telemetry_begin(struct telemetry *t, const char *name)
 	return w;
 }
 
+void telemetry_add_auth(const struct telemetry *t, struct json_writer *w)
+{
+	otlp_bool(w, "auth.env_openai_api_key_present", config_env("OPENAI_API_KEY"));
+	otlp_bool(w, "auth.env_codex_api_key_present", config_env("CODEX_API_KEY"));
+	otlp_bool(w, "auth.env_codex_api_key_enabled", true);
+	if (t->env_key.ptr) {
+		auto_free char *name = str_dup(t->env_key);
+		otlp_text(w, "auth.env_provider_key_name", STR("configured"));
+		otlp_bool(w, "auth.env_provider_key_present", config_env(name));
+	}
+	otlp_bool(w, "auth.env_refresh_token_url_override_present", config_env("CODEX_REFRESH_TOKEN_URL_OVERRIDE"));
+}
+
 /* ---- sending ---- */
 
 static void telemetry_free(struct telemetry *t)
@@ -50,6 +64,7 @@ static void telemetry_free(struct telemetry *t)
 	buf_finish(&t->records);
 	free(t->model);
 	free(t->servers);
+	free(t->agent);
 	free(t);
 }
 
@@ -117,8 +132,15 @@ static void on_configured(struct telemetry *t, const struct ev_session_configure
 	snprintf(t->session, sizeof(t->session), "%.*s", STR_ARG(event->session_id));
 	free(t->model);
 	t->model = str_dup(event->model);
+	auto_free char *provider = str_dup(event->model_provider_id);
+	const struct toml *key = toml_get(toml_get(toml_get(t->tree, "model_providers"), provider), "env_key");
+	t->env_key = toml_is(key, TOML_string) ? key->text : STR_NONE;
 	struct json_writer w = telemetry_begin(t, "codex.conversation_starts");
 	otlp_text(&w, "provider_name", event->model_provider_id);
+	telemetry_add_auth(t, &w);
+	if (event->has_reasoning_effort)
+		otlp_text(&w, "reasoning_effort",
+		          str_of(enum_wire(&enum_reasoning_effort, (int)event->reasoning_effort)));
 	otlp_text(&w, "approval_policy", tag_of(&union_ask_for_approval, (int)event->approval_policy->tag));
 	otlp_text(&w, "sandbox_policy", tag_of(&union_sandbox, (int)event->sandbox_policy->tag));
 	otlp_text(&w, "reasoning_summary", str_of(t->summary));
@@ -157,8 +179,13 @@ static void on_usage(struct telemetry *t, const struct ev_token_count *event)
 	otlp_int(&w, "input_token_count", usage->input_tokens);
 	otlp_int(&w, "output_token_count", usage->output_tokens);
 	otlp_int(&w, "cached_token_count", usage->cached_input_tokens);
+	otlp_int(&w, "cache_write_token_count", t->cache_writes);
 	otlp_int(&w, "reasoning_token_count", usage->reasoning_output_tokens);
 	otlp_int(&w, "tool_token_count", usage->total_tokens);
+	if (t->ttft_ms >= 0)
+		otlp_int(&w, "ttft_ms", t->ttft_ms);
+	if (t->effort[0])
+		otlp_text(&w, "model_reasoning_effort", str_of(t->effort));
 	otlp_end(&w);
 }
 
@@ -166,10 +193,10 @@ static void on_usage(struct telemetry *t, const struct ev_token_count *event)
 
 /* The end of a tool's call. */
 struct tool_end {
-	const char *name;
-	struct str call_id, output;
+	struct str name, call_id, output;
 	const struct duration *duration;
 	bool is_success, has_run;
+	struct str server; /* of MCP; STR_NONE: none */
 };
 
 static void on_asked(struct telemetry *t, struct str call_id)
@@ -191,13 +218,24 @@ static bool take_asked(struct telemetry *t, struct str call_id)
 	return false;
 }
 
-static void add_decision(struct telemetry *t, const char *name, struct str call_id, bool is_approved, bool is_user)
+/* The names that the tool has for the model. */
+static void add_tool(struct json_writer *w, struct str name, struct str server)
+{
+	char text[256];
+	if (!name.ptr)
+		return;
+	snprintf(text, sizeof(text), "mcp__%.*s", STR_ARG(server));
+	otlp_text(w, "tool_name", name);
+	otlp_text(w, "tool_namespace", server.ptr ? str_of(text) : STR("functions"));
+}
+
+static void add_decision(struct telemetry *t, struct str name, struct str call_id, bool is_approved, bool is_user)
 {
 	struct json_writer w = telemetry_begin(t, "codex.tool_decision");
-	otlp_text(&w, "tool_name", str_of(name));
+	add_tool(&w, name, STR_NONE);
 	otlp_text(&w, "call_id", call_id);
 	otlp_text(&w, "decision", is_approved ? STR("approved") : STR("denied"));
-	otlp_text(&w, "source", is_user ? STR("user") : STR("config"));
+	otlp_text(&w, "source", is_user ? STR("User") : STR("Config"));
 	otlp_end(&w);
 }
 
@@ -206,7 +244,7 @@ static void on_task_end(struct telemetry *t)
 {
 	while (t->asked.count) {
 		auto_free char *id = t->asked.items[--t->asked.count];
-		add_decision(t, NULL, str_of(id), false, true);
+		add_decision(t, STR_NONE, str_of(id), false, true);
 	}
 	telemetry_forget_arguments(t);
 }
@@ -217,12 +255,37 @@ static bool is_denied(const struct tool_end *call)
 	return !call->has_run && str_find(call->output, STR("rejected")) >= 0;
 }
 
-static void on_tool_end(struct telemetry *t, const struct tool_end *call)
+/* Returns the scheme and the host of a server's URL, without what may be a password; "stdio" without a URL. */
+static struct str origin_of(const struct telemetry *t, struct str server, char *text, size_t size)
 {
-	add_decision(t, call->name, call->call_id, !is_denied(call), take_asked(t, call->call_id));
+	auto_free char *name = str_dup(server);
+	const struct toml *url = toml_get(toml_get(toml_get(t->tree, "mcp_servers"), name), "url");
+	struct str scheme, rest = toml_is(url, TOML_string) ? url->text : STR_NONE;
+	ptrdiff_t at = str_find(rest, STR("://"));
+	if (!server.ptr || at < 0)
+		return server.ptr ? STR("stdio") : STR("");
+	scheme = str_n(rest.ptr, (size_t)at + 3);
+	rest = str_skip(rest, (size_t)at + 3);
+	for (size_t i = 0; i < rest.len; i++) {
+		if (memchr("/?#", rest.ptr[i], 3))
+			rest.len = i;
+	}
+	while ((at = str_find(rest, STR("@"))) >= 0)
+		rest = str_skip(rest, (size_t)at + 1);
+	snprintf(text, size, "%.*s%.*s", STR_ARG(scheme), STR_ARG(rest));
+	return str_of(text);
+}
+
+static void on_tool_result(struct telemetry *t, const struct tool_end *call)
+{
+	char origin[256];
 	struct json_writer w = telemetry_begin(t, "codex.tool_result");
-	otlp_text(&w, "tool_name", str_of(call->name));
+	otlp_int(&w, "tool_result_seq", ++t->results);
+	add_tool(&w, call->name, call->server);
 	otlp_text(&w, "call_id", call->call_id);
+	otlp_text(&w, "agent_name", str_of(t->agent ? t->agent : "/root"));
+	otlp_text(&w, "mcp_server", call->server.ptr ? call->server : STR(""));
+	otlp_text(&w, "mcp_server_origin", origin_of(t, call->server, origin, sizeof(origin)));
 	if (call->duration)
 		otlp_int(&w, "duration_ms", call->duration->secs * 1000 + call->duration->nanos / 1000000);
 	otlp_bool(&w, "success", call->is_success);
@@ -232,6 +295,33 @@ static void on_tool_end(struct telemetry *t, const struct tool_end *call)
 		otlp_text(&w, "output", call->output);
 	}
 	otlp_end(&w);
+}
+
+static void on_tool_end(struct telemetry *t, const struct tool_end *call)
+{
+	add_decision(t, call->name, call->call_id, !is_denied(call), take_asked(t, call->call_id));
+	on_tool_result(t, call);
+}
+
+/* The approval of a call is the matter of the server's settings, and has no record. */
+static void on_mcp_end(struct telemetry *t, const struct ev_mcp_call_end *event)
+{
+	auto_arena struct arena arena = {0};
+	struct error ignored;
+	const struct mcp_result *result = event->result;
+	bool has_answer = result->tag == mcp_result_ok;
+	struct str output = has_answer ? result->ok->answer : result->err->reason;
+	const struct json *answer = has_answer ? json_parse(&arena, output, &ignored) : NULL;
+	const struct json *failed = json_get(answer, "isError");
+	const struct tool_end call = {
+		.name = event->invocation->tool,
+		.call_id = event->call_id,
+		.output = output,
+		.duration = event->duration,
+		.is_success = answer && !(failed && failed->boolean),
+		.server = event->invocation->server,
+	};
+	on_tool_result(t, &call);
 }
 
 static void on_first_output(struct telemetry *t)
@@ -277,7 +367,7 @@ static void record(struct telemetry *t, const struct event *event)
 		on_usage(t, msg->token_count);
 		return;
 	case EV_exec_command_end:
-		call = (struct tool_end){"exec_command",
+		call = (struct tool_end){STR("exec_command"),
 		                         msg->exec_command_end->call_id,
 		                         msg->exec_command_end->aggregated_output,
 		                         msg->exec_command_end->duration,
@@ -286,10 +376,16 @@ static void record(struct telemetry *t, const struct event *event)
 		on_tool_end(t, &call);
 		return;
 	case EV_patch_apply_end:
-		call = (struct tool_end){
-			"apply_patch", msg->patch_apply_end->call_id, msg->patch_apply_end->standard_output,
-			NULL,          msg->patch_apply_end->success, msg->patch_apply_end->success};
+		call = (struct tool_end){STR("apply_patch"),
+		                         msg->patch_apply_end->call_id,
+		                         msg->patch_apply_end->standard_output,
+		                         NULL,
+		                         msg->patch_apply_end->success,
+		                         msg->patch_apply_end->success};
 		on_tool_end(t, &call);
+		return;
+	case EV_mcp_tool_call_end:
+		on_mcp_end(t, msg->mcp_tool_call_end);
 		return;
 	default:
 		return;
@@ -335,9 +431,18 @@ struct telemetry *telemetry_create(const struct config *config, struct http_clie
 	t->watch = telemetry_watch;
 	t->watch.self = t;
 	t->servers = join_names(config->mcp_servers);
+	t->tree = config_tree(config);
 	t->summary = enum_wire(&enum_reasoning_summary, (int)config->model_reasoning_summary);
 	buf_init(&t->records, LIMIT_TELEMETRY_BATCH);
 	return t;
+}
+
+void telemetry_name_agent(struct telemetry *t, struct str path)
+{
+	if (!t)
+		return;
+	free(t->agent);
+	t->agent = str_dup(path);
 }
 
 const struct model_watch *telemetry_watcher(const struct telemetry *t)

@@ -17,6 +17,8 @@ struct telemetry;
 struct telemetry *telemetry_create(const struct config *config, struct http_client *http, struct str originator);
 /* Returns what records the requests of a model client; it must not outlive telemetry. NULL if telemetry is. */
 const struct model_watch *telemetry_watcher(const struct telemetry *telemetry);
+/* Sets the path of the agent whose session this is; "/root" until then. telemetry may be NULL. */
+void telemetry_name_agent(struct telemetry *telemetry, struct str path);
 /* Records an event. telemetry may be NULL. */
 void telemetry_event(struct telemetry *telemetry, const struct event *event);
 /* Sends what waits. NULL is fine. */

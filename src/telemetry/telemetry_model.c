@@ -38,6 +38,15 @@ static void add_status(struct json_writer *w, int status)
 	otlp_text(w, "error.message", str_of(text));
 }
 
+/* Returns the name of the header with the key. */
+static struct str key_header(const struct model_attempt *attempt)
+{
+	const char *own = attempt->provider->authorization;
+	if (!attempt->has_key)
+		return STR_NONE;
+	return own && str_has_prefix(str_of(own), "x-api-key:") ? STR("x-api-key") : STR("authorization");
+}
+
 static void on_attempt(const struct model_attempt *attempt, void *self)
 {
 	struct telemetry *t = self;
@@ -49,8 +58,15 @@ static void on_attempt(const struct model_attempt *attempt, void *self)
 		add_error(t, &w, attempt->failure);
 	otlp_bool(&w, "success", attempt->status && attempt->status < 400);
 	otlp_int(&w, "attempt", attempt->number);
+	otlp_bool(&w, "auth.header_attached", attempt->has_key);
+	otlp_text(&w, "auth.header_name", key_header(attempt));
+	otlp_bool(&w, "auth.retry_after_unauthorized", attempt->is_retry);
 	otlp_text(&w, "endpoint", endpoint_of(attempt->provider));
+	telemetry_add_auth(t, &w);
 	otlp_end(&w);
+	snprintf(t->effort, sizeof(t->effort), "%.*s", STR_ARG(attempt->effort));
+	t->waited_ms = t->cache_writes = 0;
+	t->ttft_ms = -1;
 }
 
 /* ---- events of the response ---- */
@@ -109,6 +125,11 @@ static void on_event(const struct response_event *event, uint64_t duration_ms, v
 	const char *kind = model_stream_kind(event->type);
 	if (kind)
 		count_event(t, kind, duration_ms);
+	t->waited_ms += (int64_t)duration_ms;
+	if (t->ttft_ms < 0 && event->type > RESPONSE_created && event->type < RESPONSE_completed &&
+	    event->type != RESPONSE_item_done)
+		t->ttft_ms = t->waited_ms;
+	t->cache_writes = event->cache_writes;
 	if (event->type == RESPONSE_item_done && t->settings.logs_prompts)
 		keep_arguments(t, event->item);
 }

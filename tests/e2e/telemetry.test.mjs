@@ -8,6 +8,7 @@ import test from 'node:test';
 
 import { FEW_RETRIES, codexExec, failed, httpError, makeHome, needs, reply, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 import { startIssuer } from './lib/issuer.mjs';
+import { ECHO, configOf, itemCall } from './lib/mcp.mjs';
 import { approve, startProto, userInput } from './lib/proto.mjs';
 import { answerOf, errorOf, runOf, sayOf, startSocketModel } from './lib/socket_model.mjs';
 import { wireHome } from './lib/wires.mjs';
@@ -65,9 +66,12 @@ test('a run sends its records by its end, without prompts, outputs and keys', op
 	const phase = records.find(({ name }) => name === 'codex.startup_phase');
 	assert.deepEqual([phase['startup.phase'], phase['startup.status']], ['thread_start_total', 'ready']);
 	const decision = records.find(({ name }) => name === 'codex.tool_decision');
-	assert.deepEqual([decision.tool_name, decision.decision, decision.source], ['exec_command', 'approved', 'config']);
+	assert.deepEqual([decision.tool_name, decision.tool_namespace, decision.decision, decision.source],
+		['exec_command', 'functions', 'approved', 'Config']);
 	const tool = records.find(({ name }) => name === 'codex.tool_result');
 	assert.deepEqual([tool.tool_name, tool.success, 'output' in tool, 'arguments' in tool], ['exec_command', false, false, false]);
+	assert.deepEqual([tool.tool_namespace, tool.tool_result_seq, tool.agent_name, tool.mcp_server, tool.mcp_server_origin],
+		['functions', '1', '/root', '', '']);
 	for (const record of records) {
 		assert.equal(record['event.name'], record.name);
 		assert.match(record['conversation.id'], /^[0-9a-f-]{36}$/);
@@ -234,5 +238,98 @@ test('the decisions of the user are recorded', options, async (t) => {
 	await proto.next('task_complete');
 	await proto.end();
 	const decisions = recordsOf(received).filter(({ name }) => name === 'codex.tool_decision');
-	assert.deepEqual(decisions.map((it) => [it.call_id, it.decision, it.source]), [['yes', 'approved', 'user'], ['no', 'denied', 'user']]);
+	assert.deepEqual(decisions.map((it) => [it.call_id, it.decision, it.source]), [['yes', 'approved', 'User'], ['no', 'denied', 'User']]);
+});
+
+test('records say where keys could come from, and have none', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const model = await startModel(t, [say('ok'), say('ok')]), home = makeHome(t, model, exporter());
+	const authOf = (records, name) => Object.fromEntries(Object.entries(records.find((it) => it.name === name)).filter(([key]) => key.startsWith('auth.'))
+		.map(([key, value]) => [key.slice(5), value]));
+	const bare = { env_openai_api_key_present: false, env_codex_api_key_present: false, env_codex_api_key_enabled: true,
+		env_refresh_token_url_override_present: false };
+	const sent = { header_attached: false, retry_after_unauthorized: false };
+	await codexExec(t, model, ['hi'], { home });
+	assert.deepEqual(authOf(recordsOf(received), 'codex.conversation_starts'), bare);
+	assert.deepEqual(authOf(recordsOf(received), 'codex.api_request'), { ...bare, ...sent });
+	received.length = 0;
+	fs.appendFileSync(`${home}/config.toml`, 'env_key = "TEAM_KEY"\n'); // the provider is the last table of the file
+	await codexExec(t, model, ['hi'], { home, env: { OPENAI_API_KEY: SECRET, TEAM_KEY: SECRET } });
+	const keyed = { ...bare, env_openai_api_key_present: true, env_provider_key_name: 'configured', env_provider_key_present: true };
+	assert.deepEqual(authOf(recordsOf(received), 'codex.conversation_starts'), keyed);
+	assert.deepEqual(authOf(recordsOf(received), 'codex.api_request'), { ...keyed, ...sent, header_attached: true, header_name: 'authorization' });
+	assert.ok(!received.some(({ text }) => text.includes(SECRET) || text.includes('TEAM_KEY')));
+	received.length = 0;
+	fs.appendFileSync(`${home}/config.toml`, 'wire_api = "messages"\nrequest_max_retries = 0\n');
+	await codexExec(t, model, ['hi'], { home, env: { TEAM_KEY: SECRET } });
+	assert.equal(authOf(recordsOf(received), 'codex.api_request').header_name, 'x-api-key');
+});
+
+test('a new token after a refused one is a retry', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const issuer = await startIssuer(t), home = issuer.home(tempDir(t, 'home'), { config: exporter() });
+	let refusals = 1;
+	issuer.overrides.set('/backend/codex/responses', () => refusals-- > 0 ? [401, { error: { message: 'old' } }] : [400, { error: { message: 'no' } }]);
+	await runCodex(t, ['exec', '--skip-git-repo-check', '-c', 'model_providers.openai.supports_websockets=false', 'hi'], { home, env: issuer.env });
+	const attempts = recordsOf(received).filter(({ name }) => name === 'codex.api_request');
+	assert.deepEqual(attempts.map((it) => [it['http.response.status_code'], it['auth.header_attached'], it['auth.retry_after_unauthorized']]),
+		[['401', true, false], ['400', true, true]]);
+});
+
+test('the tokens of a response have its effort, the time to its first output, and what went to the cache', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const event = { type: 'response.completed', response: { id: 'r', usage: { input_tokens: 9, output_tokens: 1, total_tokens: 10,
+		input_tokens_details: { cached_tokens: 2, cache_write_tokens: 5 } } } };
+	const model = await startModel(t, [reply({ message: 'ok' }, { event })]);
+	await codexExec(t, model, ['hi'], { config: `model = "gpt-5.5"\nmodel_reasoning_effort = "high"\n${exporter()}` });
+	const tokensOf = () => recordsOf(received).find((it) => it.input_token_count);
+	const { cache_write_token_count: writes, cached_token_count: reads, model_reasoning_effort: effort, ttft_ms: ttft } = tokensOf();
+	assert.deepEqual([writes, reads, effort], ['5', '2', 'high']);
+	assert.match(ttft, /^\d+$/);
+	assert.equal(recordsOf(received).find(({ name }) => name === 'codex.conversation_starts').reasoning_effort, 'high');
+	received.length = 0;
+	const found = { type: 'web_search_call', id: 'w', status: 'completed', action: { type: 'search', query: 'x' } };
+	await codexExec(t, await startModel(t, [reply({ item: found })]), ['hi'], { config: `model = "unknown"\n${exporter()}` });
+	assert.deepEqual(['ttft_ms', 'model_reasoning_effort'].map((it) => it in tokensOf()), [false, false], 'nothing is made up');
+});
+
+test('calls of MCP servers have a result with the server and the origin of its URL', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const results = { initialize: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'x', version: '1' } },
+		'tools/list': { tools: [ECHO] }, 'tools/call': { content: [{ type: 'text', text: '"isError":true' }], structuredContent: { isError: true } } };
+	const web = http.createServer((request, response) => {
+		let body = '';
+		request.on('data', (bytes) => (body += bytes)).on('end', () => {
+			const { id, method } = body ? JSON.parse(body) : {};
+			if (!results[method]) return response.writeHead(request.method === 'POST' ? 202 : 405).end();
+			response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ jsonrpc: '2.0', id, result: results[method] }));
+		});
+	});
+	await new Promise((resolve) => web.listen(0, '127.0.0.1', resolve));
+	t.after(() => web.closeAllConnections() ?? web.close());
+	const origin = `127.0.0.1:${web.address().port}`;
+	const model = await startModel(t, [reply(itemCall('echo', {}, 'c1', 's')), reply(itemCall('echo', {}, 'c2', 'w')), run('true'), say('ok')]);
+	const servers = configOf({ s: { tools: [ECHO], answers: { echo: { result: { isError: true, content: [] } } } } }) +
+		`[mcp_servers.w]\nurl = "http://eve:${SECRET}@${origin}/mcp?key=${SECRET}"\n`;
+	const home = makeHome(t, model, `model = "gpt-5.2"\nmcp_optional_startup_grace_ms = 60000\n${exporter()}`);
+	fs.appendFileSync(`${home}/config.toml`, servers);
+	await codexExec(t, model, ['go'], { home });
+	const calls = recordsOf(received).filter(({ name }) => name === 'codex.tool_result');
+	assert.deepEqual(calls.map((it) => [it.tool_result_seq, it.tool_name, it.tool_namespace, it.success, it.mcp_server, it.mcp_server_origin]),
+		[['1', 'echo', 'mcp__s', false, 's', 'stdio'], ['2', 'echo', 'mcp__w', true, 'w', `http://${origin}`],
+			['3', 'exec_command', 'functions', true, '', '']]);
+	assert.ok(!received.some(({ text }) => text.includes(SECRET)));
+});
+
+test('the calls of a subagent have its name', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const model = await startModel(t, [{ when: { contains: 'count pears', lacks: 'ROOT' }, ...run('echo sub') },
+		{ when: { contains: 'count pears', lacks: 'ROOT' }, ...say('Five.') },
+		reply({ call: 'spawn_agent', arguments: { task_name: 'pears', message: 'count pears', fork_turns: 'none' } }),
+		reply({ call: 'wait_agent', arguments: {} }), run('echo root'), say('done')]);
+	const home = makeHome(t, model, exporter());
+	fs.appendFileSync(`${home}/config.toml`, '[features]\nmulti_agent_v2 = true\n');
+	await codexExec(t, model, ['ROOT'], { home });
+	const results = recordsOf(received).filter(({ name }) => name === 'codex.tool_result');
+	assert.deepEqual(results.map((it) => [it.agent_name, it.tool_result_seq]).sort(), [['/root', '1'], ['/root/pears', '1']]);
 });

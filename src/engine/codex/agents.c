@@ -15,6 +15,7 @@
 #include "engine/session/session.h"
 #include "engine/task/task.h"
 #include "protocol/message/message.h"
+#include "telemetry/telemetry.h"
 
 static struct codex *root_of(const struct codex *codex)
 {
@@ -322,6 +323,10 @@ const struct session *agents_parent(void *self)
 void agents_join(struct codex *child, struct agent *agent)
 {
 	const struct codex *root = agent->tree->root->session;
+	auto_buf struct buf path;
+	buf_init(&path, LIMIT_LINE);
+	agent_write_path(agent, &path);
+	telemetry_name_agent(child->telemetry, buf_str(&path));
 	child->env.agent = agent;
 	child->holds = root->asks_for_children ? root->holds : 0;
 	agent->session = child;
