@@ -22,7 +22,6 @@
 #include "config/config_project.h"
 #include "config/config_required.h"
 #include "config/config_shape.h"
-#include "config/config_tui.h"
 #include "config/feature.h"
 #include "config/hook_table.h"
 #include "config/mcp_server.h"
@@ -204,6 +203,7 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 	binder.is_quiet = false;
 	binder.notes_inert = true;
 	struct toml *tree = config_layer_merge(&l->layers);
+	config_shape_read_dates(tree, &l->arena);
 	l->tree = tree;
 	plugin_limit(&l->layers, l->home, l->required ? toml_get(l->required->root, "plugins") : NULL, tree);
 	if (!l->ignores_user)
@@ -216,8 +216,6 @@ static int bind(struct loaded *l, bool is_strict, struct error *err)
 		status = web_search_check(toml_get(toml_get(tree, "tools"), "web_search"), err);
 	if (status == 0)
 		status = config_shape_check(tree, err);
-	if (status == 0)
-		status = config_tui_check(toml_get(tree, "tui"), err);
 	if (status == 0 && l->config.model && !l->config.model[0])
 		status = error_set(err, ERR_config, "`model` must not be empty");
 	if (status == 0)

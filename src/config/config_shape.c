@@ -1,86 +1,46 @@
-/* The types are a tree of rows. Its depth bounds that of the search, not the file. */
+/* The shapes are a tree of rows. Its depth bounds that of the search, not the file. */
 #include "config/config_shape.h"
+
+#include <math.h>
+#include <stdio.h>
 
 #include "base/buf.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/suggest.h"
+#include "config/config_key.h"
 #include "config/config_record.h"
+#include "config/toml/toml_text.h"
 
 enum {
-	SHAPE_table = 1 << TOML_table,
-	SHAPE_list = 1 << TOML_array,
-	SHAPE_word = 1 << TOML_string,
-	SHAPE_count = 1 << TOML_integer,
-	SHAPE_flag = 1 << TOML_bool,
-	/* codex 0.169 takes a date or a time where it reads text, but not for a word. */
-	SHAPE_text = 1 << TOML_string | 1 << TOML_datetime | 1 << TOML_datetime_local | 1 << TOML_date_local |
-	             1 << TOML_time_local
+	TABLE = 1 << TOML_table,
+	LIST = 1 << TOML_array,
+	STRING = 1 << TOML_string,
+	INTEGER = 1 << TOML_integer,
+	FLOAT = 1 << TOML_float,
+	BOOL = 1 << TOML_bool,
+	POSITIVE = 1 << 20, /* a number above 0 */
+	KEY = 1 << 21,      /* a string is the name of a key */
+	CLOSED = 1 << 22,   /* the words are the members of a table */
 };
 
-/* A row without a key holds for all members of a table or a list that no row before it names. */
 struct shape {
 	const char *key;
 	unsigned kinds;
-	const char *wanted, *words; /* words: those that a string may be; NULL: any */
-	const struct shape *inside; /* of a table or a list; NULL: anything */
+	const char *expected, *words;
+	const struct shape *inside;
 };
 
 /* clang-format off */
-#define TEXT(key) {key, SHAPE_text, "a string", NULL, NULL}
-#define WORD(key, words) {key, SHAPE_word, "a string", words, NULL}
-#define FLAG(key) {key, SHAPE_flag, "true or false", NULL, NULL}
-#define TABLE(key, inside) {key, SHAPE_table, "a table", NULL, inside}
+#define SHAPE(table) static const struct shape shape_##table[] = {
+#define ROW(key, kinds, expected, words, table) {key, kinds, expected, words, table},
+#define TEXT(key) ROW(key, STRING, "a string", NULL, NULL)
+#define WORD(key, words) ROW(key, STRING, "a string", words, NULL)
+#define FLAG(key) ROW(key, BOOL, "true or false", NULL, NULL)
+#define TABLE_OF(key, table) ROW(key, TABLE, "a table", NULL, shape_##table)
+#define SHAPE_END {NULL, 0, NULL, NULL, NULL}};
+#include "config/config_shape.def"
 /* clang-format on */
-#define END                               \
-	{                                 \
-		NULL, 0, NULL, NULL, NULL \
-	}
-
-static const char access_words[] = "read write deny none";
-static const char rule_words[] = "allow deny";
-static const struct shape texts[] = {TEXT(NULL), END};
-static const struct shape flags[] = {FLAG(NULL), END};
-static const struct shape rules[] = {WORD(NULL, rule_words), END};
-static const struct shape entries[] = {WORD(NULL, access_words), END};
-static const struct shape folders[] = {
-	{"glob_scan_max_depth", SHAPE_count, "an integer", NULL, NULL},
-	{NULL, SHAPE_word | SHAPE_table, "a string or a table of strings", access_words, entries},
-	END};
-static const struct shape mitm[] = {TABLE("hooks", NULL), TABLE("actions", NULL), END};
-static const struct shape network[] = {FLAG("enabled"),
-                                       FLAG("enable_socks5"),
-                                       FLAG("enable_socks5_udp"),
-                                       FLAG("allow_upstream_proxy"),
-                                       FLAG("allow_local_binding"),
-                                       FLAG("dangerously_allow_non_loopback_proxy"),
-                                       FLAG("dangerously_allow_all_unix_sockets"),
-                                       TEXT("proxy_url"),
-                                       TEXT("socks_url"),
-                                       WORD("mode", "limited full"),
-                                       TABLE("domains", rules),
-                                       TABLE("unix_sockets", rules),
-                                       TABLE("mitm", mitm),
-                                       END};
-static const struct shape profile[] = {TEXT("description"),
-                                       TEXT("extends"),
-                                       TABLE("filesystem", folders),
-                                       TABLE("network", network),
-                                       {"workspace_roots", SHAPE_table, "a table of booleans", NULL, flags},
-                                       END};
-static const struct shape market[] = {WORD("source_type", "git local"),
-                                      TEXT("source"),
-                                      TEXT("ref"),
-                                      TEXT("last_updated"),
-                                      TEXT("last_revision"),
-                                      {"sparse_paths", SHAPE_list, "a list of strings", NULL, texts},
-                                      END};
-static const struct shape profiles[] = {TABLE(NULL, profile), END};
-static const struct shape markets[] = {TABLE(NULL, market), END};
-static const struct shape preset[] = {TEXT("input"), TEXT("label"), END};
-static const struct shape presets[] = {TABLE(NULL, preset), END};
-static const struct shape tui[] = {TABLE("presets", presets), END};
-static const struct shape root[] = {TABLE("permissions", profiles), TABLE("marketplaces", markets), TABLE("tui", tui),
-                                    END};
 
 /* The keys on the way to a value, from the last one. */
 struct place {
@@ -97,27 +57,57 @@ static void write_keys(const struct place *place, struct buf *out)
 		buf_printf(out, "%s%s", out->len ? "." : "", toml_key_shown(place->node->key, shown));
 }
 
-static int refuse(const struct place *place, const char *wanted, const char *got, struct error *err)
+static int refuse(const struct place *place, const char *expected, const char *got, struct error *err)
 {
 	char where[CONFIG_PLACE_SIZE];
 	auto_buf struct buf keys;
 	buf_init(&keys, ERROR_TEXT_MAX);
 	write_keys(place, &keys);
 	return error_set(err, ERR_config, "%s: `%.*s` must be %s, not %s", config_place(place->node, where),
-	                 STR_ARG(buf_str(&keys)), wanted, got);
+	                 STR_ARG(buf_str(&keys)), expected, got);
 }
 
-static int check_word(const struct place *place, const char *words, struct error *err)
+/* Refuses a word, or the name of a member, that is none of these. */
+static int check_word(const struct place *place, struct str name, const char *words, struct error *err)
 {
 	char shown[TOML_KEY_SHOWN];
+	struct suggest suggest = {.wrong = name};
 	struct str rest = str_of(words), word;
 	while (str_next_part(&rest, ' ', &word)) {
-		if (str_eq(word, place->node->text))
+		if (str_eq(word, name))
 			return 0;
+		suggest_offer(&suggest, word);
 	}
-	auto_free char *wanted = xasprintf("one of these words: %s", words);
-	auto_free char *got = xasprintf("`%s`", toml_key_shown(place->node->text, shown));
-	return refuse(place, wanted, got, err);
+	struct str best = suggest.best.ptr ? suggest.best : STR("");
+	auto_free char *expected = xasprintf("one of these words: %s", words);
+	auto_free char *got = xasprintf("`%s`%s%.*s%s", toml_key_shown(name, shown), best.len ? ". Did you mean `" : "",
+	                                STR_ARG(best), best.len ? "`?" : "");
+	return refuse(place, expected, got, err);
+}
+
+static int check_number(const struct place *place, const struct shape *shape, struct error *err)
+{
+	char number[32];
+	const struct toml *node = place->node;
+	bool is_float = node->kind == TOML_float;
+	if (is_float ? isfinite(node->number) && node->number > 0 : node->integer >= (shape->kinds & POSITIVE ? 1 : 0))
+		return 0;
+	if (is_float)
+		snprintf(number, sizeof(number), "%g", node->number);
+	else
+		snprintf(number, sizeof(number), "%lld", (long long)node->integer);
+	return refuse(place, shape->expected, number, err);
+}
+
+static int check_key(const struct place *place, const struct shape *shape, struct error *err)
+{
+	char shown[TOML_KEY_SHOWN];
+	struct config_key key;
+	if (config_key_read(place->node->text, &key))
+		return 0;
+	auto_free char *got = xasprintf("`%s`; names are like \"ctrl-t\", \"shift-enter\", \"page-up\" or \"f5\"",
+	                                toml_key_shown(place->node->text, shown));
+	return refuse(place, shape->expected, got, err);
 }
 
 static const struct shape *find(const struct shape *shape, struct str key)
@@ -127,30 +117,56 @@ static const struct shape *find(const struct shape *shape, struct str key)
 	return shape->kinds ? shape : NULL;
 }
 
-static int check_value(const struct place *place, const struct shape *shape, struct error *err)
+/* list: the row of the list that the value is in, if it is in one. */
+static int check_value(const struct place *place, const struct shape *shape, const struct shape *list,
+                       struct error *err)
 {
 	const struct toml *node = place->node;
 	if (!(shape->kinds & 1U << node->kind))
-		return refuse(place, shape->wanted, toml_kind_name(node->kind), err);
-	if (node->kind == TOML_integer && node->integer < 0)
-		return refuse(place, "an integer from 0 on", "a negative one", err);
-	return node->kind == TOML_string && shape->words ? check_word(place, shape->words, err) : 0;
+		return refuse(place, list ? list->expected : shape->expected, toml_kind_name(node->kind), err);
+	if (node->kind == TOML_integer || node->kind == TOML_float)
+		return check_number(place, shape, err);
+	if (node->kind != TOML_string)
+		return 0;
+	return shape->kinds & KEY                         ? check_key(place, shape, err)
+	       : shape->words && !(shape->kinds & CLOSED) ? check_word(place, node->text, shape->words, err)
+	                                                  : 0;
 }
 
-static int check(const struct toml *node, const struct shape *shapes, const struct place *parent, struct error *err)
+/* Checks what is in the table or list of this row. */
+static int check(const struct toml *node, const struct shape *row, const struct place *parent, struct error *err)
 {
 	int status = 0;
 	for (const struct toml *it = node->child; it && status == 0; it = it->next) {
 		const struct place place = {it, parent};
-		const struct shape *shape = find(shapes, it->key);
-		status = shape ? check_value(&place, shape, err) : 0;
-		if (status == 0 && shape && shape->inside && (it->kind == TOML_array || it->kind == TOML_table))
-			status = check(it, shape->inside, &place, err);
+		const struct shape *shape = row->inside ? find(row->inside, it->key) : NULL;
+		if (row->kinds & CLOSED)
+			status = check_word(&place, it->key, row->words, err);
+		if (status == 0 && shape)
+			status = check_value(&place, shape, node->kind == TOML_array ? row : NULL, err);
+		if (status == 0 && shape && (it->kind == TOML_array || it->kind == TOML_table))
+			status = check(it, shape, &place, err);
 	}
 	return status;
 }
 
+void config_shape_read_dates(struct toml *tree, struct arena *arena)
+{
+	for (struct toml *it = tree->child; it; it = it->next) {
+		if (it->kind == TOML_array || it->kind == TOML_table)
+			config_shape_read_dates(it, arena);
+		if (it->kind < TOML_datetime)
+			continue;
+		auto_buf struct buf text;
+		buf_init(&text, LIMIT_LINE);
+		toml_write_value(&text, it);
+		it->kind = TOML_string;
+		it->text = arena_str(arena, buf_str(&text));
+	}
+}
+
 int config_shape_check(const struct toml *tree, struct error *err)
 {
-	return check(tree, root, NULL, err);
+	const struct shape top = {.kinds = TABLE, .inside = shape_root};
+	return check(tree, &top, NULL, err);
 }

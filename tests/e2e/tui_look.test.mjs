@@ -108,12 +108,12 @@ test('/skills turns a skill off and on again, and keeps the other rules', option
 	await leave(again);
 });
 
-test('tui.keymap: bound keys, released ones, and a wrong name', options, async (t) => {
+test('tui.keymap: bound keys, released ones, and one that is not reported', options, async (t) => {
 	const keymap = '[tui.keymap.composer]\nsubmit = "ctrl-x"\n[tui.keymap.editor]\ninsert_newline = ["enter", "alt-enter"]\n' +
-		'[tui.keymap.global]\nopen_transcript = "f12"\n[tui.keymap.pager]\nclose = "x"\nscroll_up = "no-such-key"\n';
+		'[tui.keymap.global]\nopen_transcript = "f12"\n[tui.keymap.pager]\nclose = "x"\nscroll_up = "f24"\n';
 	const model = await startModel(t, [forever(say('ok'))]);
 	const term = await startReady(t, model, [], { config: keymap });
-	await term.until(/tui\.keymap\.pager\.scroll_up: not the name of a key/);
+	await term.until(/tui\.keymap\.pager\.scroll_up: a key that the terminal does not report/);
 	term.type('one');
 	await term.until(/^› one$/m);
 	term.type('\r');

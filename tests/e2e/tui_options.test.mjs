@@ -238,7 +238,7 @@ test('a key of [tui] with a value of the wrong type is refused with its file and
 		['notifications = 5', 'tui.notifications', 'true, false or a list of strings'],
 		['notifications = [5]', 'tui.notifications', 'true, false or a list of strings'],
 		['animations = "x"', 'tui.animations', 'true or false'],
-		['keymap = "x"', 'tui.keymap', 'a table of tables of keys, which are strings or lists of strings'],
+		['keymap = "x"', 'tui.keymap', 'a table'],
 	];
 	for (const [line, key, expected] of wrong) {
 		const term = await startTerminal(t, { url: 'x y' }, [], { config: `[tui]\n${line}\n` });
@@ -258,24 +258,25 @@ test('words and ranges of [tui] that codex 0.169 refuses are refused with file, 
 	const file = path.join(home, 'config.toml'), base = fs.readFileSync(file, 'utf8');
 	const line = base.split('\n').length + 1;
 	for (const [text, fault] of [
-		['notification_method = "bell"', '`tui.notification_method` must be one of these words: auto osc9 osc777 bel; not `bell`. Did you mean `bel`?'],
-		['notification_condition = "allways"', 'unfocused always; not `allways`. Did you mean `always`?'],
-		['alternate_screen = "x"', '`tui.alternate_screen` must be one of these words: auto always never; not `x`\n'],
+		['notification_method = "bell"', '`tui.notification_method` must be one of these words: auto osc9 osc777 bel, not `bell`. Did you mean `bel`?'],
+		['notification_condition = "allways"', 'unfocused always, not `allways`. Did you mean `always`?'],
+		['alternate_screen = "x"', '`tui.alternate_screen` must be one of these words: auto always never, not `x`\n'],
 		['session_picker_view = "x"', 'comfortable dense'],
 		['pet_anchor = "x"', 'composer screen-bottom'],
 		['resume_cwd = "x"', 'current session'],
-		['pet = 5', '`tui.pet` must be a string, not 5'],
+		['pet = 5', '`tui.pet` must be a string, not an integer'],
 		['terminal_resize_reflow_max_rows = -1', 'must be an integer from 0 on, not -1'],
 		['mouse_scroll_speed = 0', 'must be a number above 0, not 0'],
 		['mouse_scroll_speed = -1.5', 'must be a number above 0, not -1.5'],
 		['mouse_scroll_speed = inf', 'must be a number above 0, not inf'],
 		['presets = { 1 = { input = 5 } }', '`tui.presets.1.input` must be a string, not an integer'],
 		['presets = { 1 = "x" }', '`tui.presets.1` must be a table, not a string'],
-		['model_availability_nux = { x = -1 }', 'a table of integers from 0 on, not -1'],
+		['model_availability_nux = { x = -1 }', '`tui.model_availability_nux.x` must be an integer from 0 on, not -1'],
 		['pet_anchor = "\\u001b]0;x\\u0007y"', 'not `?]0;x?y`'],
 		[`pet_anchor = "composer${'é'.repeat(40)}"`, 'ééé...`'],
-		['model_availability_nux = { x = "y" }', '`tui.model_availability_nux` must be a table of integers from 0 on, not '],
-		['keymap = { global = { open_transcript = 5 } }', 'strings or lists of strings, not 5'],
+		['model_availability_nux = { x = "y" }', '`tui.model_availability_nux.x` must be an integer from 0 on, not a string'],
+		['keymap = { global = { open_transcript = 5 } }', '`tui.keymap.global.open_transcript` must be the name of a key or a list of such names, not an'],
+		['keymap = { pager = { close = ["x", "no-such-key"] } }', '`tui.keymap.pager.close` must be the name of a key, not `no-such-key`; names are like'],
 	]) {
 		fs.writeFileSync(file, `${base}\n[tui]\n${text}\n`);
 		const { code, stderr } = await runCodex(t, ['features', 'list'], { home });

@@ -4,6 +4,7 @@
 #include "base/limits.h"
 #include "config/config.h"
 #include "config/config_env.h"
+#include "config/config_key.h"
 #include "config/config_narrow.h"
 
 /* Each test has its own home and repository. */
@@ -237,13 +238,12 @@ static void wrong_types_name_file_line_and_key(void **state)
 		{"permissions.x.workspace_roots = [\"a\"]",
 	         "`permissions.x.workspace_roots` must be a table of booleans, not an array"},
 		{"permissions.x.filesystem.glob_scan_max_depth = \"read\"",
-	         "`permissions.x.filesystem.glob_scan_max_depth` must be an integer, not a string"},
-		{"permissions.x.filesystem.glob_scan_max_depth = -1",
-	         "must be an integer from 0 on, not a negative one"},
+	         "`permissions.x.filesystem.glob_scan_max_depth` must be an integer from 0 on, not a string"},
+		{"permissions.x.filesystem.glob_scan_max_depth = -1", "must be an integer from 0 on, not -1"},
 		{"permissions.x.filesystem.\"/a\" = \"Read\"",
 	         "`permissions.x.filesystem./a` must be one of these words: read write deny none, not `Read`"},
 		{"permissions.x.filesystem.\"/a\" = { b = \"all\" }", "read write deny none, not `all`"},
-		{"permissions.x.filesystem.\"/a\" = 2026-01-01", "must be a string or a table of strings, not a date"},
+		{"permissions.x.filesystem.\"/a\" = 2026-01-01", "read write deny none, not `2026-01-01`"},
 		{"permissions.x.network.domains.a = 1", "`permissions.x.network.domains.a` must be a string"},
 		{"permissions.x.network.domains.a = \"none\"", "must be one of these words: allow deny, not `none`"},
 		{"permissions.x.network.unix_sockets.\"/a\" = \"none\"", "allow deny, not `none`"},
@@ -252,6 +252,28 @@ static void wrong_types_name_file_line_and_key(void **state)
 		{"permissions.x.network.allow_local_binding = \"x\"", "allow_local_binding` must be true or false"},
 		{"permissions.x.network.proxy_url = true", "`permissions.x.network.proxy_url` must be a string"},
 		{"permissions.x.network.mitm.hooks = 1", "`permissions.x.network.mitm.hooks` must be a table"},
+		{"model_context_window = 2026-01-01", "`model_context_window` must be an integer, not a string"},
+		{"sandbox_mode = 2026-01-01", "danger-full-access`, `external-sandbox`, not `2026-01-01`"},
+		{"tui.notifications = 2026-01-01", "`tui.notifications` must be true, false or a list of strings"},
+		{"permissions.x.network.mitm = { hocks = {} }",
+	         "`permissions.x.network.mitm.hocks` must be one of these words: version hooks actions, not `hocks`. "
+	         "Did you "
+	         "mean `hooks`?"},
+		{"permissions.x.network.mitm.hooks.a = 1", "`permissions.x.network.mitm.hooks.a` must be a table"},
+		{"permissions.x.network.mitm.hooks.a = { host = \"b\", path = 1 }",
+	         "`permissions.x.network.mitm.hooks.a.path` must be one of these words: schemes ports host methods "},
+		{"permissions.x.network.mitm.actions.a = { inject = 1 }",
+	         "mitm.actions.a.inject` must be one of these words"},
+		{"[tui]\ntheme = 1", "config.toml:2: `tui.theme` must be a string, not an integer"},
+		{"tui.status_line = [\"a\", 1]", "`tui.status_line` must be a list of strings, not an integer"},
+		{"tui.keymap.composer = 1", "`tui.keymap.composer` must be a table"},
+		{"tui.keymap.composer.submit = 1",
+	         "`tui.keymap.composer.submit` must be the name of a key or a list of such names, not an integer"},
+		{"tui.keymap.composer.submit = [\"enter\", 1]", "a list of such names, not an integer"},
+		{"tui.keymap.composer.submit = [\"enter\", \"zzz\"]",
+	         "must be the name of a key, not `zzz`; names are"},
+		{"tui.keymap.composer.submit = \"ctrl-zzz\"",
+	         "submit` must be the name of a key or a list of such names, not"},
 		{"permissions.x.workspace_roots.\"/a\" = 1",
 	         "`permissions.x.workspace_roots./a` must be true or false"},
 		{"marketplaces = 1", "`marketplaces` must be a table"},
@@ -262,10 +284,11 @@ static void wrong_types_name_file_line_and_key(void **state)
 		{"marketplaces.x.source_type = \"npm\"",
 	         ":1: `marketplaces.x.source_type` must be one of these words: git local, not `npm`"},
 		{"marketplaces.x.source_type = 2026-01-01",
-	         "`marketplaces.x.source_type` must be a string, not a date"},
+	         "`marketplaces.x.source_type` must be one of these words: git local, not `2026-01-01`"},
 		{"marketplaces.x.last_updated = 1", "`marketplaces.x.last_updated` must be a string, not an integer"},
 		{"marketplaces.x.sparse_paths = \"a\"", "`marketplaces.x.sparse_paths` must be a list of strings"},
-		{"marketplaces.x.sparse_paths = [1]", "`marketplaces.x.sparse_paths` must be a string, not an integer"},
+		{"marketplaces.x.sparse_paths = [1]",
+	         "`marketplaces.x.sparse_paths` must be a list of strings, not an integer"},
 		{"hooks.state = 1", "`hooks`: `state` must be a table"},
 		{"hooks.state.x = 1", "`hooks`: `x` must be a table"},
 		{"otel = 1", "config.toml:1: `otel` must be a table"},
@@ -289,7 +312,90 @@ static void nested_values_that_codex_accepts_load(void **state)
 	                       "domains = { a = \"allow\" }\nunix_sockets = { \"/a\" = \"deny\" }\nanything = 1\n"
 	                       "[marketplaces.x]\nsource_type = \"git\"\nsource = \"https://a.example/b\"\n"
 	                       "last_updated = 2026-01-01T00:00:00Z\nlast_revision = 12:00:00\nanything = 1\n"
+	                       "[tui]\ntheme = 2026-01-01\nnotifications = [2026-01-01]\nanything = 1\n"
+	                       "[tui.keymap.composer]\nsubmit = \"ctrl-x\"\nqueue = [\"enter\", \"f24\"]\n"
+	                       "[tui.presets.1]\ninput = 2026-01-01\nanything = 1\n"
+	                       "[permissions.y.network.mitm]\nversion = 1\nactions.a.aws_sigv4 = {}\n"
+	                       "hooks.a = { host = \"b\", body = 1 }\n"
 	                       "[marketplaces.y]\nref = 2026-01-01T00:00:00\nsparse_paths = [\"a\", 2026-01-01]\n"));
+}
+
+static void a_date_is_text_where_text_is_read(void **state)
+{
+	struct place *p = *state;
+	struct config *c = load_with(p, "model = 2026-01-01\ndeveloper_instructions = 12:00:00.5\n"
+	                                "notify = [\"a\", 2026-01-01T01:02:03Z]\n"
+	                                "shell_environment_policy.set = { A = 2026-01-01T01:02:03 }\n"
+	                                "[mcp_servers.m]\ncommand = 2026-01-01\nenabled = false\n");
+	assert_string_equal(c->model, "2026-01-01");
+	assert_string_equal(c->developer_instructions, "12:00:00.500000000");
+	assert_true(str_is(c->notify.items[1], "2026-01-01T01:02:03Z"));
+	assert_true(str_is(c->shell_environment_policy.set.items[0].value, "2026-01-01T01:02:03"));
+	config_unref(c);
+}
+
+/* The verdicts are those of codex 0.169, except for names that only this program has. */
+static void names_of_keys_are_read(void **state)
+{
+	static const struct {
+		const char *text, *name;
+		unsigned mods;
+	} rows[] = {
+		{"enter", "enter", 0},
+		{"Return", "enter", 0},
+		{"esc", "escape", 0},
+		{"del", "delete", 0},
+		{"page-up", "pageup", 0},
+		{"PgUp", "pageup", 0},
+		{"page_down", "pagedown", 0},
+		{"back-tab", "backtab", 0},
+		{"f1", "f1", 0},
+		{"f24", "f24", 0},
+		{"space", "space", 0},
+		{"minus", "minus", 0},
+		{"a", "a", 0},
+		{"A", "A", 0},
+		{"\xc3\xa4", "\xc3\xa4", 0},
+		{"-", "-", 0},
+		{"/", "/", 0},
+		{" ctrl-x ", "x", CONFIG_KEY_ctrl},
+		{"Ctrl-X", "x", CONFIG_KEY_ctrl},
+		{"ctrl--", "-", CONFIG_KEY_ctrl},
+		{"control-alt-x", "x", CONFIG_KEY_ctrl | CONFIG_KEY_alt},
+		{"option-shift-super-home", "home", CONFIG_KEY_alt | CONFIG_KEY_shift | CONFIG_KEY_super},
+		{"cmd-x", "x", CONFIG_KEY_super},
+	};
+	static const char *const wrong[] = {"",
+	                                    " ",
+	                                    "zzz",
+	                                    "f0",
+	                                    "f25",
+	                                    "f01",
+	                                    "f1x",
+	                                    "ctrl-",
+	                                    "ctrl+x",
+	                                    "meta-x",
+	                                    "plus",
+	                                    "ctrl-ctrl-x",
+	                                    "ctrl-control-x",
+	                                    "pageupp",
+	                                    "enterenterenter",
+	                                    "\x01",
+	                                    "\xff",
+	                                    "a b",
+	                                    "\xc3\xa4\xc3\xa4",
+	                                    "-a-"};
+	struct config_key key;
+	(void)state;
+	for (size_t i = 0; i < countof(rows); i++) {
+		if (!config_key_read(str_of(rows[i].text), &key) || strcmp(key.name, rows[i].name) != 0)
+			fail_msg("%s: %s", rows[i].text, key.name);
+		assert_int_equal(key.mods, rows[i].mods);
+	}
+	for (size_t i = 0; i < countof(wrong); i++)
+		if (config_key_read(str_of(wrong[i]), &key))
+			fail_msg("%s is read as %s", wrong[i], key.name);
+	assert_false(config_key_read(STR("a\0b"), &key));
 }
 
 static void unknown_keys_are_one_warning_a_file(void **state)
@@ -928,6 +1034,8 @@ int main(void)
 		TEST(every_kind_of_value_is_taken),
 		TEST(wrong_types_name_file_line_and_key),
 		TEST(nested_values_that_codex_accepts_load),
+		TEST(a_date_is_text_where_text_is_read),
+		cmocka_unit_test(names_of_keys_are_read),
 		TEST(unknown_keys_are_one_warning_a_file),
 		TEST(a_profile_is_not_warned_about_twice),
 		TEST(endless_unknown_keys_stay_short),

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "config/config_key.h"
 #include "config/toml/toml.h"
 
 enum { NAME_MAX_LEN = 24 };
@@ -51,8 +52,6 @@ static bool is_name(struct str word, const char *name)
 
 static bool read_name(struct str word, struct keymap_chord *ret)
 {
-	if (str_is(word, "esc"))
-		word = STR("escape");
 	for (size_t i = 1; i < countof(key_names); i++) {
 		if (!is_name(word, key_names[i]))
 			continue;
@@ -66,7 +65,7 @@ static bool read_name(struct str word, struct keymap_chord *ret)
 static bool read_character(struct str word, struct keymap_chord *ret)
 {
 	word = str_is(word, "space") ? STR(" ") : str_is(word, "minus") ? STR("-") : word;
-	if (!word.len || text_utf8_len(word) != word.len || (word.len > 1 && !(word.ptr[0] & 0x80)) || word.len > 4)
+	if (text_utf8_len(word) != word.len)
 		return false;
 	ret->kind = TERM_CHAR;
 	memcpy(ret->text, word.ptr, word.len);
@@ -76,23 +75,19 @@ static bool read_character(struct str word, struct keymap_chord *ret)
 	return true;
 }
 
+/* False: it is no key, or one that this terminal does not read. */
 static bool read_chord(struct str word, struct keymap_chord *ret)
 {
-	static const struct {
-		const char *prefix;
-		unsigned mod;
-	} mods[] = {{"ctrl-", TERM_CTRL}, {"alt-", TERM_ALT}, {"shift-", TERM_SHIFT}};
+	struct config_key key;
 	*ret = (struct keymap_chord){0};
-	for (size_t i = 0; i < countof(mods); i++) {
-		if (!str_cut_prefix(&word, mods[i].prefix))
-			continue;
-		ret->mods |= mods[i].mod;
-		i = (size_t)-1; /* the prefixes come in any order */
-	}
-	if (ret->mods == TERM_SHIFT && str_is(word, "tab"))
-		*ret = (struct keymap_chord){.kind = TERM_NAMED, .name = KEY_back_tab};
-	else if (!read_name(word, ret) && !read_character(word, ret))
+	if (!config_key_read(word, &key) || key.mods & CONFIG_KEY_super)
 		return false;
+	ret->mods = (key.mods & CONFIG_KEY_ctrl ? TERM_CTRL : 0) | (key.mods & CONFIG_KEY_alt ? TERM_ALT : 0) |
+	            (key.mods & CONFIG_KEY_shift ? TERM_SHIFT : 0);
+	if (ret->mods == TERM_SHIFT && strcmp(key.name, "tab") == 0)
+		*ret = (struct keymap_chord){.kind = TERM_NAMED, .name = KEY_back_tab};
+	else
+		return read_name(str_of(key.name), ret) || read_character(str_of(key.name), ret);
 	return true;
 }
 
@@ -148,8 +143,7 @@ static void bind(struct tui_keymap *map, const struct action *action, const stru
 	struct keymap_row row = {.context = action->context};
 	struct str keys = action->keys, first;
 	if (!toml_is(value, TOML_string) || !read_chord(value->text, &row.from)) {
-		buf_printf(out, "tui.keymap.%.*s: not the name of a key, like \"ctrl-t\" or \"page-up\"\n",
-		           STR_ARG(action->name));
+		buf_printf(out, "tui.keymap.%.*s: a key that the terminal does not report\n", STR_ARG(action->name));
 		return;
 	}
 	if (str_next_part(&keys, ' ', &first) && read_chord(first, &row.to))

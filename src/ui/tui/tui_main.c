@@ -12,9 +12,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "config/config_tui.h"
 #include "config/config_inert.h"
 #include "config/config_env.h"
+#include "config/toml/toml.h"
 #include "loop/loop.h"
 #include "process/process_reaper.h"
 #include "term/term_tty.h"
@@ -203,6 +203,13 @@ static void greet(struct tui *tui)
 		tui_cells_note(tui->cells, buf_str(&text));
 }
 
+/* True if the key is in the configuration and has this value. */
+static bool is_set(const struct tui *tui, const char *key, bool expected)
+{
+	const struct toml *value = config_find(tui->config, key);
+	return toml_is(value, TOML_bool) && value->boolean == expected;
+}
+
 static void open_view(struct tui *tui)
 {
 	tui->has_color = terminal_has_color(tui->options.run.color, STDOUT_FILENO);
@@ -214,18 +221,18 @@ static void open_view(struct tui *tui)
 	tui->escape = loop_timer_create(tui->loop, on_escape, tui);
 	tui->tick = loop_timer_create(tui->loop, on_tick, tui);
 	term_keys_init(&tui->keys, tui_on_key, tui);
-	tui->keeps_bursts = config_tui_is(config_find(tui->config, "disable_paste_burst"), true);
-	tui->is_calm = config_tui_is(config_find(tui->config, "tui.animations"), false);
+	tui->keeps_bursts = is_set(tui, "disable_paste_burst", true);
+	tui->is_calm = is_set(tui, "tui.animations", false);
 	buf_init(&tui->shown, LIMIT_TUI_GIT_OUTPUT + 1 * KIB);
 	buf_init(&tui->warnings, MIB);
-	composer_set_vim(&tui->composer, config_tui_is(config_find(tui->config, "tui.vim_mode_default"), true));
+	composer_set_vim(&tui->composer, is_set(tui, "tui.vim_mode_default", true));
 	tui_view_measure(tui);
 	tui_theme_apply(tui);
 	greet(tui);
 	tui_keys_apply(tui);
 	tui_status_check(tui);
 	tui_status_look(tui);
-	if (config_tui_is(config_find(tui->config, "tui.raw_output_mode"), true))
+	if (is_set(tui, "tui.raw_output_mode", true))
 		tui_raw_set(tui, true);
 	tui_session_replay(tui);
 	tui_frame_echo(tui->frame);

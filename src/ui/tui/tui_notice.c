@@ -3,7 +3,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
-#include "config/config_tui.h"
+#include "config/toml/toml.h"
 #include "config/toml/toml.h"
 #include "term/term_tty.h"
 #include "term/term_width.h"
@@ -66,15 +66,33 @@ void tui_title_clear(struct tui *tui)
 
 /* ---- notifications ---- */
 
+static bool is_word(const struct tui *tui, const char *key, const char *word)
+{
+	const struct toml *value = config_find(tui->config, key);
+	return toml_is(value, TOML_string) && str_is(value->text, word);
+}
+
+/* True if tui.notifications, or its absence, means this kind. */
+static bool is_wanted(const struct tui *tui, const char *kind)
+{
+	const struct toml *kinds = config_find(tui->config, "tui.notifications");
+	if (toml_is(kinds, TOML_bool))
+		return kinds->boolean;
+	toml_for_each(it, toml_is(kinds, TOML_array) ? kinds : NULL) {
+		if (toml_is(it, TOML_string) && str_is(it->text, kind))
+			return true;
+	}
+	return !toml_is(kinds, TOML_array);
+}
+
 void tui_notify(struct tui *tui, const char *kind, struct str text)
 {
 	auto_buf struct buf out;
-	bool is_away =
-		tui->is_blurred || config_tui_is_word(config_find(tui->config, "tui.notification_condition"), "always");
+	bool is_away = tui->is_blurred || is_word(tui, "tui.notification_condition", "always");
 	buf_init(&out, LIMIT_LINE);
-	if (!is_away || !config_tui_wants(config_find(tui->config, "tui.notifications"), kind))
+	if (!is_away || !is_wanted(tui, kind))
 		return;
-	if (config_tui_is_word(config_find(tui->config, "tui.notification_method"), "bel")) {
+	if (is_word(tui, "tui.notification_method", "bel")) {
 		buf_append_c(&out, "\a");
 	} else {
 		buf_append_c(&out, "\x1b]9;");
