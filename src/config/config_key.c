@@ -15,7 +15,7 @@ static char lower(char c)
 	return c >= 'A' && c <= 'Z' ? (char)(c | 32) : c;
 }
 
-/* Cuts a modifier off. False: there is none. */
+/* Cuts a modifier off. False: it does not begin with one. */
 static bool cut_modifier(struct str *text, unsigned *ret)
 {
 	static const struct {

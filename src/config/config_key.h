@@ -13,8 +13,8 @@ struct config_key {
 	char name[12]; /* a character, or a name in small letters without hyphens: "pageup" */
 };
 
-/* Reads the name of a key. False: it is none. Capital letters, hyphens and underscores do not matter, except for a
- * single character. */
+/* Reads the name of a key. False: the key is unknown. Capital letters, hyphens and underscores do not matter, except
+ * for a single character. */
 bool config_key_read(struct str text, struct config_key *ret);
 
 #endif

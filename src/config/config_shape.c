@@ -67,7 +67,7 @@ static int refuse(const struct place *place, const char *expected, const char *g
 	                 STR_ARG(buf_str(&keys)), expected, got);
 }
 
-/* Refuses a word, or the name of a member, that is none of these. */
+/* Refuses a word, or the name of a member, that is not among these. */
 static int check_word(const struct place *place, struct str name, const char *words, struct error *err)
 {
 	char shown[TOML_KEY_SHOWN];

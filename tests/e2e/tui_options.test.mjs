@@ -275,8 +275,8 @@ test('words and ranges of [tui] that codex 0.169 refuses are refused with file, 
 		['pet_anchor = "\\u001b]0;x\\u0007y"', 'not `?]0;x?y`'],
 		[`pet_anchor = "composer${'é'.repeat(40)}"`, 'ééé...`'],
 		['model_availability_nux = { x = "y" }', '`tui.model_availability_nux.x` must be an integer from 0 on, not a string'],
-		['keymap = { global = { open_transcript = 5 } }', '`tui.keymap.global.open_transcript` must be the name of a key or a list of such names, not an'],
-		['keymap = { pager = { close = ["x", "no-such-key"] } }', '`tui.keymap.pager.close` must be the name of a key, not `no-such-key`; names are like'],
+		['keymap = { global = { open_transcript = 5 } }', 'open_transcript` must be the name of a key or a list of such names, not an'],
+		['keymap = { pager = { close = ["x", "no-such-key"] } }', 'close` must be the name of a key, not `no-such-key`; names are like'],
 	]) {
 		fs.writeFileSync(file, `${base}\n[tui]\n${text}\n`);
 		const { code, stderr } = await runCodex(t, ['features', 'list'], { home });
