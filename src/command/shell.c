@@ -186,6 +186,18 @@ void shell_join(struct buf *out, const char *const *argv)
 	}
 }
 
+void shell_show(struct buf *out, const char *const *argv)
+{
+	size_t count = 0;
+	while (argv[count])
+		count++;
+	bool has_script = count == SHELL_ARGC && (strcmp(argv[1], "-lc") == 0 || strcmp(argv[1], "-c") == 0);
+	if (has_script && shell_is_trusted(argv[0]))
+		buf_append_c(out, argv[2]);
+	else
+		shell_join(out, argv);
+}
+
 /* Reads one word from *rest into *out and terminates it. */
 static bool split_word(struct str *rest, char **out)
 {
@@ -220,4 +232,19 @@ bool shell_split(struct str line, struct arena *arena, const char ***ret_argv)
 	}
 	*ret_argv = argv;
 	return true;
+}
+
+void shell_show_line(struct buf *out, struct str line)
+{
+	auto_arena struct arena arena = {0};
+	auto_buf struct buf joined;
+	const char **argv;
+	buf_init(&joined, line.len + 1);
+	bool is_split = shell_split(line, &arena, &argv);
+	if (is_split)
+		shell_join(&joined, argv);
+	if (is_split && str_eq(buf_str(&joined), line))
+		shell_show(out, argv);
+	else
+		buf_append_str(out, line);
 }

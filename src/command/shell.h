@@ -35,6 +35,10 @@ void shell_argv(const char *shell, const char *script, bool login, const char *r
 /* Appends the words as a command line, quoted where a shell would change them: /bin/bash -lc 'echo hi'. argv ends
  * with NULL. */
 void shell_join(struct buf *out, const char *const *argv);
+/* Appends the command as its user reads it: the script of a trusted shell alone, else as shell_join does. */
+void shell_show(struct buf *out, const char *const *argv);
+/* As shell_show, for a line that shell_join wrote; any other line is appended as it is. */
+void shell_show_line(struct buf *out, struct str line);
 /* Appends one word quoted so that any POSIX shell reads it back unchanged. */
 void shell_quote(struct buf *out, struct str word);
 /* Splits a line into words as shlex does: blanks separate them, quotes and backslashes join, nothing is expanded.

@@ -163,7 +163,7 @@ void tool_call_report_refusal(const struct tool_call *call, struct str what, str
 	if (!host->reports_refusals)
 		return;
 	append_cut(&text, what);
-	buf_append_c(&text, ": ");
+	buf_append_c(&text, reason.len ? ": " : "");
 	append_cut(&text, reason);
 	struct ev_background_event event = {buf_str(&text)};
 	host->emit(host, call->turn_id, EV_background_event, &event);

@@ -118,7 +118,7 @@ void tool_call_destroy(struct tool_call *call);
 void tool_call_finish(struct tool_call *call, bool success, struct str text);
 void tool_call_finishf(struct tool_call *call, bool success, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-/* For tools: emits, if the host reports refusals, what was refused before it began, and why. */
+/* For tools: emits, if the host reports refusals, what was refused before it began, and why (may be empty). */
 void tool_call_report_refusal(const struct tool_call *call, struct str what, struct str reason);
 /* For tools: ends a call that would act on this machine while commands run in an environment. */
 void tool_call_refuse_local(struct tool_call *call);

@@ -130,11 +130,36 @@ static void a_line_splits_into_words(void **state)
 	}
 }
 
+static void of_a_trusted_shell_the_script_is_shown(void **state)
+{
+	(void)state;
+	static const char *const rows[][2] = {
+		{"/bin/bash -lc 'echo hi'", "echo hi"},
+		{"bash -c \"it's\"", "it's"},
+		{"/bin/sh -c 'a\nb'", "a\nb"},
+		{"/bin/bash -lc 'echo hi' more", "/bin/bash -lc 'echo hi' more"},
+		{"/bin/bash -xc 'echo hi'", "/bin/bash -xc 'echo hi'"},
+		{"./bash -lc 'echo hi'", "./bash -lc 'echo hi'"},
+		{"python3 -c 'print(1)'", "python3 -c 'print(1)'"},
+		{"/bin/bash  -lc 'echo hi'", "/bin/bash  -lc 'echo hi'"},
+		{"/bin/bash -lc 'echo", "/bin/bash -lc 'echo"},
+		{"/bin/bash -lc echo' hi'", "/bin/bash -lc echo' hi'"},
+		{"", ""},
+	};
+	for (size_t i = 0; i < countof(rows); i++) {
+		auto_buf struct buf out;
+		buf_init(&out, 256);
+		shell_show_line(&out, str_of(rows[i][0]));
+		assert_string_equal(buf_str(&out).ptr, rows[i][1]);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_line_splits_into_words),
 		cmocka_unit_test(words_are_quoted_in_the_simplest_style),
+		cmocka_unit_test(of_a_trusted_shell_the_script_is_shown),
 		cmocka_unit_test(vectors_are_joined_by_blanks),
 		cmocka_unit_test(a_shell_reads_quoted_words_back),
 		cmocka_unit_test(shells_have_base_names),

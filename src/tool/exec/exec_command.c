@@ -43,7 +43,7 @@ const char *exec_command_shell(const struct environment *environment)
 void exec_command_init(struct exec_command *command, struct tool_call *call, const char *const *argv,
                        struct str workdir, enum exec_source source)
 {
-	*command = (struct exec_command){.host = call->host, .source = source, .started_ns = clock_now_ns()};
+	*command = (struct exec_command){.host = call->host, .source = source};
 	if (call->environment)
 		command->environment = environment_ref(call->environment);
 	list_init(&command->link);
@@ -97,6 +97,7 @@ static void launch(struct exec_command *command)
 	command->policy.cwd = command->base;
 	keep_roots(command);
 	struct command_place *place = command->environment ? &command->environment->place : NULL;
+	command->started_ns = clock_now_ns();
 	command->run = command_run_start(host->loop, place, &command->policy, command->handler, command->self);
 	list_append(&host->commands, &command->link);
 	if (host->is_held)
@@ -153,8 +154,15 @@ void exec_commands_release(struct tool_host *host)
 
 void exec_command_rewind(struct exec_command *command)
 {
+	command->ran_ns = exec_command_ran_ns(command);
+	command->started_ns = 0;
 	list_remove(&command->link);
 	command_run_destroy(steal(command->run));
+}
+
+uint64_t exec_command_ran_ns(const struct exec_command *command)
+{
+	return command->ran_ns + (command->started_ns ? clock_now_ns() - command->started_ns : 0);
 }
 
 /* ---- its events ---- */
@@ -244,7 +252,7 @@ void exec_command_emit_end(struct exec_command *command, const struct exec_outco
 	auto_arena struct arena arena = {0};
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
-	uint64_t ns = clock_now_ns() - command->started_ns;
+	uint64_t ns = exec_command_ran_ns(command);
 	struct duration duration = {.secs = (int64_t)(ns / 1000000000u), .nanos = (int64_t)(ns % 1000000000u)};
 	size_t parsed_count;
 	struct parsed_command *parsed = exec_command_parsed(command, &parsed_count);
@@ -280,18 +288,27 @@ void exec_command_hold_back(struct exec_command *command, const struct sandbox_o
 	command->is_held_back = true;
 }
 
-/* A reason may begin with the command, in backquotes. */
+/* For the model, a reason may begin with the command as it would run; the user reads it once, and without its shell. */
 void exec_command_report_refusal(const struct exec_command *command, const struct tool_call *call, struct str reason)
 {
-	auto_buf struct buf what;
+	auto_buf struct buf what, before;
 	buf_init(&what, LIMIT_LINE);
-	buf_append_c(&what, "The command was not run");
-	if (!str_has_prefix(reason, "`")) {
-		buf_append_c(&what, ": `");
-		shell_join(&what, command->argv);
-		buf_append_c(&what, "`");
-	}
+	buf_init(&before, LIMIT_LINE);
+	buf_append_c(&what, "The command was not run: `");
+	shell_show(&what, command->argv);
+	buf_append_c(&what, "`");
+	buf_append_c(&before, "`");
+	shell_join(&before, command->argv);
+	buf_append_c(&before, "` rejected: ");
+	str_cut_prefix(&reason, buf_str(&before).ptr);
 	tool_call_report_refusal(call, buf_str(&what), reason);
+}
+
+/* The reviewer's reason is a guardian_warning of its own. */
+void exec_command_report_denial(const struct exec_command *command, const struct tool_call *call)
+{
+	if (!command->is_begun && call->denial.ptr)
+		exec_command_report_refusal(command, call, command->host->has_reviewer ? STR("") : call->denial);
 }
 
 void exec_command_emit_refused(struct exec_command *command, struct str text)

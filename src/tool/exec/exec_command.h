@@ -35,7 +35,6 @@ struct exec_command {
 	struct str justification;
 	const struct str *prefix; /* the prefix rule that the model proposes */
 	size_t prefix_count;
-	uint64_t started_ns;
 	/* private */
 	struct arena arena;
 	const struct command_run_handler *handler; /* of the start, and the self that is passed to it */
@@ -48,6 +47,7 @@ struct exec_command {
 	struct parsed_command *parsed; /* set by exec_command_parsed */
 	size_t parsed_count;
 	bool is_begun;
+	uint64_t started_ns, ran_ns; /* of the run, else 0; of the runs before */
 };
 
 /* Chooses whether the shell is a login shell: as the call requests; by default, if the configuration allows it.
@@ -65,6 +65,8 @@ void exec_command_finish(struct exec_command *command);
 
 /* Kills the command and resets it for a second start, for which the begin event is not emitted again. */
 void exec_command_rewind(struct exec_command *command);
+/* Returns how long the command has run, without the time for which it waited for an approval. */
+uint64_t exec_command_ran_ns(const struct exec_command *command);
 
 /* Returns its words, argc of them. */
 struct str *exec_command_words(const struct exec_command *command, struct arena *arena);
@@ -99,6 +101,8 @@ void exec_command_emit_end(struct exec_command *command, const struct exec_outco
 void exec_command_hold_back(struct exec_command *command, const struct sandbox_outcome *outcome);
 /* See tool_call_report_refusal. */
 void exec_command_report_refusal(const struct exec_command *command, const struct tool_call *call, struct str reason);
+/* The same for a command that a hook or the reviewer has denied before it began; others are not reported. */
+void exec_command_report_denial(const struct exec_command *command, const struct tool_call *call);
 /* Emits the end of a command that is not started, with this text. The end of one that is held back is that of its
  * first run, and its output says that a second one was declined. */
 void exec_command_emit_refused(struct exec_command *command, struct str text);

@@ -445,7 +445,7 @@ static void report_stopped(struct exec_command *command, struct str evidence)
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
 	buf_append_c(&text, "The sandbox stopped `");
-	shell_join(&text, command->argv);
+	shell_show(&text, command->argv);
 	buf_append_c(&text, "`");
 	if (evidence.len)
 		buf_printf(&text, ": %.*s", STR_ARG(evidence));

@@ -59,6 +59,7 @@ static void run_if(struct tool_call *call, bool is_approved)
 	auto_buf struct buf text;
 	buf_init(&text, 1 * KIB);
 	exec_gate_refusal(true, &text);
+	exec_command_report_denial(&((struct exec_session *)call->state)->command, call);
 	refuse(call, call->state, buf_str(&text));
 }
 

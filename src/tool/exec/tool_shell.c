@@ -1,6 +1,5 @@
 /* shell and shell_command run one command with a time limit. They are for models trained on older tools; both return
  * the same text. */
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -48,7 +47,7 @@ static void shell_run_destroy(struct shell_run *run)
 /* Appends "Exit code: 0\nWall time: 0.8 seconds\nOutput:\n". */
 static void append_head(const struct exec_command *command, int exit_code, struct buf *out)
 {
-	uint64_t tenths = (clock_now_ns() - command->started_ns + 50000000u) / 100000000u;
+	uint64_t tenths = (exec_command_ran_ns(command) + 50000000u) / 100000000u;
 	buf_printf(out, "Exit code: %d\nWall time: %llu", exit_code, (unsigned long long)(tenths / 10));
 	if (tenths % 10)
 		buf_printf(out, ".%llu", (unsigned long long)(tenths % 10));
@@ -112,6 +111,7 @@ static void begin_if(struct shell_run *run, bool is_approved)
 	auto_buf struct buf text;
 	buf_init(&text, 1 * KIB);
 	exec_gate_refusal(false, &text);
+	exec_command_report_denial(&run->command, run->call);
 	fail(run, buf_str(&text));
 }
 
@@ -149,7 +149,7 @@ static void on_end(const struct process_result *result, void *self)
 	if (!run->has_timed_out && exec_retry_is_due(&run->command, result) && runs_again(run, result))
 		return;
 	char note[96] = "";
-	uint64_t ms = (clock_now_ns() - run->command.started_ns) / 1000000u;
+	uint64_t ms = exec_command_ran_ns(&run->command) / 1000000u;
 	if (run->has_timed_out)
 		snprintf(note, sizeof(note), "command timed out after %llu milliseconds\n", (unsigned long long)ms);
 	end(run, run->has_timed_out ? TIMEOUT_EXIT_CODE : exec_exit_code(result), str_of(note));

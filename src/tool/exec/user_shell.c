@@ -3,7 +3,6 @@
  * separately; the model gets stdout followed by stderr, truncated like any output. */
 #include "tool/exec/user_shell.h"
 
-#include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -42,7 +41,7 @@ void user_shell_destroy(struct user_shell *shell)
 
 static void write_report(const struct user_shell *shell, int exit_code, struct str output, struct buf *out)
 {
-	double seconds = (double)(clock_now_ns() - shell->command.started_ns) / 1e9;
+	double seconds = (double)exec_command_ran_ns(&shell->command) / 1e9;
 	struct str script = str_of(shell->command.argv[shell->command.argc - 1]);
 	buf_append_c(out, "<user_shell_command>\n<command>\n");
 	text_append_middle(out, script, shell->budget);
@@ -94,7 +93,7 @@ static void on_ended(const struct process_result *result, void *self)
 		fail(shell, result->error);
 		return;
 	}
-	uint64_t ms = (clock_now_ns() - shell->command.started_ns) / 1000000u;
+	uint64_t ms = exec_command_ran_ns(&shell->command) / 1000000u;
 	if (shell->has_timed_out)
 		snprintf(note, sizeof(note), "command timed out after %llu milliseconds\n", (unsigned long long)ms);
 	end(shell, shell->has_timed_out ? TIMEOUT_EXIT_CODE : exec_exit_code(result), str_of(note));

@@ -125,6 +125,27 @@ void terminal_command_append(struct buf *out, const struct str *words, size_t co
 	}
 }
 
+/* A word with NUL would be cut. */
+void terminal_script_append(struct buf *out, const struct str *words, size_t count)
+{
+	auto_arena struct arena arena = {0};
+	const char **argv = arena_array(&arena, const char *, count + 1);
+	bool has_nul = false;
+	for (size_t i = 0; i < count; i++) {
+		argv[i] = arena_cstr(&arena, words[i]);
+		has_nul |= str_find_char(words[i], '\0') >= 0;
+	}
+	if (has_nul)
+		terminal_command_append(out, words, count);
+	else
+		shell_show(out, argv);
+}
+
+void terminal_line_append(struct buf *out, struct str line)
+{
+	shell_show_line(out, line);
+}
+
 /* ---- colour ---- */
 
 static const char *const sequences[] = {

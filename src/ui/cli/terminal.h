@@ -25,6 +25,10 @@ size_t terminal_columns(int fd);
 /* Appends an argument vector as a user would type it: words separated by blanks and quoted for a POSIX shell, as in
  * /bin/bash -lc 'echo hi'. */
 void terminal_command_append(struct buf *out, const struct str *words, size_t count);
+/* As terminal_command_append, but of a trusted shell with a script only the script. */
+void terminal_script_append(struct buf *out, const struct str *words, size_t count);
+/* The same for a line that has the words joined. */
+void terminal_line_append(struct buf *out, struct str line);
 
 enum style { STYLE_plain, STYLE_bold, STYLE_dim, STYLE_red, STYLE_green, STYLE_yellow, STYLE_cyan, STYLE_magenta };
 
