@@ -251,6 +251,8 @@ enum {
 	LIMIT_DAEMON_STOP_MS = 10 * 1000,  /* time for a daemon to end before it is killed, and again after that */
 	LIMIT_DAEMON_ANSWER_MS = 2000,     /* time for a daemon to report its version */
 	LIMIT_DAEMON_LOG = 8 * MIB,        /* the log of a daemon; rotated at the next start */
+	LIMIT_TURN_IDS = 4096,             /* ids of the latest turns of a session that are remembered */
+	LIMIT_TURNS_RENAMED = 64,          /* … of turns whose submission repeated an id */
 	LIMIT_SUBMISSIONS = 64,            /* submissions pending in one queue */
 	LIMIT_NOTIFY = 120 * KIB,          /* the argument of the notify program */
 	LIMIT_HOOKS = 1000,                /* hooks of one session, and warnings about them */

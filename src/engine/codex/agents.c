@@ -46,7 +46,7 @@ static void push(struct codex *codex, enum event_tag tag, const void *body)
 {
 	const struct session *session = codex ? codex->session : NULL;
 	if (session)
-		eq_push(&codex->eq, session->task ? session->task->id : STR(""), tag, body, NULL);
+		eq_push(&codex->eq, session_task_submission(session), tag, body, NULL);
 }
 
 /* Emits an event on the queues of the parent and of the root, whose clients see the whole tree, and records it in the

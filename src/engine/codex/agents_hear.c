@@ -217,7 +217,8 @@ void agents_write_asker(const struct codex *codex, struct str task, struct buf *
 		return;
 	list_for_each(agent, &codex->agents->agents, link) {
 		const struct codex *child = agent->parent ? agent->session : NULL;
-		if (child && child->session && child->session->task && str_eq(child->session->task->id, task))
+		if (child && child->session && child->session->task &&
+		    str_eq(session_task_submission(child->session), task))
 			agent_write_name(agent, out);
 	}
 }

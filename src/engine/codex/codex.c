@@ -90,8 +90,8 @@ static void on_events(void *self)
 static void emit_past_queue(void *self, enum event_tag tag, const void *body)
 {
 	struct codex *codex = self;
-	const struct task *task = codex->session ? codex->session->task : NULL;
-	deliver(codex, event_create(task ? task->id : STR(""), tag, body));
+	struct str id = codex->session ? session_task_submission(codex->session) : STR("");
+	deliver(codex, event_create(id, tag, body));
 }
 
 static void hold(struct codex *codex, bool is_held)

@@ -207,6 +207,7 @@ static void destroy_session(struct session *session)
 	dynamic_tools_destroy(session->dynamic_tools);
 	conversation_finish(&session->conversation);
 	settings_unref(session->settings);
+	turn_ids_finish(&session->turn_ids);
 	arena_finish(&session->limits_arena);
 	arena_finish(&session->notify.arena);
 	detached_finish(&session->notices);

@@ -96,10 +96,15 @@ void session_sync_rollout(struct session *session)
 
 /* ---- events ---- */
 
+struct str session_task_submission(const struct session *session)
+{
+	return session->task ? turn_ids_submission(&session->turn_ids, session->host.turn_id) : STR("");
+}
+
 void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body,
                   struct shared_text *held)
 {
-	session->env->ops->push(session->env->self, sub_id, tag, body, held);
+	session->env->ops->push(session->env->self, turn_ids_submission(&session->turn_ids, sub_id), tag, body, held);
 }
 
 void session_emit(struct session *session, struct str sub_id, enum event_tag tag, const void *body)
@@ -175,6 +180,10 @@ void session_record_decision(struct session *session, const struct tool_call *ca
 bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer)
 {
 	const struct tool_call *call = pending_find(&session->requests, kind, id);
+	if (!call) {
+		id = turn_ids_turn(&session->turn_ids, id);
+		call = pending_find(&session->requests, kind, id);
+	}
 	if (!call || loop_deferred_is_waiting(&session->interrupt)) /* the answer to another one was "abort" */
 		return false;
 	if (kind == PENDING_approval)
@@ -236,10 +245,11 @@ static void host_ask(struct tool_host *host, struct tool_call *call, enum event_
                      tool_answer_fn answer)
 {
 	struct session *session = session_of(host);
+	session_record_event(session, call->turn_id, tag, body); /* also what a hook or the reviewer will deny */
 	if (session->permission_ops->start(session, call, tag, body, answer))
 		return;
 	pending_add(&session->requests, tag, body, call, answer);
-	session_emit(session, call->turn_id, tag, body);
+	session_push(session, call->turn_id, tag, body, NULL);
 }
 
 static bool host_settle(struct tool_host *host, struct tool_wait *wait, struct str call_id)

@@ -14,6 +14,7 @@
 #include "engine/session/pending.h"
 #include "engine/session/session_env.h"
 #include "engine/session/settings.h"
+#include "engine/session/turn_ids.h"
 #include "loop/loop.h"
 #include "model/model_usage.h"
 #include "process/detached.h"
@@ -75,6 +76,7 @@ struct session {
 	struct settings *settings;        /* settings of the next task */
 	struct conversation conversation; /* the user's conversation */
 	struct task *task;                /* the running task, or NULL */
+	struct turn_ids turn_ids;         /* of its tasks */
 	const struct session_permission_ops *permission_ops;
 	struct list permissions;             /* requests that wait for hooks (session_permission.h) */
 	struct list waits;                   /* struct tool_wait: calls that wait until their begin is stored */
@@ -131,7 +133,10 @@ struct session {
 	struct settings *lent;   /* those of the host: calls of scripts may outlive the task */
 };
 
-/* Puts an event on the event queue, which takes a copy, except of the parts of the held text (NULL: none). */
+/* Returns the id of the submission that started the running task, or "". */
+struct str session_task_submission(const struct session *session);
+/* Puts an event on the event queue, which takes a copy, except of the parts of the held text (NULL: none). sub_id: of a
+ * submission, or of a turn for that of its submission. */
 void session_push(struct session *session, struct str sub_id, enum event_tag tag, const void *body,
                   struct shared_text *held);
 /* Emits an event and records it: session_push, then session_record_event. */

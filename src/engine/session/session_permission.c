@@ -38,7 +38,7 @@ static void ask_user(const struct permission *it)
 	if (guardian_start(session, it->call, event->msg.tag, event->msg.body, it->answer))
 		return;
 	pending_add(&session->requests, event->msg.tag, event->msg.body, it->call, it->answer);
-	session_emit(session, it->call->turn_id, event->msg.tag, event->msg.body);
+	session_push(session, it->call->turn_id, event->msg.tag, event->msg.body, NULL); /* it is recorded */
 }
 
 static void on_done(const struct hook_result *result, void *self)
@@ -58,8 +58,8 @@ static void on_done(const struct hook_result *result, void *self)
 		struct str message = result->permission_message;
 		call->denial =
 			arena_str(&call->arena, message.len ? message : STR("denied by a PermissionRequest hook"));
-		session_record_decision(it->session, call, &decision);
 	}
+	session_record_decision(it->session, call, &decision);
 	loop_defer(&it->session->asked);
 	permission_destroy(it);
 	answer(call, &decision);

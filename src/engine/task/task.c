@@ -224,7 +224,7 @@ struct task *task_create_under(const struct task_kind *kind, const struct task_o
 	task->kind = kind;
 	task->owner = owner;
 	task->session = session;
-	task->id = arena_str(&task->arena, id);
+	task->id = arena_str(&task->arena, turn_ids_begin(&session->turn_ids, id));
 	task->settings = settings_ref(settings);
 	task->started_ns = clock_now_ns();
 	task->turn_env = (struct turn_env){
@@ -351,7 +351,7 @@ void task_start_compact(const struct task_owner *owner, struct str id)
 		task_compact(task);
 		return;
 	}
-	session_warn(session, id, "There is nothing to summarise yet.");
+	session_warn(session, task->id, "There is nothing to summarise yet.");
 	task_complete(task);
 }
 

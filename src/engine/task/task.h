@@ -72,7 +72,7 @@ struct task {
 	const struct task_kind *kind;
 	const struct task_owner *owner;
 	struct session *session;
-	struct str id; /* id of the submission that started the task; also the turn_id of its events */
+	struct str id; /* of the submission that started it, or its own (turn_ids.h); also the turn_id of its events */
 	struct settings *settings;
 	struct turn_env turn_env;    /* lent to its Turns */
 	struct str last_response_id; /* owned */
