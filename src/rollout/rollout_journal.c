@@ -8,7 +8,6 @@
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/error.h"
-#include "base/list.h"
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "protocol/message/review_text.h"
@@ -16,26 +15,14 @@
 #include "rollout/rollout_collab_item.h"
 #include "rollout/rollout_event.h"
 #include "rollout/rollout_limits.h"
+#include "rollout/rollout_open.h"
 #include "rollout/rollout_tool_item.h"
 #include "rollout/rollout_writer.h"
-
-struct open_item {
-	struct list link;
-	char *id;
-	char *turn_id; /* the turn's name in the file */
-	int64_t started_at_ms;
-	bool is_declined;
-	bool is_asked;   /* a command that has not begun: its request for approval is pending, or was declined */
-	bool is_message; /* true for an agent message; text is its text so far */
-	struct buf text;
-	struct buf item; /* JSON to write if the turn ends before the item; empty: nothing */
-};
 
 struct rollout_journal {
 	struct rollout_writer *writer;
 	char *thread_id;
-	struct list open;
-	size_t open_count;
+	struct open_items open;
 	char *wire_turn;           /* the turn's id on the wire */
 	char turn[UUID_TEXT_SIZE]; /* its id in the file, if it differs; else "" */
 	int64_t started_at_ms;
@@ -46,31 +33,16 @@ struct rollout_journal *rollout_journal_create(struct rollout_writer *writer, st
 {
 	struct rollout_journal *journal = xnew(struct rollout_journal);
 	*journal = (struct rollout_journal){.writer = writer, .thread_id = str_dup(thread_id)};
-	list_init(&journal->open);
+	open_items_init(&journal->open);
 	buf_init(&journal->error, LIMIT_PROMPT);
 	return journal;
 }
 
-static void item_destroy(struct rollout_journal *journal, struct open_item *item)
-{
-	if (!item)
-		return;
-	list_remove(&item->link);
-	journal->open_count--;
-	buf_finish(&item->text);
-	buf_finish(&item->item);
-	free(item->id);
-	free(item->turn_id);
-	free(item);
-}
-
 void rollout_journal_destroy(struct rollout_journal *journal)
 {
-	struct open_item *it;
 	if (!journal)
 		return;
-	list_for_each(it, &journal->open, link)
-		item_destroy(journal, it);
+	open_items_finish(&journal->open);
 	buf_finish(&journal->error);
 	free(journal->wire_turn);
 	free(journal->thread_id);
@@ -85,33 +57,16 @@ struct str rollout_journal_turn_id(const struct rollout_journal *journal, struct
 
 /* ---- open items ---- */
 
-static struct open_item *item_find(struct rollout_journal *journal, struct str id)
+static struct open_item *item_find(const struct rollout_journal *journal, struct str id)
 {
-	struct open_item *it;
-	list_for_each(it, &journal->open, link) {
-		if (str_is(id, it->id))
-			return it;
-	}
-	return NULL;
+	return open_items_find(&journal->open, id);
 }
 
-/* Returns NULL if the item is already open, or if too many items are. */
 static struct open_item *item_begin(struct rollout_journal *journal, struct str turn_id, struct str id)
 {
-	if (!rollout_writer_is_paginated(journal->writer) || journal->open_count == LIMIT_ROLLOUT_OPEN_ITEMS ||
-	    item_find(journal, id))
+	if (!rollout_writer_is_paginated(journal->writer))
 		return NULL;
-	struct open_item *item = xnew(struct open_item);
-	*item = (struct open_item){
-		.id = str_dup(id),
-		.turn_id = str_dup(rollout_journal_turn_id(journal, turn_id)),
-		.started_at_ms = clock_unix_ms(),
-	};
-	buf_init(&item->text, LIMIT_ROLLOUT_PARTIAL);
-	buf_init(&item->item, LIMIT_ROLLOUT_LINE);
-	list_append(&journal->open, &item->link);
-	journal->open_count++;
-	return item;
+	return open_items_add(&journal->open, id, rollout_journal_turn_id(journal, turn_id));
 }
 
 void rollout_journal_decide(struct rollout_journal *journal, struct str call_id, bool is_declined)
@@ -120,7 +75,7 @@ void rollout_journal_decide(struct rollout_journal *journal, struct str call_id,
 	if (item && is_declined)
 		item->is_declined = true;
 	else if (item && item->is_asked)
-		item_destroy(journal, item); /* the command's begin starts another item */
+		open_items_remove(&journal->open, item); /* the command's begin starts another item */
 }
 
 /* ---- lines ---- */
@@ -128,14 +83,14 @@ void rollout_journal_decide(struct rollout_journal *journal, struct str call_id,
 /* Writes the members before the item. item may be NULL: no start was recorded. */
 static struct json_writer line_begin(struct rollout_journal *journal, struct str turn_id, const struct open_item *item)
 {
-	int64_t now_ms = clock_unix_ms();
+	int64_t began_ms = item ? item->started_at_ms : 0, now_ms = clock_unix_ms();
 	struct json_writer w = rollout_writer_begin(journal->writer, LINE_event_msg);
 	jw_object(&w);
 	jw_member_cstr(&w, "type", "item_completed");
 	jw_member_cstr(&w, "thread_id", journal->thread_id);
 	jw_member_str(&w, "turn_id", item ? str_of(item->turn_id) : rollout_journal_turn_id(journal, turn_id));
-	jw_member_i64(&w, "started_at_ms", item ? item->started_at_ms : now_ms);
-	jw_member_i64(&w, "completed_at_ms", now_ms);
+	jw_member_i64(&w, "started_at_ms", item ? began_ms : now_ms);
+	jw_member_i64(&w, "completed_at_ms", began_ms > now_ms && began_ms - now_ms <= ORDER_MS ? began_ms : now_ms);
 	jw_key(&w, "item");
 	return w;
 }
@@ -145,7 +100,7 @@ static int line_end(struct rollout_journal *journal, struct json_writer *w, stru
 {
 	jw_object_end(w);
 	int status = rollout_writer_end(journal->writer, err);
-	item_destroy(journal, item);
+	open_items_remove(&journal->open, item);
 	return status;
 }
 
@@ -205,9 +160,16 @@ static void on_exec_asked(struct rollout_journal *journal, const struct ev_exec_
 	rollout_tool_item_command_asked(event, &w);
 }
 
+static void on_exec_begin(struct rollout_journal *journal, const struct ev_exec_begin *event)
+{
+	struct open_item *item = item_begin(journal, event->turn_id, event->call_id);
+	if (item && event->process_id.ptr)
+		item->process = str_dup(event->process_id);
+}
+
 static int on_exec_end(struct rollout_journal *journal, const struct ev_exec_end *event, struct error *err)
 {
-	struct open_item *item = item_find(journal, event->call_id);
+	struct open_item *item = open_items_find_command(&journal->open, event->call_id, event->process_id);
 	struct json_writer w = line_begin(journal, event->turn_id, item);
 	rollout_tool_item_command(event, item && item->is_declined, &w);
 	return line_end(journal, &w, item, err);
@@ -386,7 +348,7 @@ static int settle(struct rollout_journal *journal, bool is_over, struct error *e
 {
 	struct open_item *it;
 	int status = 0;
-	list_for_each(it, &journal->open, link) {
+	list_for_each(it, &journal->open.list, link) {
 		if (!is_over && !(it->is_asked && it->is_declined))
 			continue;
 		if (it->is_message)
@@ -427,6 +389,14 @@ static int on_error(struct rollout_journal *journal, struct str turn_id, const s
 	return 0;
 }
 
+/* A script's call that changes the checklist has no line of its own. */
+static int on_plan_update(struct rollout_journal *journal, struct str turn_id, const struct event_msg *event,
+                          struct error *err)
+{
+	struct rollout_note note = {.turn_id = rollout_journal_turn_id(journal, turn_id)};
+	return rollout_event_append(journal->writer, &note, event, err);
+}
+
 /* ---- dispatch ---- */
 
 /* Called for numbered files only. */
@@ -439,7 +409,10 @@ static int on_tool_event(struct rollout_journal *journal, struct str turn_id, co
 		return -(int)err->code;
 	switch (event->tag) {
 	case EV_exec_command_begin:
-		item_begin(journal, event->exec_command_begin->turn_id, event->exec_command_begin->call_id);
+		on_exec_begin(journal, event->exec_command_begin);
+		return 0;
+	case EV_model_turn_complete:
+		open_items_leave(&journal->open);
 		return 0;
 	case EV_exec_approval_request:
 		on_exec_asked(journal, event->exec_approval_request);
@@ -489,6 +462,8 @@ int rollout_journal_event(struct rollout_journal *journal, struct str turn_id, c
 		return on_review(journal, turn_id, event, err);
 	case EV_error:
 		return on_error(journal, turn_id, event->error);
+	case EV_plan_update:
+		return on_plan_update(journal, turn_id, event, err);
 	case EV_token_count:
 	case EV_subagent_lifecycle:
 	case EV_agent_inbox:

@@ -311,6 +311,57 @@ static void a_declined_command_leaves_its_id_to_the_next(void **state)
 	end(writer);
 }
 
+/* A command that continues in the background keeps its item when a later response repeats its call id. */
+static void a_background_command_keeps_its_item(void **state)
+{
+	(void)state;
+	struct rollout_writer *writer = begin(true);
+	struct ev_exec_end behind = exec_end("c1", 3, STR("behind")), before = exec_end("c1", 4, STR("before"));
+	behind.process_id = STR("1");
+	before.process_id = STR("2");
+	append(EV_exec_command_begin,
+	       &(struct ev_exec_begin){.call_id = STR("c1"), .process_id = STR("1"), .turn_id = STR("first")});
+	append(EV_model_turn_complete, &(struct ev_model_turn_complete){0});
+	append(EV_exec_command_begin,
+	       &(struct ev_exec_begin){.call_id = STR("c1"), .process_id = STR("2"), .turn_id = STR("second")});
+	rollout_journal_decide(journal, STR("c1"), true);
+	append(EV_exec_command_end, &behind);
+	append(EV_exec_command_end, &before);
+	assert_int_equal(rollout_writer_flush(writer, NULL), 0);
+	auto_free char *bytes = temp_get(rollout_writer_path(writer));
+	const char *first = strstr(bytes, "\"turn_id\":\"first\""), *second = strstr(bytes, "\"turn_id\":\"second\"");
+	assert_true(first && second && first < second);
+	assert_true(strstr(first, "\"status\":\"failed\"") < second);
+	assert_non_null(strstr(second, "\"status\":\"declined\""));
+	end(writer);
+}
+
+/* So readers know the order in which items began, also of parallel calls. */
+static void no_two_items_begin_at_one_time(void **state)
+{
+	(void)state;
+	struct rollout_writer *writer = begin(true);
+	static const char *const ids[] = {"c1", "c2", "c3"};
+	for (size_t i = 0; i < countof(ids); i++)
+		append(EV_exec_command_begin, &(struct ev_exec_begin){.call_id = str_of(ids[i]), .turn_id = STR("t1")});
+	for (size_t i = countof(ids); i-- > 0;) {
+		struct ev_exec_end ended = exec_end(ids[i], 0, STR("x"));
+		append(EV_exec_command_end, &ended);
+	}
+	assert_int_equal(rollout_writer_flush(writer, NULL), 0);
+	auto_free char *bytes = temp_get(rollout_writer_path(writer));
+	long long latest = 0, from, to;
+	const char *at = bytes;
+	for (size_t i = 0; i < countof(ids); i++) {
+		at = strstr(at + 1, "\"started_at_ms\":");
+		assert_non_null(at);
+		assert_int_equal(sscanf(at, "\"started_at_ms\":%lld,\"completed_at_ms\":%lld", &from, &to), 2);
+		assert_true(from != 0 && to >= from && (!latest || from < latest));
+		latest = from;
+	}
+	end(writer);
+}
+
 static void a_long_output_is_cut_in_the_middle(void **state)
 {
 	(void)state;
@@ -610,6 +661,8 @@ int main(void)
 		TEMP_TEST(commands_are_items),
 		TEMP_TEST(a_command_that_was_declined_or_not_answered_is_an_item),
 		TEMP_TEST(a_declined_command_leaves_its_id_to_the_next),
+		TEMP_TEST(a_background_command_keeps_its_item),
+		TEMP_TEST(no_two_items_begin_at_one_time),
 		TEMP_TEST(a_long_output_is_cut_in_the_middle),
 		TEMP_TEST(patches_and_images_are_items),
 		TEMP_TEST(dealings_with_subagents_are_items),

@@ -15,26 +15,50 @@ void history_notes_add_names(struct history_notes_builder *builder, const struct
 	}
 }
 
+/* Drops the first event from `from` on: it is the one of the call that an output has accepted. */
+static void drop_update(struct history_notes_builder *builder, size_t from)
+{
+	for (size_t i = from; i < builder->checklists.count; i++) {
+		struct history_checklist *it = &builder->checklists.items[i];
+		if (!it->is_update || !it->is_accepted)
+			continue;
+		it->is_accepted = false;
+		return;
+	}
+}
+
 /* Marks the checklist of a call as accepted. Outputs come in the order of the calls. */
 static void accept(struct history_notes_builder *builder, const struct json *output)
 {
 	struct str id = json_get_str(output, "call_id"), text = json_get_str(output, "output");
 	for (size_t i = builder->accepted; str_is(text, "Plan updated") && i < builder->checklists.count; i++) {
 		struct history_checklist *it = &builder->checklists.items[i];
-		if (!str_eq(it->call_id, id))
+		if (it->is_update || !str_eq(it->call_id, id))
 			continue;
 		it->is_accepted = true;
 		builder->accepted = i + 1;
+		drop_update(builder, i + 1);
 		return;
 	}
+}
+
+void history_notes_add_update(struct history_notes_builder *builder, const struct json *event, struct arena *arena,
+                              struct history_checklist at)
+{
+	at.arguments = arena_str(arena, event->span);
+	at.call_id = STR("");
+	at.is_accepted = at.is_update = true;
+	vec_push(&builder->checklists, at);
 }
 
 /* Outputs follow the calls of their response. So a call after an output begins another response, and what was not
  * accepted before is not accepted any more: later calls may have the same ids. */
 static void drop_unaccepted(struct history_notes_builder *builder, const struct rollout_reader *reader, size_t record)
 {
-	size_t count = builder->checklists.count;
-	size_t i = count ? builder->checklists.items[count - 1].record + 1 : record;
+	size_t count = builder->checklists.count, latest = count;
+	while (latest && builder->checklists.items[latest - 1].is_update)
+		latest--;
+	size_t i = latest ? builder->checklists.items[latest - 1].record + 1 : record;
 	while (i < record && reader->records.items[i].call != ROLLOUT_CALL_OUTPUT)
 		i++;
 	if (i < record)
@@ -76,6 +100,10 @@ void history_notes_place(struct history_notes_builder *builder, const struct rol
 	for (; builder->placed < builder->checklists.count; builder->placed++) {
 		struct history_checklist *it = &builder->checklists.items[builder->placed];
 		size_t i = it->record;
+		if (it->is_update) { /* it was recorded where it was shown */
+			it->item = place = it->item > place ? it->item : place;
+			continue;
+		}
 		while (i > begin && records[i - 1].call != ROLLOUT_CALL_OUTPUT)
 			i--;
 		place = it->item > place || i > begin ? it->item : place;

@@ -19,6 +19,7 @@ struct history_checklist {
 	struct str arguments; /* JSON, as the model wrote it */
 	struct str call_id;
 	bool is_accepted; /* the tool's output says so; others are left out */
+	bool is_update;   /* an event of the engine: of a call in a script, unless a call of the model turns up */
 };
 
 struct history_name {
@@ -51,6 +52,10 @@ void history_notes_add_names(struct history_notes_builder *builder, const struct
  * without the arguments. */
 void history_notes_add_call(struct history_notes_builder *builder, const struct rollout_reader *reader,
                             const struct json *item, struct arena *arena, struct history_checklist at);
+/* Adds the checklist of a plan_update event. A call of the model has one, too; the call is kept, as its place is exact.
+ */
+void history_notes_add_update(struct history_notes_builder *builder, const struct json *event, struct arena *arena,
+                              struct history_checklist at);
 /* To be called when a turn ends; its records begin at first_record. */
 void history_notes_place(struct history_notes_builder *builder, const struct rollout_reader *reader,
                          size_t first_record, const struct app_thread_item *items, size_t count);

@@ -26,6 +26,12 @@ struct str item_view_id(const struct app_thread_item *item)
 	return *(const struct str *)(const void *)((const char *)item->body + field->offset);
 }
 
+int64_t item_view_started(const struct app_thread_item *item)
+{
+	const struct field *field = record_find_field(body_of(item), "started_at_ms");
+	return *(const int64_t *)(const void *)((const char *)item->body + field->offset);
+}
+
 static void set_time(struct app_thread_item *item, const char *name, int64_t ms)
 {
 	const struct field *field = record_find_field(body_of(item), name);
@@ -308,8 +314,8 @@ static int by_path(const void *a, const void *b)
 	return str_compare(left->path, right->path);
 }
 
-struct app_item_file_change *item_view_file_change(struct str id, const struct str *paths,
-                                                   const struct file_change *changes, size_t count, struct arena *arena)
+struct app_item_file_change *item_view_patch(struct str id, const struct str *paths, const struct file_change *changes,
+                                             size_t count, struct arena *arena)
 {
 	struct app_item_file_change *ret = arena_new(arena, struct app_item_file_change);
 	ret->id = id;
@@ -317,7 +323,19 @@ struct app_item_file_change *item_view_file_change(struct str id, const struct s
 	ret->changes_count = count;
 	for (size_t i = 0; i < count; i++)
 		ret->changes[i] = change_of(paths[i], &changes[i], arena);
-	qsort(ret->changes, count, sizeof(*ret->changes), by_path);
+	return ret;
+}
+
+void item_view_sort_changes(struct app_item_file_change *patch)
+{
+	qsort(patch->changes, patch->changes_count, sizeof(*patch->changes), by_path);
+}
+
+struct app_item_file_change *item_view_file_change(struct str id, const struct str *paths,
+                                                   const struct file_change *changes, size_t count, struct arena *arena)
+{
+	struct app_item_file_change *ret = item_view_patch(id, paths, changes, count, arena);
+	item_view_sort_changes(ret);
 	return ret;
 }
 

@@ -12,6 +12,8 @@ struct arena;
 
 /* Returns the id of an item of any kind. */
 struct str item_view_id(const struct app_thread_item *item);
+/* Returns when an item of any kind began, in Unix milliseconds; 0: unknown. */
+int64_t item_view_started(const struct app_thread_item *item);
 /* Sets the times of an item of any kind; 0 leaves a time unchanged. */
 void item_view_set_times(struct app_thread_item *item, int64_t started_at_ms, int64_t completed_at_ms);
 
@@ -22,7 +24,12 @@ struct str item_view_command_text(const struct str *words, size_t count, struct 
 /* Returns the parsed actions of a command, with full paths of the files that it reads. */
 struct app_command_action *item_view_actions(const struct parsed_command *parsed, size_t count, struct str cwd,
                                              struct arena *arena);
-/* Converts a patch; its files are sorted by path. */
+/* Converts a patch, with its files in the given order. */
+struct app_item_file_change *item_view_patch(struct str id, const struct str *paths, const struct file_change *changes,
+                                             size_t count, struct arena *arena);
+/* Sorts the files by path, as clients get them. */
+void item_view_sort_changes(struct app_item_file_change *patch);
+/* Both. */
 struct app_item_file_change *item_view_file_change(struct str id, const struct str *paths,
                                                    const struct file_change *changes, size_t count,
                                                    struct arena *arena);

@@ -30,6 +30,7 @@ struct history_builder {
 	size_t numbers;        /* number of ids assigned to items without one */
 	int64_t at_ms, began_at_ms;
 	struct str cwd, preview;
+	bool keeps_order; /* the files of a patch are not sorted */
 };
 
 typedef void (*history_event_fn)(struct history_builder *builder, const struct json *payload);
@@ -322,6 +323,8 @@ static void on_item(struct history_builder *builder, const struct json *payload)
 		return;
 	if (item.tag == app_thread_item_user_message)
 		note_preview(builder, item.user_message);
+	if (item.tag == app_thread_item_file_change && !builder->keeps_order)
+		item_view_sort_changes(item.file_change);
 	if (item.tag == app_thread_item_collab_agent_tool_call)
 		history_notes_add_names(&builder->notes, json_path(payload, "item.receiver_agents"), builder->arena);
 	if (item.tag == app_thread_item_command_execution && !is_numbered(builder))
@@ -333,14 +336,23 @@ static void on_item(struct history_builder *builder, const struct json *payload)
 
 /* ---- calls without an item of their own ---- */
 
+static struct history_checklist place_now(const struct history_builder *builder)
+{
+	return (struct history_checklist){
+		.turn = builder->turns.count, .item = builder->items.count, .record = builder->record};
+}
+
+static void on_plan_update(struct history_builder *builder, const struct json *payload)
+{
+	if (builder->is_open)
+		history_notes_add_update(&builder->notes, payload, builder->arena, place_now(builder));
+}
+
 static void on_response_item(struct history_builder *builder, const struct json *item)
 {
 	struct str type = json_get_str(item, "type");
 	if (builder->is_open)
-		history_notes_add_call(&builder->notes, builder->reader, item, builder->arena,
-		                       (struct history_checklist){.turn = builder->turns.count,
-		                                                  .item = builder->items.count,
-		                                                  .record = builder->record});
+		history_notes_add_call(&builder->notes, builder->reader, item, builder->arena, place_now(builder));
 	if (is_numbered(builder) || !builder->is_open)
 		return;
 	if (str_is(type, "function_call")) {
@@ -372,6 +384,7 @@ static const struct {
 	{"turn_aborted", on_abort, false},
 	{"error", on_error, false},
 	{"item_completed", on_item, false},
+	{"plan_update", on_plan_update, false},
 	{"user_message", on_user, true},
 	{"agent_message", on_agent, true},
 	{"agent_reasoning", on_reasoning, true},
@@ -403,9 +416,11 @@ static const history_event_fn lines[LINE_count] = {
 	[LINE_turn_context] = on_turn_context,
 };
 
-void thread_history_read(const struct rollout_reader *reader, struct arena *arena, struct thread_history *ret)
+void thread_history_read_as(const struct rollout_reader *reader, bool keeps_order, struct arena *arena,
+                            struct thread_history *ret)
 {
-	struct history_builder builder = {.reader = reader, .arena = arena, .cwd = reader->meta.cwd};
+	struct history_builder builder = {
+		.reader = reader, .arena = arena, .cwd = reader->meta.cwd, .keeps_order = keeps_order};
 	*ret = (struct thread_history){0};
 	vec_for_each(it, &reader->records) {
 		const struct json *payload = lines[it->type] ? json_parse(&builder.line, it->payload, NULL) : NULL;

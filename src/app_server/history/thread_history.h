@@ -22,7 +22,14 @@ struct thread_history {
 	int64_t created_at_ms, updated_at_ms; /* Unix milliseconds */
 };
 
-void thread_history_read(const struct rollout_reader *reader, struct arena *arena, struct thread_history *ret);
+/* keeps_order: the files of a patch are in the patch's order, as the terminal has shown them, and not sorted. */
+void thread_history_read_as(const struct rollout_reader *reader, bool keeps_order, struct arena *arena,
+                            struct thread_history *ret);
+static inline void thread_history_read(const struct rollout_reader *reader, struct arena *arena,
+                                       struct thread_history *ret)
+{
+	thread_history_read_as(reader, false, arena, ret);
+}
 /* Returns NULL if no turn has this id. */
 struct app_turn *thread_history_find(const struct thread_history *history, struct str turn_id);
 /* Returns the id of the last turn; STR_NONE without turns. */

@@ -143,7 +143,7 @@ static bool decode_patch(const struct json *item, struct arena *arena, struct ap
 		paths[count] = it->key;
 		count += union_decode(&union_file_change, it, arena, &list[count], NULL) == 0;
 	}
-	struct app_item_file_change *to = item_view_file_change(json_get_str(item, "id"), paths, list, count, arena);
+	struct app_item_file_change *to = item_view_patch(json_get_str(item, "id"), paths, list, count, arena);
 	to->status = (enum app_patch_apply_status)choice(&enum_app_patch_apply_status, json_get_str(item, "status"),
 	                                                 app_patch_apply_status_failed);
 	*ret = (struct app_thread_item){.tag = app_thread_item_file_change, .file_change = to};
