@@ -4,13 +4,9 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { codexBin, forever, needs, reply, run, runCodex, say, startModel, textsOf } from './lib/codex.mjs';
-import { lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+import { conversationOf, lacksEmulator, leave, startReady, timeless } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
-
-/** The lines between the header and the live rows. */
-const conversation = (lines) => lines.slice(lines.findIndex((line) => line.startsWith('› ')),
-	lines.findLastIndex((line) => line.startsWith('›'))).join('\n').trim();
 
 test('a conversation stands in the scrollback once, and the shell\'s lines stay above it', options, async (t) => {
 	const model = await startModel(t, [say('First answer.'), say('Second answer.')]);
@@ -26,7 +22,7 @@ test('a conversation stands in the scrollback once, and the shell\'s lines stay 
 	await term.until(/Second answer\./);
 	await term.untilGone(/esc to interrupt/);
 	const { status, restored } = await leave(term);
-	const lines = term.lines();
+	const lines = timeless(term.lines().join('\n')).split('\n');
 	assert.deepEqual(lines.slice(0, 40), Array.from({ length: 40 }, (_, i) => String(i + 1)));
 	assert.deepEqual(lines.slice(40, 50), [`• >_ Codex in C (v0.1.0)`, `  ${term.cwd}`, '', '› one', '', '• First answer.', '',
 		'› two', '', '• Second answer.']);
@@ -49,7 +45,7 @@ test('an answer is visible while it arrives, and stands there once', options, as
 	await model.openGate('b');
 	await term.until(/Next line ends\./);
 	await term.untilGone(/esc to interrupt/);
-	assert.equal(conversation(term.lines()), '› say it\n\n• Half a line is whole.\n  Next line ends.');
+	assert.equal(conversationOf(term.lines()), '› say it\n\n• Half a line is whole.\n  Next line ends.');
 	assert.equal((await leave(term)).status, 0);
 });
 
@@ -69,7 +65,7 @@ test('a paragraph is wrapped at words; a long word and wide characters at their 
 	const term = await startReady(t, model, ['go'], { columns: 20 });
 	await term.until(/漢字漢字$/m);
 	await term.untilGone(/Working/);
-	assert.equal(conversation(term.lines()), ['› go', '', '• one two three', '  four five six', `  ${'x'.repeat(17)}`, `  ${'x'.repeat(13)}`,
+	assert.equal(conversationOf(term.lines()), ['› go', '', '• one two three', '  four five six', `  ${'x'.repeat(17)}`, `  ${'x'.repeat(13)}`,
 		'  漢字漢字漢字漢字', '  漢字漢字'].join('\n'));
 	await leave(term);
 });
@@ -81,8 +77,8 @@ test('nothing that a model or a command says drives the terminal', options, asyn
 	await term.until(/ end$/m);
 	await term.untilGone(/esc to interrupt/);
 	assert.doesNotMatch(term.raw(), /owned\x07|\x1b\[2J|[\u202a-\u202e\u2066-\u2069\u200b\x80-\x9f]/);
-	assert.match(conversation(term.lines()), /• \^\[\]0;owned\^G\^\[\[2J\^\[\[31mred \\u\{202e\}abc\\u\{2066\} \\u\{200b\}zero/);
-	assert.match(conversation(term.lines()), /• Ran printf .*\n[^]* {2}└ {2}progress 100%/);
+	assert.match(conversationOf(term.lines()), /• \^\[\]0;owned\^G\^\[\[2J\^\[\[31mred \\u\{202e\}abc\\u\{2066\} \\u\{200b\}zero/);
+	assert.match(conversationOf(term.lines()), /• Ran printf .*\n[^]* {2}└ {2}progress 100%/);
 	await leave(term);
 });
 
@@ -97,7 +93,7 @@ test('Esc interrupts; what was queued returns to the composer, and the next prom
 	term.type('\x1b');
 	await term.until(/■ Conversation interrupted/);
 	await term.until(/^› next one/m);
-	assert.match(conversation(term.lines()), /• I begin\n\n■ Conversation interrupted/);
+	assert.match(conversationOf(term.lines()), /• I begin\n\n■ Conversation interrupted/);
 	term.type('\r');
 	await term.until(/Again\./);
 	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'next one');
@@ -124,8 +120,8 @@ test('input steers the running turn, and queued input starts the next', options,
 	const [, second, third] = model.requests();
 	assert.equal(textsOf(second, 'user').at(-1), 'steer');
 	assert.equal(textsOf(third, 'user').at(-1), 'later');
-	assert.match(conversation(term.lines()), /• Ran true\n[^]*• Read both\.\n\n› later\n\n• Third\.$/);
-	assert.deepEqual(conversation(term.lines()).match(/^› .*/gm), ['› go', '› steer', '› later']);
+	assert.match(conversationOf(term.lines()), /• Ran true\n[^]*• Read both\.\n\n› later\n\n• Third\.$/);
+	assert.deepEqual(conversationOf(term.lines()).match(/^› .*/gm), ['› go', '› steer', '› later']);
 	await leave(term);
 });
 
@@ -186,7 +182,7 @@ for (const [name, keys] of [['yes', 'y'], ['Enter', '\r'], ['digit', '1']]) {
 		await new Promise((wake) => setTimeout(wake, 300)); // keys right after the first frame are typing ahead
 		term.type(keys);
 		await term.until(/Finished\./);
-		assert.match(conversation(term.lines()), /• Ran touch made; echo done here\n {2}└ done here/);
+		assert.match(conversationOf(term.lines()), /• Ran touch made; echo done here\n {2}└ done here/);
 		await term.untilGone(/esc to interrupt/);
 		await leave(term);
 	});

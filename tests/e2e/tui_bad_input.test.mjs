@@ -159,9 +159,9 @@ test('windows of one row and of two columns: each line that streams there stands
 		await term.until({ test: () => term.raw().includes(`item${i}.`, from), toString: () => `item${i}. in ${rows} by ${columns}` });
 	}
 	await model.openGate('end');
-	await term.until(/Last\.\n\n›\n\n {2}gpt\S* · [^\n]*$/); // above are copies of rows that had no room
+	await term.until(/Last\.\n\n {2}Worked for [^\n]*\n\n›\n\n {2}gpt\S* · [^\n]*$/); // above are copies of rows that had no room
 	await enter(term, 'on');
-	await term.until(/^› on\n\n• ok\n\n›\n\n {2}gpt\S* · [^\n]*$/m);
+	await term.until(/^› on\n\n• ok\n\n {2}Worked for [^\n]*\n\n›\n\n {2}gpt\S* · [^\n]*$/m);
 	const text = term.lines().join('\n');
 	for (const line of ['› go', '• First.', ...sizes.map((_, i) => `  item${i}.`), '  Last.', '› on', '• ok'])
 		assert.equal(text.split(`${line}\n`).length - 1, 1, `${line} in:\n${text}`);
@@ -185,11 +185,11 @@ test('windows of no size and of one cell, each drawn and all at once: what comes
 	await term.until({ test: () => /[^d]d{27}[^d]/.test(term.raw().slice(from)), toString: () => 'the draft in 30 columns' });
 	await resized(term, 24, 80);
 	await model.openGate('b');
-	await term.until(/^ {2}Last\.\n\n› d{40}\n\n {2}gpt\S* · [^\n]*$/m);
+	await term.until(/^ {2}Last\.\n\n {2}Worked for [^\n]*\n\n› d{40}\n\n {2}gpt\S* · [^\n]*$/m);
 	term.type('\x15');
 	await term.until(/\n›\n\n {2}gpt\S* · [^\n]*$/);
 	await enter(term, 'on');
-	await term.until(/^› on\n\n• ok\n\n›\n\n {2}gpt\S* · [^\n]*$/m);
+	await term.until(/^› on\n\n• ok\n\n {2}Worked for [^\n]*\n\n›\n\n {2}gpt\S* · [^\n]*$/m);
 	assert.deepEqual(await leave(term), { status: 0, restored: true });
 });
 

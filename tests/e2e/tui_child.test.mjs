@@ -502,9 +502,9 @@ test('/approve approves one retry of an action that the reviewer denied', option
 	}
 	await closed(term);
 	await enter(term, '/approve');
-	await term.until(/Approve one retry of this denied action\?\n\nDenied: Too late\.\n\n\$ \/bin\/bash -lc 'touch second'\n\nIn \/[^]*› 3\. No \(esc\)/);
+	await term.until(/Approve one retry of this denied action\?\n\nDenied: Too late\.\n\n\$ touch second\n\nIn \/[^]*› 3\. No \(esc\)/);
 	term.type('o');
-	await term.until(/Denied: Too early\.\\n\\n\$ ls\n\n\$ \/bin\/bash -lc 'touch first'\n[^]*› 2\. No \(esc\)/);
+	await term.until(/Denied: Too early\.\\n\\n\$ ls\n\n\$ touch first\n[^]*› 2\. No \(esc\)/);
 	term.type('y');
 	await term.until(/• You approved one retry of the denied action/);
 	await closed(term);
@@ -514,7 +514,7 @@ test('/approve approves one retry of an action that the reviewer denied', option
 	assert.ok(fs.existsSync(path.join(term.cwd, 'first')));
 	await term.untilGone(/esc to interrupt/);
 	await enter(term, '/approve');
-	await term.until(/touch second'\n[^]*› 2\. No \(esc\)/);
+	await term.until(/touch second\n[^]*› 2\. No \(esc\)/);
 	term.type(ESC);
 	await closed(term);
 	const before = await sessionOf(term);

@@ -7,9 +7,11 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "loop/loop.h"
 #include "protocol/message/message.h"
 #include "term/term_paint.h"
 #include "ui/tui/tui_activity.h"
+#include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_priv.h"
@@ -196,10 +198,17 @@ static void check_safe(struct str out)
 	}
 }
 
+static void on_change(void *self)
+{
+	(void)self;
+}
+
 static void every_event_in_any_order_is_shown_safely(void **state)
 {
 	struct term_paint *paint = term_paint_create();
 	struct tui_cells *cells = tui_cells_create(paint, true, "/tmp");
+	struct loop *loop = loop_create(NULL);
+	struct tui_ask *ask = tui_ask_create(loop, on_change, NULL);
 	auto_buf struct buf out;
 	size_t bytes = 0;
 	(void)state;
@@ -210,7 +219,7 @@ static void every_event_in_any_order_is_shown_safely(void **state)
 		struct event *event = make_event(variant);
 		tui_cells_resize(cells, 3 + draw_number(120));
 		tui_cells_event(cells, event);
-		tui_cells_draw(cells, 1 + draw_number(12));
+		tui_cells_draw(cells, ask, 1 + draw_number(12), draw_number(2));
 		term_paint_frame(paint, &out);
 		check_safe(buf_str(&out));
 		bytes += out.len;
@@ -218,6 +227,8 @@ static void every_event_in_any_order_is_shown_safely(void **state)
 		event_destroy(event);
 	}
 	assert_true(bytes > ROUNDS * 20);
+	tui_ask_destroy(ask);
+	loop_destroy(loop);
 	tui_cells_destroy(cells);
 	term_paint_destroy(paint);
 }

@@ -52,6 +52,7 @@ static void on_started(struct tui *tui, const struct event *event)
 
 static void stop_working(struct tui *tui, const struct event *event)
 {
+	tui_terminals_leave(tui);
 	tui->is_running = tui->is_interrupted = tui->is_exclusive = tui->sends_unread = false;
 	if (!tui->watched)
 		loop_timer_stop(tui->tick);
@@ -105,12 +106,17 @@ static void take_waiting_back(struct tui *tui, bool with_queued)
 	composer_set(&tui->composer, str_trim_end(buf_str(&text)));
 }
 
+static bool sends_unread(const struct tui *tui, const struct event *event)
+{
+	return tui->sends_unread && event->msg.turn_aborted->unread_input;
+}
+
 /* A message that joined the turn is in the history; Esc sends it now if no request contains it. One that still waits is
  * not: its hooks had not ended. */
 static void on_aborted(struct tui *tui, const struct event *event)
 {
 	struct op_user_input input = {0};
-	bool sends = tui->sends_unread && event->msg.turn_aborted->unread_input;
+	bool sends = sends_unread(tui, event);
 	stop_working(tui, event);
 	tui->unread = tui->half_read = 0;
 	tui->has_error = false;
@@ -219,6 +225,8 @@ static void on_item(struct tui *tui, const struct event *event)
 
 static void handle(struct tui *tui, const struct event *event)
 {
+	if (event->msg.tag == EV_turn_aborted)
+		tui_cells_expect(tui->cells, sends_unread(tui, event));
 	/* while a subagent is shown, the rollout keeps what happens; a patch belongs to the question about it */
 	if (!tui->watched || event->msg.tag == EV_apply_patch_approval_request)
 		tui_cells_event(tui->cells, event);
@@ -230,6 +238,9 @@ static void handle(struct tui *tui, const struct event *event)
 		break;
 	case EV_task_started:
 		on_started(tui, event);
+		break;
+	case EV_model_turn_complete:
+		tui_terminals_leave(tui);
 		break;
 	case EV_task_complete:
 		on_complete(tui, event);
@@ -261,7 +272,7 @@ static void handle(struct tui *tui, const struct event *event)
 		tui_terminal_begun(tui, event->msg.exec_command_begin);
 		break;
 	case EV_exec_command_end:
-		tui_terminal_ended(tui, event->msg.exec_command_end->call_id);
+		tui_terminal_ended(tui, event->msg.exec_command_end);
 		tui_status_look(tui);
 		break;
 	case EV_plan_update:
@@ -308,12 +319,17 @@ static void handle(struct tui *tui, const struct event *event)
 
 enum { EARLY_MAX = 64 };
 
-/* A message that joins the turn while text arrives is read after it: it is shown as waiting until then. */
+/* A message that joins the turn while text arrives or calls run is read after them: it is shown as waiting until then.
+ */
+static bool is_busy(const struct tui *tui)
+{
+	return tui_cells_is_streaming(tui->cells) || tui_cells_is_calling(tui->cells);
+}
+
 static bool is_early(const struct tui *tui, const struct event *event)
 {
 	return tui->early.count < EARLY_MAX && event->msg.tag == EV_item_completed &&
-	       event->msg.item_completed->item->tag == turn_item_user_message && !tui->watched &&
-	       tui_cells_is_streaming(tui->cells);
+	       event->msg.item_completed->item->tag == turn_item_user_message && !tui->watched && is_busy(tui);
 }
 
 void tui_handle_early(struct tui *tui)
@@ -334,11 +350,11 @@ void tui_on_event(const struct event *event, void *self)
 		return;
 	}
 	if (ends && tui->early.count) {
-		tui_cells_leave(tui->cells);
+		tui_cells_end_turn(tui->cells);
 		tui_handle_early(tui);
 	}
 	handle(tui, event);
-	if (!tui_cells_is_streaming(tui->cells))
+	if (!is_busy(tui))
 		tui_handle_early(tui);
 	if (!tui->is_held && !term_tty_is_drained(tui->tty))
 		tui_engine_hold(tui, true);

@@ -9,6 +9,7 @@
 #include "protocol/message/message.h"
 #include "term/term_paint.h"
 #include "term/term_row.h"
+#include "ui/tui/tui_ask.h"
 
 enum { THOUGHT_MAX = 200 };
 
@@ -94,6 +95,22 @@ static bool is_end_of_attempt(enum event_tag tag)
 	}
 }
 
+/* The calls that have not ended continue in the background. */
+static void leave_calls(struct tui_activity *activity)
+{
+	vec_for_each(running, &activity->running)
+		running->is_apart = true;
+}
+
+bool tui_activity_is_calling(const struct tui_activity *activity)
+{
+	vec_for_each(running, &activity->running) {
+		if (!running->is_apart)
+			return true;
+	}
+	return false;
+}
+
 bool tui_activity_event(struct tui_activity *activity, const struct event *event)
 {
 	const struct event_msg *msg = &event->msg;
@@ -109,15 +126,18 @@ bool tui_activity_event(struct tui_activity *activity, const struct event *event
 		add_thought(activity, msg->reasoning_content_delta->delta);
 	else if (msg->tag == EV_mcp_tool_call_end)
 		tui_activity_forget(activity, msg->mcp_tool_call_end->call_id);
+	else if (msg->tag == EV_model_turn_complete)
+		leave_calls(activity);
 	activity->has_thought |= is_end_of_thought(msg);
 	return true;
 }
 
 /* ---- calls ---- */
 
-void tui_activity_add(struct tui_activity *activity, const char *verb, struct str call_id, struct buf *text)
+void tui_activity_add(struct tui_activity *activity, const char *verb, struct str call_id, struct buf *text,
+                      bool is_apart)
 {
-	struct running_call call = {.verb = verb, .number = ++activity->begun};
+	struct running_call call = {.verb = verb, .number = ++activity->begun, .is_apart = is_apart};
 	if (activity->running.count == LIMIT_COMMANDS)
 		return;
 	call.call_id = str_dup(call_id);
@@ -127,7 +147,7 @@ void tui_activity_add(struct tui_activity *activity, const char *verb, struct st
 
 uint64_t tui_activity_forget(struct tui_activity *activity, struct str call_id)
 {
-	for (size_t i = 0; i < activity->running.count; i++) {
+	for (size_t i = activity->running.count; i-- > 0;) { /* a background command may have the id of a later call */
 		struct running_call *running = &activity->running.items[i];
 		if (!str_is(call_id, running->call_id))
 			continue;
@@ -141,18 +161,27 @@ uint64_t tui_activity_forget(struct tui_activity *activity, struct str call_id)
 	return activity->begun + 1;
 }
 
-void tui_activity_draw(const struct tui_activity *activity, struct term_paint *paint, struct term_row *row, size_t most)
+static void draw_call(const struct running_call *call, struct term_paint *paint, struct term_row *row)
 {
+	struct str text = str_of(call->text), line;
 	term_row_clear(row);
-	if (activity->running.count && most > RUNNING_SHOWN)
-		term_paint_live(paint, row);
-	for (size_t i = 0; i < activity->running.count && i < RUNNING_SHOWN && i < most; i++) {
-		struct str text = str_of(activity->running.items[i].text), line;
-		term_row_clear(row);
-		term_row_add_c(row, TERM_bold, "• ");
-		term_row_add_c(row, TERM_bold, activity->running.items[i].verb);
-		if (str_next_line(&text, &line))
-			term_row_add(row, TERM_plain, line);
-		term_paint_live(paint, row);
+	term_row_add_c(row, TERM_bold, "• ");
+	term_row_add_c(row, TERM_bold, call->verb);
+	if (str_next_line(&text, &line))
+		term_row_add(row, TERM_plain, line);
+	term_paint_live(paint, row);
+}
+
+void tui_activity_draw(const struct tui_activity *activity, const struct tui_ask *ask, const struct tui_rows *rows)
+{
+	size_t drawn = 0;
+	for (size_t i = 0; i < activity->running.count && drawn < RUNNING_SHOWN && drawn < rows->most; i++) {
+		const struct running_call *call = &activity->running.items[i];
+		if (tui_ask_has_approval(ask, str_of(call->call_id)))
+			continue;
+		term_row_clear(rows->row);
+		if (!drawn++ && rows->has_gap)
+			term_paint_live(rows->paint, rows->row);
+		draw_call(call, rows->paint, rows->row);
 	}
 }

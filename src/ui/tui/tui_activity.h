@@ -15,12 +15,14 @@
 struct event;
 struct term_paint;
 struct term_row;
+struct tui_ask;
 
 /* A call that has begun. */
 struct running_call {
 	char *call_id, *text;
 	const char *verb;
 	uint64_t number;
+	bool is_apart; /* the turn does not wait for its end: the user runs it, or it is in the background */
 };
 
 struct tui_activity {
@@ -41,14 +43,25 @@ void tui_activity_end(struct tui_activity *activity);
  * attempt whose cause is known, and is not to be shown again. */
 bool tui_activity_event(struct tui_activity *activity, const struct event *event);
 /* verb: static text. The text is taken over. */
-void tui_activity_add(struct tui_activity *activity, const char *verb, struct str call_id, struct buf *text);
+void tui_activity_add(struct tui_activity *activity, const char *verb, struct str call_id, struct buf *text,
+                      bool is_apart);
+/* True if the turn waits for a call. */
+bool tui_activity_is_calling(const struct tui_activity *activity);
 /* Returns the number of the call in the order of their beginnings, or one more than all if it is not known. */
 uint64_t tui_activity_forget(struct tui_activity *activity, struct str call_id);
 /* Returns the heading of the latest thought, or an empty text. */
 struct str tui_activity_heading(const struct tui_activity *activity);
-/* Draws the calls, at most `most` rows of them. */
-void tui_activity_draw(const struct tui_activity *activity, struct term_paint *paint, struct term_row *row,
-                       size_t most);
+
+/* Live rows to draw. */
+struct tui_rows {
+	struct term_paint *paint;
+	struct term_row *row; /* spare */
+	size_t most;
+	bool has_gap; /* an empty row comes before them */
+};
+
+/* Draws the calls, except those that wait for an approval. */
+void tui_activity_draw(const struct tui_activity *activity, const struct tui_ask *ask, const struct tui_rows *rows);
 
 enum { RUNNING_SHOWN = 3 };
 

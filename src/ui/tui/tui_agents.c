@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/uuid.h"
 #include "config/config.h"
 #include "protocol/message/message.h"
 #include "rollout/rollout_list.h"
@@ -217,12 +218,14 @@ static void submit(struct tui *tui, enum op_tag tag, void *body)
 {
 	struct op op = {.tag = tag, .body = body};
 	struct error err;
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
 	if (!tui->watched->codex)
 		tui_cells_fail(tui->cells,
 		               tui->link ? STR("this subagent runs elsewhere: do this in the terminal of its session; "
 		                               "alt+left goes back to the main thread")
 		                         : STR("this subagent is not loaded; alt+left goes back to the main thread"));
-	else if (codex_submit_op(tui->watched->codex, STR("tui"), &op, &err) != 0)
+	else if (codex_submit_op(tui->watched->codex, str_of(id), &op, &err) != 0)
 		tui_cells_fail(tui->cells, str_of(err.text));
 	tui_frame_change(tui->frame);
 }

@@ -2,7 +2,10 @@
 #include "ui/tui/tui_ask.h"
 
 #include "attach/attach_frame.h"
+#include "base/buf.h"
 #include "base/clock.h"
+#include "base/json.h"
+#include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "loop/loop.h"
@@ -150,6 +153,21 @@ bool tui_ask_has_request(const struct tui_ask *ask)
 			return true;
 	}
 	return false;
+}
+
+/* The request about a call of an MCP server has its id as JSON. */
+bool tui_ask_has_approval(const struct tui_ask *ask, struct str call_id)
+{
+	auto_buf struct buf quoted;
+	bool found = false;
+	buf_init(&quoted, LIMIT_CALL_ID * 8);
+	if (ask->panels.count)
+		json_quote(&quoted, call_id);
+	vec_for_each(it, &ask->panels) {
+		const char *id = (*it)->is_request ? (*it)->id : NULL;
+		found |= id && (str_is(call_id, id) || str_is(buf_str(&quoted), id));
+	}
+	return found;
 }
 
 void tui_ask_typed(struct tui_ask *ask)

@@ -10,6 +10,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "base/uuid.h"
 #include "config/config.h"
 #include "protocol/message/message.h"
 #include "ui/cli/terminal.h"
@@ -102,13 +103,15 @@ bool tui_has_session(const struct tui *tui)
 int tui_engine_submit(struct tui *tui, const struct op *op, struct error *err)
 {
 	uint64_t seq = attach_is_answer(op) ? tui_ask_answers(tui->ask) : 0;
+	char id[UUID_TEXT_SIZE];
+	uuid_v7(id);
 	if (tui->link) {
-		attach_link_submit(tui->link, STR("tui"), op, seq);
+		attach_link_submit(tui->link, str_of(id), op, seq);
 		return 0;
 	}
 	if (!attach_point_answer(tui->point, op, seq))
 		return error_set(err, ERR_invalid, too_late);
-	return codex_submit_op(tui->codex, STR("tui"), op, err);
+	return codex_submit_op(tui->codex, str_of(id), op, err);
 }
 
 void tui_engine_hold(struct tui *tui, bool is_held)

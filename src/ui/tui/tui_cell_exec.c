@@ -16,14 +16,6 @@ enum { OUTPUT_HEAD = 2, OUTPUT_TAIL = 2, LINE_ROWS = 2, COMMAND_LINES = 5, EXPLO
 static const struct tui_look detail_look = {"  └ ", TERM_dim, TERM_dim}, more_look = {"    ", TERM_dim, TERM_dim},
 			     failed_look = {"    ", TERM_red, TERM_red};
 
-void tui_command_append(struct buf *out, const struct str *words, size_t count)
-{
-	if (count == 3 && (str_is(words[1], "-lc") || str_is(words[1], "-c")))
-		buf_append_str(out, words[2]);
-	else
-		terminal_command_append(out, words, count);
-}
-
 /* Writes the command after the word "Ran", highlighted as a shell's. */
 static void write_command(struct tui_page *page, const struct tui_exec *exec)
 {

@@ -23,9 +23,6 @@ struct tui_exec {
 
 void tui_cell_exec(struct tui_page *page, const struct tui_exec *exec);
 
-/* Appends the command as the user would read it: the script of a shell, else the quoted words. */
-void tui_command_append(struct buf *out, const struct str *words, size_t count);
-
 /* ---- commands that only read ---- */
 
 /* A file that was read, or a line such as "List src". */

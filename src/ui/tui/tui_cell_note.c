@@ -2,6 +2,7 @@
 #include "ui/tui/tui_cell_note.h"
 
 #include <stdio.h>
+#include <time.h>
 
 #include "base/json.h"
 #include "base/limits.h"
@@ -20,7 +21,8 @@ const struct tui_look tui_note_look = {"• ", TERM_dim, TERM_dim}, tui_error_lo
 		      tui_detail_look = {"  └ ", TERM_dim, TERM_dim}, tui_user_look = {"› ", TERM_bold, TERM_bold},
 		      tui_agent_look = {"• ", TERM_dim, TERM_plain}, tui_plan_look = {"  ", TERM_plain, TERM_plain};
 
-static const struct tui_look more_look = {"    ", TERM_dim, TERM_dim}, title_look = {"• ", TERM_dim, TERM_bold};
+static const struct tui_look more_look = {"    ", TERM_dim, TERM_dim}, worked_look = {"  ", TERM_dim, TERM_dim},
+			     title_look = {"• ", TERM_dim, TERM_bold};
 
 static void write_detail(struct tui_page *page, struct str text, size_t most)
 {
@@ -56,6 +58,26 @@ void tui_cell_list(struct tui_page *page, struct str text)
 		line = str_skip(line, indent);
 		tui_page_write(page, &look, line.len ? line : STR("\n"));
 	}
+}
+
+void tui_cell_worked(struct tui_page *page, int64_t ms, int64_t ended_at)
+{
+	long long s = (long long)ms / 1000;
+	char took[48], line[80], hour[8] = "";
+	struct tm tm;
+	time_t at = (time_t)ended_at;
+	if (s < 1)
+		snprintf(took, sizeof(took), "<1s");
+	else if (s < 60)
+		snprintf(took, sizeof(took), "%llds", s);
+	else if (s < 3600)
+		snprintf(took, sizeof(took), "%lldm %02llds", s / 60, s % 60);
+	else
+		snprintf(took, sizeof(took), "%lldh %02lldm %02llds", s / 3600, s / 60 % 60, s % 60);
+	if (localtime_r(&at, &tm))
+		strftime(hour, sizeof(hour), "%H:%M", &tm);
+	snprintf(line, sizeof(line), "Worked for %s • %s", took, hour);
+	tui_page_cell(page, &worked_look, str_of(line));
 }
 
 static const struct tui_look rest_look = {"  ", TERM_bold, TERM_bold};

@@ -19,6 +19,8 @@ bool tui_cell_note_has(const struct event *event);
 void tui_cell_note(struct tui_page *page, const struct event *event);
 /* Writes the error of a turn. */
 void tui_cell_error(struct tui_page *page, struct str text);
+/* Writes the row that ends a turn with an answer. ended_at: Unix seconds. */
+void tui_cell_worked(struct tui_page *page, int64_t ms, int64_t ended_at);
 /* Writes a note; a line that is indented keeps its indent where it is wrapped. */
 void tui_cell_list(struct tui_page *page, struct str text);
 /* Writes a message of the user; an image without its mark in the text gets one before it. */

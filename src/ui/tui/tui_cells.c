@@ -9,14 +9,13 @@
 #include "base/vec.h"
 #include "protocol/message/message.h"
 #include "term/term_paint.h"
+#include "ui/cli/terminal.h"
 #include "ui/tui/tui_activity.h"
 #include "ui/tui/tui_cell_exec.h"
 #include "ui/tui/tui_cell_note.h"
 #include "ui/tui/tui_cell_patch.h"
 #include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_stream.h"
-
-enum { LONG_TURN_MS = 60 * 1000 };
 
 struct tui_cells {
 	struct term_paint *paint;
@@ -31,6 +30,7 @@ struct tui_cells {
 	char *shown_patch;   /* id of the patch whose changes are on the screen and that has not ended; NULL: none */
 	uint64_t started_ms; /* of the running turn; 0: none */
 	bool is_reviewing;   /* the messages to the reviewer are not the user's */
+	bool is_followed;    /* another turn follows the one that is interrupted */
 	bool has_report;     /* the review was shown, and its report follows as a message */
 };
 
@@ -118,6 +118,16 @@ void tui_cells_set_raw(struct tui_cells *cells, bool is_raw)
 bool tui_cells_is_streaming(const struct tui_cells *cells)
 {
 	return cells->streaming != NULL;
+}
+
+bool tui_cells_is_calling(const struct tui_cells *cells)
+{
+	return tui_activity_is_calling(&cells->activity);
+}
+
+void tui_cells_expect(struct tui_cells *cells, bool is_followed)
+{
+	cells->is_followed = is_followed;
 }
 
 struct tui_page *tui_cells_begin(struct tui_cells *cells)
@@ -274,8 +284,8 @@ static void on_exec_begin(struct tui_cells *cells, const struct event *event)
 	const struct ev_exec_begin *begun = event->msg.exec_command_begin;
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
-	tui_command_append(&text, begun->command, begun->command_count);
-	tui_activity_add(&cells->activity, "Running ", begun->call_id, &text);
+	terminal_script_append(&text, begun->command, begun->command_count);
+	tui_activity_add(&cells->activity, "Running ", begun->call_id, &text, begun->source == exec_source_user_shell);
 }
 
 static int64_t milliseconds(const struct duration *duration)
@@ -294,7 +304,7 @@ static void on_exec_end(struct tui_cells *cells, const struct event *event)
 	    tui_explored_add(&cells->explored, number, ended->parsed_cmd, ended->parsed_cmd_count))
 		return;
 	end_open(cells);
-	tui_command_append(&text, ended->command, ended->command_count);
+	terminal_script_append(&text, ended->command, ended->command_count);
 	tui_cell_exec(&cells->page, &(struct tui_exec){.command = buf_str(&text),
 	                                               .output = ended->aggregated_output,
 	                                               .exit_code = ended->exit_code,
@@ -309,10 +319,10 @@ static void on_mcp_begin(struct tui_cells *cells, const struct event *event)
 	buf_init(&text, LIMIT_LINE);
 	if (begun->invocation)
 		buf_printf(&text, "%.*s.%.*s", STR_ARG(begun->invocation->server), STR_ARG(begun->invocation->tool));
-	tui_activity_add(&cells->activity, "Calling ", begun->call_id, &text);
+	tui_activity_add(&cells->activity, "Calling ", begun->call_id, &text, false);
 }
 
-static void draw_explored(struct tui_cells *cells, size_t most)
+static void draw_explored(struct tui_cells *cells, bool has_gap)
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
@@ -323,7 +333,7 @@ static void draw_explored(struct tui_cells *cells, size_t most)
 	while (str_next_line(&rest, &line))
 		last = line;
 	term_row_clear(&cells->page.row);
-	if (most > RUNNING_SHOWN + 1)
+	if (has_gap)
 		term_paint_live(cells->paint, &cells->page.row);
 	term_row_add_c(&cells->page.row, TERM_bold, "• Exploring ");
 	term_row_add(&cells->page.row, TERM_dim, last);
@@ -346,6 +356,13 @@ static void on_patch_begin(struct tui_cells *cells, const struct event *event)
 	const struct ev_patch_begin *begun = event->msg.patch_apply_begin;
 	if (begun->auto_approved)
 		show_patch(cells, begun->call_id, begun->changes_keys, begun->changes, begun->changes_count);
+}
+
+/* A request is something else than reading: what was read stands above it. */
+static void on_asked(struct tui_cells *cells, const struct event *event)
+{
+	(void)event;
+	end_explored(cells);
 }
 
 /* The changes are shown before the question about them. */
@@ -377,7 +394,7 @@ static void on_started(struct tui_cells *cells, const struct event *event)
 	cells->is_reviewing = cells->has_report = false;
 }
 
-static void end_turn(struct tui_cells *cells)
+void tui_cells_end_turn(struct tui_cells *cells)
 {
 	end_stream(cells);
 	end_explored(cells);
@@ -387,28 +404,31 @@ static void end_turn(struct tui_cells *cells)
 
 void tui_cells_leave(struct tui_cells *cells)
 {
-	end_turn(cells);
+	tui_cells_end_turn(cells);
+	cells->started_ms = 0;
 	cells->is_reviewing = cells->has_report = false;
 }
 
 static void on_aborted(struct tui_cells *cells, const struct event *event)
 {
 	(void)event;
-	end_turn(cells);
+	tui_cells_end_turn(cells);
 	cells->started_ms = 0;
-	write_cell(cells, &tui_error_look, STR("Conversation interrupted - describe what to do differently"));
+	write_cell(cells, &tui_error_look,
+	           cells->is_followed ? STR("Conversation interrupted - your message is sent now")
+	                              : STR("Conversation interrupted - describe what to do differently"));
+	cells->is_followed = false;
 }
 
+/* A terminal that was attached during the turn does not know when it began. */
 static void on_complete(struct tui_cells *cells, const struct event *event)
 {
-	uint64_t took_ms = cells->started_ms ? clock_now_ms() - cells->started_ms : 0;
-	(void)event;
-	end_turn(cells);
+	uint64_t took_ms = clock_now_ms() - cells->started_ms;
+	bool has_answer = cells->started_ms && event->msg.task_complete->last_agent_message.ptr;
+	tui_cells_end_turn(cells);
 	cells->started_ms = 0;
-	auto_free char *text = xasprintf("Worked for %llum %02llus", (unsigned long long)(took_ms / 60000),
-	                                 (unsigned long long)(took_ms / 1000 % 60));
-	if (took_ms >= LONG_TURN_MS)
-		write_cell(cells, &tui_plan_look, str_of(text));
+	if (has_answer)
+		tui_cell_worked(tui_cells_begin(cells), (int64_t)took_ms, clock_unix_ms() / 1000);
 }
 
 typedef void (*event_fn)(struct tui_cells *cells, const struct event *event);
@@ -421,6 +441,9 @@ static const event_fn handlers[EV_count] = {
 	[EV_exec_command_end] = on_exec_end,
 	[EV_mcp_tool_call_begin] = on_mcp_begin,
 	[EV_patch_apply_begin] = on_patch_begin,
+	[EV_exec_approval_request] = on_asked,
+	[EV_elicitation_request] = on_asked,
+	[EV_request_user_input] = on_asked,
 	[EV_apply_patch_approval_request] = on_patch_asked,
 	[EV_patch_apply_end] = on_patch_end,
 	[EV_task_started] = on_started,
@@ -448,12 +471,13 @@ void tui_cells_event(struct tui_cells *cells, const struct event *event)
 	}
 }
 
-void tui_cells_draw(struct tui_cells *cells, size_t most)
+void tui_cells_draw(struct tui_cells *cells, const struct tui_ask *ask, size_t most, bool has_gap)
 {
 	if (cells->streaming) {
 		tui_stream_draw(&cells->stream, &cells->page, cells->paint, most);
 		return;
 	}
-	draw_explored(cells, most);
-	tui_activity_draw(&cells->activity, cells->paint, &cells->page.row, most);
+	draw_explored(cells, has_gap);
+	struct tui_rows rows = {cells->paint, &cells->page.row, most, has_gap};
+	tui_activity_draw(&cells->activity, ask, &rows);
 }

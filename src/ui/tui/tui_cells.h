@@ -12,6 +12,7 @@
 
 struct event;
 struct term_paint;
+struct tui_ask;
 struct tui_cells;
 struct tui_page;
 
@@ -29,11 +30,17 @@ void tui_cells_set_raw(struct tui_cells *cells, bool is_raw);
 void tui_cells_hide_thoughts(struct tui_cells *cells);
 /* Adds what the event says to the conversation. */
 void tui_cells_event(struct tui_cells *cells, const struct event *event);
-/* Adds the live rows, at most `most` (at least 1): the end of a message that arrives, and running commands. */
-void tui_cells_draw(struct tui_cells *cells, size_t most);
+/* Adds the live rows, at most `most` (at least 1): the end of a message that arrives, and running calls, except those
+ * that wait for an approval in `ask`. has_gap: an empty row comes before what runs. */
+void tui_cells_draw(struct tui_cells *cells, const struct tui_ask *ask, size_t most, bool has_gap);
 /* Returns the page, for cells that follow. Text that arrives continues below them. */
 struct tui_page *tui_cells_begin(struct tui_cells *cells);
 bool tui_cells_is_streaming(const struct tui_cells *cells); /* text arrives */
+bool tui_cells_is_calling(const struct tui_cells *cells);   /* the turn waits for a call */
+/* Before the event of an interrupted turn: whether another turn reads what joined it. */
+void tui_cells_expect(struct tui_cells *cells, bool is_followed);
+/* Ends the text that arrives and forgets what runs: the turn is about to end. */
+void tui_cells_end_turn(struct tui_cells *cells);
 /* Ends all that is open, because another thread takes the place of this one. */
 void tui_cells_leave(struct tui_cells *cells);
 /* Adds a line of the program itself. */

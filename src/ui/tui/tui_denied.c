@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "protocol/message/message.h"
+#include "ui/cli/terminal.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cell_patch.h"
 #include "ui/tui/tui_cells.h"
@@ -136,7 +137,9 @@ static void add_patch(struct buf *out, const struct guardian_action_patch *patch
 static void add_action(struct buf *out, const struct guardian_action *action, const char *content)
 {
 	if (action->tag == guardian_action_command) {
-		buf_printf(out, "$ %.*s\n\nIn ", STR_ARG(action->command->command));
+		buf_append_c(out, "$ ");
+		terminal_line_append(out, action->command->command);
+		buf_append_c(out, "\n\nIn ");
 		text_append_line(out, action->command->cwd);
 	} else if (action->tag == guardian_action_apply_patch) {
 		add_patch(out, action->apply_patch, content);

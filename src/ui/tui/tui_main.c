@@ -406,7 +406,7 @@ static void tui_finish(struct tui *tui)
 	buf_finish(&tui->shown);
 	buf_finish(&tui->warnings);
 	tui_keymap_finish(&tui->keymap);
-	tui_terminal_ended(tui, STR_NONE);
+	tui_terminal_ended(tui, NULL);
 	vec_finish(&tui->terminals);
 	tui_agents_forget(tui);
 	tui_denied_forget(tui);

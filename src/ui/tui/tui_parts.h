@@ -20,7 +20,8 @@ struct tui_waiting {
 
 /* A command that runs on after its call has returned. */
 struct tui_terminal {
-	char *call_id, *text;
+	char *key, *text;   /* key: its process id, or its call's id */
+	bool in_background; /* no turn waits for it */
 };
 
 /* A patch or a call of an MCP server that has begun: its content, for people. */

@@ -223,8 +223,7 @@ void tui_set_skills(struct tui *tui, const struct ev_list_skills *list); /* NULL
 bool tui_aside_cancel(struct tui *tui); /* withdraws the question of /side; false: no question */
 
 /* ---- tui_shortcuts.c, tui_backtrack.c ---- */
-/* Shows the keys. */
-void tui_shortcuts_open(struct tui *tui);
+void tui_shortcuts_open(struct tui *tui); /* shows the keys */
 /* Lists the earlier messages of the user, of which one can be edited. */
 void tui_backtrack_open(struct tui *tui);
 
@@ -242,8 +241,7 @@ void tui_denied_event(struct tui *tui, const struct event *event); /* keeps what
 void tui_denied_forget(struct tui *tui);
 
 /* ---- tui_notice.c ---- */
-/* Shows the state in the window's title. */
-void tui_title_update(struct tui *tui);
+void tui_title_update(struct tui *tui); /* shows the state in the window's title */
 void tui_title_clear(struct tui *tui);
 /* Notifies a user who looks elsewhere. kind: as in tui.notifications. */
 void tui_notify(struct tui *tui, const char *kind, struct str text);
@@ -257,8 +255,10 @@ void tui_settings_append_permissions(const struct tui *tui, struct buf *out);
 /* Takes over which permissions a session has. */
 void tui_settings_show(struct tui *tui, const struct ev_session_configured *session);
 void tui_show_tools(struct tui *tui, const struct ev_mcp_list_tools *list);
+void tui_terminals_leave(struct tui *tui);                                /* no turn waits for those that run now */
+bool tui_terminals_write(const struct tui *tui, char *text, size_t size); /* how many that are; false: 0 */
 void tui_terminal_begun(struct tui *tui, const struct ev_exec_begin *begun);
-void tui_terminal_ended(struct tui *tui, struct str call_id); /* STR_NONE: all */
+void tui_terminal_ended(struct tui *tui, const struct ev_exec_end *ended); /* NULL: all */
 
 /* ---- tui_command.c ---- */
 /* Runs "/name arguments". False: the text is no command but a message. */

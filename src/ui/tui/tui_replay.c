@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 
+#include "app_server/history/item_view.h"
 #include "app_server/history/thread_history.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -10,6 +11,7 @@
 #include "protocol/message/message.h"
 #include "protocol/record/types.h"
 #include "rollout/rollout_reader.h"
+#include "ui/cli/terminal.h"
 #include "ui/tui/tui_cell_exec.h"
 #include "ui/tui/tui_cell_note.h"
 #include "ui/tui/tui_cell_patch.h"
@@ -95,18 +97,7 @@ static bool add_explored(struct replay *replay, const struct app_item_command_ex
 		if (!convert_action(&actions, i, &command->command_actions[i]))
 			return false;
 	}
-	return tui_explored_add(&replay->explored, 0, actions.list, count);
-}
-
-/* Returns the script of "/bin/bash -lc 'script'". */
-static struct str script_of(struct str command)
-{
-	ptrdiff_t at = str_find(command, STR(" -lc "));
-	struct str script = at < 0 ? command : str_skip(command, (size_t)at + 5);
-	bool is_quoted = script.len > 2 && script.ptr[0] == '\'' && script.ptr[script.len - 1] == '\'';
-	if (at < 0 || (is_quoted && str_find_char(str_n(script.ptr + 1, script.len - 2), '\'') >= 0))
-		return command;
-	return is_quoted ? str_n(script.ptr + 1, script.len - 2) : script;
+	return tui_explored_add(&replay->explored, (uint64_t)command->started_at_ms, actions.list, count);
 }
 
 static void write_declined(struct tui_page *page, struct str command)
@@ -126,12 +117,15 @@ static void write_command(struct replay *replay, const struct app_item_command_e
 	if (add_explored(replay, command))
 		return;
 	end_explored(replay);
+	auto_buf struct buf script;
+	buf_init(&script, command->command.len + 1);
+	terminal_line_append(&script, command->command);
 	if (command->status == app_command_execution_status_declined && !command->has_exit_code) {
-		write_declined(replay->page, script_of(command->command));
+		write_declined(replay->page, buf_str(&script));
 		return;
 	}
 	tui_cell_exec(replay->page,
-	              &(struct tui_exec){.command = script_of(command->command),
+	              &(struct tui_exec){.command = buf_str(&script),
 	                                 .output = command->aggregated_output,
 	                                 .exit_code = command->exit_code,
 	                                 .duration_ms = command->has_duration_ms ? command->duration_ms : 0,
@@ -188,6 +182,32 @@ static void write_reasoning(struct tui_page *page, const struct app_item_reasoni
 	static const struct tui_look look = {"  ", TERM_plain, TERM_plain};
 	for (size_t i = 0; page->is_full && !page->hides_thoughts && i < reasoning->summary_count; i++)
 		write_markdown(page, &look, reasoning->summary[i]);
+}
+
+/* Writes the cell of the event that ended the call. One that was interrupted has no result. */
+static void write_mcp(struct tui_page *page, const struct app_thread_item_mcp_tool_call *call)
+{
+	auto_free char *answer = NULL;
+	struct mcp_invocation invocation = {call->server, call->tool, call->arguments};
+	struct mcp_answer ok = {0};
+	struct mcp_failure failure = {call->error ? call->error->message : STR("")};
+	struct mcp_result result = {.tag = mcp_result_err, .err = &failure};
+	if (call->result) {
+		struct str more = call->result->structured_content;
+		answer = xasprintf("{\"content\":%.*s%s%.*s}", STR_ARG(call->result->content),
+		                   more.ptr ? ",\"structuredContent\":" : "", STR_ARG(more));
+		ok.answer = str_of(answer);
+		result = (struct mcp_result){.tag = mcp_result_ok, .ok = &ok};
+	}
+	struct ev_mcp_call_end end = {.invocation = &invocation, .result = &result};
+	tui_cell_note(page, &(struct event){.msg = {.tag = EV_mcp_tool_call_end, .mcp_tool_call_end = &end}});
+}
+
+static void write_dynamic(struct tui_page *page, const struct app_item_dynamic_tool_call *call)
+{
+	struct ev_dynamic_tool_done done = {.tool = call->tool};
+	tui_cell_note(page, &(struct event){.msg = {.tag = EV_dynamic_tool_call_response,
+	                                            .dynamic_tool_call_response = &done}});
 }
 
 /* Writes the cell of the event that ended the call. */
@@ -256,7 +276,10 @@ static void write_other(struct replay *replay, const struct app_thread_item *ite
 		write_text(page, "Viewed image ", item->image_view->path);
 		break;
 	case app_thread_item_mcp_tool_call:
-		write_text(page, "Called ", item->mcp_tool_call->tool);
+		write_mcp(page, item->mcp_tool_call);
+		break;
+	case app_thread_item_dynamic_tool_call:
+		write_dynamic(page, item->dynamic_tool_call);
 		break;
 	case app_thread_item_collab_agent_tool_call:
 		write_collab(replay, item->collab_agent_tool_call);
@@ -295,25 +318,58 @@ static void note_earlier(struct replay *replay, size_t count)
 	tui_page_cell(replay->page, &tui_note_look, str_of(note));
 }
 
-/* Returns the place of the item that is shown at k: a plan is recorded before the message that proposes it. */
-static size_t place_of(const struct app_turn *turn, size_t k)
+/* A message that joins the turn is recorded at once, but it is read, and shown, after what had begun before it. */
+static bool is_joined_late(const struct app_thread_item *message, const struct app_thread_item *item)
+{
+	return message->tag == app_thread_item_user_message && item->tag != app_thread_item_user_message &&
+	       item_view_started(item) < item_view_started(message);
+}
+
+/* Returns the indexes of the turn's items in the order in which they are shown; owned by the caller. A plan is recorded
+ * before the message that proposes it. */
+static size_t *order_of(const struct app_turn *turn)
 {
 	const struct app_thread_item *items = turn->items;
-	if (k + 1 < turn->items_count && items[k].tag == app_thread_item_plan &&
-	    items[k + 1].tag == app_thread_item_agent_message)
-		return k + 1;
-	if (k && items[k].tag == app_thread_item_agent_message && items[k - 1].tag == app_thread_item_plan)
-		return k - 1;
-	return k;
+	size_t *order = xcalloc(turn->items_count + 1, sizeof(*order));
+	for (size_t i = 0; i < turn->items_count; i++) {
+		size_t at = i;
+		for (; at > 1 && is_joined_late(&items[order[at - 1]], &items[i]); at--)
+			order[at] = order[at - 1];
+		order[at] = i;
+	}
+	for (size_t i = 0; i + 1 < turn->items_count; i++) {
+		if (items[order[i]].tag != app_thread_item_plan ||
+		    items[order[i + 1]].tag != app_thread_item_agent_message)
+			continue;
+		size_t plan = order[i];
+		order[i] = order[i + 1];
+		order[++i] = plan;
+	}
+	return order;
+}
+
+static bool has_answer(const struct app_turn *turn)
+{
+	for (size_t i = 0; i < turn->items_count; i++) {
+		if (turn->items[i].tag == app_thread_item_agent_message)
+			return true;
+	}
+	return false;
 }
 
 static void write_end(struct replay *replay, const struct app_turn *turn, bool is_last)
 {
 	bool is_over = !is_last || replay->is_over || turn->has_completed_at;
 	bool is_cut_off = turn->status == app_turn_status_interrupted && is_over;
-	if (!turn->error && !is_cut_off)
+	bool has_worked = turn->status == app_turn_status_completed && turn->has_duration_ms &&
+	                  turn->has_completed_at && has_answer(turn);
+	if (!turn->error && !is_cut_off && !has_worked)
 		return;
 	end_explored(replay);
+	if (has_worked) {
+		tui_cell_worked(replay->page, turn->duration_ms, turn->completed_at);
+		return;
+	}
 	if (turn->error)
 		tui_cell_error(replay->page, turn->error->message);
 	else
@@ -331,10 +387,11 @@ static void write_turns(struct replay *replay, size_t most, bool is_cut)
 		note_earlier(replay, is_cut ? 0 : total - most);
 	for (size_t i = 0; i < history->count; i++) {
 		const struct app_turn *turn = &history->turns[i];
+		auto_free size_t *order = order_of(turn);
 		for (size_t k = 0; k < turn->items_count; k++, at++) {
 			write_checklists(replay, i, k, at + most >= total);
 			if (at + most >= total)
-				write_item(replay, &turn->items[place_of(turn, k)]);
+				write_item(replay, &turn->items[order[k]]);
 		}
 		write_checklists(replay, i, SIZE_MAX, at + most >= total);
 		if (at + most >= total)
@@ -350,7 +407,7 @@ static int write_part(const char *path, struct rollout_part part, struct replay 
 	struct rollout_reader *reader = rollout_reader_create_part(path, ROLLOUT_EVENTS, part, err);
 	if (!reader)
 		return -(int)err->code;
-	thread_history_read(reader, &arena, &history);
+	thread_history_read_as(reader, true, &arena, &history);
 	replay->history = &history;
 	write_turns(replay, most, reader->is_cut && !part.from);
 	tui_explored_finish(&replay->explored);

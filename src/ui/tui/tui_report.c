@@ -1,4 +1,6 @@
 /* Commands that show something: status, MCP servers, background terminals, changes of the work tree. */
+#include <stdio.h>
+
 #include "base/arena.h"
 #include "base/file.h"
 #include "base/json.h"
@@ -9,7 +11,7 @@
 #include "config/hook_config.h"
 #include "protocol/message/approval.h"
 #include "protocol/message/message.h"
-#include "ui/tui/tui_cell_exec.h"
+#include "ui/cli/terminal.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
 #include "ui/tui/tui_git.h"
@@ -137,25 +139,48 @@ void tui_show_tools(struct tui *tui, const struct ev_mcp_list_tools *list)
 
 /* ---- background terminals ---- */
 
-void tui_terminal_begun(struct tui *tui, const struct ev_exec_begin *begun)
+/* Calls may repeat an id while a command still runs. */
+static struct str key_of(struct str process_id, struct str call_id)
 {
-	auto_buf struct buf text;
-	buf_init(&text, LIMIT_LINE);
-	tui_command_append(&text, begun->command, begun->command_count);
-	if (tui->terminals.count < LIMIT_COMMANDS && !text.over)
-		vec_push(&tui->terminals, (struct tui_terminal){str_dup(begun->call_id), buf_take(&text)});
+	return process_id.ptr ? process_id : call_id;
 }
 
-void tui_terminal_ended(struct tui *tui, struct str call_id)
+void tui_terminal_begun(struct tui *tui, const struct ev_exec_begin *begun)
+{
+	struct str key = key_of(begun->process_id, begun->call_id);
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	terminal_script_append(&text, begun->command, begun->command_count);
+	if (tui->terminals.count < LIMIT_COMMANDS && !text.over)
+		vec_push(&tui->terminals, (struct tui_terminal){str_dup(key), buf_take(&text), false});
+}
+
+void tui_terminal_ended(struct tui *tui, const struct ev_exec_end *ended)
 {
 	for (size_t i = tui->terminals.count; i-- > 0;) {
 		struct tui_terminal *terminal = &tui->terminals.items[i];
-		if (call_id.ptr && !str_is(call_id, terminal->call_id))
+		if (ended && !str_is(key_of(ended->process_id, ended->call_id), terminal->key))
 			continue;
-		free(terminal->call_id);
+		free(terminal->key);
 		free(terminal->text);
 		*terminal = tui->terminals.items[--tui->terminals.count];
 	}
+}
+
+void tui_terminals_leave(struct tui *tui)
+{
+	vec_for_each(terminal, &tui->terminals)
+		terminal->in_background = true;
+}
+
+bool tui_terminals_write(const struct tui *tui, char *text, size_t size)
+{
+	size_t count = 0;
+	vec_for_each(terminal, &tui->terminals)
+		count += terminal->in_background;
+	snprintf(text, size, "  %zu background terminal%s running · /ps to view · /stop to close", count,
+	         count == 1 ? "" : "s");
+	return count;
 }
 
 void on_slash_ps(struct tui *tui, struct str text)

@@ -6,7 +6,6 @@
 #include "term/term_width.h"
 #include "ui/cli/terminal.h"
 #include "ui/tui/tui_ask.h"
-#include "ui/tui/tui_cell_exec.h"
 #include "ui/tui/tui_cell_patch.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_choice.h"
@@ -31,7 +30,7 @@ static void note_decision(struct tui *tui, const char *before, const struct ev_e
 	struct str text, first;
 	buf_init(&command, LIMIT_LINE);
 	buf_init(&line, LIMIT_LINE);
-	tui_command_append(&command, asked->command, asked->command_count);
+	terminal_script_append(&command, asked->command, asked->command_count);
 	text = buf_str(&command);
 	if (!str_next_line(&text, &first))
 		first = STR("");
@@ -78,7 +77,7 @@ static void add_title(struct buf *title, const struct ev_exec_approval *asked)
 	if (asked->reason.len)
 		buf_printf(title, "Reason: %.*s\n\n", STR_ARG(asked->reason));
 	buf_append_c(title, "$ ");
-	tui_command_append(title, asked->command, asked->command_count);
+	terminal_script_append(title, asked->command, asked->command_count);
 	buf_append_c(title, "\n\n");
 }
 

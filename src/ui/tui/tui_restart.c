@@ -111,7 +111,7 @@ static void forget(struct tui *tui)
 	tui->has_no_session = false;
 	tui->is_plan_mode = tui->has_turn = tui->has_error = tui->is_held = tui->is_armed = false;
 	free(steal(tui->plan));
-	tui_terminal_ended(tui, STR_NONE);
+	tui_terminal_ended(tui, NULL);
 	tui_agents_forget(tui);
 	tui_denied_forget(tui);
 	tui->seen = 0;

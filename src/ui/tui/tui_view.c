@@ -14,7 +14,15 @@
 #include "ui/tui/tui_priv.h"
 #include "ui/tui/tui_sheet.h"
 
-enum { ROWS_LEAST = 4, ROWS_AROUND = 8, WAITING_SHOWN = 3, COLUMNS_LEAST = 10, LIVE_LEAST = 2, ROWS_REQUEST = 18 };
+enum {
+	ROWS_LEAST = 4,
+	ROWS_AROUND = 8,
+	WAITING_SHOWN = 3,
+	COLUMNS_LEAST = 10,
+	LIVE_LEAST = 2,
+	ROWS_REQUEST = 18,
+	LIVE_GAP = 3
+};
 
 void tui_view_measure(struct tui *tui)
 {
@@ -36,7 +44,7 @@ static void draw_text(struct tui *tui, struct term_paint *paint, enum term_style
 static void draw_working(struct tui *tui, struct term_paint *paint)
 {
 	struct str thought = tui_cells_thought(tui->cells);
-	char time[64];
+	char time[96];
 	if (tui->is_calm) /* the time would have to change */
 		snprintf(time, sizeof(time), " (esc to interrupt)");
 	else
@@ -46,7 +54,19 @@ static void draw_working(struct tui *tui, struct term_paint *paint)
 	term_row_add_c(&tui->row, TERM_dim, "• ");
 	term_row_add(&tui->row, TERM_bold, thought.len ? thought : STR("Working"));
 	term_row_add_c(&tui->row, TERM_dim, time);
+	if (tui_terminals_write(tui, time, sizeof(time)))
+		term_row_add_c(&tui->row, TERM_dim, time);
 	term_paint_live(paint, &tui->row);
+}
+
+/* While no turn runs, background terminals have a row of their own. */
+static void draw_terminals(struct tui *tui, struct term_paint *paint)
+{
+	char text[96];
+	if (!tui_terminals_write(tui, text, sizeof(text)))
+		return;
+	draw_text(tui, paint, TERM_dim, text);
+	draw_text(tui, paint, TERM_plain, "");
 }
 
 static void draw_child(struct tui *tui, struct term_paint *paint)
@@ -143,7 +163,7 @@ static void draw_request(struct tui *tui, struct term_paint *paint)
 	bool is_tiny = rows < ROWS_LEAST || columns <= COLUMNS_LEAST; /* one row: nothing counts as visible */
 	struct tui_sheet sheet = {paint, &tui->row, tui->columns, is_tiny ? 1 : tui->rows - around};
 	if (!is_small) {
-		tui_cells_draw(tui->cells, LIVE_LEAST);
+		tui_cells_draw(tui->cells, tui->ask, LIVE_LEAST, true);
 		draw_text(tui, paint, TERM_plain, "");
 	}
 	tui_ask_draw(tui->ask, &sheet);
@@ -159,13 +179,16 @@ void tui_view_draw(struct term_paint *paint, void *self)
 		draw_request(tui, paint);
 		return;
 	}
-	tui_cells_draw(tui->cells, tui->rows > 3 * LIVE_LEAST ? tui->rows / 3 : LIVE_LEAST);
+	size_t live = tui->rows > 3 * LIVE_LEAST ? tui->rows / 3 : LIVE_LEAST;
+	tui_cells_draw(tui->cells, tui->ask, live, live > LIVE_GAP);
 	if (!is_small)
 		draw_text(tui, paint, TERM_plain, "");
 	if (tui_shows_running(tui)) {
 		draw_working(tui, paint);
 		if (!is_small)
 			draw_text(tui, paint, TERM_plain, "");
+	} else if (!is_small) {
+		draw_terminals(tui, paint);
 	}
 	draw_child(tui, paint);
 	draw_waiting(tui, paint);

@@ -153,6 +153,9 @@ export async function answer(term, ...keys) {
 	}
 }
 
-/** The lines between the header and the live rows. */
-export const conversationOf = (lines) => lines.slice(lines.findIndex((line) => line.startsWith('› ')),
-	lines.findLastIndex((line) => line.startsWith('›'))).join('\n').trim();
+/** Drops the rows that end turns, which name times. */
+export const timeless = (text) => text.replace(/\n\n {2}Worked\s+for\s[\s\d<hms]*•\s+\d\d:\d\d(?=\n|$)/g, '');
+
+/** The lines between the header and the live rows, without the rows that end turns. */
+export const conversationOf = (lines) => timeless(lines.slice(lines.findIndex((line) => line.startsWith('› ')),
+	lines.findLastIndex((line) => line.startsWith('›'))).join('\n')).trim();
