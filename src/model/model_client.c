@@ -402,12 +402,13 @@ struct model_call *model_call_start(struct model_client *client, const struct mo
 	list_append(&client->calls, &call->link);
 	buf_init(&call->url, LIMIT_HTTP_HEAD);
 	http_url_append_public(&call->url, str_of(client->provider->url));
+	if (call_prepare(call, prompt, &call->refusal) < 0) {
+		loop_timer_start(call->timer, 0);
+		return call;
+	}
 	if (client->watch)
 		call->effort = arena_str(&call->request.arena, str_of(wire_effort(prompt)));
-	if (call_prepare(call, prompt, &call->refusal) < 0)
-		loop_timer_start(call->timer, 0);
-	else
-		call_try(call);
+	call_try(call);
 	return call;
 }
 

@@ -106,9 +106,9 @@ struct wire_tool {
 	bool is_strict;
 };
 
-/* True for the kinds of tools that wire_read_tools returns, in the order in which they stand. */
 /* Returns the reasoning effort that is asked for, or the model's default; NULL: none. Borrowed from the prompt. */
 const char *wire_effort(const struct model_prompt *prompt);
+/* True for the kinds of tools that wire_read_tools returns, in the order in which they stand. */
 bool wire_is_call_tool(const struct json *tool);
 /* Returns the functions in a list of tools: free-form tools become functions with a string `input`, namespaces are
  * flattened, and tools that the server would run are left out. Sets names of the request's memo; the result is in the
