@@ -271,6 +271,7 @@ enum {
 	LIMIT_ENVIRONMENT_MESSAGE = 256 * KIB,    /* a message of an exec-server */
 	LIMIT_ENVIRONMENT_FILE = 8 * MIB,         /* a file of an environment that is read or written */
 	LIMIT_ENVIRONMENT_FILES = 64 * MIB,       /* those that one patch reads */
+	LIMIT_ENVIRONMENT_FOLDERS = 64,           /* folders in which the root of a project is searched there */
 	LIMIT_ENVIRONMENT_STRAY = 1000,           /* its messages on one link that nothing waits for */
 	LIMIT_ARGV = 4096,
 	LIMIT_RULES_DEPTH = 16, /* nested lists in a .rules file */

@@ -125,6 +125,11 @@ static void on_lost(const struct error *err, void *self)
 	fail(self, err);
 }
 
+bool remote_files_is_lost(const struct remote_files *files)
+{
+	return files->is_lost;
+}
+
 /* ---- requests ---- */
 
 static struct json_writer begin(struct remote_files *files, const char *method, const char *path)
@@ -156,6 +161,12 @@ static void end(struct remote_files *files, struct json_writer *w)
 void remote_files_read(struct remote_files *files, const char *path)
 {
 	struct json_writer w = begin(files, "fs/readFile", path);
+	end(files, &w);
+}
+
+void remote_files_look(struct remote_files *files, const char *path)
+{
+	struct json_writer w = begin(files, "fs/getMetadata", path);
 	end(files, &w);
 }
 

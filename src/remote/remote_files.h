@@ -8,6 +8,8 @@
 #ifndef REMOTE_REMOTE_FILES_H
 #define REMOTE_REMOTE_FILES_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 #include "base/str.h"
 
@@ -26,9 +28,14 @@ must_check struct remote_files *remote_files_open(struct environment *environmen
 /* Closes the link; no callback follows. A request that was sent may still take effect. NULL is fine. */
 void remote_files_close(struct remote_files *files);
 
+/* True if no later request can succeed. */
+bool remote_files_is_lost(const struct remote_files *files);
+
 /* Each sends one request, after the one before has been answered. The path is absolute, the text at most
  * LIMIT_ENVIRONMENT_FILE bytes. */
 void remote_files_read(struct remote_files *files, const char *path);
+/* Succeeds if there is a file or folder. */
+void remote_files_look(struct remote_files *files, const char *path);
 void remote_files_write(struct remote_files *files, const char *path, struct str text);
 /* Creates a folder, and missing ones above it; no-op if it exists. */
 void remote_files_make_folder(struct remote_files *files, const char *path);

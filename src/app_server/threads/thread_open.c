@@ -329,7 +329,14 @@ static size_t list_instructions(const struct thread *thread, struct arena *arena
 		.root_marker_count = config->project_root_markers.count,
 		.is_trusted = config_trusts_folder(config, cwd),
 	};
-	return agents_md_list(&options, arena, ret);
+	struct str *here;
+	const struct str *there;
+	size_t count = agents_md_list(&options, arena, &here);
+	size_t remote_count = codex_remote_instructions(thread->codex, &there);
+	*ret = arena_array(arena, struct str, count + remote_count);
+	for (size_t i = 0; i < count + remote_count; i++)
+		(*ret)[i] = i < count ? here[i] : arena_str(arena, there[i - count]);
+	return count + remote_count;
 }
 
 void thread_open_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret)

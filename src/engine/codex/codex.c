@@ -14,10 +14,8 @@
 #include "engine/session/guardian.h"
 #include "engine/session/guardian_inquiry.h"
 #include "engine/session/conversation.h"
+#include "engine/session/environment_docs.h"
 #include "engine/session/session.h"
-#include "engine/history/history_item.h"
-#include "engine/session/preamble.h"
-#include "engine/session/session_goal.h"
 #include "engine/session/session_hooks.h"
 #include "engine/session/session_model.h"
 #include "engine/session/session_tools.h"
@@ -27,10 +25,13 @@
 
 /* ---- the queues ---- */
 
-/* True while submissions wait for credentials, for a session that is being resumed, or for required MCP servers. */
+/* True while submissions wait for credentials, for a session that is being resumed, for required MCP servers, or for
+ * the AGENTS.md files of an environment. */
 static bool is_resuming(const struct codex *codex)
 {
-	return resume_wait_is_pending(&codex->resume_wait) || mcp_wait_is_pending(&codex->mcp_wait) || codex->settling;
+	const struct session *session = codex->session;
+	return resume_wait_is_pending(&codex->resume_wait) || mcp_wait_is_pending(&codex->mcp_wait) ||
+	       codex->settling || (session && !session->task && environment_docs_are_pending(session));
 }
 
 static void on_room(void *self)
@@ -44,7 +45,7 @@ static void on_submissions(void *self)
 {
 	struct codex *codex = self;
 	struct submission *submission;
-	while (!is_resuming(codex) && (submission = sq_pop(&codex->sq))) {
+	while (!is_resuming(codex) && !environment_docs_begin(codex->session) && (submission = sq_pop(&codex->sq))) {
 		op_dispatch(codex, submission);
 		submission_destroy(submission);
 	}
@@ -75,6 +76,8 @@ static void on_events(void *self)
 {
 	struct codex *codex = self;
 	struct event *event;
+	if (codex->session && environment_docs_are_first(codex->session))
+		return;
 	if (codex->settling || !rollout_stall_pass(&codex->stall, codex->session))
 		return;
 	for (size_t left = codex->eq.count; left && (event = eq_pop(&codex->eq)); left--)
@@ -147,6 +150,13 @@ static void on_patched(void *self, const struct patch_plan *plan)
 		task_note_patch(codex->session->task, plan);
 }
 
+static void on_docs(void *self)
+{
+	struct codex *codex = self;
+	loop_defer(&codex->eq.wake);
+	on_submissions(codex);
+}
+
 static void on_abort(void *self)
 {
 	codex_interrupt(self);
@@ -154,6 +164,7 @@ static void on_abort(void *self)
 
 static const struct session_ops session_ops = {
 	.settle = retry_events,
+	.carry_on = on_docs,
 	.push = push_event,
 	.parent = agents_parent,
 	.on_model_close = on_model_close,
@@ -277,78 +288,10 @@ bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const
 	return codex->session && !codex->is_shut_down && answer(codex, asks, id, body) == ANSWER_taken;
 }
 
-static int keep_items(struct session *session, const struct str *items, size_t count, struct error *err)
-{
-	size_t sum = 0;
-	for (size_t i = 0; i < count; i++)
-		sum += items[i].len + 1;
-	if (sum > session->unheard.max - session->unheard.len)
-		return error_set(err, ERR_limit, "these items and those pending for the next turn exceed %d MB",
-		                 LIMIT_USER_ITEM / MIB);
-	for (size_t i = 0; i < count; i++) {
-		buf_append_str(&session->unheard, items[i]);
-		buf_append_char(&session->unheard, '\n');
-	}
-	return 0;
-}
-
-/* Adds items. None must come between a call of the model and its output, so a running task adds them where it can. */
-int codex_add_items(struct codex *codex, const struct str *items, size_t count, struct error *err)
-{
-	struct session *session = codex->session;
-	on_submissions(codex);
-	if (session->task)
-		return keep_items(session, items, count, err);
-	preamble_update(&session->conversation, session->settings);
-	for (size_t i = 0; i < count; i++)
-		conversation_add(&session->conversation, items[i]);
-	rollout_stall_pass(&codex->stall, session);
-	return 0;
-}
-
-void codex_preview_input(struct codex *codex, const struct user_input *items, size_t count, struct buf *out)
-{
-	struct conversation *conversation = &codex->session->conversation;
-	auto_buf struct buf item;
-	buf_init(&item, LIMIT_USER_ITEM);
-	preamble_update(conversation, codex->session->settings);
-	user_message_write(&item, codex->session->settings->cwd, items, count);
-	if (count)
-		conversation_add(conversation, buf_str(&item));
-	buf_append_char(out, '[');
-	for (size_t i = 0; i < conversation->context.items.count; i++) {
-		buf_append_c(out, i ? "," : "");
-		buf_append_str(out, context_item_text(&conversation->context, i));
-	}
-	buf_append_char(out, ']');
-}
-
 void codex_renew_hooks(struct codex *codex, const struct config *config)
 {
 	if (codex->session)
 		session_hooks_renew(codex->session, config);
-}
-
-bool codex_goal(const struct codex *codex, struct thread_goal *ret)
-{
-	return codex->session && session_goal_view(codex->session, ret);
-}
-
-int codex_change_goal(struct codex *codex, const struct goal_change *change, struct error *err)
-{
-	if (!codex->env.config->features.goals)
-		return error_set(err, ERR_unsupported, "goals are off: set features.goals = true");
-	if (session_goal_change(codex->session, change, true, err) != 0)
-		return -(int)err->code;
-	codex->has_succeeded = true;
-	if (!codex->session->task)
-		codex_continue_goal(codex);
-	return 0;
-}
-
-bool codex_clear_goal(struct codex *codex)
-{
-	return codex->session && session_goal_clear(codex->session);
 }
 
 int codex_record(struct codex *codex, struct error *err)

@@ -17,6 +17,7 @@
 #include "engine/codex/codex_data.h"
 #include "engine/codex/notify.h"
 #include "engine/session/conversation.h"
+#include "engine/session/environment_docs.h"
 #include "engine/session/resume.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/nested_hooks.h"
@@ -211,6 +212,7 @@ static void destroy_session(struct session *session)
 	arena_finish(&session->limits_arena);
 	arena_finish(&session->notify.arena);
 	detached_finish(&session->notices);
+	environment_docs_destroy(session->docs);
 	buf_finish(&session->unheard);
 	shared_text_unref(session->base_instructions);
 	free(session->user_instructions);

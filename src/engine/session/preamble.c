@@ -61,28 +61,36 @@ static void add_permissions(const struct destination *to, const struct settings 
 	vec_finish(&roots);
 }
 
-/* Adds the configured developer instructions, and AGENTS.md files with the instructions of configure_session. */
-static void add_instructions(const struct destination *to, const struct settings *settings)
+/* Adds AGENTS.md files with the instructions of configure_session. */
+static void add_docs(const struct destination *to, const struct settings *settings, bool is_again)
 {
 	struct session *session = to->conversation->session;
-	const struct config *config = session->env->config;
 	auto_buf struct buf docs, text;
 	buf_init(&docs, LIMIT_CONTEXT_TEXT);
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
 	session_read_instructions(session, settings, &docs);
+	if (docs.len == 0 && !is_again)
+		return;
+	buf_append_c(&text, "# AGENTS.md instructions for ");
+	text_append_line(&text, str_of(settings_folder(settings)));
+	buf_append_c(&text, "\n\n<INSTRUCTIONS>\n");
+	if (is_again)
+		buf_append_c(&text, "They take the place of all earlier AGENTS.md instructions.\n\n");
+	text_append_utf8_lossy(&text, buf_str(&docs));
+	buf_append_c(&text, "\n</INSTRUCTIONS>");
+	record_text(to, "user", buf_str(&text));
+}
+
+/* Adds the configured developer instructions, and those files. */
+static void add_instructions(const struct destination *to, const struct settings *settings)
+{
+	const struct config *config = to->conversation->session->env->config;
 	if (config->developer_instructions)
 		record_text(to, "developer", str_of(config->developer_instructions));
 	const struct config_required *required = config_required(config);
 	if (required && required->keys.additional_developer_instructions)
 		record_text(to, "developer", str_of(required->keys.additional_developer_instructions));
-	if (docs.len == 0)
-		return;
-	buf_append_c(&text, "# AGENTS.md instructions for ");
-	text_append_line(&text, str_of(settings_folder(settings)));
-	buf_append_c(&text, "\n\n<INSTRUCTIONS>\n");
-	text_append_utf8_lossy(&text, buf_str(&docs));
-	buf_append_c(&text, "\n</INSTRUCTIONS>");
-	record_text(to, "user", buf_str(&text));
+	add_docs(to, settings, false);
 }
 
 static void append_time(struct buf *out)
@@ -247,6 +255,8 @@ static void add_changes(const struct destination *to, const struct settings *bef
 		add_agents(to);
 	if (!before)
 		add_instructions(to, settings);
+	else if (session_environment_has_other_docs(before, settings))
+		add_docs(to, settings, true);
 	if (config->include_environment_context && (!before || !session_environment_is_same(before, settings)))
 		add_environment(to, settings);
 	add_mode(to, before, settings);

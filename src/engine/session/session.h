@@ -103,6 +103,7 @@ struct session {
 	struct session_grants *grants;         /* NULL: the user has granted nothing */
 	struct env command_env;                /* built for each command */
 	struct buf inherited_env;              /* built for each command in an environment */
+	struct environment_docs *docs;         /* of an environment; NULL: none was read */
 	bool has_new_environment;              /* the rollout does not name that of the settings yet */
 	struct loop_deferred interrupt;        /* pending if the answer to a request was "abort" */
 	struct loop_deferred asked;            /* a request of a tool has ended */

@@ -37,6 +37,8 @@ struct session_ops {
 	void (*on_patched)(void *self, const struct patch_plan *plan);
 	/* The user has answered a request with "abort": the task must be interrupted. Runs on the loop. */
 	void (*on_abort)(void *self);
+	/* The AGENTS.md files of an environment have been read: submissions and events no longer wait. */
+	void (*carry_on)(void *self);
 	/* Requests a number of the sink for calls that wait (session_number_waits), after all events in the queue. */
 	void (*settle)(void *self);
 };

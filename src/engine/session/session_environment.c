@@ -20,10 +20,20 @@ static struct turn_environment place_of(const struct settings *settings)
 	};
 }
 
-bool session_environment_is_same(const struct settings *a, const struct settings *b)
+static bool is_same_folder(const struct settings *a, const struct settings *b)
 {
 	return str_eq(place_of(a).environment_id, place_of(b).environment_id) &&
-	       strcmp(settings_folder(a), settings_folder(b)) == 0 && strcmp(settings_shell(a), settings_shell(b)) == 0;
+	       strcmp(settings_folder(a), settings_folder(b)) == 0;
+}
+
+bool session_environment_is_same(const struct settings *a, const struct settings *b)
+{
+	return is_same_folder(a, b) && strcmp(settings_shell(a), settings_shell(b)) == 0;
+}
+
+bool session_environment_has_other_docs(const struct settings *a, const struct settings *b)
+{
+	return (a->environment || b->environment) && !is_same_folder(a, b);
 }
 
 bool session_environment_is_moved(const struct settings *a, const struct settings *b)

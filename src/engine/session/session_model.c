@@ -18,6 +18,7 @@
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "config/toml/toml.h"
+#include "engine/session/environment_docs.h"
 #include "engine/session/session.h"
 #include "engine/session/session_code.h"
 #include "engine/session/session_tools.h"
@@ -317,6 +318,7 @@ void session_read_instructions(struct session *session, const struct settings *s
 	if (session->user_instructions)
 		buf_printf(out, "%s\n\n", session->user_instructions);
 	agents_md_read(&options, out, &is_cut);
+	environment_docs_append(session, settings, out, &is_cut);
 	if (is_cut)
 		session_warn(session, STR(""),
 		             "AGENTS.md files hold more than project_doc_max_bytes (%lld); the rest was left out.",

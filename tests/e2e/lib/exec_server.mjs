@@ -59,6 +59,7 @@ function attempt(work) {
 
 const methods = {
 	'fs/readFile': (params) => attempt(() => ({ dataBase64: fs.readFileSync(fileOf(params)).toString('base64') })),
+	'fs/getMetadata': (params) => attempt(() => ({ isDirectory: fs.statSync(fileOf(params)).isDirectory() })),
 	'fs/writeFile': (params) => attempt(() => fs.writeFileSync(fileOf(params, true), Buffer.from(params.dataBase64, 'base64'))),
 	'fs/createDirectory': (params) => attempt(() => void fs.mkdirSync(fileOf(params, true), { recursive: params.recursive })),
 	'fs/remove': (params) => attempt(() => fs.unlinkSync(fileOf(params, true))),

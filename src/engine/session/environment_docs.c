@@ -1,0 +1,252 @@
+/* One request is sent after the other. The root of the project is the nearest folder with a marker, among the nearest
+ * LIMIT_ENVIRONMENT_FOLDERS; without one it is the folder of the Session. */
+#include "engine/session/environment_docs.h"
+
+#include <string.h>
+
+#include "base/buf.h"
+#include "base/file.h"
+#include "base/limits.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "base/vec.h"
+#include "config/config.h"
+#include "engine/session/session.h"
+#include "engine/session/session_environment.h"
+#include "remote/environment.h"
+#include "remote/remote_files.h"
+
+struct environment_docs {
+	struct session *session;
+	struct environment *environment;
+	char *cwd;
+	struct remote_files *files; /* NULL: all has been read */
+	bool is_first, is_cut;
+	bool has_root; /* the root was found, and files are being read */
+	size_t end;    /* the folder at which the request looks is the first bytes of cwd; 0: / */
+	size_t name;   /* and the marker or file in it */
+	int folders;
+	size_t bytes_left;
+	struct buf text;
+	VEC(struct str) paths;
+};
+
+/* ---- folders ---- */
+
+static char *path_of(const struct environment_docs *docs, struct str name)
+{
+	auto_free char *folder = docs->end ? xstrndup(docs->cwd, docs->end) : xstrdup("/"), *text = str_dup(name);
+	return path_join(folder, text);
+}
+
+/* Goes to the folder above; false at the root of the file system. */
+static bool go_up(struct environment_docs *docs)
+{
+	if (!docs->end)
+		return false;
+	while (docs->cwd[--docs->end] != '/')
+		;
+	return true;
+}
+
+/* Goes to the next folder on the way to cwd; false there. */
+static bool go_down(struct environment_docs *docs)
+{
+	if (!docs->cwd[docs->end] || !docs->cwd[1])
+		return false;
+	docs->end += 1 + strcspn(docs->cwd + docs->end + 1, "/");
+	return true;
+}
+
+/* ---- requests ---- */
+
+static struct str marker_at(const struct environment_docs *docs, size_t i)
+{
+	const struct config *config = docs->session->env->config;
+	if (config->project_root_markers.items)
+		return i < config->project_root_markers.count ? config->project_root_markers.items[i] : STR_NONE;
+	return i == 0 ? STR(".git") : STR_NONE;
+}
+
+static struct str name_at(const struct environment_docs *docs, size_t i)
+{
+	const struct config *config = docs->session->env->config;
+	if (i < 2)
+		return i ? STR("AGENTS.md") : STR("AGENTS.override.md");
+	i -= 2;
+	return i < config->project_doc_fallback_filenames.count ? config->project_doc_fallback_filenames.items[i]
+	                                                        : STR_NONE;
+}
+
+/* Must be the last step of its caller. */
+static void finish(struct environment_docs *docs)
+{
+	const struct session_env *env = docs->session->env;
+	docs->is_first = false;
+	remote_files_close(steal(docs->files));
+	env->ops->carry_on(env->self);
+}
+
+static void read_next(struct environment_docs *docs)
+{
+	struct str name = name_at(docs, docs->name);
+	if (!name.ptr) {
+		docs->name = 0;
+		if (!docs->bytes_left || !go_down(docs)) {
+			finish(docs);
+			return;
+		}
+		name = name_at(docs, 0);
+	}
+	auto_free char *path = path_of(docs, name);
+	remote_files_read(docs->files, path);
+}
+
+static void begin_reading(struct environment_docs *docs)
+{
+	docs->has_root = true;
+	docs->name = 0;
+	read_next(docs);
+}
+
+static void look_next(struct environment_docs *docs)
+{
+	struct str marker = marker_at(docs, docs->name);
+	if (!marker.ptr) {
+		docs->name = 0;
+		marker = marker_at(docs, 0);
+		if (!marker.ptr || ++docs->folders == LIMIT_ENVIRONMENT_FOLDERS || !go_up(docs)) {
+			docs->end = strlen(docs->cwd);
+			begin_reading(docs);
+			return;
+		}
+	}
+	auto_free char *path = path_of(docs, marker);
+	remote_files_look(docs->files, path);
+}
+
+/* ---- answers ---- */
+
+static void take_text(struct environment_docs *docs, struct str content)
+{
+	auto_buf struct buf text;
+	auto_free char *path = path_of(docs, name_at(docs, docs->name));
+	buf_init(&text, 3 * content.len + 1);
+	text_append_utf8_lossy(&text, content);
+	bool is_cut = text.len > docs->bytes_left;
+	struct str whole = str_n(text.data, is_cut ? text_floor_boundary(buf_str(&text), docs->bytes_left) : text.len);
+	vec_push(&docs->paths, str_copy(str_of(path)));
+	if (!str_trim(whole).len)
+		return;
+	if (docs->text.len)
+		buf_append_c(&docs->text, "\n\n");
+	buf_append_str(&docs->text, whole);
+	docs->bytes_left = is_cut ? 0 : docs->bytes_left - whole.len;
+	docs->is_cut |= is_cut;
+}
+
+static void on_answer(struct str content, const struct error *err, void *self)
+{
+	struct environment_docs *docs = self;
+	if (err && remote_files_is_lost(docs->files)) {
+		session_warn(docs->session, STR(""), "AGENTS.md files of the environment `%.*s` were not read: %s",
+		             STR_ARG(docs->environment->id), err->text);
+		finish(docs);
+	} else if (err) { /* there is no such file, or none that can be read */
+		docs->name++;
+		(docs->has_root ? read_next : look_next)(docs);
+	} else if (!docs->has_root) {
+		begin_reading(docs);
+	} else {
+		take_text(docs, content);
+		docs->name = SIZE_MAX; /* the other names of the folder are not read */
+		read_next(docs);
+	}
+}
+
+/* ---- their life ---- */
+
+void environment_docs_destroy(struct environment_docs *docs)
+{
+	if (!docs)
+		return;
+	remote_files_close(docs->files);
+	buf_finish(&docs->text);
+	vec_for_each(it, &docs->paths)
+		str_free(it);
+	vec_finish(&docs->paths);
+	environment_unref(docs->environment);
+	free(docs->cwd);
+	free(docs);
+}
+
+static bool is_about(const struct environment_docs *docs, const struct settings *settings)
+{
+	if (!docs || docs->environment != settings->environment)
+		return false;
+	auto_free char *cwd = path_normalize(settings->environment_cwd);
+	return strcmp(docs->cwd, cwd) == 0;
+}
+
+static struct environment_docs *start(struct session *session, bool is_first)
+{
+	const struct settings *settings = session->settings;
+	const struct config *config = session->env->config;
+	struct error err;
+	struct environment_docs *docs = xnew(struct environment_docs);
+	docs->session = session;
+	docs->environment = environment_ref(settings->environment);
+	docs->cwd = path_normalize(settings->environment_cwd);
+	docs->is_first = is_first;
+	docs->end = strlen(docs->cwd);
+	docs->bytes_left = (size_t)config->project_doc_max_bytes;
+	if (docs->bytes_left > LIMIT_AGENTS_MD)
+		docs->bytes_left = LIMIT_AGENTS_MD;
+	buf_init(&docs->text, 2 * LIMIT_AGENTS_MD);
+	if (docs->bytes_left)
+		docs->files = remote_files_open(docs->environment, NULL, on_answer, docs, &err);
+	if (docs->files)
+		look_next(docs);
+	return docs;
+}
+
+bool environment_docs_begin(struct session *session)
+{
+	if (!session || session->task)
+		return false;
+	session_environment_refresh(session);
+	const struct settings *settings = session->settings;
+	if (!settings->environment || !settings->environment->url || is_about(session->docs, settings))
+		return false;
+	bool is_first = !session->docs && !session->conversation.context.items.count;
+	environment_docs_destroy(session->docs);
+	session->docs = start(session, is_first);
+	return session->docs->files;
+}
+
+bool environment_docs_are_pending(const struct session *session)
+{
+	return session->docs && session->docs->files;
+}
+
+bool environment_docs_are_first(const struct session *session)
+{
+	return environment_docs_are_pending(session) && session->docs->is_first;
+}
+
+void environment_docs_append(const struct session *session, const struct settings *settings, struct buf *out,
+                             bool *ret_is_cut)
+{
+	if (!settings->environment || !is_about(session->docs, settings) || !session->docs->text.len)
+		return;
+	buf_append_c(out, out->len ? "\n\n--- project-doc ---\n\n" : "");
+	buf_append_str(out, buf_str(&session->docs->text));
+	*ret_is_cut |= session->docs->is_cut;
+}
+
+size_t environment_docs_paths(const struct session *session, const struct str **ret)
+{
+	bool is_known = session->settings->environment && is_about(session->docs, session->settings);
+	*ret = is_known ? session->docs->paths.items : NULL;
+	return is_known ? session->docs->paths.count : 0;
+}
