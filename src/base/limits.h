@@ -265,6 +265,7 @@ enum {
 	LIMIT_HOOK_DEPTH = 3,              /* engines started by hooks of engines */
 	LIMIT_HOOK_MATCHER = 512,          /* bytes of a matcher */
 	LIMIT_ENVIRONMENTS = 64,           /* machines that commands can run on */
+	LIMIT_ENVIRONMENT_PLACES = 8,      /* those of one thread */
 	LIMIT_ENVIRONMENT_TEXT = 8 * KIB,  /* id, URL or token of one */
 	LIMIT_ENVIRONMENT_CONNECT_MS = 10 * 1000, /* time to connect to one, unless its client sets another */
 	LIMIT_ENVIRONMENT_ANSWER_MS = 30 * 1000,  /* time for an exec-server to answer, or to end a command */

@@ -38,6 +38,18 @@ struct environment {
 	int refs;
 };
 
+/* A machine on which commands can run, and their folder there. */
+struct environment_place {
+	struct environment *environment; /* NULL: this machine */
+	struct str cwd;
+};
+
+/* Returns the id of an environment; NULL: that of this machine. */
+static inline struct str environment_id(const struct environment *environment)
+{
+	return environment ? environment->id : STR(ENVIRONMENT_LOCAL);
+}
+
 /* The words of a registration, borrowed. */
 struct environment_words {
 	struct str id, url;

@@ -120,7 +120,23 @@ void rollout_environment_encode(const struct rollout_environment *environment, s
 	jw_member_str(w, "cwd", environment->cwd);
 	if (environment->is_pending)
 		jw_member_bool(w, "is_pending", true);
+	if (environment->further_count) {
+		jw_key(w, "further");
+		jw_array(w);
+		for (size_t i = 0; i < environment->further_count; i++) {
+			jw_object(w);
+			jw_member_str(w, "id", environment->further[i].id);
+			jw_member_str(w, "cwd", environment->further[i].cwd);
+			jw_object_end(w);
+		}
+		jw_array_end(w);
+	}
 	jw_object_end(w);
+}
+
+static bool is_place(struct str id, struct str cwd)
+{
+	return id.len && id.len <= LIMIT_ENVIRONMENT_TEXT && str_has_prefix(cwd, "/") && str_find_char(cwd, '\0') < 0;
 }
 
 int rollout_environment_decode(struct str text, struct arena *arena, struct rollout_environment *ret, struct error *err)
@@ -128,8 +144,16 @@ int rollout_environment_decode(struct str text, struct arena *arena, struct roll
 	const struct json *json = json_parse_copy(arena, text, NULL);
 	*ret = (struct rollout_environment){json_get_str(json, "id"), json_get_str(json, "cwd"),
 	                                    json_get(json, "is_pending") != NULL};
-	if (ret->id.len && ret->id.len <= LIMIT_ENVIRONMENT_TEXT && str_has_prefix(ret->cwd, "/") &&
-	    str_find_char(ret->cwd, '\0') < 0)
+	bool is_good = is_place(ret->id, ret->cwd);
+	json_for_each(it, json_get(json, "further")) {
+		struct str id = json_get_str(it, "id"), cwd = json_get_str(it, "cwd");
+		is_good = is_good && is_place(id, cwd) && ret->further_count < LIMIT_ENVIRONMENT_PLACES;
+		if (!is_good)
+			break;
+		ret->further[ret->further_count].id = id;
+		ret->further[ret->further_count++].cwd = cwd;
+	}
+	if (is_good)
 		return 0;
 	return error_set(err, ERR_invalid,
 	                 "the rollout does not say in which environment the session's commands run: its "

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/limits.h"
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
@@ -61,6 +62,10 @@ struct rollout_turn {
 struct rollout_environment {
 	struct str id, cwd;
 	bool is_pending; /* it was selected after the turn, and the model has not read of it */
+	struct {
+		struct str id, cwd;
+	} further[LIMIT_ENVIRONMENT_PLACES]; /* which a call can name instead */
+	size_t further_count;
 };
 
 void rollout_environment_encode(const struct rollout_environment *environment, struct json_writer *w);

@@ -175,6 +175,29 @@ void tool_call_emit_item(struct tool_call *call, enum event_tag tag, struct turn
 	call->host->emit(call->host, call->turn_id, tag, &event);
 }
 
+static void set_place(struct tool_call *call, const struct environment_place *place)
+{
+	if (call->environment)
+		environment_unref(call->environment);
+	call->environment = place->environment ? environment_ref(place->environment) : NULL;
+	call->cwd = arena_cstr(&call->arena, place->cwd);
+}
+
+bool tool_call_choose(struct tool_call *call, struct str id)
+{
+	const struct tool_host *host = call->host;
+	if (!id.ptr || str_eq(id, environment_id(call->environment)))
+		return true;
+	for (size_t i = 0; i < host->further_count; i++) {
+		if (!str_eq(id, environment_id(host->further[i].environment)))
+			continue;
+		set_place(call, &host->further[i]);
+		return true;
+	}
+	tool_call_finishf(call, false, "unknown turn environment id `%.*s`", STR_ARG(id));
+	return false;
+}
+
 void tool_call_refuse_local(struct tool_call *call)
 {
 	tool_call_finishf(

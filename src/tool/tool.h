@@ -120,6 +120,8 @@ void tool_call_finishf(struct tool_call *call, bool success, const char *format,
 	__attribute__((format(printf, 3, 4)));
 /* For tools: emits, if the host reports refusals, what was refused before it began, and why (may be empty). */
 void tool_call_report_refusal(const struct tool_call *call, struct str what, struct str reason);
+/* For tools: takes the place that the call names. False if the call was ended, because there is no such one. */
+bool tool_call_choose(struct tool_call *call, struct str environment_id);
 /* For tools: ends a call that would act on this machine while commands run in an environment. */
 void tool_call_refuse_local(struct tool_call *call);
 /* For tools: emits EV_item_started or EV_item_completed with an item of the call's turn. */

@@ -17,6 +17,7 @@ struct agent;
 struct code_cells;
 struct dynamic_tools;
 struct environment;
+struct environment_place;
 struct exec_policy;
 struct exec_sessions;
 struct loop;
@@ -52,10 +53,13 @@ struct tool_host {
 	const char *cwd; /* absolute working folder of the task's commands */
 	/* the machine on which they run; NULL: this one */
 	struct environment *environment;
+	const struct environment_place *further; /* places that a call can name instead of that one */
+	size_t further_count;
 	const char *thread_id; /* id of the session */
 	struct str turn_id;    /* id of the task, freed at its end: calls keep a copy */
 	const struct ask_for_approval *approval_policy;
 	const struct sandbox_policy *sandbox;
+	const struct sandbox_policy *settings_sandbox; /* without what the user has granted */
 	enum mode_kind mode;
 	enum reasoning_effort effort;        /* the task's effort; the model's default unless one was chosen */
 	bool offers_update_plan;             /* the model is offered update_plan */
@@ -90,7 +94,8 @@ struct tool_host {
 	/* Returns the environment of a command, NULL-terminated and valid until the next call. For the model's
 	 * commands it contains variables that describe the sandbox and disable interactive programs. For a command in
 	 * an environment it contains these alone. */
-	const char *const *(*command_env)(struct tool_host *host, bool is_model, struct str call_id);
+	const char *const *(*command_env)(struct tool_host *host, const struct environment *environment, bool is_model,
+	                                  struct str call_id);
 	/* Returns the variables that commands in an environment inherit there, as JSON, valid until the next call. */
 	struct str (*inherited_env)(struct tool_host *host);
 	/* Notes that a call is about to have effects. True: wait->then follows when this and all events before it are
@@ -151,5 +156,12 @@ struct tool_host {
 	const struct exec_policy *(*rules)(struct tool_host *host);
 	void (*amend)(struct tool_host *host, const struct str *words, size_t count);
 };
+
+/* Returns the policy of a call there: grants are about the first place. */
+static inline const struct sandbox_policy *tool_host_policy(const struct tool_host *host,
+                                                            const struct environment *environment)
+{
+	return environment == host->environment ? host->sandbox : host->settings_sandbox;
+}
 
 #endif

@@ -169,6 +169,8 @@ static void start_remote(struct tool_call *call, char *path)
 void tool_view_image_start(struct tool_call *call)
 {
 	const struct args_view_image *args = call->args;
+	if (!tool_call_choose(call, args->environment_id))
+		return;
 	auto_free char *name = str_dup(args->path);
 	char *path = path_join(call->cwd, name);
 	struct stat st;

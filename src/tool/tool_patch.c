@@ -224,7 +224,7 @@ static void emit_begin(struct patch_run *run)
 /* Returns the policy about the folder of the call. */
 static struct sandbox_policy policy_of(const struct patch_run *run)
 {
-	struct sandbox_policy policy = *run->call->host->sandbox;
+	struct sandbox_policy policy = *tool_host_policy(run->call->host, run->call->environment);
 	policy.cwd = run->call->cwd;
 	return policy;
 }
@@ -459,7 +459,9 @@ static void start(struct tool_call *call, struct str text, const char *cwd)
 void tool_apply_patch_start(struct tool_call *call)
 {
 	const struct args_apply_patch *args = call->args;
-	start(call, args->input, call->cwd);
+	struct str text = args->input;
+	if (tool_call_choose(call, patch_away_cut_id(&call->arena, &text)))
+		start(call, text, call->cwd);
 }
 
 /* ---- a patch in a shell command ---- */

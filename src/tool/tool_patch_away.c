@@ -277,3 +277,15 @@ void patch_away_commit(struct patch_away *away, const struct patch_plan *plan, c
 	else
 		write_next(away);
 }
+
+/* ---- the place that a patch names ---- */
+
+struct str patch_away_cut_id(struct arena *arena, struct str *text)
+{
+	static const char mark[] = "*** Environment ID: ";
+	struct str rest = str_trim(*text), first, line;
+	if (!str_next_line(&rest, &first) || !str_next_line(&rest, &line) || !str_cut_prefix(&line, mark))
+		return STR_NONE;
+	*text = str_of(arena_printf(arena, "%.*s\n%.*s", STR_ARG(first), STR_ARG(rest)));
+	return str_trim(line);
+}

@@ -12,6 +12,7 @@
 
 #include "patch/patch_plan.h"
 
+struct arena;
 struct environment;
 struct patch_away;
 struct patch_error;
@@ -36,5 +37,8 @@ const struct patch_texts *patch_away_texts(const struct patch_away *away);
  * reads all files again first, and writes nothing if one has changed. */
 void patch_away_commit(struct patch_away *away, const struct patch_plan *plan, const struct sandbox_policy *policy,
                        bool checks);
+
+/* Removes a line `*** Environment ID: NAME` after the first one, and returns the name, or STR_NONE. */
+struct str patch_away_cut_id(struct arena *arena, struct str *text);
 
 #endif

@@ -8,6 +8,8 @@
 #include "tool/tool_impl.h"
 
 /* The grammar for constrained sampling, which accepts what patch_parse reads. */
+static const char place_grammar[] = "start: begin_patch environment_id? hunk+ end_patch\n"
+				    "environment_id: \"*** Environment ID: \" filename LF\n";
 static const char apply_patch_grammar[] = "start: begin_patch hunk+ end_patch\n"
 					  "begin_patch: \"*** Begin Patch\" LF\n"
 					  "end_patch: \"*** End Patch\" LF?\n"
@@ -98,7 +100,7 @@ static void write_object(const struct record *record, const struct noted *noted,
 	jw_member_bool(w, "additionalProperties", false);
 }
 
-static void write_freeform(const struct tool_type *type, struct json_writer *w)
+static void write_freeform(const struct tool_type *type, bool has_places, struct json_writer *w)
 {
 	jw_member_cstr(w, "type", "custom");
 	jw_member_cstr(w, "name", type->wire);
@@ -107,7 +109,9 @@ static void write_freeform(const struct tool_type *type, struct json_writer *w)
 	jw_object(w);
 	jw_member_cstr(w, "type", "grammar");
 	jw_member_cstr(w, "syntax", "lark");
-	jw_member_cstr(w, "definition", apply_patch_grammar);
+	jw_key(w, "definition");
+	jw_strf(w, "%s%s", has_places ? place_grammar : "",
+	        has_places ? strchr(apply_patch_grammar, '\n') + 1 : apply_patch_grammar);
 	jw_object_end(w);
 }
 
@@ -125,20 +129,22 @@ static void write_function(const struct tool_type *type, const char *note, const
 	jw_object_end(w);
 }
 
-void tool_spec_write(const struct tool_type *type, bool freeform, struct json_writer *w)
+static const struct noted without_places = {"environment_id", {NULL, 0}};
+
+void tool_spec_write(const struct tool_type *type, bool freeform, bool has_places, struct json_writer *w)
 {
 	jw_object(w);
 	if (freeform && (type->flags & TOOL_FREEFORM))
-		write_freeform(type, w);
+		write_freeform(type, has_places, w);
 	else
-		write_function(type, "", NULL, w);
+		write_function(type, "", has_places ? NULL : &without_places, w);
 	jw_object_end(w);
 }
 
-void tool_spec_write_noted(const struct tool_type *type, const char *note, struct json_writer *w)
+void tool_spec_write_noted(const struct tool_type *type, const char *note, bool has_places, struct json_writer *w)
 {
 	jw_object(w);
-	write_function(type, note, NULL, w);
+	write_function(type, note, has_places ? NULL : &without_places, w);
 	jw_object_end(w);
 }
 
@@ -157,7 +163,7 @@ void tool_spec_write_clock(struct json_writer *w)
 	struct tool_type sleep = *tool_get(TOOL_clock_sleep);
 	sleep.wire += strlen("clock__");
 	begin_namespace(w, "clock", "");
-	tool_spec_write(&sleep, false, w);
+	tool_spec_write(&sleep, false, false, w);
 	jw_array_end(w);
 	jw_object_end(w);
 }

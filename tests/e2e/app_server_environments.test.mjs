@@ -137,14 +137,15 @@ test('a client that leaves ends its question', options, async (t) => {
 	await remote.until(() => remote.links.size === 0);
 });
 
-test('a thread selects one known environment', options, async (t) => {
+test('a thread selects known environments', options, async (t) => {
 	const server = await startAppServer(t, null);
 	const start = (environments) => server.request('thread/start', { environments });
 	const local = { environmentId: 'local', cwd: server.cwd };
 	await assert.rejects(start([{ environmentId: 'zzz', cwd: '/x' }]), refusal('unknown turn environment id `zzz`'));
 	await assert.rejects(start([{ ...local, cwd: 'x' }]), refusal('invalid cwd for environment `local`: `x` is not an absolute path'));
-	for (const wrong of [[], [local, local], {}, 'local'])
-		await assert.rejects(start(wrong), /`environments` must select exactly one environment/);
+	for (const wrong of [[], Array(9).fill(local), {}, 'local'])
+		await assert.rejects(start(wrong), /`environments` must select from 1 to 8 environments/);
+	await assert.rejects(start([local, local]), refusal('duplicate turn environment id `local`'));
 	for (const wrong of [7, {}, { environmentId: 'local' }, { environmentId: 7, cwd: '/' }])
 		await assert.rejects(start([wrong]), refusal('an environment needs `environmentId` and `cwd`, both strings'));
 	await assert.rejects(start([{ ...local, runtimeWorkspaceRoots: [server.cwd, '/x'] }]), /must be its cwd alone/);

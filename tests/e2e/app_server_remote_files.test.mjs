@@ -18,7 +18,8 @@ const MODEL = { model: 'gpt-5.5' };
 
 /** A remote thread whose folder has these files. */
 async function startWith(t, files, replies, more) {
-	const remote = await startRemote(t, [...replies, say('done')], { ...MODEL, ...more });
+	const config = `project_doc_max_bytes = 0\n${more?.config ?? ''}`; // AGENTS.md is not read
+	const remote = await startRemote(t, [...replies, say('done')], { ...MODEL, ...more, config });
 	for (const [name, content] of Object.entries(files)) fs.writeFileSync(path.join(remote.folder, name), content);
 	const methods = () => remote.remote.calls.map(({ method }) => method).filter((method) => method.startsWith('fs/'));
 	const changes = () => remote.server.all('item/completed').map(({ params }) => params.item).filter(({ type }) => type === 'fileChange');

@@ -105,27 +105,32 @@ static void get_status(const struct thread *thread, struct thread_status *ret)
 	ret->status.active = &ret->active;
 }
 
-struct turn_environment thread_environment_op(const struct app_thread_settings *settings)
+struct app_thread_environment *thread_environments(const struct app_thread_settings *settings, struct arena *arena,
+                                                   size_t *ret_count)
 {
-	const struct app_thread_environment *selected = settings->environments;
-	if (!settings->environments_count)
-		return (struct turn_environment){STR(ENVIRONMENT_LOCAL), settings->cwd};
-	return (struct turn_environment){selected->environment_id, selected->cwd};
+	struct app_thread_environment local = {.environment_id = STR(ENVIRONMENT_LOCAL)};
+	size_t count = settings->environments_count ? settings->environments_count : 1;
+	struct app_thread_environment *ret = arena_array(arena, struct app_thread_environment, count);
+	for (size_t i = 0; i < count; i++) {
+		ret[i] = settings->environments_count ? settings->environments[i] : local;
+		if (str_is(ret[i].environment_id, ENVIRONMENT_LOCAL)) /* its folder is that of the thread */
+			ret[i].cwd = settings->cwd;
+		ret[i].runtime_workspace_roots = &ret[i].cwd;
+		ret[i].runtime_workspace_roots_count = 1;
+	}
+	*ret_count = count;
+	return ret;
 }
 
-struct app_thread_environment *thread_environment(const struct app_thread_settings *settings, struct arena *arena)
+size_t thread_environment_ops(const struct app_thread_settings *settings, struct arena *arena,
+                              struct turn_environment **ret)
 {
-	struct turn_environment place = thread_environment_op(settings);
-	struct app_thread_environment *ret = arena_new(arena, struct app_thread_environment);
-	struct str *root = arena_new(arena, struct str);
-	*root = place.cwd;
-	*ret = (struct app_thread_environment){
-		.environment_id = place.environment_id,
-		.cwd = place.cwd,
-		.runtime_workspace_roots = root,
-		.runtime_workspace_roots_count = 1,
-	};
-	return ret;
+	size_t count;
+	const struct app_thread_environment *all = thread_environments(settings, arena, &count);
+	*ret = arena_array(arena, struct turn_environment, count);
+	for (size_t i = 0; i < count; i++)
+		(*ret)[i] = (struct turn_environment){all[i].environment_id, all[i].cwd};
+	return count;
 }
 
 void thread_view(const struct thread *thread, struct arena *arena, struct app_thread *ret)
@@ -139,8 +144,6 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 		*source = *thread->source;
 	*ret = (struct app_thread){
 		.id = str_of(thread->id),
-		.environments = thread_environment(settings, arena),
-		.environments_count = 1,
 		.session_id = str_of(thread->root ? thread->root->id : thread->id),
 		.forked_from_id = str_of(thread->forked_from),
 		.preview = str_of(thread->preview ? thread->preview : ""),
@@ -165,6 +168,7 @@ void thread_view(const struct thread *thread, struct arena *arena, struct app_th
 		.git_info = thread->git,
 		.name = str_of(thread->name),
 	};
+	ret->environments = thread_environments(settings, arena, &ret->environments_count);
 	thread_note_apply(&thread->note, ret);
 }
 

@@ -27,12 +27,18 @@ struct thread_load;
 /* Answers the request that opened a thread, after the session was configured. */
 typedef void (*thread_answer_fn)(struct thread *thread, struct rpc_request *request);
 
+/* Environments that are selected, the first of which is where calls act that name none. */
+struct thread_selection {
+	struct app_thread_environment *list;
+	size_t count; /* 0: nothing is selected */
+};
+
 /* How a thread is opened. */
 struct thread_opening {
 	const struct app_thread_start_params *params; /* parameters of the client, in the request's arena */
 	struct op_configure_session session;          /* settings in addition to the parameters and the configuration */
 	struct str cwd;                               /* absolute; the parameters take precedence; may be STR_NONE */
-	struct app_thread_environment *environment;   /* that of the rollout, in the request's arena; NULL: `local` */
+	struct thread_selection environments;         /* those of the rollout, in the request's arena */
 	struct thread_load *load;                     /* the rollout to continue, or NULL; owned */
 	const char *refusal;                          /* prefix of the error message */
 	thread_answer_fn answer;
@@ -119,9 +125,12 @@ void thread_free(struct thread *thread);
 
 /* Fills a record for clients, without turns; it refers to data in the arena or in the thread. */
 void thread_view(const struct thread *thread, struct arena *arena, struct app_thread *ret);
-/* Returns the only environment, in which commands with these settings run. The second form is that of Ops. */
-struct app_thread_environment *thread_environment(const struct app_thread_settings *settings, struct arena *arena);
-struct turn_environment thread_environment_op(const struct app_thread_settings *settings);
+/* Returns the environments in which commands with these settings can run, at least one. The second form is that of
+ * Ops. */
+struct app_thread_environment *thread_environments(const struct app_thread_settings *settings, struct arena *arena,
+                                                   size_t *ret_count);
+size_t thread_environment_ops(const struct app_thread_settings *settings, struct arena *arena,
+                              struct turn_environment **ret);
 
 /* ---- attached terminals (thread_attach.h) ---- */
 

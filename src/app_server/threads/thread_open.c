@@ -70,18 +70,15 @@ static void take_settings(struct thread *thread, const struct ev_session_configu
 		.has_personality = thread->config->is_set.personality,
 		.personality = thread->config->personality,
 	};
-	struct app_thread_environment *selected = thread->opening.environment;
-	settings.environments = selected;
-	settings.environments_count = selected != NULL;
+	struct thread_selection selected = thread->opening.environments;
+	thread_settings_take(&settings, &selected);
 	if (thread->root && thread->root->settings) { /* a subagent works where its root does */
 		settings.environments = thread->root->settings->environments;
 		settings.environments_count = thread->root->settings->environments_count;
 	}
-	if (thread_settings_environment(thread->server, params->environments, &arena, &selected, NULL) == 0 &&
-	    selected && !str_is(selected->environment_id, ENVIRONMENT_LOCAL)) {
-		settings.environments = selected;
-		settings.environments_count = 1;
-	}
+	if (thread_settings_environments(thread->server, params->environments, &arena, &selected, NULL) == 0 &&
+	    selected.count)
+		thread_settings_take(&settings, &selected);
 	if (mode.mode != mode_kind_default)
 		mode_settings.developer__instructions = codex_mode_text(mode.mode);
 	thread_set_settings(thread, &settings);
@@ -213,7 +210,7 @@ static void open_codex(struct thread *thread, const char *cwd)
 	thread->codex = codex_open(&options);
 }
 
-static int configure(struct thread *thread, const struct app_thread_environment *environment, struct error *err)
+static int configure(struct thread *thread, const struct thread_selection *selected, struct error *err)
 {
 	const struct app_thread_start_params *params = thread->opening.params;
 	auto_arena struct arena arena = {0};
@@ -228,23 +225,23 @@ static int configure(struct thread *thread, const struct app_thread_environment 
 		configure.has_approvals_reviewer = true;
 		configure.approvals_reviewer = reviewer_to_engine(params->approvals_reviewer);
 	}
-	struct turn_environment place;
-	if (environment) {
-		place = (struct turn_environment){environment->environment_id, environment->cwd};
-		configure.environments = &place;
-		configure.environments_count = 1;
-	}
+	configure.environments = arena_array(&arena, struct turn_environment, selected->count);
+	configure.environments_count = selected->count;
+	for (size_t i = 0; i < selected->count; i++)
+		configure.environments[i] =
+			(struct turn_environment){selected->list[i].environment_id, selected->list[i].cwd};
 	struct op op = {.tag = OP_configure_session, .configure_session = &configure};
 	return codex_submit_op(thread->codex, STR(""), &op, err);
 }
 
 /* Returns the absolute folder of the parameters, else that of the rollout, else that of the server. */
 static char *choose_cwd(const struct app_server *server, const struct thread_opening *opening,
-                        const struct app_thread_environment *environment)
+                        const struct thread_selection *selected)
 {
 	struct str cwd = opening->params->cwd.ptr ? opening->params->cwd : opening->cwd;
-	if (environment && str_is(environment->environment_id, ENVIRONMENT_LOCAL))
-		cwd = environment->cwd;
+	for (size_t i = 0; i < selected->count; i++)
+		if (str_is(selected->list[i].environment_id, ENVIRONMENT_LOCAL))
+			cwd = selected->list[i].cwd;
 	auto_free char *name = cwd.ptr ? str_dup(cwd) : xstrdup(server->cwd);
 	auto_free char *joined = path_join(server->cwd, name);
 	return path_normalize(joined);
@@ -287,13 +284,13 @@ static void drop_excluded(struct op_configure_session *session, const struct con
 struct thread *thread_open(struct rpc_request *request, const struct thread_opening *opening, struct error *err)
 {
 	struct app_server *server = request->server;
-	struct app_thread_environment *environment;
-	struct str selected = opening->params->environments;
-	if (thread_settings_environment(server, selected, &request->arena, &environment, err) != 0) {
+	struct thread_selection selected;
+	struct str json = opening->params->environments;
+	if (thread_settings_environments(server, json, &request->arena, &selected, err) != 0) {
 		thread_load_destroy(opening->load);
 		return NULL;
 	}
-	auto_free char *cwd = choose_cwd(server, opening, environment);
+	auto_free char *cwd = choose_cwd(server, opening, &selected);
 	struct config *config = thread_config_load(&server->threads->configs, server, opening->params, cwd, err);
 	if (!config) {
 		thread_load_destroy(opening->load);
@@ -303,7 +300,7 @@ struct thread *thread_open(struct rpc_request *request, const struct thread_open
 	thread->config = config;
 	drop_excluded(&thread->opening.session, config_required(config));
 	open_codex(thread, cwd);
-	if (configure(thread, environment, err) != 0) {
+	if (configure(thread, &selected, err) != 0) {
 		thread_destroy(thread);
 		return NULL;
 	}

@@ -5,7 +5,6 @@
 #include "app_server/threads/thread_load.h"
 #include "app_server/threads/thread_open.h"
 #include "base/mem.h"
-#include "remote/environment.h"
 #include "rollout/rollout_reader.h"
 
 /* ---- opening ---- */
@@ -30,23 +29,26 @@ static void restore_policies(const struct rollout_turn *turn, struct thread_open
 		session->approval_policy = policy;
 }
 
-/* Returns what the thread shows; the engine reads the rollout itself, and refuses one that it cannot read. */
-static struct app_thread_environment *environment_of(const struct thread_load *load, struct arena *arena)
+static void add_environment(struct thread_selection *all, struct str id, struct str cwd)
 {
+	struct app_thread_environment *it = &all->list[all->count++];
+	*it = (struct app_thread_environment){id, cwd, &it->cwd, 1};
+}
+
+/* Returns what the thread shows; the engine reads the rollout itself, and refuses one that it cannot read. */
+static struct thread_selection environments_of(const struct thread_load *load, struct arena *arena)
+{
+	struct thread_selection all = {0};
 	struct rollout_environment place;
 	struct error err;
 	if (!load->reader->environment.ptr ||
-	    rollout_environment_decode(load->reader->environment, arena, &place, &err) != 0 ||
-	    str_is(place.id, ENVIRONMENT_LOCAL))
-		return NULL;
-	struct app_thread_environment *ret = arena_new(arena, struct app_thread_environment);
-	*ret = (struct app_thread_environment){
-		.environment_id = place.id,
-		.cwd = place.cwd,
-		.runtime_workspace_roots = &ret->cwd,
-		.runtime_workspace_roots_count = 1,
-	};
-	return ret;
+	    rollout_environment_decode(load->reader->environment, arena, &place, &err) != 0)
+		return all;
+	all.list = arena_array(arena, struct app_thread_environment, place.further_count + 1);
+	add_environment(&all, place.id, place.cwd);
+	for (size_t i = 0; i < place.further_count; i++)
+		add_environment(&all, place.further[i].id, place.further[i].cwd);
+	return all;
 }
 
 static void restore_settings(const struct thread_load *load, struct thread_opening *opening, struct arena *arena)
@@ -55,7 +57,7 @@ static void restore_settings(const struct thread_load *load, struct thread_openi
 	struct op_configure_session *session = &opening->session;
 	int value;
 	opening->cwd = turn->cwd.ptr ? turn->cwd : load->reader->meta.cwd;
-	opening->environment = environment_of(load, arena);
+	opening->environments = environments_of(load, arena);
 	session->model = turn->model;
 	restore_policies(turn, opening, arena);
 	if (!opening->params->model.ptr && turn->effort.ptr &&

@@ -19,8 +19,7 @@
 
 /* ---- the environment ---- */
 
-/* codex 0.169 takes several environments, from which the model chooses for each call, and none, in which it has no
- * tools for commands. Here a thread has exactly one. */
+/* codex 0.169 also takes none, in which a thread has no tools for commands. */
 
 static int check_folders(const struct json *json, struct str id, struct str cwd, struct error *err)
 {
@@ -55,20 +54,40 @@ static int read_environment(struct app_server *server, const struct json *json, 
 	return 0;
 }
 
-int thread_settings_environment(struct app_server *server, struct str json, struct arena *arena,
-                                struct app_thread_environment **ret, struct error *err)
+static bool is_twice(const struct thread_selection *all, struct str id)
 {
-	*ret = NULL;
+	for (size_t i = 0; i < all->count; i++)
+		if (str_eq(all->list[i].environment_id, id))
+			return true;
+	return false;
+}
+
+int thread_settings_environments(struct app_server *server, struct str json, struct arena *arena,
+                                 struct thread_selection *ret, struct error *err)
+{
+	struct app_thread_environment one;
+	*ret = (struct thread_selection){0};
 	if (!json.ptr || str_is(json, "null"))
 		return 0;
 	const struct json *list = json_parse(arena, json, err);
 	if (!list)
 		return -(int)err->code;
-	if (!json_is(list, JSON_array) || list->count != 1)
+	if (!json_is(list, JSON_array) || !list->count || list->count > LIMIT_ENVIRONMENT_PLACES)
 		return error_set(err, ERR_invalid,
-		                 "`environments` must select exactly one environment; omit it to keep the thread's");
-	*ret = arena_new(arena, struct app_thread_environment);
-	return read_environment(server, list->child, arena, *ret, err);
+		                 "`environments` must select from 1 to %d environments; omit it to keep the thread's",
+		                 LIMIT_ENVIRONMENT_PLACES);
+	ret->list = arena_array(arena, struct app_thread_environment, list->count);
+	json_for_each(it, list) {
+		if (read_environment(server, it, arena, &one, err) != 0)
+			return -(int)err->code;
+		if (is_twice(ret, one.environment_id))
+			return error_set(err, ERR_invalid, "duplicate turn environment id `%.*s`",
+			                 STR_ARG(one.environment_id));
+		ret->list[ret->count++] = one;
+	}
+	for (size_t i = 0; i < ret->count; i++)
+		ret->list[i].runtime_workspace_roots = &ret->list[i].cwd;
+	return 0;
 }
 
 /* ---- the other settings ---- */
@@ -185,11 +204,8 @@ static int submit_change(struct thread *thread, const struct app_turn_start_para
 		.has_personality = settings->has_personality,
 		.personality = settings->personality,
 	};
-	struct turn_environment place = thread_environment_op(settings);
-	if (params->environments.ptr && !str_is(params->environments, "null")) {
-		override.environments = &place;
-		override.environments_count = 1;
-	}
+	if (params->environments.ptr && !str_is(params->environments, "null"))
+		override.environments_count = thread_environment_ops(settings, arena, &override.environments);
 	if (params->cwd.ptr == NULL)
 		/* the folder is unchanged; it may have been removed, which does not prevent a turn */
 		override.cwd = STR_NONE;
@@ -238,16 +254,22 @@ static int resolve_profile(const struct app_turn_start_params *params, struct ap
 }
 
 /* The folder of `local` is that of the thread. */
-static void select_environment(struct app_thread_environment *environment, struct app_turn_start_params *wanted,
-                               struct app_thread_settings *settings)
+static void select_environments(const struct thread_selection *selected, struct app_turn_start_params *wanted,
+                                struct app_thread_settings *settings)
 {
-	if (!environment)
+	if (!selected->count)
 		return;
-	bool is_local = str_is(environment->environment_id, ENVIRONMENT_LOCAL);
-	settings->environments = is_local ? NULL : environment;
-	settings->environments_count = !is_local;
-	if (is_local)
-		wanted->cwd = environment->cwd;
+	for (size_t i = 0; i < selected->count; i++)
+		if (str_is(selected->list[i].environment_id, ENVIRONMENT_LOCAL))
+			wanted->cwd = selected->list[i].cwd;
+	thread_settings_take(settings, selected);
+}
+
+void thread_settings_take(struct app_thread_settings *settings, const struct thread_selection *selected)
+{
+	bool is_local = selected->count == 1 && str_is(selected->list->environment_id, ENVIRONMENT_LOCAL);
+	settings->environments = is_local ? NULL : selected->list;
+	settings->environments_count = is_local ? 0 : selected->count;
 }
 
 int thread_settings_change(struct rpc_request *request, struct thread *thread,
@@ -256,11 +278,11 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 	struct app_thread_settings settings = *thread->settings;
 	struct app_turn_start_params wanted = *params;
 	struct app_sandbox_policy *sandbox = NULL;
-	struct app_thread_environment *environment;
+	struct thread_selection selected;
 	*ret_is_changed = false;
-	if (thread_settings_environment(request->server, params->environments, &request->arena, &environment, err) != 0)
+	if (thread_settings_environments(request->server, params->environments, &request->arena, &selected, err) != 0)
 		return -(int)err->code;
-	select_environment(environment, &wanted, &settings);
+	select_environments(&selected, &wanted, &settings);
 	if (params->permissions.ptr && resolve_profile(params, &settings, &request->arena, &sandbox, err) != 0)
 		return -(int)err->code;
 	if (change(request, &wanted, &settings, err) != 0)
@@ -268,7 +290,7 @@ int thread_settings_change(struct rpc_request *request, struct thread *thread,
 	if (sandbox)
 		settings.sandbox_policy = wanted.sandbox_policy = sandbox;
 	bool is_unchanged = is_same(&settings, thread->settings);
-	if (is_unchanged && !environment) /* another machine may have been registered under the id */
+	if (is_unchanged && !selected.count) /* another machine may have been registered under the id */
 		return 0;
 	if (submit_change(thread, &wanted, &settings, &request->arena, err) != 0)
 		return -(int)err->code;
@@ -284,8 +306,7 @@ void thread_settings_notify(struct thread *thread)
 {
 	auto_arena struct arena arena = {0};
 	struct app_thread_settings settings = *thread->settings;
-	settings.environments = thread_environment(&settings, &arena);
-	settings.environments_count = 1;
+	settings.environments = thread_environments(thread->settings, &arena, &settings.environments_count);
 	struct app_thread_settings_updated_notification event = {str_of(thread->id), &settings};
 	thread_notify(thread, NOTIFY_thread_settings_updated, &event);
 }

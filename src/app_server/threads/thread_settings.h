@@ -9,15 +9,17 @@
 struct app_server;
 struct rpc_request;
 struct thread;
+struct thread_selection;
 
 /* Applies the settings in the parameters of a turn and submits the changes. */
 must_check int thread_settings_change(struct rpc_request *request, struct thread *thread,
                                       const struct app_turn_start_params *params, bool *ret_is_changed,
                                       struct error *err);
-/* Reads the member `environments` of a request, JSON, which must select one environment. *ret is NULL if json is
- * STR_NONE or null: nothing is selected. ERR_invalid: an environment or a folder cannot be used. */
-must_check int thread_settings_environment(struct app_server *server, struct str json, struct arena *arena,
-                                           struct app_thread_environment **ret, struct error *err);
+/* Reads the member `environments` of a request, JSON. ERR_invalid: one of them or a folder cannot be used. */
+must_check int thread_settings_environments(struct app_server *server, struct str json, struct arena *arena,
+                                            struct thread_selection *ret, struct error *err);
+/* Sets those of the settings, borrowed. */
+void thread_settings_take(struct app_thread_settings *settings, const struct thread_selection *selected);
 /* Sends thread/settings/updated. */
 void thread_settings_notify(struct thread *thread);
 

@@ -16,6 +16,7 @@
 #include "engine/codex/codex_data.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
+#include "engine/session/session_environment.h"
 #include "engine/session/session_mcp.h"
 #include "engine/session/conversation.h"
 #include "model/model_catalog.h"
@@ -174,11 +175,7 @@ static int configure(struct codex *parent, struct codex *child, const struct age
 	const struct settings *settings = parent->session->settings;
 	struct workspace_write room;
 	struct sandbox sandbox = lowered(settings->sandbox, launch, &room);
-	struct settings_change place = {
-		.has_environment = true,
-		.environment = settings->environment,
-		.environment_cwd = str_of(settings->environment_cwd),
-	};
+	struct settings_change place = session_environment_change(settings);
 	struct op_configure_session op = {
 		.model = launch->model.len ? launch->model : str_of(settings->model),
 		.cwd = str_of(settings->cwd),
@@ -439,17 +436,13 @@ static int take_settings(struct session *session, const struct settings *above, 
 		both.external_sandbox = &outside;
 	}
 	bool is_writing = both.tag != sandbox_read_only;
-	struct settings_change change = {
-		.model = str_of(from->model),
-		.cwd = str_of(is_writing && !may_write(above, from->cwd) ? above->cwd : from->cwd),
-		.has_environment = true,
-		.environment = above->environment,
-		.environment_cwd = str_of(above->environment_cwd),
-		.approval_policy = above->approval_policy,
-		.has_reviewer = true,
-		.reviewer = above->reviewer,
-		.sandbox = &both,
-	};
+	struct settings_change change = session_environment_change(above);
+	change.model = str_of(from->model);
+	change.cwd = str_of(is_writing && !may_write(above, from->cwd) ? above->cwd : from->cwd);
+	change.approval_policy = above->approval_policy;
+	change.has_reviewer = true;
+	change.reviewer = above->reviewer;
+	change.sandbox = &both;
 	return session_change_settings(session, &change, err);
 }
 

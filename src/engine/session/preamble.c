@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "command/shell.h"
 #include "config/config.h"
 #include "config/config_required.h"
 #include "engine/session/session.h"
@@ -105,15 +106,37 @@ static void append_time(struct buf *out)
 		buf_printf(out, "  <timezone>%s</timezone>\n", zone);
 }
 
+static void append_place(const char *cwd, const struct environment *environment, struct buf *out)
+{
+	buf_append_c(out, "  <cwd>");
+	text_append_line(out, str_of(cwd));
+	buf_append_c(out, "</cwd>\n  <shell>");
+	text_append_line(out, str_of(shell_base_name(environment ? environment->shell : shell_user())));
+	buf_append_c(out, "</shell>\n");
+}
+
+/* A place that a call can name. */
+static void append_named(const char *cwd, const struct environment *environment, bool is_first, struct buf *out)
+{
+	buf_append_c(out, "  <environment id=\"");
+	text_append_line(out, environment_id(environment));
+	buf_printf(out, "\" primary=\"%s\">\n", is_first ? "true" : "false");
+	append_place(cwd, environment, out);
+	buf_append_c(out, "  </environment>\n");
+}
+
 static void add_environment(const struct destination *to, const struct settings *settings)
 {
 	auto_buf struct buf text;
-	buf_init(&text, 64 * KIB);
-	buf_append_c(&text, "<environment_context>\n  <cwd>");
-	text_append_line(&text, str_of(settings_folder(settings)));
-	buf_append_c(&text, "</cwd>\n  <shell>");
-	text_append_line(&text, str_of(settings_shell(settings)));
-	buf_append_c(&text, "</shell>\n");
+	buf_init(&text, 256 * KIB);
+	buf_append_c(&text, "<environment_context>\n");
+	if (settings->further_count)
+		append_named(settings_folder(settings), settings->environment, true, &text);
+	else
+		append_place(settings_folder(settings), settings->environment, &text);
+	for (size_t i = 0; i < settings->further_count; i++)
+		append_named(settings_folder_of(settings, &settings->further[i]), settings->further[i].environment,
+		             false, &text);
 	if (to->conversation->session->env->config->include_environment_context_time)
 		append_time(&text);
 	buf_append_c(&text, "</environment_context>");

@@ -107,8 +107,7 @@ static struct settings *settings_of(struct session *session, const struct rollou
 	if (session_environment_read(session, turn->environment, &change, &arena, &err) != 0)
 		return NULL;
 	struct settings *settings = settings_with(session->settings, session->env->config, &change, NULL);
-	if (change.environment)
-		environment_unref(change.environment);
+	session_environment_release(&change);
 	return settings;
 }
 

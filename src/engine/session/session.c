@@ -158,9 +158,9 @@ int session_change_settings(struct session *session, const struct settings_chang
 	struct settings *settings = settings_with(session->settings, session->env->config, change, err);
 	if (!settings)
 		return -(int)err->code;
-	session->has_new_environment |=
-		settings->environment != session->settings->environment ||
-		(settings->environment && strcmp(settings->environment_cwd, session->settings->environment_cwd) != 0);
+	bool has_places = settings_name_places(settings) || settings_name_places(session->settings);
+	session->has_new_environment |= settings->environment != session->settings->environment ||
+	                                (has_places && !settings_have_same_places(settings, session->settings));
 	settings_unref(session->settings);
 	session->settings = settings;
 	return 0;
@@ -362,12 +362,13 @@ static void host_amend(struct tool_host *host, const struct str *words, size_t c
 }
 
 /* Builds the environment for each command; a session that runs no commands has none. */
-static const char *const *host_command_env(struct tool_host *host, bool is_model, struct str call_id)
+static const char *const *host_command_env(struct tool_host *host, const struct environment *environment, bool is_model,
+                                           struct str call_id)
 {
 	struct session *session = session_of(host);
 	env_finish(&session->command_env);
 	env_init(&session->command_env);
-	if (!host->environment)
+	if (!environment)
 		exec_command_env(&session->env->config->shell_environment_policy, &session->command_env);
 	bool has_sandbox = is_model && (host->sandbox->mode == sandbox_mode_read_only ||
 	                                host->sandbox->mode == sandbox_mode_workspace_write);
@@ -445,6 +446,9 @@ void session_lend_host(struct session *session, struct str turn_id, const struct
 	session->lent = settings_ref((struct settings *)(uintptr_t)settings);
 	host->cwd = settings_folder(settings);
 	host->environment = settings->environment;
+	host->settings_sandbox = &settings->sandbox_policy;
+	host->further = settings->further;
+	host->further_count = settings->further_count;
 	host->turn_id = turn_id;
 	host->approval_policy = settings->approval_policy;
 	host->has_reviewer = settings->reviewer == approvals_reviewer_auto_review;

@@ -61,6 +61,7 @@ struct conversation {
 	char *tools_model;
 	struct buf code_tools;             /* JSON array of the tools that scripts have; as old as tools */
 	enum web_search_mode tools_search; /* the mode that tools has */
+	bool tools_have_places;            /* tools has arguments for them */
 };
 
 /* Hooks and the reviewer, who answer requests for approval before the user is asked (session_permission.h). */

@@ -11,69 +11,93 @@
 #include "remote/environments.h"
 #include "rollout/rollout_line.h"
 
-static struct turn_environment place_of(const struct settings *settings)
-{
-	struct environment *environment = settings->environment;
-	return (struct turn_environment){
-		.environment_id = environment ? environment->id : STR(ENVIRONMENT_LOCAL),
-		.cwd = str_of(settings_folder(settings)),
-	};
-}
-
-static bool is_same_folder(const struct settings *a, const struct settings *b)
-{
-	return str_eq(place_of(a).environment_id, place_of(b).environment_id) &&
-	       strcmp(settings_folder(a), settings_folder(b)) == 0;
-}
-
 bool session_environment_is_same(const struct settings *a, const struct settings *b)
 {
-	return is_same_folder(a, b) && strcmp(settings_shell(a), settings_shell(b)) == 0;
+	return settings_have_same_places(a, b) && strcmp(settings_shell(a), settings_shell(b)) == 0;
 }
 
 bool session_environment_has_other_docs(const struct settings *a, const struct settings *b)
 {
-	return (a->environment || b->environment) && !is_same_folder(a, b);
+	return (a->environment || b->environment) && !settings_have_same_folder(a, b);
 }
 
 bool session_environment_is_moved(const struct settings *a, const struct settings *b)
 {
-	return (a->environment || b->environment) && !session_environment_is_same(a, b);
+	return (settings_name_places(a) || settings_name_places(b)) && !session_environment_is_same(a, b);
+}
+
+static int find_place(const struct session *session, const struct turn_environment *from,
+                      struct settings_change *change, struct environment_place *ret, struct error *err)
+{
+	*ret = (struct environment_place){NULL, from->cwd};
+	if (str_is(from->environment_id, ENVIRONMENT_LOCAL)) {
+		change->cwd = from->cwd;
+		return 0;
+	}
+	ret->environment = environments_find(session->env->environments, from->environment_id);
+	if (!ret->environment)
+		return error_set(err, ERR_not_found, "unknown turn environment id `%.*s`",
+		                 STR_ARG(from->environment_id));
+	if (!str_has_prefix(from->cwd, "/"))
+		return error_set(err, ERR_invalid, "cwd is not absolute: %.*s", STR_ARG(from->cwd));
+	return 0;
 }
 
 int session_environment_select(const struct session *session, const struct turn_environment *list, size_t count,
                                struct settings_change *change, struct error *err)
 {
+	struct environment_place first;
 	if (!count)
 		return 0;
-	if (count > 1)
-		return error_set(err, ERR_unsupported, "commands can run in one environment only");
+	if (count > LIMIT_ENVIRONMENT_PLACES)
+		return error_set(err, ERR_limit, "there can be at most %d environments", LIMIT_ENVIRONMENT_PLACES);
 	change->has_environment = true;
-	if (str_is(list->environment_id, ENVIRONMENT_LOCAL)) {
-		change->cwd = list->cwd;
-		return 0;
-	}
-	change->environment = environments_find(session->env->environments, list->environment_id);
-	change->environment_cwd = list->cwd;
-	if (!change->environment)
-		return error_set(err, ERR_not_found, "unknown turn environment id `%.*s`",
-		                 STR_ARG(list->environment_id));
-	if (!str_has_prefix(list->cwd, "/"))
-		return error_set(err, ERR_invalid, "cwd is not absolute: %.*s", STR_ARG(list->cwd));
+	if (find_place(session, list, change, &first, err) != 0)
+		return -(int)err->code;
+	change->environment = first.environment;
+	change->environment_cwd = first.cwd;
+	for (size_t i = 1; i < count; i++)
+		if (find_place(session, &list[i], change, &change->further[change->further_count++], err) != 0)
+			return -(int)err->code;
 	return 0;
+}
+
+struct settings_change session_environment_change(const struct settings *settings)
+{
+	struct settings_change change = {
+		.has_environment = true,
+		.environment = settings->environment,
+		.environment_cwd = str_of(settings->environment_cwd),
+		.further_count = settings->further_count,
+	};
+	for (size_t i = 0; i < settings->further_count; i++)
+		change.further[i] = settings->further[i];
+	return change;
 }
 
 /* ---- in the rollout ---- */
 
 struct str session_environment_recorded(const struct settings *settings, bool is_pending, struct buf *buf)
 {
-	struct turn_environment place = place_of(settings);
-	struct rollout_environment recorded = {place.environment_id, place.cwd, is_pending};
-	if (!settings->environment && !is_pending)
+	struct rollout_environment recorded = {environment_id(settings->environment), str_of(settings_folder(settings)),
+	                                       is_pending};
+	if (!settings_name_places(settings) && !is_pending)
 		return STR_NONE;
+	for (size_t i = 0; i < settings->further_count; i++) {
+		const struct environment_place *place = &settings->further[i];
+		recorded.further[i].id = environment_id(place->environment);
+		recorded.further[i].cwd = str_of(settings_folder_of(settings, place));
+	}
+	recorded.further_count = settings->further_count;
 	struct json_writer w = json_writer(buf);
 	rollout_environment_encode(&recorded, &w);
 	return buf_str(buf);
+}
+
+/* Returns a reference; NULL: this machine. */
+static struct environment *get(const struct session *session, struct str id)
+{
+	return str_is(id, ENVIRONMENT_LOCAL) ? NULL : environments_get(session->env->environments, id);
 }
 
 int session_environment_read(const struct session *session, struct str recorded, struct settings_change *change,
@@ -87,11 +111,22 @@ int session_environment_read(const struct session *session, struct str recorded,
 	int status = rollout_environment_decode(recorded, arena, &place, err);
 	if (status != 0)
 		return status;
-	if (str_is(place.id, ENVIRONMENT_LOCAL))
-		return 0;
-	change->environment = environments_get(session->env->environments, place.id);
+	change->environment = get(session, place.id);
 	change->environment_cwd = place.cwd;
+	for (; change->further_count < place.further_count; change->further_count++)
+		change->further[change->further_count] =
+			(struct environment_place){get(session, place.further[change->further_count].id),
+		                                   place.further[change->further_count].cwd};
 	return 0;
+}
+
+void session_environment_release(struct settings_change *change)
+{
+	if (change->environment)
+		environment_unref(change->environment);
+	for (size_t i = 0; i < change->further_count; i++)
+		if (change->further[i].environment)
+			environment_unref(change->further[i].environment);
 }
 
 int session_environment_restore(struct session *session, struct str recorded, struct error *err)
@@ -99,27 +134,32 @@ int session_environment_restore(struct session *session, struct str recorded, st
 	auto_arena struct arena arena = {0};
 	struct settings_change change = {0};
 	int status = session_environment_read(session, recorded, &change, &arena, err);
-	if (status != 0 || !change.environment)
+	if (status != 0 || (!change.environment && !change.further_count))
 		return status;
 	status = session_change_settings(session, &change, err);
-	environment_unref(change.environment);
+	session_environment_release(&change);
 	session->has_new_environment = false;
 	return status;
 }
 
+/* True if the environment was registered meanwhile, and *place has it now. */
+static bool refresh(const struct session *session, struct environment **place)
+{
+	struct environment *found = NULL;
+	if (*place && !(*place)->url)
+		found = environments_find(session->env->environments, (*place)->id);
+	*place = found ? found : *place;
+	return found;
+}
+
 void session_environment_refresh(struct session *session)
 {
-	const struct settings *settings = session->settings;
 	struct error err;
-	if (!settings->environment || settings->environment->url)
-		return;
-	struct settings_change change = {
-		.has_environment = true,
-		.environment = environments_find(session->env->environments, settings->environment->id),
-		.environment_cwd = str_of(settings->environment_cwd),
-	};
-	bool is_new = session->has_new_environment;
-	if (change.environment) /* nothing else changes, so this cannot be refused */
+	struct settings_change change = session_environment_change(session->settings);
+	bool is_new = session->has_new_environment, has_found = refresh(session, &change.environment);
+	for (size_t i = 0; i < change.further_count; i++)
+		has_found |= refresh(session, &change.further[i].environment);
+	if (has_found) /* nothing else changes, so this cannot be refused */
 		best_effort(session_change_settings(session, &change, &err));
 	session->has_new_environment = is_new;
 }

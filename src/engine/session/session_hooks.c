@@ -260,7 +260,7 @@ static void write_input(const struct session *session, const struct session_hook
 static const char *const *environment(struct session *session)
 {
 	char depth[32];
-	session->host.command_env(&session->host, false, STR_NONE);
+	session->host.command_env(&session->host, NULL, false, STR_NONE);
 	snprintf(depth, sizeof(depth), "%lld", (long long)session->hooks->depth + 1);
 	env_set(&session->command_env, STR(DEPTH_NAME), str_of(depth));
 	return env_vars(&session->command_env);

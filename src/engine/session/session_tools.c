@@ -164,11 +164,12 @@ static void write_tool(const struct session *session, const struct settings *set
 		session_mcp_write_starting(session->mcp, &starting);
 	if (!starting.len && function && !function->is_custom) {
 		buf_printf(&note, "\n\n%.*s", STR_ARG(function->declared));
-		tool_spec_write_noted(tool_get(tag), note.over ? "" : buf_str(&note).ptr, w);
+		tool_spec_write_noted(tool_get(tag), note.over ? "" : buf_str(&note).ptr, settings->further_count, w);
 		return;
 	}
 	if (!starting.len) {
-		tool_spec_write(tool_get(tag), settings->info.patch_form == MODEL_PATCH_freeform, w);
+		tool_spec_write(tool_get(tag), settings->info.patch_form == MODEL_PATCH_freeform,
+		                settings->further_count, w);
 		return;
 	}
 	buf_printf(
@@ -176,7 +177,7 @@ static void write_tool(const struct session *session, const struct settings *set
 		"\n\nServers that are still starting, whose tools are not known yet: %.*s. This call waits for them; "
 		"afterwards, their tools can be called.",
 		STR_ARG(buf_str(&starting)));
-	tool_spec_write_noted(tool_get(tag), note.over ? "" : buf_str(&note).ptr, w);
+	tool_spec_write_noted(tool_get(tag), note.over ? "" : buf_str(&note).ptr, settings->further_count, w);
 }
 
 /* True for tools that scripts do not have. */
@@ -262,9 +263,10 @@ struct str conversation_tools(struct conversation *conversation, const struct se
 	const struct session *session = conversation->session;
 	enum web_search_mode search = search_mode(conversation, settings);
 	if (conversation->tools_model && strcmp(conversation->tools_model, settings->model) == 0 &&
-	    conversation->tools_search == search)
+	    conversation->tools_search == search && conversation->tools_have_places == (settings->further_count > 0))
 		return buf_str(&conversation->tools);
 	conversation->tools_search = search;
+	conversation->tools_have_places = settings->further_count > 0;
 	free(conversation->tools_model);
 	conversation->tools_model = xstrdup(settings->model);
 	buf_clear(&conversation->tools);

@@ -19,12 +19,22 @@ struct settings *settings_ref(struct settings *settings)
 	return settings;
 }
 
+static void drop_places(struct settings *settings)
+{
+	if (settings->environment)
+		environment_unref(settings->environment);
+	for (size_t i = 0; i < settings->further_count; i++)
+		if (settings->further[i].environment)
+			environment_unref(settings->further[i].environment);
+	settings->environment = NULL;
+	settings->further_count = 0;
+}
+
 void settings_unref(struct settings *settings)
 {
 	if (!settings || --settings->refs > 0)
 		return;
-	if (settings->environment)
-		environment_unref(settings->environment);
+	drop_places(settings);
 	struct arena arena = settings->arena;
 	arena_finish(&arena);
 }
@@ -69,6 +79,32 @@ void settings_serve_window(struct settings *settings, const struct config *confi
 const char *settings_folder(const struct settings *settings)
 {
 	return settings->environment ? settings->environment_cwd : settings->cwd;
+}
+
+const char *settings_folder_of(const struct settings *settings, const struct environment_place *place)
+{
+	return place->environment ? place->cwd.ptr : settings->cwd;
+}
+
+bool settings_name_places(const struct settings *settings)
+{
+	return settings->environment || settings->further_count;
+}
+
+bool settings_have_same_folder(const struct settings *a, const struct settings *b)
+{
+	return str_eq(environment_id(a->environment), environment_id(b->environment)) &&
+	       strcmp(settings_folder(a), settings_folder(b)) == 0;
+}
+
+bool settings_have_same_places(const struct settings *a, const struct settings *b)
+{
+	bool is_same = settings_have_same_folder(a, b) && a->further_count == b->further_count;
+	for (size_t i = 0; is_same && i < a->further_count; i++)
+		is_same =
+			str_eq(environment_id(a->further[i].environment), environment_id(b->further[i].environment)) &&
+			strcmp(settings_folder_of(a, &a->further[i]), settings_folder_of(b, &b->further[i])) == 0;
+	return is_same;
 }
 
 const char *settings_shell(const struct settings *settings)
@@ -205,12 +241,19 @@ static int set_cwd(struct settings *settings, struct str cwd, struct error *err)
 	return 0;
 }
 
-static void set_environment(struct settings *settings, struct environment *environment, struct str cwd)
+static void set_environment(struct settings *settings, struct environment *environment, struct str cwd,
+                            const struct environment_place *further, size_t further_count)
 {
-	if (settings->environment)
-		environment_unref(settings->environment);
+	drop_places(settings);
 	settings->environment = environment ? environment_ref(environment) : NULL;
 	settings->environment_cwd = environment ? arena_cstr(&settings->arena, cwd) : NULL;
+	settings->further = arena_array(&settings->arena, struct environment_place, further_count);
+	settings->further_count = further_count;
+	for (size_t i = 0; i < further_count; i++) {
+		struct environment *it = further[i].environment;
+		settings->further[i] = (struct environment_place){it ? environment_ref(it) : NULL,
+		                                                  arena_str(&settings->arena, further[i].cwd)};
+	}
 }
 
 /* Applies a mode, whose model and effort take precedence over the plain fields. */
@@ -250,7 +293,8 @@ static struct settings *settings_copy(const struct settings *base)
 	settings->model = arena_cstr(&settings->arena, str_of(base->model));
 	settings->cwd = arena_cstr(&settings->arena, str_of(base->cwd));
 	settings->environment = NULL;
-	set_environment(settings, base->environment, str_of(base->environment_cwd));
+	settings->further_count = 0;
+	set_environment(settings, base->environment, str_of(base->environment_cwd), base->further, base->further_count);
 	settings->sandbox_policy.home = arena_cstr(&settings->arena, str_of(base->sandbox_policy.home));
 	if (base->effort_word)
 		settings->effort_word = arena_cstr(&settings->arena, str_of(base->effort_word));
@@ -316,7 +360,8 @@ struct settings *settings_with(const struct settings *base, const struct config 
 	if (change->sandbox)
 		set_sandbox(settings, change->sandbox);
 	if (change->has_environment)
-		set_environment(settings, change->environment, change->environment_cwd);
+		set_environment(settings, change->environment, change->environment_cwd, change->further,
+		                change->further_count);
 	if (change->mode)
 		set_mode(settings, change->mode, config);
 	if (change->cwd.ptr && set_cwd(settings, change->cwd, err) != 0) {

@@ -8,19 +8,22 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "model/model_catalog.h"
+#include "remote/environment.h"
 #include "sandbox/sandbox.h"
 #include "protocol/record/types.h"
 
 struct config;
-struct environment;
 
 struct settings {
 	/* read-only */
 	const char *model;
-	const char *cwd;                                /* absolute and normalised */
-	struct environment *environment;                /* where commands run; NULL: this machine */
-	const char *environment_cwd;                    /* their folder there */
+	const char *cwd;                   /* absolute and normalised */
+	struct environment *environment;   /* where commands run; NULL: this machine */
+	const char *environment_cwd;       /* their folder there */
+	struct environment_place *further; /* places that a call can name instead */
+	size_t further_count;
 	const struct ask_for_approval *approval_policy; /* never `reject` */
 	enum approvals_reviewer reviewer;
 	const struct sandbox *sandbox;        /* as on the wire */
@@ -50,6 +53,8 @@ struct settings_change {
 	bool has_environment;
 	struct environment *environment; /* borrowed; NULL: this machine */
 	struct str environment_cwd;
+	struct environment_place further[LIMIT_ENVIRONMENT_PLACES]; /* borrowed */
+	size_t further_count;
 	const struct ask_for_approval *approval_policy;
 	bool has_reviewer;
 	enum approvals_reviewer reviewer;
@@ -76,6 +81,14 @@ must_check struct settings *settings_with(const struct settings *base, const str
 void settings_serve_window(struct settings *settings, const struct config *config, int64_t window);
 /* Returns the working folder of commands, on the machine where they run. */
 const char *settings_folder(const struct settings *settings);
+/* Returns the folder of one of the further places. */
+const char *settings_folder_of(const struct settings *settings, const struct environment_place *place);
+/* True if there is another machine, or several. */
+bool settings_name_places(const struct settings *settings);
+/* True if calls that name no place act on the same machine, in the same folder. */
+bool settings_have_same_folder(const struct settings *a, const struct settings *b);
+/* True if the further places are the same, too. */
+bool settings_have_same_places(const struct settings *a, const struct settings *b);
 /* Returns the name of the shell there. */
 const char *settings_shell(const struct settings *settings);
 /* Returns the built-in instructions of a mode. */

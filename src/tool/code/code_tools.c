@@ -260,7 +260,7 @@ void code_tools_write_exec(const struct code_tools *tools, struct json_writer *w
 	jw_member_cstr(w, "definition", exec_grammar);
 	jw_object_end(w);
 	jw_object_end(w);
-	tool_spec_write(tool_get(TOOL_code_wait), false, w);
+	tool_spec_write(tool_get(TOOL_code_wait), false, false, w);
 }
 
 /* ---- the pragma: the model reads the errors, each of which names the form that is right ---- */

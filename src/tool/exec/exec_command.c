@@ -93,7 +93,7 @@ static void launch(struct exec_command *command)
 	static const struct sandbox_policy bare = {.mode = sandbox_mode_danger_full_access};
 	struct tool_host *host = command->host;
 	bool is_bare = command->source == exec_source_user_shell || leaves_sandbox(command);
-	command->policy = is_bare ? bare : *host->sandbox;
+	command->policy = is_bare ? bare : *tool_host_policy(host, command->environment);
 	command->policy.cwd = command->base;
 	keep_roots(command);
 	struct command_place *place = command->environment ? &command->environment->place : NULL;
@@ -123,7 +123,8 @@ void exec_command_prepare(struct exec_command *command, struct command_run_spec 
 {
 	struct tool_host *host = command->host;
 	spec->process.argv = command->argv;
-	spec->process.env = host->command_env(host, command->source != exec_source_user_shell, command->call_id);
+	spec->process.env = host->command_env(host, command->environment, command->source != exec_source_user_shell,
+	                                      command->call_id);
 	spec->process.cwd = command->cwd;
 	spec->policy = &command->policy;
 	if (command->environment)

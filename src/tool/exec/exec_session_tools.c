@@ -143,6 +143,8 @@ void tool_exec_command_start(struct tool_call *call)
 	const struct args_exec_command *args = call->args;
 	const char *argv[SHELL_ARGC + 1];
 	bool login;
+	if (!tool_call_choose(call, args->environment_id))
+		return;
 	if (exec_command_choose_login(call, args->has_login, args->login, &login) != 0)
 		return;
 	const char *shell = args->shell.ptr ? args->shell.ptr : exec_command_shell(call->environment);
