@@ -60,6 +60,8 @@ static void fill_info(struct settings *settings, const struct config *config)
 		settings->info.context_window = settings->served_window;
 	if (config->is_set.model_supports_reasoning_summaries)
 		settings->info.has_reasoning = config->model_supports_reasoning_summaries;
+	if (config->model_supports_reasoning_summaries && !settings->has_summary)
+		settings->summary = reasoning_summary_auto;
 	settings->compact_limit = settings->info.context_window / 10 * 9;
 	if (config->is_set.model_auto_compact_token_limit &&
 	    config->model_auto_compact_token_limit < settings->compact_limit)

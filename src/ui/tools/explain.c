@@ -44,7 +44,7 @@ static const struct config_row *find_in(const struct config_record *record, stru
 	return NULL;
 }
 
-/* A part after a NAMED key is a name that the user has chosen. */
+/* A part after a NAMED key is a name that the user has chosen, as is one of [agents] that is no key. */
 static const struct config_row *find_row(const char *path)
 {
 	const struct config_record *record = &config_keys;
@@ -54,6 +54,9 @@ static const struct config_row *find_row(const char *path)
 		if (row && row->kind == CONFIG_named && record) {
 			record = config_row_inner(row);
 			row = rest.ptr && str_next_part(&rest, '.', &part) ? find_in(record, part) : row;
+		} else if (record == &config_agents_keys && rest.ptr && !find_in(record, part)) {
+			str_next_part(&rest, '.', &part);
+			row = find_in(&config_agent_role_keys, part);
 		} else {
 			row = find_in(record, part);
 		}
