@@ -367,6 +367,7 @@ static int on_turn_end(struct rollout_journal *journal, struct str turn_id, cons
                        struct error *err)
 {
 	int status = settle(journal, true, err);
+	open_items_leave(&journal->open);
 	int64_t now_ms = clock_unix_ms(), began_ms = journal->started_at_ms;
 	struct rollout_note note = {
 		.turn_id = rollout_journal_turn_id(journal, turn_id),

@@ -43,9 +43,20 @@ static int64_t begin_ms(struct open_items *items)
 	return items->latest_ms = is_close ? next_ms : now_ms;
 }
 
+/* Returns the first item with this id that is or is not in the background. */
+static struct open_item *find(const struct open_items *items, struct str id, bool is_left)
+{
+	struct open_item *it;
+	list_for_each(it, &items->list, link) {
+		if (it->is_left == is_left && str_is(id, it->id))
+			return it;
+	}
+	return NULL;
+}
+
 struct open_item *open_items_add(struct open_items *items, struct str id, struct str turn_id)
 {
-	if (items->count == LIMIT_ROLLOUT_OPEN_ITEMS || open_items_find(items, id))
+	if (items->count == LIMIT_ROLLOUT_OPEN_ITEMS || find(items, id, false))
 		return NULL;
 	struct open_item *item = xnew(struct open_item);
 	*item = (struct open_item){
@@ -62,14 +73,11 @@ struct open_item *open_items_add(struct open_items *items, struct str id, struct
 
 struct open_item *open_items_find(const struct open_items *items, struct str id)
 {
-	struct open_item *it;
-	list_for_each(it, &items->list, link) {
-		if (!it->is_left && str_is(id, it->id))
-			return it;
-	}
-	return NULL;
+	struct open_item *item = find(items, id, false);
+	return item ? item : find(items, id, true);
 }
 
+/* The item of one that was asked about and has no process is that of the call that is asked now. */
 struct open_item *open_items_find_command(const struct open_items *items, struct str id, struct str process)
 {
 	struct open_item *it;
@@ -77,12 +85,13 @@ struct open_item *open_items_find_command(const struct open_items *items, struct
 		if (str_is(id, it->id) && it->process && str_is(process, it->process))
 			return it;
 	}
-	return open_items_find(items, id);
+	struct open_item *item = find(items, id, false);
+	return item && !item->process ? item : NULL;
 }
 
 void open_items_leave(struct open_items *items)
 {
 	struct open_item *it;
 	list_for_each(it, &items->list, link)
-		it->is_left = true;
+		it->is_left = it->process != NULL;
 }

@@ -311,28 +311,77 @@ static void a_declined_command_leaves_its_id_to_the_next(void **state)
 	end(writer);
 }
 
-/* A command that continues in the background keeps its item when a later response repeats its call id. */
-static void a_background_command_keeps_its_item(void **state)
+/* Returns how often the text occurs in the file. */
+static size_t count_in_file(struct rollout_writer *writer, const char *text)
 {
-	(void)state;
+	assert_int_equal(rollout_writer_flush(writer, NULL), 0);
+	auto_free char *bytes = temp_get(rollout_writer_path(writer));
+	size_t count = 0;
+	for (const char *at = bytes; (at = strstr(at, text)); at++)
+		count++;
+	return count;
+}
+
+/* A command that continues in the background keeps its item when a later response or turn repeats its call id. */
+static void check_background(enum event_tag tag, const void *body)
+{
 	struct rollout_writer *writer = begin(true);
 	struct ev_exec_end behind = exec_end("c1", 3, STR("behind")), before = exec_end("c1", 4, STR("before"));
 	behind.process_id = STR("1");
 	before.process_id = STR("2");
 	append(EV_exec_command_begin,
 	       &(struct ev_exec_begin){.call_id = STR("c1"), .process_id = STR("1"), .turn_id = STR("first")});
-	append(EV_model_turn_complete, &(struct ev_model_turn_complete){0});
+	append(tag, body);
 	append(EV_exec_command_begin,
 	       &(struct ev_exec_begin){.call_id = STR("c1"), .process_id = STR("2"), .turn_id = STR("second")});
 	rollout_journal_decide(journal, STR("c1"), true);
-	append(EV_exec_command_end, &behind);
 	append(EV_exec_command_end, &before);
+	append(EV_exec_command_end, &behind);
 	assert_int_equal(rollout_writer_flush(writer, NULL), 0);
 	auto_free char *bytes = temp_get(rollout_writer_path(writer));
-	const char *first = strstr(bytes, "\"turn_id\":\"first\""), *second = strstr(bytes, "\"turn_id\":\"second\"");
-	assert_true(first && second && first < second);
-	assert_true(strstr(first, "\"status\":\"failed\"") < second);
-	assert_non_null(strstr(second, "\"status\":\"declined\""));
+	const char *second = strstr(bytes, "\"turn_id\":\"second\""), *first = strstr(bytes, "\"turn_id\":\"first\"");
+	assert_true(first && second && second < first);
+	assert_true(strstr(second, "\"status\":\"declined\"") < first);
+	assert_non_null(strstr(first, "\"status\":\"failed\""));
+	end(writer);
+}
+
+static void a_background_command_keeps_its_item(void **state)
+{
+	(void)state;
+	check_background(EV_model_turn_complete, &(struct ev_model_turn_complete){0});
+}
+
+static void a_command_of_an_interrupted_turn_keeps_its_item(void **state)
+{
+	(void)state;
+	check_background(EV_turn_aborted, &(struct ev_turn_aborted){.reason = turn_abort_reason_interrupted});
+}
+
+/* Those of a script do; an approval that comes later counts, too. */
+static void calls_that_outlive_a_response_are_written_once(void **state)
+{
+	(void)state;
+	struct rollout_writer *writer = begin(true);
+	struct mcp_invocation invocation = {.server = STR("s"), .tool = STR("t")};
+	struct mcp_answer answer = {.answer = STR("{}")};
+	struct mcp_result result = {.tag = mcp_result_ok, .ok = &answer};
+	struct ev_exec_approval asked = exec_asked("c2");
+	struct ev_exec_end good = exec_end("c2", 0, STR("hi\n"));
+	append(EV_mcp_tool_call_begin, &(struct ev_mcp_call_begin){.call_id = STR("c1"), .invocation = &invocation});
+	append(EV_exec_approval_request, &asked);
+	append(EV_model_turn_complete, &(struct ev_model_turn_complete){0});
+	rollout_journal_decide(journal, STR("c2"), false);
+	append(EV_exec_command_begin,
+	       &(struct ev_exec_begin){.call_id = STR("c2"), .process_id = STR("12"), .turn_id = STR("t1")});
+	append(EV_mcp_tool_call_end,
+	       &(struct ev_mcp_call_end){
+		       .call_id = STR("c1"), .invocation = &invocation, .duration = &two_seconds, .result = &result});
+	append(EV_exec_command_end, &good);
+	append(EV_task_complete, &(struct ev_task_complete){0});
+	assert_int_equal(count_in_file(writer, "\"id\":\"c1\""), 1);
+	assert_int_equal(count_in_file(writer, "\"id\":\"c2\""), 1);
+	assert_int_equal(count_in_file(writer, "\"status\":\"completed\""), 2);
 	end(writer);
 }
 
@@ -662,6 +711,8 @@ int main(void)
 		TEMP_TEST(a_command_that_was_declined_or_not_answered_is_an_item),
 		TEMP_TEST(a_declined_command_leaves_its_id_to_the_next),
 		TEMP_TEST(a_background_command_keeps_its_item),
+		TEMP_TEST(a_command_of_an_interrupted_turn_keeps_its_item),
+		TEMP_TEST(calls_that_outlive_a_response_are_written_once),
 		TEMP_TEST(no_two_items_begin_at_one_time),
 		TEMP_TEST(a_long_output_is_cut_in_the_middle),
 		TEMP_TEST(patches_and_images_are_items),
