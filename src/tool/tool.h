@@ -72,7 +72,8 @@ struct tool_call {
 	                    * not run at the same time */
 	const void *args;  /* a decoded record of the type */
 	bool is_blocked;   /* a hook has blocked the call: it was not started */
-	struct str denial; /* the reason of a hook that denied the call's request; STR_NONE: none */
+	struct str denial; /* the reason of a hook or the reviewer that denied the call's request; STR_NONE: none */
+	bool is_denial_shown; /* front ends have an event with it */
 	bool is_finished;
 	bool is_success;
 	struct buf output;    /* UTF-8 text for the model */

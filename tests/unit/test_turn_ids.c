@@ -21,6 +21,9 @@ static void a_repeated_id_gets_another_one(void **state)
 	assert_true(str_is(turn_ids_submission(&ids, STR("b")), "b"));
 	assert_true(str_is(turn_ids_turn(&ids, STR("a")), third));
 	assert_true(str_is(turn_ids_turn(&ids, STR("b")), "b"));
+	auto_free char *fourth = str_dup(turn_ids_begin(&ids, str_of(second))); /* a client has seen it */
+	assert_string_not_equal(fourth, second);
+	assert_true(str_is(turn_ids_submission(&ids, str_of(fourth)), second));
 	turn_ids_finish(&ids);
 }
 

@@ -226,6 +226,7 @@ static void answer_call(struct call_review *it, bool is_allowed)
 static void deny(struct tool_call *call, struct str reason, const char *advice)
 {
 	call->denial = str_of(arena_printf(&call->arena, "%.*s\n%s", STR_ARG(reason), advice));
+	call->is_denial_shown = true;
 }
 
 static void decide(struct call_review *it, const struct guardian_verdict *verdict)

@@ -35,12 +35,12 @@ static struct str rename_turn(struct turn_ids *ids, struct str submission)
 		free(ids->renamed.items[0].submission);
 		memmove(ids->renamed.items, ids->renamed.items + 1, (--ids->renamed.count) * sizeof(renamed));
 	}
+	use(ids, str_hash(str_of(renamed.turn))); /* a client sees it, and may use it */
 	vec_push(&ids->renamed, renamed);
 	return str_of(ids->renamed.items[ids->renamed.count - 1].turn);
 }
 
-/* The first turn of an id keeps it, so that clients that repeat none see no other ids. The id is not looked up in
- * `renamed`: a client cannot know the next UUID. */
+/* The first turn of an id keeps it, so that clients that repeat none see no other ids. */
 struct str turn_ids_begin(struct turn_ids *ids, struct str submission)
 {
 	uint64_t hash = str_hash(submission);

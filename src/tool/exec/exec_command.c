@@ -309,7 +309,7 @@ void exec_command_report_refusal(const struct exec_command *command, const struc
 void exec_command_report_denial(const struct exec_command *command, const struct tool_call *call)
 {
 	if (!command->is_begun && call->denial.ptr)
-		exec_command_report_refusal(command, call, command->host->has_reviewer ? STR("") : call->denial);
+		exec_command_report_refusal(command, call, call->is_denial_shown ? STR("") : call->denial);
 }
 
 void exec_command_emit_refused(struct exec_command *command, struct str text)
