@@ -98,6 +98,31 @@ static void test_mixed_file(void **state)
 	assert_true(str_is(history.turns[1].items[2].command_execution->id, "lost"));
 }
 
+/* A script that still runs changes the checklist between the model's call and its output. */
+static void test_checklists_of_scripts(void **state)
+{
+#define PLAN(step) "[{\"step\":\"" step "\",\"status\":\"pending\"}]"
+#define UPDATE(step) "{\"turn_id\":\"" TURN "\",\"type\":\"plan_update\",\"explanation\":null,\"plan\":" PLAN(step) "}"
+	event(1, "{\"turn_id\":\"" TURN "\",\"type\":\"task_started\"}");
+	line_at(2, "response_item",
+	        "{\"type\":\"function_call\",\"name\":\"update_plan\",\"call_id\":\"c\",\"arguments\":"
+	        "\"{\\\"plan\\\": [{\\\"status\\\": \\\"pending\\\", \\\"step\\\": \\\"mine\\\"}]}\"}");
+	event(3, UPDATE("script"));
+	event(4, UPDATE("mine"));
+	line_at(5, "response_item",
+	        "{\"type\":\"function_call_output\",\"call_id\":\"c\",\"output\":\"Plan updated\"}");
+	event(6, UPDATE("mine"));
+	event(7, "{\"turn_id\":\"" TURN "\",\"type\":\"task_complete\"}");
+#undef UPDATE
+#undef PLAN
+	struct thread_history history = read_file(state);
+	static const char *const steps[] = {"mine", "script", "mine"};
+	assert_int_equal(history.notes.checklist_count, countof(steps));
+	for (size_t i = 0; i < countof(steps); i++)
+		assert_true(str_find(history.notes.checklists[i].arguments, str_of(steps[i])) >= 0);
+	assert_true(str_is(history.notes.checklists[0].call_id, "c"));
+}
+
 /* Contains lines written by codex 0.169, and kinds of later versions. */
 static void test_subagents(void **state)
 {
@@ -341,6 +366,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(test_damage, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_numbered_file, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_mixed_file, setup, teardown),
+		cmocka_unit_test_setup_teardown(test_checklists_of_scripts, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_subagents, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_json_with_a_running_turn, setup, teardown),
 		cmocka_unit_test_setup_teardown(test_json_of_no_turns, setup, teardown),

@@ -15,12 +15,26 @@ void history_notes_add_names(struct history_notes_builder *builder, const struct
 	}
 }
 
-/* Drops the first event from `from` on: it is the one of the call that an output has accepted. */
-static void drop_update(struct history_notes_builder *builder, size_t from)
+static bool is_same(const struct json *a, const struct json *b)
 {
-	for (size_t i = from; i < builder->checklists.count; i++) {
+	struct ev_plan_update x = {0}, y = {0};
+	auto_arena struct arena arena = {0};
+	bool is_read = record_decode(&record_ev_plan_update, a, &arena, &x, NULL) == 0 &&
+	               record_decode(&record_ev_plan_update, b, &arena, &y, NULL) == 0 &&
+	               x.plan_count == y.plan_count && str_eq(x.explanation, y.explanation);
+	for (size_t i = 0; is_read && i < x.plan_count; i++)
+		is_read = x.plan[i].status == y.plan[i].status && str_eq(x.plan[i].step, y.plan[i].step);
+	return is_read;
+}
+
+/* Drops the event of a call of the model that was accepted, among those that follow it. */
+static void drop_update(struct history_notes_builder *builder, size_t call)
+{
+	auto_arena struct arena arena = {0};
+	const struct json *made = json_parse(&arena, builder->checklists.items[call].arguments, NULL);
+	for (size_t i = call + 1; i < builder->checklists.count; i++) {
 		struct history_checklist *it = &builder->checklists.items[i];
-		if (!it->is_update || !it->is_accepted)
+		if (!it->is_update || !it->is_accepted || !is_same(made, json_parse(&arena, it->arguments, NULL)))
 			continue;
 		it->is_accepted = false;
 		return;
@@ -37,7 +51,7 @@ static void accept(struct history_notes_builder *builder, const struct json *out
 			continue;
 		it->is_accepted = true;
 		builder->accepted = i + 1;
-		drop_update(builder, i + 1);
+		drop_update(builder, i);
 		return;
 	}
 }

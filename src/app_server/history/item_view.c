@@ -26,9 +26,9 @@ struct str item_view_id(const struct app_thread_item *item)
 	return *(const struct str *)(const void *)((const char *)item->body + field->offset);
 }
 
-int64_t item_view_started(const struct app_thread_item *item)
+int64_t item_view_time(const struct app_thread_item *item, const char *name)
 {
-	const struct field *field = record_find_field(body_of(item), "started_at_ms");
+	const struct field *field = record_find_field(body_of(item), name);
 	return *(const int64_t *)(const void *)((const char *)item->body + field->offset);
 }
 

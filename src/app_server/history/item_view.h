@@ -12,8 +12,8 @@ struct arena;
 
 /* Returns the id of an item of any kind. */
 struct str item_view_id(const struct app_thread_item *item);
-/* Returns when an item of any kind began, in Unix milliseconds; 0: unknown. */
-int64_t item_view_started(const struct app_thread_item *item);
+/* Returns started_at_ms or completed_at_ms of an item of any kind; 0: unknown. */
+int64_t item_view_time(const struct app_thread_item *item, const char *name);
 /* Sets the times of an item of any kind; 0 leaves a time unchanged. */
 void item_view_set_times(struct app_thread_item *item, int64_t started_at_ms, int64_t completed_at_ms);
 
