@@ -120,18 +120,19 @@ test('a command that the reviewer denied is named, live, in the transcript and a
 	for (const seen of [shown, transcript]) assert.match(seen, /› go\n\n• ✗ The request to run touch made; echo "it's" was declined\n\n• Done\./);
 });
 
-test('a command that a hook denied is named with the reason, and after a resume', options, async (t) => {
-	const model = await startModel(t, [run('touch made'), say('Done.')]);
-	const home = makeHome(t, model, 'approval_policy = "untrusted"\nsandbox_mode = "danger-full-access"\n'), cwd = tempDir(t, 'cwd');
-	decides(home, { behavior: 'deny', message: 'Not here.' });
-	await trust(t, home);
-	const term = await startReady(t, model, ['go'], { home, cwd, rows: 40 });
-	await term.until(/• Done\./);
-	await idle(term);
-	assert.match(text(term), /• The command was not run: `touch made`: Not here\./);
-	await leave(term);
-	assert.match((await replayed(t, model, { home, cwd })).shown, /• ✗ The request to run touch made was declined/);
-});
+for (const reviewer of ['', 'approvals_reviewer = "auto_review"\n'])
+	test(`a command that a hook denied is named with the reason, and after a resume: ${reviewer}`, options, async (t) => {
+		const model = await startModel(t, [run('touch made'), say('Done.')]);
+		const home = makeHome(t, model, `${reviewer}approval_policy = "untrusted"\nsandbox_mode = "danger-full-access"\n`), cwd = tempDir(t, 'cwd');
+		decides(home, { behavior: 'deny', message: 'Not here.' });
+		await trust(t, home);
+		const term = await startReady(t, model, ['go'], { home, cwd, rows: 40 });
+		await term.until(/• Done\./);
+		await idle(term);
+		assert.match(text(term), /• The command was not run: `touch made`: Not here\./);
+		await leave(term);
+		assert.match((await replayed(t, model, { home, cwd })).shown, /• ✗ The request to run touch made was declined/);
+	});
 
 test('a command that a hook allowed is no declined request, also while it runs in the background', options, async (t) => {
 	const model = await startModel(t, [run('sleep 300', { yield_time_ms: 250 }), say('Done.')]);
@@ -294,6 +295,63 @@ test('a background command keeps its line when a later response repeats its call
 	const items = readLines(rollouts(home)[0]).map(({ payload }) => payload).filter(({ item }) => item?.type === 'CommandExecution');
 	assert.deepEqual(items.map(({ item }) => item.exit_code), [4, 3]);
 	assert.ok(items[1].started_at_ms < items[0].started_at_ms);
+});
+
+test('a command in the background that ends while a later call has its id leaves the later one running', options, async (t) => {
+	const cwd = tempDir(t, 'cwd');
+	for (const name of ['first', 'second']) execFileSync('mkfifo', [`${cwd}/${name}`]);
+	const again = (cmd, more) => reply({ call: 'exec_command', arguments: { cmd, ...more }, call_id: 'same' });
+	const model = await startModel(t, [again('read x < first; echo behind', { yield_time_ms: 250 }), again('read x < second; echo before'),
+		forever(say('Read.'))]);
+	const home = makeHome(t, model, FREE);
+	const term = await startReady(t, model, ['go'], { home, cwd, rows: 40 });
+	await term.until(/• Running read x < first; echo behind\n• Running read x < second; echo before/);
+	await enter(term, 'and this');
+	await term.until(/↳ and this/);
+	fs.writeFileSync(`${cwd}/first`, '\n');
+	await term.until(/• Ran read x < first; echo behind[^]*• Running read x < second; echo before[^]*↳ and this/);
+	fs.writeFileSync(`${cwd}/second`, '\n');
+	await term.until(/• Ran read x < second; echo before\n {2}└ before\n\n› and this\n\n• Read\./);
+	await idle(term);
+	await leave(term);
+});
+
+test('a background command that ends after a joined message was read stands below it, also after a resume', options, async (t) => {
+	const cwd = tempDir(t, 'cwd');
+	execFileSync('mkfifo', [`${cwd}/gate`]);
+	const model = await startModel(t, [run('read x < gate; echo behind', { yield_time_ms: 250 }), reply({ delta: 'First.' }, { gate: 'a' }),
+		reply({ delta: 'Read.' }, { gate: 'b' })]);
+	const home = makeHome(t, model, FREE);
+	const term = await startReady(t, model, ['go'], { home, cwd, rows: 40 });
+	await term.until(/• First\./);
+	await enter(term, 'and this');
+	await term.until(/↳ and this/);
+	await model.openGate('a');
+	await term.until(/› and this\n\n• Read\./);
+	fs.writeFileSync(`${cwd}/gate`, '\n');
+	await term.until(/└ behind/);
+	await model.openGate('b');
+	await idle(term);
+	const shape = /• First\.\n\n› and this\n\n• (Read\.\n\n• )?Ran read x < gate; echo behind/;
+	assert.match(conversationOf(term.lines()), shape);
+	await leave(term);
+	assert.match((await replayed(t, model, { home, cwd })).shown, shape);
+});
+
+test('a call that outlives the response of its script is shown once after a resume', { ...options, skip: options.skip || !engines.length }, async (t) => {
+	const source = 'const { content } = await tools.mcp__s__write({ say: "hi" }); text(content[0].text);';
+	const model = await startModel(t, [script(`// @exec: {"yield_time_ms": 0}\n${source}`), reply({ delta: 'It runs.' }, { gate: 'a' }),
+		forever(say('ok'))]);
+	const tool = { ...WRITE, annotations: { readOnlyHint: true } };
+	const home = makeHome(t, model, `model = "gpt-6-sol"\n${FREE}${serverOf([tool], { write: { delay: 500, content: [{ type: 'text', text: 'hi' }] } })}`);
+	const cwd = tempDir(t, 'cwd');
+	const term = await startReady(t, model, ['go'], { home, cwd, rows: 40, env: hostEnv(engines[0]) });
+	await term.until(/• Called s\.write/);
+	await model.openGate('a');
+	await idle(term);
+	await leave(term);
+	const { shown } = await replayed(t, model, { home, cwd });
+	assert.equal(shown.split('Called s.write').length, 2);
 });
 
 // ---- the live rows ----

@@ -298,12 +298,36 @@ static void the_contents_of_calls_that_a_turn_leaves_are_dropped_at_its_end(void
 	free(tui);
 }
 
+/* The model chooses the ids of calls, and knows those of processes. */
+static void a_call_with_the_id_of_a_process_hides_no_terminal(void **state)
+{
+	(void)state;
+	struct tui *tui = xcalloc(1, sizeof(*tui));
+	struct str words[] = {STR("sleep"), STR("300")};
+	char text[96];
+	struct ev_exec_begin behind = {
+		.call_id = STR("c"), .process_id = STR("51"), .command = words, .command_count = countof(words)};
+	struct ev_exec_begin plain = {.call_id = STR("51"), .command = words, .command_count = countof(words)};
+	struct ev_exec_end plain_end = {.call_id = STR("51")}, end = {.call_id = STR("c"), .process_id = STR("51")};
+	tui_terminal_begun(tui, &plain);
+	tui_terminal_begun(tui, &behind);
+	tui_terminal_ended(tui, &plain_end);
+	tui_terminals_leave(tui);
+	assert_true(tui_terminals_write(tui, text, sizeof(text)));
+	assert_true(str_has_prefix(str_of(text), "  1 background terminal running"));
+	tui_terminal_ended(tui, &end);
+	assert_false(tui_terminals_write(tui, text, sizeof(text)));
+	vec_finish(&tui->terminals);
+	free(tui);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(every_event_in_any_order_is_shown_safely),
 		cmocka_unit_test(an_attempt_stands_until_the_model_answers),
 		cmocka_unit_test(the_contents_of_calls_that_a_turn_leaves_are_dropped_at_its_end),
+		cmocka_unit_test(a_call_with_the_id_of_a_process_hides_no_terminal),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

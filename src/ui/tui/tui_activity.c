@@ -19,12 +19,17 @@ void tui_activity_init(struct tui_activity *activity)
 	buf_init(&activity->thinking, THOUGHT_MAX);
 }
 
+static void finish_call(struct running_call *call)
+{
+	free(call->call_id);
+	free(call->process);
+	free(call->text);
+}
+
 void tui_activity_end(struct tui_activity *activity)
 {
-	vec_for_each(running, &activity->running) {
-		free(running->call_id);
-		free(running->text);
-	}
+	vec_for_each(running, &activity->running)
+		finish_call(running);
 	activity->running.count = 0;
 	buf_clear(&activity->thinking);
 }
@@ -125,7 +130,7 @@ bool tui_activity_event(struct tui_activity *activity, const struct event *event
 	else if (msg->tag == EV_reasoning_content_delta && !activity->hides_thoughts)
 		add_thought(activity, msg->reasoning_content_delta->delta);
 	else if (msg->tag == EV_mcp_tool_call_end)
-		tui_activity_forget(activity, msg->mcp_tool_call_end->call_id);
+		tui_activity_forget(activity, msg->mcp_tool_call_end->call_id, STR_NONE);
 	else if (msg->tag == EV_model_turn_complete)
 		leave_calls(activity);
 	activity->has_thought |= is_end_of_thought(msg);
@@ -134,26 +139,30 @@ bool tui_activity_event(struct tui_activity *activity, const struct event *event
 
 /* ---- calls ---- */
 
-void tui_activity_add(struct tui_activity *activity, const char *verb, struct str call_id, struct buf *text,
-                      bool is_apart)
+void tui_activity_add(struct tui_activity *activity, const struct beginning_call *begun, struct buf *text)
 {
-	struct running_call call = {.verb = verb, .number = ++activity->begun, .is_apart = is_apart};
+	struct running_call call = {.verb = begun->verb, .number = ++activity->begun, .is_apart = begun->is_apart};
 	if (activity->running.count == LIMIT_COMMANDS)
 		return;
-	call.call_id = str_dup(call_id);
+	call.call_id = str_dup(begun->call_id);
+	call.process = begun->process.ptr ? str_dup(begun->process) : NULL;
 	call.text = buf_take(text);
 	vec_push(&activity->running, call);
 }
 
-uint64_t tui_activity_forget(struct tui_activity *activity, struct str call_id)
+static bool is_call(const struct running_call *call, struct str call_id, struct str process)
 {
-	for (size_t i = activity->running.count; i-- > 0;) { /* a background command may have the id of a later call */
+	return str_is(call_id, call->call_id) && (call->process ? str_is(process, call->process) : !process.ptr);
+}
+
+uint64_t tui_activity_forget(struct tui_activity *activity, struct str call_id, struct str process)
+{
+	for (size_t i = 0; i < activity->running.count; i++) {
 		struct running_call *running = &activity->running.items[i];
-		if (!str_is(call_id, running->call_id))
+		if (!is_call(running, call_id, process))
 			continue;
 		uint64_t number = running->number;
-		free(running->call_id);
-		free(running->text);
+		finish_call(running);
 		memmove(running, running + 1, (activity->running.count - i - 1) * sizeof(*running));
 		activity->running.count--;
 		return number;

@@ -20,6 +20,7 @@ struct tui_ask;
 /* A call that has begun. */
 struct running_call {
 	char *call_id, *text;
+	char *process; /* of a command: calls may repeat the id of one in the background; or NULL */
 	const char *verb;
 	uint64_t number;
 	bool is_apart; /* the turn does not wait for its end: the user runs it, or it is in the background */
@@ -42,13 +43,19 @@ void tui_activity_end(struct tui_activity *activity);
 /* Takes over thoughts, attempts and the ends of calls; other events change nothing. False: the event is a failed
  * attempt whose cause is known, and is not to be shown again. */
 bool tui_activity_event(struct tui_activity *activity, const struct event *event);
-/* verb: static text. The text is taken over. */
-void tui_activity_add(struct tui_activity *activity, const char *verb, struct str call_id, struct buf *text,
-                      bool is_apart);
+/* A call that begins. verb: static text; process: STR_NONE if it has none. */
+struct beginning_call {
+	const char *verb;
+	struct str call_id, process;
+	bool is_apart;
+};
+
+/* The text is taken over. */
+void tui_activity_add(struct tui_activity *activity, const struct beginning_call *begun, struct buf *text);
 /* True if the turn waits for a call. */
 bool tui_activity_is_calling(const struct tui_activity *activity);
 /* Returns the number of the call in the order of their beginnings, or one more than all if it is not known. */
-uint64_t tui_activity_forget(struct tui_activity *activity, struct str call_id);
+uint64_t tui_activity_forget(struct tui_activity *activity, struct str call_id, struct str process);
 /* Returns the heading of the latest thought, or an empty text. */
 struct str tui_activity_heading(const struct tui_activity *activity);
 

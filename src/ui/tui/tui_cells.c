@@ -285,7 +285,9 @@ static void on_exec_begin(struct tui_cells *cells, const struct event *event)
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
 	terminal_script_append(&text, begun->command, begun->command_count);
-	tui_activity_add(&cells->activity, "Running ", begun->call_id, &text, begun->source == exec_source_user_shell);
+	struct beginning_call call = {"Running ", begun->call_id, begun->process_id,
+	                              begun->source == exec_source_user_shell};
+	tui_activity_add(&cells->activity, &call, &text);
 }
 
 static int64_t milliseconds(const struct duration *duration)
@@ -299,7 +301,7 @@ static void on_exec_end(struct tui_cells *cells, const struct event *event)
 	auto_buf struct buf text;
 	bool is_user = ended->source == exec_source_user_shell;
 	buf_init(&text, LIMIT_LINE);
-	uint64_t number = tui_activity_forget(&cells->activity, ended->call_id);
+	uint64_t number = tui_activity_forget(&cells->activity, ended->call_id, ended->process_id);
 	if (!is_user && ended->exit_code == 0 &&
 	    tui_explored_add(&cells->explored, number, ended->parsed_cmd, ended->parsed_cmd_count))
 		return;
@@ -319,15 +321,17 @@ static void on_mcp_begin(struct tui_cells *cells, const struct event *event)
 	buf_init(&text, LIMIT_LINE);
 	if (begun->invocation)
 		buf_printf(&text, "%.*s.%.*s", STR_ARG(begun->invocation->server), STR_ARG(begun->invocation->tool));
-	tui_activity_add(&cells->activity, "Calling ", begun->call_id, &text, false);
+	tui_activity_add(&cells->activity, &(struct beginning_call){"Calling ", begun->call_id, STR_NONE, false},
+	                 &text);
 }
 
-static void draw_explored(struct tui_cells *cells, bool has_gap)
+/* Returns the rows of reads, without the gap. */
+static size_t draw_explored(struct tui_cells *cells, bool has_gap)
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
 	if (tui_explored_is_empty(&cells->explored))
-		return;
+		return 0;
 	tui_explored_append(&cells->explored, &text);
 	struct str rest = buf_str(&text), line, last = STR("");
 	while (str_next_line(&rest, &line))
@@ -338,6 +342,7 @@ static void draw_explored(struct tui_cells *cells, bool has_gap)
 	term_row_add_c(&cells->page.row, TERM_bold, "• Exploring ");
 	term_row_add(&cells->page.row, TERM_dim, last);
 	term_paint_live(cells->paint, &cells->page.row);
+	return 1;
 }
 
 /* ---- patches ---- */
@@ -477,7 +482,7 @@ void tui_cells_draw(struct tui_cells *cells, const struct tui_ask *ask, size_t m
 		tui_stream_draw(&cells->stream, &cells->page, cells->paint, most);
 		return;
 	}
-	draw_explored(cells, has_gap);
-	struct tui_rows rows = {cells->paint, &cells->page.row, most, has_gap};
+	size_t drawn = draw_explored(cells, has_gap);
+	struct tui_rows rows = {cells->paint, &cells->page.row, most - drawn, has_gap && !drawn};
 	tui_activity_draw(&cells->activity, ask, &rows);
 }

@@ -20,7 +20,8 @@ struct tui_waiting {
 
 /* A command that runs on after its call has returned. */
 struct tui_terminal {
-	char *key, *text;   /* key: its process id, or its call's id */
+	char *id, *text; /* id: of its process, or of its call */
+	bool has_process;
 	bool in_background; /* no turn waits for it */
 };
 

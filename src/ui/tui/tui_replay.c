@@ -318,11 +318,38 @@ static void note_earlier(struct replay *replay, size_t count)
 	tui_page_cell(replay->page, &tui_note_look, str_of(note));
 }
 
-/* A message that joins the turn is recorded at once, but it is read, and shown, after what had begun before it. */
-static bool is_joined_late(const struct app_thread_item *message, const struct app_thread_item *item)
+static bool is_user(const struct app_thread_item *item)
 {
-	return message->tag == app_thread_item_user_message && item->tag != app_thread_item_user_message &&
-	       item_view_started(item) < item_view_started(message);
+	return item->tag == app_thread_item_user_message;
+}
+
+static int64_t started(const struct app_thread_item *item)
+{
+	return item_view_time(item, "started_at_ms");
+}
+
+/* Returns when the first item began that followed the message; 0: none has. */
+static int64_t answered(const struct app_turn *turn, size_t message)
+{
+	int64_t first = 0, since = started(&turn->items[message]);
+	for (size_t i = message + 1; i < turn->items_count; i++) {
+		int64_t begun = started(&turn->items[i]);
+		if (!is_user(&turn->items[i]) && begun > since && (!first || begun < first))
+			first = begun;
+	}
+	return first;
+}
+
+/* A message that joins the turn is recorded at once, but it is read, and shown, after what the turn waits for at that
+ * time. A command in the background may have begun before it, too; it ends after the next item has begun. */
+static bool is_joined_late(const struct app_turn *turn, size_t message, size_t item)
+{
+	const struct app_thread_item *items = turn->items;
+	int64_t begun = started(&items[item]);
+	if (!is_user(&items[message]) || is_user(&items[item]) || !begun || begun >= started(&items[message]))
+		return false;
+	int64_t next = answered(turn, message);
+	return !next || item_view_time(&items[item], "completed_at_ms") <= next;
 }
 
 /* Returns the indexes of the turn's items in the order in which they are shown; owned by the caller. A plan is recorded
@@ -333,7 +360,7 @@ static size_t *order_of(const struct app_turn *turn)
 	size_t *order = xcalloc(turn->items_count + 1, sizeof(*order));
 	for (size_t i = 0; i < turn->items_count; i++) {
 		size_t at = i;
-		for (; at > 1 && is_joined_late(&items[order[at - 1]], &items[i]); at--)
+		for (; at > 1 && is_joined_late(turn, order[at - 1], i); at--)
 			order[at] = order[at - 1];
 		order[at] = i;
 	}

@@ -139,31 +139,41 @@ void tui_show_tools(struct tui *tui, const struct ev_mcp_list_tools *list)
 
 /* ---- background terminals ---- */
 
-/* Calls may repeat an id while a command still runs. */
-static struct str key_of(struct str process_id, struct str call_id)
+/* Calls may repeat an id while a command still runs, and the model chooses the ids of calls: one may be that of a
+ * process. */
+static bool is_terminal(const struct tui_terminal *terminal, const struct ev_exec_end *ended)
 {
-	return process_id.ptr ? process_id : call_id;
+	return terminal->has_process ? str_is(ended->process_id, terminal->id)
+	                             : !ended->process_id.ptr && str_is(ended->call_id, terminal->id);
 }
 
 void tui_terminal_begun(struct tui *tui, const struct ev_exec_begin *begun)
 {
-	struct str key = key_of(begun->process_id, begun->call_id);
+	bool has_process = begun->process_id.ptr;
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
 	terminal_script_append(&text, begun->command, begun->command_count);
-	if (tui->terminals.count < LIMIT_COMMANDS && !text.over)
-		vec_push(&tui->terminals, (struct tui_terminal){str_dup(key), buf_take(&text), false});
+	if (text.over) {
+		buf_clear(&text);
+		buf_append_c(&text, "(a command that is too long to be shown)");
+	}
+	if (tui->terminals.count < LIMIT_COMMANDS)
+		vec_push(&tui->terminals,
+		         (struct tui_terminal){str_dup(has_process ? begun->process_id : begun->call_id),
+		                               buf_take(&text), has_process, false});
 }
 
 void tui_terminal_ended(struct tui *tui, const struct ev_exec_end *ended)
 {
 	for (size_t i = tui->terminals.count; i-- > 0;) {
 		struct tui_terminal *terminal = &tui->terminals.items[i];
-		if (ended && !str_is(key_of(ended->process_id, ended->call_id), terminal->key))
+		if (ended && !is_terminal(terminal, ended))
 			continue;
-		free(terminal->key);
+		free(terminal->id);
 		free(terminal->text);
 		*terminal = tui->terminals.items[--tui->terminals.count];
+		if (ended)
+			return;
 	}
 }
 
