@@ -482,6 +482,8 @@ void tui_cells_draw(struct tui_cells *cells, const struct tui_ask *ask, size_t m
 		tui_stream_draw(&cells->stream, &cells->page, cells->paint, most);
 		return;
 	}
+	if (!most)
+		return;
 	size_t drawn = draw_explored(cells, has_gap);
 	struct tui_rows rows = {cells->paint, &cells->page.row, most - drawn, has_gap && !drawn};
 	tui_activity_draw(&cells->activity, ask, &rows);

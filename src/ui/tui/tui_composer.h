@@ -79,6 +79,8 @@ void composer_complete(struct composer *composer, size_t from, struct str with);
 /* Puts entries before all others of the history, oldest first; takes them over. */
 void composer_add_older(struct composer *composer, char **texts, size_t count);
 
+/* Returns the number of its rows. */
+size_t composer_rows(const struct composer *composer, size_t columns);
 /* Adds at most `most` rows to the frame, those around the caret, and sets the caret. Returns their number. */
 size_t composer_draw(const struct composer *composer, struct term_paint *paint, struct term_row *row, size_t columns,
                      size_t most);

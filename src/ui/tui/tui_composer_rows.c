@@ -84,6 +84,13 @@ static void draw_row(struct str text, size_t index, size_t caret, void *self)
 		term_paint_caret(drawing->paint, at, INDENT + term_width(str_n(text.ptr, caret)));
 }
 
+size_t composer_rows(const struct composer *composer, size_t columns)
+{
+	size_t rows;
+	walk(composer, columns > INDENT + 2 ? columns - INDENT : 2, &rows, NULL, NULL);
+	return rows;
+}
+
 size_t composer_draw(const struct composer *composer, struct term_paint *paint, struct term_row *row, size_t columns,
                      size_t most)
 {

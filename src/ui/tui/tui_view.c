@@ -59,34 +59,35 @@ static void draw_working(struct tui *tui, struct term_paint *paint)
 	term_paint_live(paint, &tui->row);
 }
 
-/* While no turn runs, background terminals have a row of their own. */
-static void draw_terminals(struct tui *tui, struct term_paint *paint)
-{
-	char text[96];
-	if (!tui_terminals_write(tui, text, sizeof(text)))
-		return;
-	draw_text(tui, paint, TERM_dim, text);
-	draw_text(tui, paint, TERM_plain, "");
-}
-
 static void draw_child(struct tui *tui, struct term_paint *paint)
 {
-	if (!tui->child)
-		return;
 	term_row_clear(&tui->row);
 	term_row_add_c(&tui->row, TERM_dim, "• Running (esc cancels): ");
 	term_row_add_c(&tui->row, TERM_bold, tui_child_name(tui->child));
 	term_paint_live(paint, &tui->row);
 }
 
-static void draw_waiting(struct tui *tui, struct term_paint *paint)
+/* Returns the rows of waiting input, with their titles. */
+static size_t waiting_rows(const struct tui *tui)
+{
+	size_t rows = 0;
+	for (size_t i = 0; i < tui->waiting.count && i < WAITING_SHOWN; i++)
+		rows += 1 + (!i || tui->waiting.items[i].is_queued != tui->waiting.items[i - 1].is_queued);
+	return rows;
+}
+
+/* Without room for the titles the last messages are shown. */
+static void draw_waiting(struct tui *tui, struct term_paint *paint, size_t most)
 {
 	static const char *const titles[] = {"Read with the next request (esc sends it now)",
 	                                     "Queued follow-up inputs"};
 	const char *title = NULL;
-	for (size_t i = 0; i < tui->waiting.count && i < WAITING_SHOWN; i++) {
+	size_t count = tui->waiting.count;
+	bool has_titles = most >= waiting_rows(tui);
+	most = has_titles ? WAITING_SHOWN : most;
+	for (size_t i = has_titles || count < most ? 0 : count - most; i < count && most; i++, most--) {
 		struct str text = str_of(tui->waiting.items[i].text), line = STR("");
-		if (title != titles[tui->waiting.items[i].is_queued])
+		if (has_titles && title != titles[tui->waiting.items[i].is_queued])
 			draw_text(tui, paint, TERM_dim, title = titles[tui->waiting.items[i].is_queued]);
 		str_next_line(&text, &line);
 		term_row_clear(&tui->row);
@@ -96,11 +97,11 @@ static void draw_waiting(struct tui *tui, struct term_paint *paint)
 	}
 }
 
-static void draw_popup(struct tui *tui, struct term_paint *paint)
+static void draw_popup(struct tui *tui, struct term_paint *paint, size_t most)
 {
-	struct tui_sheet sheet = {paint, &tui->row, tui->columns, tui->rows / 3 ? tui->rows / 3 : 1};
+	struct tui_sheet sheet = {paint, &tui->row, tui->columns, most};
 	tui->popup.rest = (struct sheet_rest){0};
-	if (tui->popup.kind != POPUP_none)
+	if (most)
 		tui_popup_draw(&tui->popup, &sheet);
 }
 
@@ -169,31 +170,64 @@ static void draw_request(struct tui *tui, struct term_paint *paint)
 	tui_ask_draw(tui->ask, &sheet);
 }
 
+static size_t take(size_t *left, size_t wanted)
+{
+	size_t taken = wanted < *left ? wanted : *left;
+	*left -= taken;
+	return taken;
+}
+
+/* The rows of the parts that can do with fewer. */
+struct parts {
+	size_t composer, popup, child, waiting, cells;
+};
+
+/* Divides the window, in the order of the parts: rows beyond it would go to the scrollback, as a copy. fixed: of the
+ * working line, the footer and the empty rows. */
+static struct parts divide(const struct tui *tui, size_t fixed)
+{
+	bool is_small = tui->rows <= ROWS_AROUND;
+	size_t around = tui->rows > ROWS_AROUND + 2 ? ROWS_AROUND : 2, left = tui->rows;
+	size_t most = is_small ? 2 : tui->rows - around, rows = composer_rows(&tui->composer, tui->columns);
+	struct parts parts = {0};
+	take(&left, fixed);
+	parts.composer = take(&left, rows < most ? rows : most);
+	if (tui->popup.kind != POPUP_none)
+		parts.popup = take(&left, tui->rows / 3);
+	parts.child = take(&left, tui->child ? 1 : 0);
+	parts.cells = take(&left, 1);
+	parts.waiting = take(&left, waiting_rows(tui));
+	parts.cells += take(&left, (tui->rows > 3 * LIVE_LEAST ? tui->rows / 3 : LIVE_LEAST) - 1);
+	return parts;
+}
+
 void tui_view_draw(struct term_paint *paint, void *self)
 {
 	struct tui *tui = self;
-	size_t around = tui->rows > ROWS_AROUND + 2 ? ROWS_AROUND : 2;
-	size_t most = tui->rows - around > 0 ? tui->rows - around : 1;
-	bool is_small = tui->rows <= ROWS_AROUND;
+	bool is_small = tui->rows <= ROWS_AROUND, is_running = tui_shows_running(tui);
 	if (tui_ask_is_shown(tui->ask)) {
 		draw_request(tui, paint);
 		return;
 	}
-	size_t live = tui->rows > 3 * LIVE_LEAST ? tui->rows / 3 : LIVE_LEAST;
-	tui_cells_draw(tui->cells, tui->ask, live, live > LIVE_GAP);
+	char terminals[96]; /* while no turn runs, background terminals have a row of their own */
+	bool has_terminals = !is_small && !is_running && tui_terminals_write(tui, terminals, sizeof(terminals));
+	struct parts parts = divide(tui, 1 + is_running + (is_small ? 0 : 2 + is_running) + 2 * has_terminals);
+	tui_cells_draw(tui->cells, tui->ask, parts.cells, parts.cells > LIVE_GAP);
 	if (!is_small)
 		draw_text(tui, paint, TERM_plain, "");
-	if (tui_shows_running(tui)) {
+	if (is_running) {
 		draw_working(tui, paint);
 		if (!is_small)
 			draw_text(tui, paint, TERM_plain, "");
-	} else if (!is_small) {
-		draw_terminals(tui, paint);
+	} else if (has_terminals) {
+		draw_text(tui, paint, TERM_dim, terminals);
+		draw_text(tui, paint, TERM_plain, "");
 	}
-	draw_child(tui, paint);
-	draw_waiting(tui, paint);
-	draw_popup(tui, paint);
-	composer_draw(&tui->composer, paint, &tui->row, tui->columns, is_small ? 2 : most);
+	if (parts.child)
+		draw_child(tui, paint);
+	draw_waiting(tui, paint, parts.waiting);
+	draw_popup(tui, paint, parts.popup);
+	composer_draw(&tui->composer, paint, &tui->row, tui->columns, parts.composer ? parts.composer : 1);
 	if (!is_small)
 		draw_text(tui, paint, TERM_plain, "");
 	draw_footer(tui, paint);
