@@ -76,8 +76,14 @@ static void on_long_frame(struct str head, void *self)
 	(void)head, (void)self; /* an event that is larger than any that this program makes */
 }
 
+/* The transport calls its end stdout. */
 static void on_transport_end(const struct error *err, void *self)
 {
+	struct error closed;
+	if (err && err->code == ERR_transport) {
+		error_set(&closed, ERR_transport, "the process of the session has closed it");
+		err = &closed;
+	}
 	end(self, err);
 }
 

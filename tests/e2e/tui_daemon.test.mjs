@@ -7,9 +7,9 @@ import fs from 'node:fs';
 import test from 'node:test';
 
 import { startAppServer } from './lib/app_server.mjs';
-import { atEnd, cleanEnv, codexBin, forever, makeHome, needs, reply, run, say, startModel } from './lib/codex.mjs';
+import { atEnd, cleanEnv, codexBin, codexExec, forever, makeHome, needs, reply, rollouts, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { until } from './lib/nest.mjs';
-import { answer, enter, lacksEmulator, startReady } from './lib/terminal.mjs';
+import { answer, enter, lacksEmulator, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('app-server').skip, timeout: 60_000 };
 const idle = (term) => term.untilGone(/esc to interrupt/);
@@ -115,6 +115,69 @@ test('a subagent and the main thread of a background session ask under one call 
 	await idle(term);
 	term.type('\x03');
 	await term.done;
+});
+
+test('/daemon moves the session of this terminal into the server, with its settings; it stays when the terminal goes', options, async (t) => {
+	const model = await startModel(t, [say('First answer.'), run('touch made'), forever(say('Second answer.'))]);
+	const home = daemonHome(t, model, 'sandbox_mode = "danger-full-access"\n');
+	const term = await startReady(t, model, [], { home });
+	const move = async () => {
+		await enter(term, '/daemon');
+		await term.until(/^ {2}3\. Move this session there/m);
+		await answer(term, '3');
+	};
+	await move();
+	await term.until(/nothing of this session is recorded yet: `codex --daemon` begins one there/);
+	await term.until(/^›$/m);
+	await enter(term, 'go');
+	await term.until(/• First answer\./);
+	await idle(term);
+	await enter(term, '/permissions read only');
+	await term.until(/Permissions changed to Read Only/);
+	await move();
+	await term.until(/• Attached to a session that runs in the background server[^]*^›$/m);
+	await enter(term, 'more');
+	await term.until(/Read-only file system[^]*• Second answer\./);
+	await idle(term);
+	assert.ok(!fs.existsSync(`${term.cwd}/made`));
+	assert.match(term.lines().join('\n'), /Permissions changed to Read Only\n\n• Attached to a session/);
+	assert.equal(term.lines().filter((line) => line === '• First answer.').length, 1);
+	assert.equal(term.lines().filter((line) => line.startsWith('• >_')).length, 1);
+	assert.equal(rollouts(home).length, 1);
+	term.type('\x03');
+	assert.deepEqual(await term.done, { status: 0, restored: true });
+	assert.match(term.raw(), /Detached; the session continues/);
+	const again = await startReady(t, model, ['attach'], { home });
+	await again.until(/› go\n\n• First answer\.[^]*› more/);
+	await enter(again, '/daemon');
+	await again.until(/2\. Stop or restart it …/);
+	assert.doesNotMatch(again.screen().join('\n'), /Move this session/); // it is there
+	await answer(again, '2');
+	await again.until(/Stop the background server\?/);
+	again.type('s');
+	assert.deepEqual(await again.done, { status: 0, restored: true });
+	assert.match(again.raw(), /\/daemon has ended the background server and its sessions\./);
+	assert.doesNotMatch(again.raw(), /connection was lost|stdout/);
+});
+
+test('a recorded session is resumed in the background server', options, async (t) => {
+	const model = await startModel(t, [say('First answer.'), forever(say('Second answer.'))]);
+	const home = daemonHome(t, model), cwd = tempDir(t, 'cwd');
+	const { events } = await codexExec(t, model, ['go'], { home, cwd, json: true });
+	const id = events.find(({ type }) => type === 'thread.started').thread_id;
+	const term = await startReady(t, model, ['resume', id.slice(0, 24), '--daemon', 'more'], { home, cwd });
+	await term.until(/› go\n\n• First answer\.[^]*Attached to a session[^]*› more\n\n• Second answer\./);
+	await idle(term);
+	const list = spawnSync(codexBin, ['attach', '--list'], { env: cleanEnv(home), encoding: 'utf8' }).stdout;
+	assert.match(list, new RegExp(`^${id} {2}app-server `));
+	spawnSync(codexBin, ['app-server', 'daemon', 'stop'], { env: cleanEnv(home) });
+	await term.done;
+	assert.match(term.raw(), /The session has ended there|The connection was lost: the process of the session has closed it/);
+	for (const words of [['resume', '--daemon'], ['fork', '--daemon', '--last']]) {
+		const refused = await startTerminal(t, model, words, { home, cwd });
+		assert.equal((await refused.done).status, 2);
+		assert.match(refused.raw(), /'--daemon' (requires a session|begins or resumes)/);
+	}
 });
 
 test('--daemon refuses options that a session of the server does not get', { skip: options.skip }, async (t) => {

@@ -7,13 +7,16 @@
 #include "attach/attach_find.h"
 #include "attach/attach_link.h"
 #include "attach/attach_point.h"
+#include "base/file.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/config.h"
 #include "protocol/message/message.h"
+#include "rollout/rollout_path.h"
 #include "ui/cli/terminal.h"
+#include "ui/exec/exec_resume.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_frame.h"
@@ -162,7 +165,8 @@ static void on_greeting(const struct attach_greeting *greeting, void *self)
 {
 	struct tui *tui = self;
 	auto_buf struct buf text;
-	replay(tui, greeting);
+	if (!tui->options.moved)
+		replay(tui, greeting);
 	add_agents(tui, greeting->agents);
 	buf_init(&text, LIMIT_LINE);
 	buf_printf(&text, "Attached to a session that runs in %s",
@@ -216,12 +220,21 @@ int tui_attach_find(struct tui *tui, struct error *err)
 	return found ? 0 : -(int)err->code;
 }
 
-/* Appends parameters of thread/start. */
-static void append_params(const struct tui *tui, struct buf *out)
+/* Begins the parameters of thread/resume. */
+static void begin_resume(struct json_writer *w, struct str thread_id)
+{
+	jw_member_str(w, "threadId", thread_id);
+	jw_member_bool(w, "excludeTurns", true);
+}
+
+/* Appends parameters of thread/start; or of thread/resume, if thread_id is not STR_NONE. */
+static void append_params(const struct tui *tui, struct str thread_id, struct buf *out)
 {
 	const struct exec_options *run = &tui->options.run;
 	struct json_writer w = json_writer(out);
 	jw_object(&w);
+	if (thread_id.ptr)
+		begin_resume(&w, thread_id);
 	jw_member_cstr(&w, "cwd", tui->cwd);
 	if (run->model)
 		jw_member_cstr(&w, "model", run->model);
@@ -232,8 +245,63 @@ static void append_params(const struct tui *tui, struct buf *out)
 	jw_object_end(&w);
 }
 
+/* Appends the parameters that open the session: of a new one, of the one that moves, or of one that is found. */
+static int find_params(const struct tui *tui, struct buf *params, struct error *err)
+{
+	struct exec_resume resume = {.options = &tui->options.run, .config = tui->config, .cwd = tui->cwd};
+	struct rollout_file_name name = {.thread_id = STR_NONE};
+	buf_append_c(params, tui->options.moved ? tui->options.moved : "");
+	if (tui->options.moved)
+		return 0;
+	if (exec_resume_find(&resume, err) != 0)
+		return -(int)err->code;
+	auto_free char *path = resume.path;
+	if (path && !rollout_path_parse(path_name(path), &name))
+		return error_set(err, ERR_invalid, "%s is not the file of a session", path);
+	append_params(tui, name.thread_id, params);
+	return 0;
+}
+
+void tui_attach_move(struct tui *tui)
+{
+	struct error err;
+	if (tui_options_check_daemon(&tui->options, &err) != 0)
+		tui_cells_fail(tui->cells, str_of(err.text));
+	else if (tui->is_running || tui->is_plan_mode)
+		tui_cells_fail(tui->cells, STR("a session is moved after its turn, and not in plan mode (shift+tab)"));
+	else if (!tui->has_turn || tui->options.run.ephemeral)
+		tui_cells_fail(tui->cells,
+		               STR("nothing of this session is recorded yet: `codex --daemon` begins one there"));
+	else
+		tui->is_moving = true;
+	if (tui->is_moving)
+		tui_quit(tui);
+}
+
+char *tui_attach_moved(const struct tui *tui, struct tui_options *options)
+{
+	struct buf params;
+	*options = tui->options;
+	options->in_daemon = true;
+	options->run.cwd = tui->cwd;
+	options->run.prompt = NULL;
+	options->run.worktree = false;
+	options->run.images = (struct cli_list){0};
+	buf_init(&params, LIMIT_LINE);
+	struct json_writer w = json_writer(&params);
+	jw_object(&w);
+	begin_resume(&w, str_of(tui->session_id));
+	jw_member_cstr(&w, "cwd", tui->cwd);
+	tui_settings_write(tui, &w);
+	jw_object_end(&w);
+	char *text = buf_take(&params);
+	options->moved = text;
+	return text;
+}
+
 int tui_attach_daemon(struct tui *tui, struct error *err)
 {
+	bool resumes = tui->options.run.resume || tui->options.moved;
 	const char *home = config_home(tui->config);
 	auto_free char *socket = app_server_daemon_socket(home);
 	struct app_server_daemon daemon = {.home = home, .socket = socket};
@@ -241,11 +309,12 @@ int tui_attach_daemon(struct tui *tui, struct error *err)
 	bool was_running;
 	buf_init(&params, LIMIT_LINE);
 	buf_init(&id, LIMIT_LINE);
-	append_params(tui, &params);
-	int status = app_server_daemon_start(&daemon, &was_running, err);
+	int status = find_params(tui, &params, err);
 	if (status == 0)
-		status = app_server_open_thread(&(struct app_server_peer){.address = socket}, "thread/start",
-		                                buf_str(&params), &id, err);
+		status = app_server_daemon_start(&daemon, &was_running, err);
+	if (status == 0)
+		status = app_server_open_thread(&(struct app_server_peer){.address = socket},
+		                                resumes ? "thread/resume" : "thread/start", buf_str(&params), &id, err);
 	auto_free char *path = attach_path(home, buf_str(&id));
 	tui->guest_address = xasprintf("unix://%s", path);
 	tui->options.attaches = true; /* the session stays when this terminal goes */

@@ -97,6 +97,7 @@ static void on_changed(struct tui *tui, struct str output, bool is_ok)
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
+	free(steal(tui->guest_end));
 	describe(output, &text);
 	tui_run_show(tui, buf_str(&text), is_ok);
 }
@@ -119,10 +120,16 @@ static const struct tui_child_call start = {"app-server daemon start", NULL, LIM
 
 /* ---- the choices ---- */
 
+#define MOVE "Move this session there"
+
 static void on_stop_chosen(const struct tui_chosen *chosen, void *self)
 {
-	if (chosen->at == 0 || chosen->at == 1)
-		tui_run(self, chosen->at == 0 ? &stop : &restart, on_changed);
+	struct tui *tui = self;
+	if (chosen->at != 0 && chosen->at != 1)
+		return;
+	if (tui->guest_address && !tui->guest_end) /* this terminal may end before the child */
+		tui->guest_end = xstrdup("/daemon has ended the background server and its sessions.");
+	tui_run(tui, chosen->at == 0 ? &stop : &restart, on_changed);
 }
 
 static struct tui_panel *choice(struct tui *tui, struct str title, const struct tui_choice *items, size_t count,
@@ -145,6 +152,8 @@ static void on_running_chosen(const struct tui_chosen *chosen, void *self)
 	struct tui *tui = self;
 	if (chosen->at == 0)
 		tui_run(tui, &sessions, on_sessions);
+	else if (chosen->at == 2)
+		tui_attach_move(tui);
 	else if (chosen->at == 1)
 		tui_ask_add(tui->ask, choice(tui,
 		                             STR("Stop the background server?\nIts sessions end, also in the middle of "
@@ -158,22 +167,27 @@ static void on_absent_chosen(const struct tui_chosen *chosen, void *self)
 		tui_run(self, &start, on_changed);
 	else if (chosen->at == 1)
 		tui_run(self, &sessions, on_sessions);
+	else if (chosen->at == 2)
+		tui_attach_move(self);
 }
 
 static void on_status(struct tui *tui, struct str output, bool is_ok)
 {
 	static const struct tui_choice running[] = {
 		{"List the sessions", "those that a terminal can be attached to", 0},
-		{"Stop or restart it …", NULL, 0}};
-	static const struct tui_choice absent[] = {
-		{"Start it", NULL, 0}, {"List the sessions", "those that a terminal can be attached to", 0}};
+		{"Stop or restart it …", NULL, 0},
+		{MOVE, "it continues there, and this terminal is attached to it", 0}};
+	static const struct tui_choice absent[] = {{"Start it", NULL, 0},
+	                                           {"List the sessions", "those that a terminal can be attached to", 0},
+	                                           {MOVE, "the server is started; this terminal is attached to it", 0}};
 	auto_buf struct buf title;
 	(void)is_ok; /* it ends with 1 if no server runs */
 	buf_init(&title, LIMIT_LINE);
 	bool is_absent = describe(output, &title) == DAEMON_absent; /* one that hangs can be stopped */
 	buf_append_c(&title, "\n");
-	tui_run_ask(tui, is_absent ? choice(tui, buf_str(&title), absent, countof(absent), on_absent_chosen)
-	                           : choice(tui, buf_str(&title), running, countof(running), on_running_chosen));
+	size_t count = countof(running) - (tui->guest_address != NULL); /* the session of a guest is not here */
+	tui_run_ask(tui, is_absent ? choice(tui, buf_str(&title), absent, count, on_absent_chosen)
+	                           : choice(tui, buf_str(&title), running, count, on_running_chosen));
 }
 
 void on_slash_daemon(struct tui *tui, struct str text)

@@ -190,6 +190,10 @@ static void greet(struct tui *tui)
 	auto_buf struct buf text;
 	size_t count;
 	buf_init(&text, LIMIT_LINE);
+	if (tui->options.moved) { /* its conversation is on the screen */
+		tui_cells_begin(tui->cells)->has_rows = true;
+		return;
+	}
 	buf_printf(&text, ">_ Codex in C (v" CODEX_VERSION ")\n%s", tui->cwd);
 	tui_cells_note(tui->cells, buf_str(&text));
 	const char *const *warnings = config_warnings(tui->config, &count);
@@ -425,6 +429,19 @@ static int print_list(struct tui *tui)
 	return 0;
 }
 
+static int main_with_options(struct tui *tui);
+
+/* Shows the session that has ended here in the background server. */
+static int move(const struct tui *tui)
+{
+	struct tui next = {0};
+	auto_free char *params = tui_attach_moved(tui, &next.options);
+	int status = main_with_options(&next);
+	if (status != 0 && !next.is_configured)
+		printf("To continue this session, run:\n  codex resume %s\n", tui->session_id);
+	return status;
+}
+
 static int main_with_options(struct tui *tui)
 {
 	struct error err;
@@ -435,6 +452,8 @@ static int main_with_options(struct tui *tui)
 		status = run(tui, &err);
 	if (status != 0)
 		complain("Error: ", str_of(err.text));
+	else if (tui->is_moving && !tui->signal)
+		tui->has_failed = move(tui) != 0;
 	else if (tui->signal != SIGHUP)
 		print_farewell(tui);
 	tui_finish(tui);

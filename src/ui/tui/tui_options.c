@@ -155,10 +155,10 @@ static bool is_given(const struct tui_options *options, const struct cli_option 
 }
 
 /* The session belongs to the server, so the options that configure a session here have no effect on it. */
-static int check_daemon(const struct tui_options *options, struct error *err)
+int tui_options_check_daemon(const struct tui_options *options, struct error *err)
 {
-	static const char *const taken[] = {"daemon", "no-alt-screen", "no-daemon",        "cd",    "worktree",
-	                                    "model",  "sandbox",       "ask-for-approval", "image", "color"};
+	static const char *const taken[] = {"daemon",  "no-alt-screen",    "no-daemon", "cd",    "worktree", "model",
+	                                    "sandbox", "ask-for-approval", "image",     "color", "last",     "all"};
 	for (size_t i = 0; i < countof(rows); i++) {
 		bool is_taken = false;
 		for (size_t n = 0; n < countof(taken); n++)
@@ -183,13 +183,15 @@ static int read_words(const struct cli_command *command, struct tui_options *opt
 	run->forks = command == &tui_fork_command;
 	if (!run->resume && (run->last || run->all))
 		return error_set(err, ERR_usage, "'--%s' requires resume", run->last ? "last" : "all");
-	if (options->in_daemon && (run->resume || options->remote))
-		return error_set(err, ERR_usage, "'--daemon' begins a new session on this machine");
-	if (options->in_daemon && check_daemon(options, err) != 0)
+	if (options->in_daemon && (run->forks || options->remote))
+		return error_set(err, ERR_usage, "'--daemon' begins or resumes a session on this machine");
+	if (options->in_daemon && tui_options_check_daemon(options, err) != 0)
 		return -(int)err->code;
 	if ((options->attaches || (run->resume && !run->last)) && words->count)
 		run->resume_id = words->items[at++];
 	run->picks = run->resume && !run->last && !run->resume_id;
+	if (options->in_daemon && run->picks)
+		return error_set(err, ERR_usage, "'--daemon' requires a session, or --last");
 	if (at < words->count)
 		run->prompt = words->items[at++];
 	if (at < words->count)

@@ -61,6 +61,7 @@ struct tui_options {
 	const char *remote;   /* the address of a session elsewhere */
 	bool lists, attaches; /* lists: codex attach --list */
 	bool in_daemon;       /* the background server runs the session */
+	const char *moved;    /* parameters of thread/resume for a session of this terminal; else NULL */
 	bool ignored;
 };
 

@@ -18,6 +18,7 @@
 
 struct attach_link;
 struct attach_point;
+struct json_writer;
 struct codex_sample;
 struct tui_child;
 struct tui_child_call;
@@ -132,8 +133,9 @@ struct tui {
 	bool has_turn;       /* there was a turn, here or before, so that the session can be resumed */
 	char *plan;          /* the one that this turn proposed, or NULL */
 	bool is_armed;       /* Esc was pressed: the next one opens the earlier messages */
-	bool is_held;        /* the engine waits until the terminal has taken its output */
+	bool is_held;        /* the engine waits until the terminal has its output */
 	bool is_over;        /* shutdown was submitted */
+	bool is_moving;      /* then the background server takes the session over */
 	int signal;          /* the one that ended the program */
 	bool has_failed;
 };
@@ -142,6 +144,8 @@ struct tui {
 /* Reads the command line of one of the commands of tui.h. Returns -1 to continue, else the exit status. */
 must_check int tui_options_read(const struct cli_command *command, struct tui_options *options,
                                 struct cli_result *words, int argc, char **argv);
+/* Fails if options are given that a session of the background server does not get. */
+must_check int tui_options_check_daemon(const struct tui_options *options, struct error *err);
 void tui_options_finish(const struct cli_command *command, struct tui_options *options, struct cli_result *words);
 
 /* ---- tui.c, tui_input.c ---- */
@@ -199,10 +203,8 @@ void tui_request_elicitation(struct tui *tui, const struct event *event); /* tui
 /* ---- tui_restart.c ---- */
 /* Finds the session that the command line names, and sets resume_path. */
 must_check int tui_session_find(struct tui *tui, struct error *err);
-/* Writes the end of the resumed session to the conversation. */
-void tui_session_replay(struct tui *tui);
-/* Prepares what a crash says: how the session is resumed. */
-void tui_session_note_crash(const struct tui *tui);
+void tui_session_replay(struct tui *tui);           /* writes the end of the resumed session to the conversation */
+void tui_session_note_crash(const struct tui *tui); /* prepares what a crash says: how the session is resumed */
 void tui_restart_init(struct tui *tui);
 /* Opens a Codex: for the session to resume, or for a new one. */
 void tui_restart_open(struct tui *tui);
@@ -210,10 +212,8 @@ void tui_restart_open(struct tui *tui);
 void tui_restart_with(struct tui *tui, const char *path, bool replays);
 
 /* ---- tui_pick.c ---- */
-/* Lets the user choose the session to begin with. */
-void tui_pick_first(struct tui *tui);
-/* Handles a key while the list is shown. False: it is not. */
-bool tui_pick_key(struct tui *tui, const struct term_key *key);
+void tui_pick_first(struct tui *tui);                           /* lets the user choose the session to begin with */
+bool tui_pick_key(struct tui *tui, const struct term_key *key); /* false: the list is not shown */
 /* Shows the list, if it is open, after a text on the alternate screen was closed. */
 void tui_pick_show(struct tui *tui);
 void tui_pick_leave(struct tui *tui);
@@ -224,15 +224,13 @@ bool tui_aside_cancel(struct tui *tui); /* withdraws the question of /side; fals
 
 /* ---- tui_shortcuts.c, tui_backtrack.c ---- */
 void tui_shortcuts_open(struct tui *tui); /* shows the keys */
-/* Lists the earlier messages of the user, of which one can be edited. */
-void tui_backtrack_open(struct tui *tui);
+void tui_backtrack_open(struct tui *tui); /* lists the earlier messages of the user, of which one can be edited */
 
 /* ---- tui_main.c, tui_first.c ---- */
 void tui_tick_start(struct tui *tui); /* counts the seconds of the working line */
 /* Asks what has to be known first, then opens the session. */
 void tui_first_run(struct tui *tui);
-/* Opens the session, or first lets the user choose it. */
-void tui_begin(struct tui *tui);
+void tui_begin(struct tui *tui); /* opens the session, or first lets the user choose it */
 void tui_open_session(struct tui *tui);
 void tui_send_first(struct tui *tui); /* the prompt of the command line */
 
@@ -252,6 +250,7 @@ void tui_settings_step_effort(struct tui *tui, int by);
 /* Append the commands that choose the current model and the current permissions; nothing if no command can. */
 void tui_settings_append_model(const struct tui *tui, struct buf *out);
 void tui_settings_append_permissions(const struct tui *tui, struct buf *out);
+void tui_settings_write(const struct tui *tui, struct json_writer *w); /* as members of thread/resume */
 /* Takes over which permissions a session has. */
 void tui_settings_show(struct tui *tui, const struct ev_session_configured *session);
 void tui_show_tools(struct tui *tui, const struct ev_mcp_list_tools *list);
@@ -327,8 +326,10 @@ void tui_on_engine_event(const struct event *event, void *self);
 
 /* Finds the running session that the command line names. */
 must_check int tui_attach_find(struct tui *tui, struct error *err);
-/* Begins a session in the background server, which is started if necessary. */
+/* Begins a session in the background server, which is started if necessary, or resumes one there. */
 must_check int tui_attach_daemon(struct tui *tui, struct error *err);
+void tui_attach_move(struct tui *tui); /* ends the session here, and resumes it in the background server */
+char *tui_attach_moved(const struct tui *tui, struct tui_options *options); /* for that; returns what they borrow */
 void tui_attach_begin(struct tui *tui);
 /* Takes over the folder of a session on another machine. */
 void tui_attach_configured(struct tui *tui, const struct ev_session_configured *session);
@@ -355,8 +356,7 @@ typedef void (*tui_ran_fn)(struct tui *tui, struct str output, bool is_ok);
 
 /* Starts it; the live rows name it until it ends. While another one runs that is an error on the screen. */
 void tui_run(struct tui *tui, const struct tui_child_call *call, tui_ran_fn on_ran);
-/* Kills it, with a note. False: none runs. */
-bool tui_run_cancel(struct tui *tui);
+bool tui_run_cancel(struct tui *tui); /* kills it, with a note; false: none runs */
 /* Asks something after the end of the child: the user may be typing. Takes over the panel. */
 void tui_run_ask(struct tui *tui, struct tui_panel *panel);
 void tui_run_show(struct tui *tui, struct str output, bool is_ok); /* a tui_ran_fn: shows the output */

@@ -188,6 +188,10 @@ static const struct preset {
          ask_for_approval_on_request, approvals_reviewer_auto_review},
 };
 
+static const char *const modes[] = {[sandbox_workspace_write] = "workspace-write",
+                                    [sandbox_danger_full_access] = "danger-full-access",
+                                    [sandbox_read_only] = "read-only"};
+
 /* Write access has the details of the configuration and the folders of --add-dir. */
 static void set_preset(struct tui *tui, const struct preset *preset)
 {
@@ -281,6 +285,26 @@ void tui_settings_append_permissions(const struct tui *tui, struct buf *out)
 {
 	if (tui->permissions)
 		buf_printf(out, "/permissions %s", tui->permissions);
+}
+
+/* A server would restore those of the last turn, which may be wider. */
+void tui_settings_write(const struct tui *tui, struct json_writer *w)
+{
+	jw_member_cstr(w, "model", tui->model);
+	for (size_t i = 0; i < countof(presets); i++) {
+		struct ask_for_approval approval = {.tag = presets[i].approval};
+		if (!tui->permissions || strcmp(tui->permissions, presets[i].label) != 0)
+			continue;
+		jw_member_cstr(w, "sandbox", modes[presets[i].mode]);
+		jw_member_cstr(w, "approvalPolicy", approval_name(&approval));
+		jw_member_cstr(w, "approvalsReviewer", enum_wire(&enum_approvals_reviewer, (int)presets[i].reviewer));
+	}
+	if (!tui->effort)
+		return;
+	jw_key(w, "config");
+	jw_object(w);
+	jw_member_cstr(w, "model_reasoning_effort", tui->effort);
+	jw_object_end(w);
 }
 
 void on_slash_approvals(struct tui *tui, struct str text)

@@ -56,7 +56,8 @@ export const CELLS = {
 	},
 	'reasoning': {
 		replies: [reply({ reasoning: '**Weighing** the deep thoughts.' }, { gate: 'reason' }, { message: 'Weighed.' })],
-		steps: [['think', 'Weighing'], ['', 'Weighed.', { gate: 'reason' }], ['\x14', ['T R A N S C R I', 'thoughts.']], ['q', /^›$/m]],
+		steps: [['think', 'Weighing'], ['', 'Weighed.', { gate: 'reason' }], ['\x14', 'T R A N S C R I'],
+			['/thoughts', '/ thoughts', { isRaw: true }], [ENTER, /thoughts\.$[^]*thoughts {2,3}[nq]/m], ['q', /^›$/m]],
 		once: [/^• Weighed\.$/],
 		absent: [/deep thoughts/],
 	},
@@ -101,6 +102,11 @@ export const CELLS = {
 		steps: [['fail', ['■', 'No such model.']], ['break', ['⚠ Reconnecting', 'Whole again.']]],
 		once: [/No such model\./, /^• Whole again\.$/],
 	},
+	'end of turn': {
+		replies: [say('Ended.')],
+		steps: [['end it', ['Ended.', 'Worked for <1s']]],
+		once: [/^• Ended\.$/],
+	},
 	'interrupt': {
 		replies: [reply({ delta: 'On my way' }, { hang: true }), reply({ call: 'exec_command', arguments: { cmd: 'echo $$ >pid; exec sleep 300' } }),
 			say('Next one.')],
@@ -116,9 +122,9 @@ export const CELLS = {
 	},
 	'Transcript': {
 		replies: [run('seq 201 240; exit 3'), say('Counted.')],
-		steps: [['count', 'Counted.'], ['\x14', 'T R A N S C R I'], ['\x1b[H', { gone: 'Counted.' }],
-			['\x1b[F', 'Counted.'], ['\x1b[5~', { gone: 'Counted.' }], ['\x1b[6~', 'Counted.'],
-			['/steered', '/ steered', { isRaw: true }], [ENTER, { gone: 'Counted.' }], ['q', /^›$/m]],
+		steps: [['count', 'Counted.'], ['\x14', 'T R A N S C R I'], ['\x1b[H', '› sent one'],
+			['\x1b[6~', { gone: '› sent one' }], ['\x1b[5~', '› sent one'], ['\x1b[F', { gone: '› sent one' }],
+			['/steered', '/ steered', { isRaw: true }], [ENTER, '› steered two'], ['q', /^›$/m]],
 		once: [/^• Counted\.$/],
 	},
 	'Backtrack': {
@@ -128,6 +134,3 @@ export const CELLS = {
 			['\x7f'.repeat(4), /^› a$/m], ['pear', '› a pear', { isRaw: true }], [ENTER, 'Third fruit.']],
 	},
 };
-
-/** In the reference, but not a step: this program shows the time after a minute only, which no test waits for. */
-export const APART = ['end of turn'];
