@@ -280,9 +280,11 @@ test('a background command keeps its line when a later response repeats its call
 	execFileSync('mkfifo', [`${cwd}/gate`]);
 	const again = (cmd, more) => reply({ call: 'exec_command', arguments: { cmd, ...more }, call_id: 'same' });
 	const model = await startModel(t, [again('cat gate; echo behind; exit 3', { yield_time_ms: 250 }), again('echo before; exit 4'),
-		reply({ message: 'It runs.' }), forever(say('Read.'))]);
+		reply({ gate: 'a' }, { message: 'It runs.' }), forever(say('Read.'))]);
 	const home = makeHome(t, model, FREE);
 	const term = await startReady(t, model, ['go'], { home, cwd, rows: 40 });
+	await term.until(/✗ \(4\)[^]*• Running cat gate; echo behind; exit 3/);
+	await model.openGate('a');
 	await term.until(/• It runs\./);
 	await idle(term);
 	await term.until(/^ {2}1 background terminal running · \/ps to view · \/stop to close$/m);
