@@ -229,15 +229,16 @@ enum {
 	LIMIT_AGENT_ROLES_TEXT = 32 * KIB, /* what the model reads of all roles */
 	LIMIT_AGENT_FILES = 1024,          /* entries of a folder with roles, hidden ones excepted */
 	LIMIT_AGENT_NICKNAME = 64,
-	LIMIT_IMPORT_STATE = 16 * MIB, /* ~/.claude.json, which has the history of all projects */
-	LIMIT_IMPORT_FILE = 1 * MIB,   /* another file of another agent */
-	LIMIT_IMPORT_NAME = 64,        /* the length of the name of a skill, a server, … of another agent */
-	LIMIT_IMPORT_ENTRIES = 1024,   /* entries of such a folder, servers or events, and files of one skill */
-	LIMIT_IMPORT_TREE = 16 * MIB,  /* the files of one skill */
-	LIMIT_IMPORT_DEPTH = 8,        /* levels of its folders */
-	LIMIT_IMPORT_ITEMS = 256,      /* folders or items in one request for an import */
-	LIMIT_IMPORT_HISTORY = 100,    /* finished imports that are kept */
-	LIMIT_IMPORT_TEXT = 4 * MIB,   /* such a request, and its result */
+	LIMIT_IMPORT_STATE = 16 * MIB,    /* ~/.claude.json, which has the history of all projects */
+	LIMIT_IMPORT_FILE = 1 * MIB,      /* another file of another agent */
+	LIMIT_IMPORT_NAME = 64,           /* the length of the name of a skill, a server, … of another agent */
+	LIMIT_IMPORT_ENTRIES = 1024,      /* entries of such a folder, servers or events, and files of one skill */
+	LIMIT_IMPORT_SCANNED = 64 * 1024, /* entries of such a folder of any kind */
+	LIMIT_IMPORT_TREE = 16 * MIB,     /* the files of one skill */
+	LIMIT_IMPORT_DEPTH = 8,           /* levels of its folders */
+	LIMIT_IMPORT_ITEMS = 256,         /* folders or items in one request for an import */
+	LIMIT_IMPORT_HISTORY = 100,       /* finished imports that are kept */
+	LIMIT_IMPORT_TEXT = 4 * MIB,      /* such a request, and its result */
 	LIMIT_FLEET_READ_MS =
 		30 * 1000, /* time for a command of codex-fleet that answers a request and changes nothing */
 	LIMIT_FLEET_JOB_MS = 600 * 1000,   /* the same for one that changes something */

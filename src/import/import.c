@@ -240,19 +240,25 @@ static int write_sessions(const struct import *import, const struct import_scope
                           struct import_sessions *sessions, struct json_writer *w, struct error *err)
 {
 	int status = 0;
-	int64_t count = 0, oldest_ms = clock_unix_ms() - (import->most_days ? import->most_days : 1) * 86400 * 1000;
+	int64_t count = 0, read = 0, days = import->most_days ? import->most_days : 1;
+	int64_t oldest_ms = days < LIMIT_IMPORT_SESSION_MOST_DAYS ? clock_unix_ms() - days * 86400 * 1000 : INT64_MIN;
 	for (size_t i = 0; i < sessions->count && count < import->most_sessions; i++) {
 		struct error failure;
 		auto_arena struct arena arena = {0};
 		struct import_session *session = &sessions->items[i];
 		if (session->modified_ns / 1000000 < oldest_ms)
 			break;
-		if (import_session_is_done(session) || ++count > LIMIT_IMPORT_ENTRIES)
+		if (import_session_is_done(session))
 			continue;
-		if (import_session_read(scope, session, &arena, &failure) == 0)
+		if (read++ == LIMIT_IMPORT_SESSIONS_READ)
+			return error_set(err, ERR_limit, "there are more than %d files to read",
+			                 LIMIT_IMPORT_SESSIONS_READ);
+		if (import_session_read(scope, session, &arena, &failure) == 0) {
 			write_session(w, session);
-		else if (failure.code != ERR_invalid)
+			count++;
+		} else if (failure.code != ERR_invalid) {
 			status = error_set(err, failure.code, "%s", failure.text);
+		}
 	}
 	return status;
 }
@@ -397,6 +403,10 @@ static bool is_found(const struct import_sessions *sessions, struct str path)
 static void carry_list(struct import_carrying *carrying, const struct import_sessions *sessions,
                        const struct json *list)
 {
+	if (list && list->count > LIMIT_IMPORT_SESSIONS_READ) {
+		import_report_failure(carrying, STR_NONE, "detect", "the list of its parts is too long");
+		return;
+	}
 	json_for_each(it, list)
 		if (!is_found(sessions, json_get_str(it, "path")))
 			import_report_failure(carrying, json_get_str(it, "path"), IMPORT_MISSING,

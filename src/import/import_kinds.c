@@ -241,8 +241,8 @@ static int carry_command(const struct import_scope *scope, struct str name, stru
 	add_pair(&out, "description", ": ",
 	         description.len ? description
 	                         : str_of(arena_printf(scope->arena, "The command %.*s", STR_ARG(shown))));
-	buf_printf(&out, "---\n\nFollow this when the user asks for the command `%.*s`.\n\n%.*s", STR_ARG(shown),
-	           STR_ARG(body));
+	buf_printf(&out, "---\n\nFollow this when the user asks for the command `%.*s`.\n\n", STR_ARG(shown));
+	buf_append_str(&out, body);
 	const struct import_file file = {join(scope, SKILLS "/", name, ""), "SKILL.md", import_mode(scope), false};
 	return import_tree_write(&scope->shared, &file, buf_str(&out), err);
 }

@@ -1,5 +1,5 @@
-/* A session is imported once. The list of those that were is written after each, so that an import that is killed
- * repeats at most one. */
+/* A session is imported once: the list of those that were is read, and written after each, with CODEX_HOME locked. An
+ * import that is killed repeats at most one. */
 #include "import/import_sessions.h"
 
 #include <fcntl.h>
@@ -25,10 +25,11 @@
 /* ---- what was imported ---- */
 
 /* A damaged list is not replaced: sessions would be imported again, and it is not only ours. */
-static int read_ledger(const struct import_scope *scope, const struct json **ret, struct error *err)
+static int read_ledger(const struct import_scope *scope, struct arena *arena, const struct json **ret,
+                       struct error *err)
 {
 	const struct import_source source =
-		import_source_read(&scope->ours, LEDGER, LIMIT_IMPORT_SESSION_LEDGER, scope->arena);
+		import_source_read(&scope->ours, LEDGER, LIMIT_IMPORT_SESSION_LEDGER, arena);
 	*ret = source.json;
 	return import_source_check(&source, err);
 }
@@ -86,17 +87,13 @@ static void write_ledger(struct json_writer *w, const struct json *old, const st
 	jw_object_end(w);
 }
 
-static int add_record(const struct import_scope *scope, const struct import_session *session, struct str thread_id,
-                      struct error *err)
+static int add_record(const struct import_scope *scope, const struct json *old, const struct import_session *session,
+                      struct str thread_id, struct error *err)
 {
-	const struct json *old;
 	auto_buf struct buf out;
 	const struct import_file file = {".", LEDGER, 0600, true};
 	buf_init(&out, LIMIT_IMPORT_SESSION_LEDGER);
 	struct json_writer w = json_writer(&out);
-	auto_close int lock = import_lock(scope, err);
-	if (lock < 0 || read_ledger(scope, &old, err) != 0)
-		return -(int)err->code;
 	write_ledger(&w, old, session, thread_id);
 	if (out.over)
 		return error_set(err, ERR_limit, "%s would be larger than %d MiB", LEDGER,
@@ -145,11 +142,14 @@ int import_sessions_find(const struct import_scope *scope, struct import_session
 {
 	struct import_names folders = {0};
 	*ret = (struct import_sessions){0};
-	int status = read_ledger(scope, &ret->ledger, err);
+	int status = read_ledger(scope, scope->arena, &ret->ledger, err);
 	if (status == 0)
 		status = import_tree_list(&scope->theirs, PROJECTS, "", scope->arena, &folders, err);
-	for (size_t i = 0; i < folders.count && status == 0; i++)
-		status = add_folder(scope, folders.items[i], ret, err);
+	for (size_t i = 0; i < folders.count; i++) {
+		struct error failure;
+		if (add_folder(scope, folders.items[i], ret, &failure) != 0 && status == 0)
+			status = error_set(err, failure.code, "%s", failure.text);
+	}
 	vec_finish(&folders);
 	if (ret->count)
 		qsort(ret->items, ret->count, sizeof(*ret->items), by_time);
@@ -188,8 +188,17 @@ static struct str provider_of(const struct import_scope *scope)
 int import_session_carry(const struct import_scope *scope, const struct import_session *session,
                          char ret_id[UUID_TEXT_SIZE], struct error *err)
 {
+	const struct json *ledger;
+	auto_arena struct arena arena = {0};
 	struct import_thread thread = {scope->codex, provider_of(scope), session->text, &session->transcript, ""};
-	struct str earlier = json_get_str(session->record, "imported_thread_id");
+	struct import_session now = *session;
+	auto_close int lock = import_lock(scope, err);
+	if (lock < 0 || read_ledger(scope, &arena, &ledger, err) != 0)
+		return -(int)err->code;
+	now.record = find_record(ledger, session->path);
+	if (import_session_is_done(&now))
+		return error_set(err, ERR_exists, "it was imported already");
+	struct str earlier = json_get_str(now.record, "imported_thread_id");
 	if (uuid_is_valid(earlier))
 		memcpy(thread.id, earlier.ptr, earlier.len);
 	int status = import_thread_write(&thread, err);
@@ -200,5 +209,5 @@ int import_session_carry(const struct import_scope *scope, const struct import_s
 	if (status != 0)
 		return status;
 	memcpy(ret_id, thread.id, UUID_TEXT_SIZE);
-	return add_record(scope, session, str_of(ret_id), err);
+	return add_record(scope, ledger, session, str_of(ret_id), err);
 }

@@ -81,15 +81,19 @@ static void add_output(struct buf *out, const struct json *block)
 	buf_append_c(out, text.len ? "\n[/external_agent_tool_result]" : "[/external_agent_tool_result]");
 }
 
-/* Appends a part of a message. Returns whether it is the output of a tool. */
-static bool add_block(struct buf *out, const struct json *block)
+static bool is_output(const struct json *block)
+{
+	return str_is(json_get_str(block, "type"), "tool_result");
+}
+
+/* Appends a part of a message. */
+static void add_block(struct buf *out, const struct json *block)
 {
 	struct str type = json_get_str(block, "type"), text = json_get_str(block, "text");
-	bool is_output = str_is(type, "tool_result");
 	if (str_is(type, "thinking") || (str_is(type, "text") && str_is_blank(text)))
-		return false;
+		return;
 	begin_block(out);
-	if (is_output)
+	if (is_output(block))
 		add_output(out, block);
 	else if (str_is(type, "tool_use"))
 		add_call(out, block);
@@ -98,7 +102,6 @@ static bool add_block(struct buf *out, const struct json *block)
 	else
 		buf_printf(out, "[external unsupported block: %.*s]",
 		           STR_ARG(str_n(type.ptr, type.len < LIMIT_IMPORT_NAME ? type.len : LIMIT_IMPORT_NAME)));
-	return is_output;
 }
 
 /* ---- messages ---- */
@@ -121,31 +124,37 @@ static void take_title(struct reading *reading, struct str text)
 	reading->result->is_named = reading->has_begun;
 }
 
-/* A message of the user that has outputs only is one of the agent. */
-static int take_message(struct reading *reading, const struct json *line, bool is_user)
+static int take_text(struct reading *reading, bool is_user, int64_t at_ms)
 {
-	const struct json *content = json_path(line, "message.content");
-	struct import_message message = {.is_user = is_user};
-	bool has_output = false, has_other = false;
-	buf_reuse(&reading->text);
-	if (json_is(content, JSON_string) && !str_is_blank(content->text))
-		buf_append_str(&reading->text, content->text);
-	json_for_each(block, json_is(content, JSON_array) ? content : NULL) {
-		size_t before = reading->text.len;
-		bool is_output = add_block(&reading->text, block);
-		has_output |= is_output;
-		has_other |= !is_output && reading->text.len > before;
-	}
-	message.text = buf_str(&reading->text);
-	message.is_user = is_user && (has_other || !has_output);
-	if (!message.text.len || reading->text.over || (!reading->has_begun && !message.is_user))
+	const struct import_message message = {is_user, buf_str(&reading->text), at_ms};
+	if (!message.text.len || reading->text.over || (!reading->has_begun && !is_user))
 		return 0;
-	if (message.is_user)
+	if (is_user)
 		take_title(reading, message.text);
 	reading->has_begun = true;
-	if (!clock_parse_rfc3339(json_get_str(line, "timestamp"), &message.at_ms))
-		message.at_ms = 0;
 	return reading->take ? reading->take(&message, reading->self, reading->err) : 0;
+}
+
+/* Outputs of tools are in messages of the user there. They become messages of the agent, because a model trusts the
+ * words of the user. */
+static int take_message(struct reading *reading, const struct json *line, bool is_user)
+{
+	int status = 0;
+	int64_t at_ms = 0;
+	const struct json *content = json_path(line, "message.content");
+	if (!clock_parse_rfc3339(json_get_str(line, "timestamp"), &at_ms))
+		at_ms = 0;
+	for (int wants_output = is_user; wants_output >= 0 && status == 0; wants_output--) {
+		buf_reuse(&reading->text);
+		if (!wants_output && json_is(content, JSON_string) && !str_is_blank(content->text))
+			buf_append_str(&reading->text, content->text);
+		json_for_each(block, json_is(content, JSON_array) ? content : NULL) {
+			if (!is_user || is_output(block) == wants_output)
+				add_block(&reading->text, block);
+		}
+		status = take_text(reading, is_user && !wants_output, at_ms);
+	}
+	return status;
 }
 
 /* Takes the title that the user or the agent has given, of which the user's counts. */
@@ -185,7 +194,8 @@ int import_transcript_read(struct str text, import_message_fn take, void *self, 
 	while (status == 0 && str_next_line(&rest, &line)) {
 		struct error ignored;
 		auto_arena struct arena own = {0};
-		const struct json *json = json_parse(&own, line, &ignored);
+		const struct json *json =
+			line.len <= LIMIT_IMPORT_SESSION_LINE ? json_parse(&own, line, &ignored) : NULL;
 		if (json)
 			status = take_line(&reading, json);
 	}

@@ -140,19 +140,23 @@ static int list(const struct import_tree *tree, const char *path, int fd, const 
 		close(fd);
 		return fail(tree, path, err);
 	}
-	for (const struct dirent *entry; (entry = readdir(dir)) && count <= LIMIT_IMPORT_ENTRIES; count++) {
+	for (const struct dirent *entry; (entry = readdir(dir)) && count < LIMIT_IMPORT_SCANNED; count++) {
 		struct str name = str_of(entry->d_name);
 		if (name.ptr[0] == '.' || !str_has_suffix(name, suffix))
 			continue;
+		if (names->count - before == LIMIT_IMPORT_ENTRIES) {
+			count = LIMIT_IMPORT_SCANNED;
+			break;
+		}
 		name.len -= strlen(suffix);
 		vec_push(names, arena_str(arena, name));
 	}
 	closedir(dir);
 	if (names->count > before)
 		qsort(names->items + before, names->count - before, sizeof(*names->items), compare);
-	return count <= LIMIT_IMPORT_ENTRIES ? 0
-	                                     : error_set(err, ERR_limit, "%s/%s has more than %d entries", tree->path,
-	                                                 path, LIMIT_IMPORT_ENTRIES);
+	return count < LIMIT_IMPORT_SCANNED ? 0
+	                                    : error_set(err, ERR_limit, "%s/%s has more than %d entries", tree->path,
+	                                                path, LIMIT_IMPORT_ENTRIES);
 }
 
 int import_tree_list(const struct import_tree *tree, const char *path, const char *suffix, struct arena *arena,

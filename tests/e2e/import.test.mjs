@@ -55,7 +55,7 @@ test('what the user and a project have is found, imported once, and not found ag
 			web: { type: 'http', url: 'https://x/y', headers: { A: 'b' } }, old: { type: 'sse', url: 'https://x' } } },
 	}, { '.git/HEAD': '', 'sub/x': '', 'CLAUDE.md': 'Repo rules.', '.mcp.json': { mcpServers: { rep: { command: 'r' } } },
 		'.claude/skills/two/SKILL.md': '---\nname: two\ndescription: d\n---\n', '.claude/settings.json': { env: { X: '1' }, hooks: HOOKS },
-		'.claude/commands/ship.md': '---\ndescription: Ships "it"\n---\nShip.\n' });
+		'.claude/commands/ship.md': `---\ndescription: Ships "it"\n---\n${'x'.repeat(70_000)}Ship.\n` });
 	const items = await detect({ includeHome: true, cwds: [path.join(repo, 'sub')] });
 	assert.deepEqual(brief(items), ['CONFIG false', 'MCP_SERVER_CONFIG false glob bad name web old', 'HOOKS false PreToolUse', 'SKILLS false one',
 		'COMMANDS false do-it', 'SUBAGENTS false rev', 'AGENTS_MD false',
@@ -91,7 +91,7 @@ test('what the user and a project have is found, imported once, and not found ag
 	assert.equal(read(repo, '.codex/config.toml').trim(), '[mcp_servers.rep]\ncommand = "r"');
 	assert.ok(fs.existsSync(path.join(repo, '.agents/skills/two/SKILL.md')));
 	assert.match(read(repo, '.agents/skills/source-command-ship/SKILL.md'),
-		/^---\nname: "source-command-ship"\ndescription: "Ships \\"it\\""\n---\n[^]*Ship\.\n$/);
+		/^---\nname: "source-command-ship"\ndescription: "Ships \\"it\\""\n---\n[^]*x{70000}Ship\.\n$/);
 	for (const hook of (await server.request('hooks/list', { cwds: [repo] })).data[0].hooks)
 		assert.equal(hook.trustStatus, 'untrusted', 'an import trusts no hook');
 

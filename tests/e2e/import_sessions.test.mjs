@@ -117,11 +117,56 @@ test('the newest files of the last 30 days are found; a client asks for others',
 	assert.deepEqual(titles(await detect({ maxSessions: 2 })), ['0', '1']);
 	assert.deepEqual(await detect({ maxSessions: 0 }), []);
 	assert.equal(titles(await detect({ maxSessions: 1000, maxSessionAgeDays: 0 })).length, 60, 'a day is the least');
-	assert.equal(titles(await detect({ maxSessions: 1000, maxSessionAgeDays: 50 })).at(-1), 'old');
+	for (const maxSessionAgeDays of [50, Number.MAX_SAFE_INTEGER])
+		assert.equal(titles(await detect({ maxSessions: 1000, maxSessionAgeDays })).at(-1), 'old');
 	await assert.rejects(server.request('externalAgentConfig/detect', { includeHome: true, maxSessions: -1 }), /cannot be negative/);
 	assert.deepEqual(await detect({ includeHome: false, cwds: ['/'] }), []);
 	assert.equal((await carry(null)).successes.length, 50, 'without a list, those that a detection finds');
 	assert.equal(titles(await detect()).length, 10, 'the next ones');
+});
+
+test('files without a session do not count, and a folder that is too large does not hide the others', options, async (t) => {
+	const { home, put, detect, server } = await begin(t);
+	put('real', [user('Real'), agent('A')], 1);
+	for (let i = 0; i < 60; i++)
+		put(`agent-${i}`, [user('side', { isSidechain: true })]);
+	assert.deepEqual(titles(await detect()), ['Real']);
+	for (let i = 0; i < 600; i++) {
+		fs.mkdirSync(path.join(home, '.claude/projects/-a', `${i}`), { recursive: true });
+		fs.writeFileSync(path.join(home, '.claude/projects/-a', `${i}.jsonl`), '');
+	}
+	assert.equal((await detect())[0].description.slice(0, 7), 'Migrate', '600 files and 600 folders are not too many');
+	for (let i = 600; i < 1030; i++)
+		fs.writeFileSync(path.join(home, '.claude/projects/-a', `${i}.jsonl`), '');
+	for (let i = 0; i < 1030; i++)
+		fs.utimesSync(path.join(home, '.claude/projects/-a', `${i}.jsonl`), new Date(0), new Date(0));
+	const [item] = await detect();
+	assert.match(item.description, /^Cannot migrate all recent sessions: .*-a has more than 1024 entries/);
+	assert.deepEqual(titles([item]), ['Real']);
+	const sessions = Array(1025).fill({ path: '/x', cwd: '/' });
+	await server.request('externalAgentConfig/import', { migrationItems: [{ itemType: 'SESSIONS', description: '', cwd: null, details: { sessions } }] });
+	const { params } = await server.next('externalAgentConfig/import/completed');
+	assert.equal(params.itemTypeResults[0].failures[0].message, 'the list of its parts is too long');
+});
+
+test('a long list of long titles is shown, imported and recorded; two imports at once import each session once', options, async (t) => {
+	const { home, codex, put, server } = await begin(t);
+	for (let i = 0; i < 50; i++)
+		put(`n${i}`, [user('Q'), agent('A'), title(`${i} ${'T"'.repeat(500)}`)], i / 100);
+	const run = (...args) => runCodex(t, ['import', ...args], { home: codex, env: { HOME: home } });
+	const shown = await run();
+	assert.deepEqual([shown.code, shown.stderr, shown.stdout.match(/^ {2}\d+ T"/gm).length], [0, '', 50]);
+	await server.request('externalAgentConfig/import', { migrationItems: [{ itemType: 'SESSIONS', description: '', cwd: null, details: null }] });
+	await server.next('externalAgentConfig/import/completed');
+	const { data } = await server.request('externalAgentConfig/import/readHistories', {});
+	assert.equal(data[0].successes.length, 50);
+
+	for (let i = 0; i < 30; i++)
+		put(`more${i}`, [user('Q'), agent('A')]);
+	const both = await Promise.all([run('--apply'), run('--apply')]);
+	assert.equal(both.map(({ stdout }) => stdout.match(/^ {2}imported: /gm)?.length ?? 0).reduce((a, b) => a + b), 30);
+	assert.equal(rollouts(codex).length, 80);
+	assert.equal(JSON.parse(fs.readFileSync(path.join(codex, LEDGER))).records.length, 80);
 });
 
 test('what is no conversation of the user is not found, and broken lines are left out', options, async (t) => {
@@ -141,6 +186,7 @@ test('what is no conversation of the user is not found, and broken lines are lef
 	fs.writeFileSync(path.join(home, '.claude/projects/file'), '');
 	const good = put('good', ['garbage', agent('before'), user('Real', { cwd: repo }), '{"type":', { type: 'system', content: 's' }, user('  '),
 		user('meta', { isMeta: true }), user('side', { isSidechain: true }), agent([{ type: 'text', text: '' }]), agent('Answer'),
+		agent('x'.repeat(9 << 20)),
 		user('later', { cwd: '/', timestamp: 'x' })]);
 	assert.deepEqual(sessionsOf(await detect()), [{ path: good, cwd: repo, title: 'Real' }]);
 	await carry(null);
@@ -167,8 +213,9 @@ test('calls and outputs become text of bounded length', options, async (t) => {
 	assert.match(said[4], /^a \[external_agent_tool_result: error\]\né{1998}\.\.\.\n\[\/external/, 'no half character');
 	assert.equal(said[5], 'a [external_agent_tool_result]\n[/external_agent_tool_result]');
 	assert.match(said[6], /^a a\n\n\[external unsupported block: redacted_thinking\]\n\n\[external unsupported block: un{63}\]$/);
-	assert.equal(said[7], 'u [external_agent_tool_result]\nboth\n[/external_agent_tool_result]\n\nand words', 'the user’s words begin a turn');
-	assert.match(said[8], /\[external_agent_tool_call: \]\ninput: \[\]\n/);
+	assert.deepEqual(said.slice(7, 9), ['a [external_agent_tool_result]\nboth\n[/external_agent_tool_result]', 'u and words'],
+		'an output is not the user’s words');
+	assert.match(said[9], /\[external_agent_tool_call: \]\ninput: \[\]\n/);
 	const { info } = events(rollouts(codex)[0]).find(({ type }) => type === 'token_count');
 	assert.ok(info.total_token_usage.total_tokens > 2000, 'the next turn knows the length of the history');
 });

@@ -31,6 +31,17 @@ static int print(const struct buf *out, struct error *err)
 	return fd_write_all(STDOUT_FILENO, out->data, out->len, err);
 }
 
+/* Reads items that are separated by commas; NULL and err if they are no JSON. */
+static const struct json *read_list(struct arena *arena, struct str items, struct error *err)
+{
+	auto_buf struct buf list;
+	buf_init(&list, LIMIT_IMPORT_TEXT + 2);
+	buf_append_char(&list, '[');
+	buf_append_str(&list, items);
+	buf_append_char(&list, ']');
+	return json_parse_copy(arena, buf_str(&list), err);
+}
+
 /* ---- for people ---- */
 
 static void add_line(struct buf *out, const char *before, struct str text)
@@ -69,10 +80,9 @@ static void show_result(struct import_result *result, struct arena *arena, struc
 
 static int show(struct import *import, const struct import_options *options, struct error *err)
 {
-	auto_buf struct buf found, list, out;
+	auto_buf struct buf found, out;
 	auto_free char *cwd = realpath(options->folder ? options->folder : ".", NULL);
 	buf_init(&found, LIMIT_IMPORT_TEXT);
-	buf_init(&list, LIMIT_IMPORT_TEXT + 2);
 	buf_init(&out, 4 * LIMIT_IMPORT_TEXT);
 	if (!cwd)
 		return error_set(err, ERR_not_found, "%s does not exist", options->folder ? options->folder : ".");
@@ -80,8 +90,7 @@ static int show(struct import *import, const struct import_options *options, str
 		return -(int)err->code;
 	if (import_detect(import, cwd, &found, err) != 0 && err->code != ERR_invalid)
 		return -(int)err->code; /* the home is no project, and not an error either */
-	buf_printf(&list, "[%.*s]", STR_ARG(buf_str(&found)));
-	const struct json *items = json_parse_copy(&import->arena, buf_str(&list), err);
+	const struct json *items = read_list(&import->arena, buf_str(&found), err);
 	if (!items)
 		return -(int)err->code;
 	json_for_each(item, items) {
@@ -223,11 +232,8 @@ static int on_record(struct import *import, const struct json *request, struct b
 static void record(struct import *import, struct str id, const struct json *params, struct str results)
 {
 	struct error err;
-	auto_buf struct buf list;
-	buf_init(&list, LIMIT_IMPORT_TEXT + 2);
-	buf_printf(&list, "[%.*s]", STR_ARG(results));
 	const struct import_entry entry = {id, json_get_str(params, "providerId"),
-	                                   json_parse_copy(&import->arena, buf_str(&list), &err)};
+	                                   read_list(&import->arena, results, &err)};
 	if (!entry.results || import_history_add(import->codex, &entry, &err) != 0)
 		fail(&err);
 }
