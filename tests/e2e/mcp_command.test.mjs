@@ -85,6 +85,10 @@ test('a command line that names no server or two kinds is refused', needs('mcp')
 	for (const args of [['x'], ['x', '--url', 'http://h/', '--', 'c'], [], ['x', '--env', 'novalue', '--', 'c'],
 		['x', '--env', 'A=b', '--url', 'http://h/'], ['x', '--bearer-token-env-var', 'T', '--', 'c']])
 		assert.equal((await codex('mcp', 'add', ...args)).code, 2, args.join(' '));
+	for (const name of ['a b', 'a!', 'é']) {
+		const { code, stderr } = await codex('mcp', 'add', name, '--', 'c');
+		assert.deepEqual([code, /invalid server name/.test(stderr)], [1, true], name);
+	}
 	assert.equal(fs.existsSync(file), false);
 });
 

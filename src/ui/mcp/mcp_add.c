@@ -168,6 +168,13 @@ static const char *find_mistake(const struct add_options *options, const struct 
 	return NULL;
 }
 
+/* True for a name that codex 0.169 takes. */
+static bool is_name(const char *name)
+{
+	static const char all[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_:@/.";
+	return strspn(name, all) == strlen(name);
+}
+
 static int apply_add(struct toml_edit *edit, void *self, struct error *err)
 {
 	const struct add *add = self;
@@ -177,10 +184,16 @@ static int apply_add(struct toml_edit *edit, void *self, struct error *err)
 
 static int run_add(const struct add_options *options, const struct cli_list *words)
 {
+	struct error err;
 	const char *mistake = find_mistake(options, words);
 	if (mistake)
 		return mcp_print_usage(&mcp_add_command, mistake);
 	struct add add = {.name = words->items[0]};
+	if (!is_name(add.name)) {
+		best_effort(
+			error_set(&err, ERR_invalid, "invalid server name: use letters, digits, -, _, :, @, / and ."));
+		return mcp_print_error(&err);
+	}
 	add.server = toml_new(&add.arena, TOML_table, "", 1);
 	put(&add, add.server, "command", words->count > 1 ? words->items[1] : NULL);
 	put_args(&add, words);
