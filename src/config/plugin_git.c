@@ -58,7 +58,7 @@ static uint64_t limit_ms(void)
 {
 	uint64_t most = LIMIT_CLONE_MS;
 	const char *text = config_env("CODEX_CLONE_TIMEOUT_MS");
-	return text && str_to_u64(str_of(text), &most) && most < UINT32_MAX ? most : LIMIT_CLONE_MS;
+	return text && str_to_u64(str_of(text), &most) && most < INT32_MAX ? most : LIMIT_CLONE_MS;
 }
 
 int plugin_clone_open(struct plugin_clone *clone, const char *parent, struct error *err)
@@ -141,30 +141,43 @@ static _Noreturn void run_child(const struct plugin_clone *clone, const char **a
 	_exit(EXIT_MISSING);
 }
 
-/* Waits for the end of git. Its group has all that it has started; the group exists once git has its session. */
-static int wait_for(const struct plugin_clone *clone, pid_t pid, const char *word, struct error *err)
+/* Waits until git has ended (true), or a signal or its time ends it. */
+static bool watch(const struct plugin_clone *clone, pid_t pid, const char *word, struct error *err)
 {
-	int status = 0;
+	int ready;
 	auto_close int end = (int)syscall(SYS_pidfd_open, pid, 0);
 	auto_close int stop = signalfd(-1, &clone->caught, SFD_CLOEXEC);
 	struct pollfd fds[] = {{end, POLLIN, 0}, {stop, POLLIN, 0}};
-	int ready = 0;
+	if (end < 0 || stop < 0) {
+		best_effort(error_sys(err, errno, "cannot watch git"));
+		return false;
+	}
 	do {
 		uint64_t now = clock_now_ms();
 		ready = poll(fds, countof(fds), now < clone->end_ms ? (int)(clone->end_ms - now) : 0);
 	} while (ready < 0 && errno == EINTR);
-	if (!fds[0].revents) {
+	if (fds[0].revents)
+		return true;
+	best_effort(ready ? error_set(err, ERR_cancelled, "`git %s` was interrupted", word)
+	                  : error_set(err, ERR_timeout,
+	                              "`git %s` was ended: a clone has %lld ms (CODEX_CLONE_TIMEOUT_MS allows more)",
+	                              word, (long long)limit_ms()));
+	return false;
+}
+
+/* The group of git has all that it has started; the group exists once git has its session. */
+static int wait_for(const struct plugin_clone *clone, pid_t pid, const char *word, struct error *err)
+{
+	int status = 0;
+	bool has_ended = watch(clone, pid, word, err);
+	if (!has_ended) {
 		killpg(pid, SIGKILL);
 		kill(pid, SIGKILL);
 	}
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (ready == 0)
-		return error_set(err, ERR_timeout,
-		                 "`git %s` was ended: a clone has %lld ms (CODEX_CLONE_TIMEOUT_MS allows more)", word,
-		                 (long long)limit_ms());
-	if (!fds[0].revents)
-		return error_set(err, ERR_cancelled, "`git %s` was interrupted", word);
+	if (!has_ended)
+		return -(int)err->code;
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_MISSING)
 		return error_set(err, ERR_not_found, "cannot run git: is it installed?");
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : error_set(err, ERR_io, "`git %s` failed", word);
