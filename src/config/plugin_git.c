@@ -26,6 +26,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
+#include "base/vec.h"
 #include "config/config_env.h"
 #include "config/plugin_files.h"
 
@@ -105,21 +106,21 @@ void plugin_clone_sweep(const char *parent)
 
 /* ---- git ---- */
 
+/* Entries without a value are removed. */
 static void set_environment(void)
 {
-	static const char *const texts[][2] = {
-		{"GIT_ALLOW_PROTOCOL", "https:ssh:file:http:git"},
-		{"GIT_TERMINAL_PROMPT", "0"},
-		{"GIT_ASKPASS", ""},
-		{"SSH_ASKPASS", ""},
-		{"SSH_ASKPASS_REQUIRE", "never"},
-		{"GIT_LITERAL_PATHSPECS", "1"},
-	};
-	static const char *const others[] = {"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY"};
-	for (size_t i = 0; i < countof(texts); i++)
-		setenv(texts[i][0], texts[i][1], 1);
-	for (size_t i = 0; i < countof(others); i++)
-		unsetenv(others[i]);
+	static char texts[] = "GIT_ALLOW_PROTOCOL=https:ssh:file:http:git\0"
+			      "GIT_TERMINAL_PROMPT=0\0"
+			      "GIT_ASKPASS=\0"
+			      "SSH_ASKPASS=\0"
+			      "SSH_ASKPASS_REQUIRE=never\0"
+			      "GIT_LITERAL_PATHSPECS=1\0"
+			      "GIT_DIR\0"
+			      "GIT_WORK_TREE\0"
+			      "GIT_INDEX_FILE\0"
+			      "GIT_OBJECT_DIRECTORY\0";
+	for (char *it = texts; *it; it += strlen(it) + 1)
+		putenv(it);
 }
 
 /* In the child. git itself ends with the program; a write beyond the limit fails, and git says so. */
@@ -136,7 +137,8 @@ static _Noreturn void run_child(const struct plugin_clone *clone, const char **a
 		limit.rlim_cur = most;
 		setrlimit(RLIMIT_FSIZE, &limit);
 	}
-	if (null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO && (out < 0 || dup2(out, STDOUT_FILENO) >= 0))
+	if (null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO && (out < 0 || dup2(out, STDOUT_FILENO) >= 0) &&
+	    chdir(clone->folder) == 0)
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
 	_exit(EXIT_MISSING);
 }
@@ -183,65 +185,48 @@ static int wait_for(const struct plugin_clone *clone, pid_t pid, const char *wor
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : error_set(err, ERR_io, "`git %s` failed", word);
 }
 
-static size_t count_words(const char *const *words)
-{
-	size_t count = 0;
-	while (words && words[count])
-		count++;
-	return count;
-}
-
 /* out -1: that of the program; most: bytes of each file that git writes. */
-static int run(const struct plugin_clone *clone, const char *const *words, const char *const *more, int out,
-               uint64_t most, struct error *err)
+static int run(const struct plugin_clone *clone, const char *words, const char *const *more, int out, uint64_t most,
+               struct error *err)
 {
-	char stall[64];
-	const char *const first[] = {"git",
-	                             "-C",
-	                             clone->folder,
-	                             "-c",
-	                             "core.hooksPath=/dev/null",
-	                             "-c",
-	                             "http.lowSpeedLimit=1000",
-	                             "-c",
-	                             stall,
-	                             "-c",
-	                             "fetch.negotiationAlgorithm=noop",
-	                             "-c",
-	                             "maintenance.auto=false"};
-	size_t count = count_words(words), further = count_words(more);
-	auto_free const char **argv = xcalloc(countof(first) + count + further + 1, sizeof(*argv));
-	snprintf(stall, sizeof(stall), "http.lowSpeedTime=%d", LIMIT_CLONE_STALL_S);
-	memcpy(argv, first, sizeof(first));
-	memcpy(argv + countof(first), words, count * sizeof(*argv));
-	if (further)
-		memcpy(argv + countof(first) + count, more, further * sizeof(*argv));
+	VEC(const char *) argv = {0};
+	char *rest = NULL;
+	auto_free char *verb = str_dup(str_n(words, strcspn(words, " ")));
+	auto_free char *text = xasprintf("git -c core.hooksPath=/dev/null -c http.lowSpeedLimit=1000 "
+	                                 "-c http.lowSpeedTime=%d -c fetch.negotiationAlgorithm=noop "
+	                                 "-c maintenance.auto=false %s",
+	                                 LIMIT_CLONE_STALL_S, words);
+	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+		vec_push(&argv, word);
+	while (*more)
+		vec_push(&argv, *more++);
+	vec_push(&argv, NULL);
 	pid_t pid = fork();
 	if (pid == 0)
-		run_child(clone, argv, out, most);
-	return pid < 0 ? error_sys(err, errno, "cannot run git") : wait_for(clone, pid, words[0], err);
+		run_child(clone, argv.items, out, most);
+	vec_finish(&argv);
+	return pid < 0 ? error_sys(err, errno, "cannot run git") : wait_for(clone, pid, verb, err);
 }
 
-int plugin_git(struct plugin_clone *clone, const char *const *words, const char *const *more, struct error *err)
+int plugin_git(struct plugin_clone *clone, const char *words, const char *const *more, struct error *err)
 {
 	return run(clone, words, more, -1, LIMIT_CLONE_PACK, err);
 }
 
-int plugin_git_list(struct plugin_clone *clone, const char *const *words, const char *const *more, struct buf *out,
+int plugin_git_list(struct plugin_clone *clone, const char *words, const char *const *more, struct buf *out,
                     struct error *err)
 {
 	struct stat st;
 	auto_close int fd = memfd_create("git", MFD_CLOEXEC);
 	if (fd < 0)
 		return error_sys(err, errno, "cannot run git");
-	if (run(clone, words, more, fd, LIMIT_CLONE_LIST, err) != 0)
-		return fstat(fd, &st) == 0 && st.st_size >= LIMIT_CLONE_LIST
-		               ? error_set(err, ERR_limit,
-		                           "the repository has too many files: `git %s` lists more than %d MiB",
-		                           words[0], LIMIT_CLONE_LIST / MIB)
-		               : -(int)err->code;
-	return lseek(fd, 0, SEEK_SET) == 0 ? fd_read_all(fd, out, "the output of git", err)
-	                                   : error_sys(err, errno, "cannot read the output of git");
+	int status = run(clone, words, more, fd, LIMIT_CLONE_LIST, err);
+	if (status != 0 && fstat(fd, &st) == 0 && st.st_size >= LIMIT_CLONE_LIST)
+		return error_set(err, ERR_limit, "the repository has more files than a list of %d MiB can name",
+		                 LIMIT_CLONE_LIST / MIB);
+	if (status == 0 && lseek(fd, 0, SEEK_SET) == 0)
+		status = fd_read_all(fd, out, "the output of git", err);
+	return status;
 }
 
 /* ---- clones ---- */
@@ -249,20 +234,10 @@ int plugin_git_list(struct plugin_clone *clone, const char *const *words, const 
 int plugin_clone_fetch(struct plugin_clone *clone, const char *url, const char *ref, const char *option,
                        struct error *err)
 {
-	auto_free char *branch = xasprintf("--branch=%s", ref ? ref : "");
-	const char *const words[] = {"clone",
-	                             "--quiet",
-	                             "--no-checkout",
-	                             "--depth",
-	                             "1",
-	                             "--no-recurse-submodules",
-	                             ref ? branch : "--single-branch",
-	                             option ? option : "--single-branch",
-	                             "--",
-	                             url,
-	                             ".",
-	                             NULL};
-	return plugin_git(clone, words, NULL, err);
+	static const char none[] = "--single-branch";
+	auto_free char *branch = ref ? xasprintf("--branch=%s", ref) : NULL;
+	const char *const more[] = {ref ? branch : none, option ? option : none, "--", url, ".", NULL};
+	return plugin_git(clone, "clone --quiet --no-checkout --depth 1 --no-recurse-submodules", more, err);
 }
 
 /* Adds a row of ls-tree, MODE TYPE ID SIZE<tab>PATH: the names on its path, and its bytes. */
@@ -284,7 +259,7 @@ static int measure(struct plugin_clone *clone, const char *revision, const char 
 	auto_buf struct buf out;
 	struct str row;
 	uint64_t bytes = 0, names = 0;
-	const char *const words[] = {"ls-tree", "-r", "-l", "-z", revision, "--", NULL};
+	auto_free char *words = xasprintf("ls-tree -r -l -z %s --", revision);
 	buf_init(&out, LIMIT_CLONE_LIST);
 	if (plugin_git_list(clone, words, paths, &out, err) != 0)
 		return -(int)err->code;
@@ -300,7 +275,7 @@ static int measure(struct plugin_clone *clone, const char *revision, const char 
 int plugin_checkout(struct plugin_clone *clone, const char *revision, const char *const *paths, struct error *err)
 {
 	static const char *const all[] = {".", NULL};
-	const char *const words[] = {"checkout", "--quiet", revision, "--", NULL};
+	auto_free char *words = xasprintf("checkout --quiet %s --", revision);
 	auto_free char *info = path_join(clone->folder, ".git/info"), *path = path_join(info, "attributes");
 	if (mkdir(info, 0700) != 0 && errno != EEXIST)
 		return error_sys(err, errno, "cannot create %s", info);

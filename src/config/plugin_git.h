@@ -30,13 +30,12 @@ void plugin_clone_close(struct plugin_clone *clone);
 /* Removes the new folders in `parent` that no process uses. */
 void plugin_clone_sweep(const char *parent);
 
-/* Runs git in the folder with these words and then `more` (NULL: no more); both end with NULL. git prints its errors.
- */
-must_check int plugin_git(struct plugin_clone *clone, const char *const *words, const char *const *more,
-                          struct error *err);
+/* Runs git in the folder with these words, which spaces separate, and then `more`, which ends with NULL. git prints its
+ * errors. */
+must_check int plugin_git(struct plugin_clone *clone, const char *words, const char *const *more, struct error *err);
 /* The same; adds the output to `out`, LIMIT_CLONE_LIST bytes at most. */
-must_check int plugin_git_list(struct plugin_clone *clone, const char *const *words, const char *const *more,
-                               struct buf *out, struct error *err);
+must_check int plugin_git_list(struct plugin_clone *clone, const char *words, const char *const *more, struct buf *out,
+                               struct error *err);
 /* Fetches the last commit of a branch or tag, or of the default branch if ref is NULL. option may be NULL. */
 must_check int plugin_clone_fetch(struct plugin_clone *clone, const char *url, const char *ref, const char *option,
                                   struct error *err);

@@ -96,10 +96,11 @@ int market_source_read(const char *source, const char *ref, struct arena *arena,
 static int fetch_commit(struct plugin_clone *clone, const char *sha, struct error *err)
 {
 	auto_buf struct buf text;
-	const char *const words[] = {"fetch", "--quiet", "--depth", "1", "--no-tags", "origin", sha, NULL};
+	const char *const more[] = {sha, NULL};
 	auto_free char *path = path_join(clone->folder, ".git/FETCH_HEAD");
 	buf_init(&text, LIMIT_LINE);
-	if (plugin_git(clone, words, NULL, err) != 0 || file_read(path, &text, err) != 0)
+	if (plugin_git(clone, "fetch --quiet --depth 1 --no-tags origin", more, err) != 0 ||
+	    file_read(path, &text, err) != 0)
 		return -(int)err->code;
 	struct str found, rest = buf_str(&text);
 	str_next_part(&rest, '\t', &found);
@@ -116,9 +117,7 @@ static int fetch_parts(struct plugin_clone *clone, const char *revision, const c
 	auto_buf struct buf out;
 	struct str line;
 	size_t count = 0;
-	const char *const list[] = {"rev-list", "--objects", "--missing=print", revision, "--", NULL};
-	const char *const fetch[] = {"fetch",  "--quiet", "--no-tags", "--no-write-fetch-head", "--filter=blob:none",
-	                             "origin", NULL};
+	auto_free char *list = xasprintf("rev-list --objects --missing=print %s --", revision);
 	buf_init(&out, LIMIT_CLONE_LIST);
 	if (plugin_git_list(clone, list, paths, &out, err) != 0)
 		return -(int)err->code;
@@ -132,7 +131,9 @@ static int fetch_parts(struct plugin_clone *clone, const char *revision, const c
 			                 LIMIT_CLONE_PARTS);
 		missing[count++] = arena_cstr(&arena, line);
 	}
-	return count ? plugin_git(clone, fetch, missing, err) : 0;
+	return count ? plugin_git(clone, "fetch --quiet --no-tags --no-write-fetch-head --filter=blob:none origin",
+	                          missing, err)
+	             : 0;
 }
 
 /* The files of other folders are not fetched, if the server can leave them out. */

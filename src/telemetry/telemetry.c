@@ -41,15 +41,19 @@ struct json_writer telemetry_begin(struct telemetry *t, const char *name)
 
 void telemetry_add_auth(const struct telemetry *t, struct json_writer *w)
 {
-	otlp_bool(w, "auth.env_openai_api_key_present", config_env("OPENAI_API_KEY"));
-	otlp_bool(w, "auth.env_codex_api_key_present", config_env("CODEX_API_KEY"));
+	static const char rows[][2][44] = {
+		{"auth.env_openai_api_key_present", "OPENAI_API_KEY"},
+		{"auth.env_codex_api_key_present", "CODEX_API_KEY"},
+		{"auth.env_refresh_token_url_override_present", "CODEX_REFRESH_TOKEN_URL_OVERRIDE"},
+	};
+	for (size_t i = 0; i < countof(rows); i++)
+		otlp_bool(w, rows[i][0], config_env(rows[i][1]));
 	otlp_bool(w, "auth.env_codex_api_key_enabled", true);
-	if (t->env_key.ptr) {
-		auto_free char *name = str_dup(t->env_key);
-		otlp_text(w, "auth.env_provider_key_name", STR("configured"));
-		otlp_bool(w, "auth.env_provider_key_present", config_env(name));
-	}
-	otlp_bool(w, "auth.env_refresh_token_url_override_present", config_env("CODEX_REFRESH_TOKEN_URL_OVERRIDE"));
+	if (!t->env_key.ptr)
+		return;
+	auto_free char *name = str_dup(t->env_key);
+	otlp_text(w, "auth.env_provider_key_name", STR("configured"));
+	otlp_bool(w, "auth.env_provider_key_present", config_env(name));
 }
 
 /* ---- sending ---- */
@@ -255,37 +259,31 @@ static bool is_denied(const struct tool_end *call)
 	return !call->has_run && str_find(call->output, STR("rejected")) >= 0;
 }
 
-/* Returns the scheme and the host of a server's URL, without what may be a password; "stdio" without a URL. */
-static struct str origin_of(const struct telemetry *t, struct str server, char *text, size_t size)
+/* Adds the scheme and the host of a server's URL, without what may be a password. */
+static void add_origin(const struct telemetry *t, struct json_writer *w, struct str server)
 {
-	auto_free char *name = str_dup(server);
-	const struct toml *url = toml_get(toml_get(toml_get(t->tree, "mcp_servers"), name), "url");
-	struct str scheme, rest = toml_is(url, TOML_string) ? url->text : STR_NONE;
-	ptrdiff_t at = str_find(rest, STR("://"));
-	if (!server.ptr || at < 0)
-		return server.ptr ? STR("stdio") : STR("");
-	scheme = str_n(rest.ptr, (size_t)at + 3);
-	rest = str_skip(rest, (size_t)at + 3);
-	for (size_t i = 0; i < rest.len; i++) {
-		if (memchr("/?#", rest.ptr[i], 3))
-			rest.len = i;
+	auto_free char *name = server.ptr ? str_dup(server) : NULL;
+	const struct toml *entry = name ? toml_get(toml_get(toml_get(t->tree, "mcp_servers"), name), "url") : NULL;
+	auto_free char *url = toml_is(entry, TOML_string) ? str_dup(entry->text) : NULL;
+	char *host = url ? strstr(url, "://") : NULL;
+	if (host) {
+		host += 3;
+		host[strcspn(host, "/?#")] = '\0';
+		char *end = strrchr(host, '@');
+		memmove(host, end ? end + 1 : host, strlen(end ? end + 1 : host) + 1);
 	}
-	while ((at = str_find(rest, STR("@"))) >= 0)
-		rest = str_skip(rest, (size_t)at + 1);
-	snprintf(text, size, "%.*s%.*s", STR_ARG(scheme), STR_ARG(rest));
-	return str_of(text);
+	otlp_text(w, "mcp_server", name ? server : STR(""));
+	otlp_text(w, "mcp_server_origin", str_of(host ? url : name ? "stdio" : ""));
 }
 
 static void on_tool_result(struct telemetry *t, const struct tool_end *call)
 {
-	char origin[256];
 	struct json_writer w = telemetry_begin(t, "codex.tool_result");
 	otlp_int(&w, "tool_result_seq", ++t->results);
 	add_tool(&w, call->name, call->server);
 	otlp_text(&w, "call_id", call->call_id);
 	otlp_text(&w, "agent_name", str_of(t->agent ? t->agent : "/root"));
-	otlp_text(&w, "mcp_server", call->server.ptr ? call->server : STR(""));
-	otlp_text(&w, "mcp_server_origin", origin_of(t, call->server, origin, sizeof(origin)));
+	add_origin(t, &w, call->server);
 	if (call->duration)
 		otlp_int(&w, "duration_ms", call->duration->secs * 1000 + call->duration->nanos / 1000000);
 	otlp_bool(&w, "success", call->is_success);
