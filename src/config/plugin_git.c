@@ -7,6 +7,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,6 +33,8 @@
 
 enum { EXIT_MISSING = 127, OPEN_TRIES = 8 };
 
+static const char limit_name[] = "CODEX_CLONE_TIMEOUT_MS";
+
 /* ---- the folder ---- */
 
 /* A signal that the program ignores does not end git. */
@@ -45,6 +48,7 @@ static void catch_signals(struct plugin_clone *clone)
 			sigaddset(&clone->caught, list[i]);
 	}
 	sigprocmask(SIG_BLOCK, &clone->caught, &clone->before);
+	clone->stop = signalfd(-1, &clone->caught, SFD_CLOEXEC);
 }
 
 /* Creates and locks a folder; -1 if another process has removed it before it was locked. */
@@ -55,17 +59,33 @@ static int claim(const char *folder)
 	return fd >= 0 && flock(fd, LOCK_EX) == 0 && fstat(fd, &st) == 0 && st.st_nlink ? steal_fd(&fd) : -1;
 }
 
-static uint64_t limit_ms(void)
+static int read_limit(uint64_t *ret, struct error *err)
 {
-	uint64_t most = LIMIT_CLONE_MS;
-	const char *text = config_env("CODEX_CLONE_TIMEOUT_MS");
-	return text && str_to_u64(str_of(text), &most) && most < INT32_MAX ? most : LIMIT_CLONE_MS;
+	const char *text = config_env(limit_name);
+	*ret = LIMIT_CLONE_MS;
+	return !text || (str_to_u64(str_of(text), ret) && *ret <= INT_MAX)
+	               ? 0
+	               : error_set(err, ERR_config, "%s must be a number of milliseconds, at most %d", limit_name,
+	                           INT_MAX);
+}
+
+void plugin_clone_shorten(void)
+{
+	uint64_t most;
+	struct error ignored;
+	if (read_limit(&most, &ignored) == 0 && most > LIMIT_CLONE_MS)
+		unsetenv(limit_name);
 }
 
 int plugin_clone_open(struct plugin_clone *clone, const char *parent, struct error *err)
 {
 	char id[UUID_TEXT_SIZE];
-	*clone = (struct plugin_clone){.in_use = -1, .end_ms = clock_now_ms() + limit_ms()};
+	*clone = (struct plugin_clone){.in_use = -1, .stop = -1};
+	if (read_limit(&clone->most_ms, err) != 0) {
+		sigprocmask(SIG_BLOCK, NULL, &clone->before);
+		return -(int)err->code;
+	}
+	clone->end_ms = clock_now_ms() + clone->most_ms;
 	catch_signals(clone);
 	for (int i = 0; i < OPEN_TRIES && clone->in_use < 0; i++) {
 		uuid_v7(id);
@@ -76,13 +96,30 @@ int plugin_clone_open(struct plugin_clone *clone, const char *parent, struct err
 	return clone->in_use < 0 ? error_sys(err, errno, "cannot create %s", clone->folder) : 0;
 }
 
+int plugin_clone_lock(const struct plugin_clone *clone, int fd, struct error *err)
+{
+	struct pollfd stop = {clone->stop, POLLIN, 0};
+	while (poll(&stop, 1, 0) == 0) {
+		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK)
+			return error_sys(err, errno, "cannot take a lock");
+		if (clock_now_ms() >= clone->end_ms)
+			return error_set(err, ERR_busy, "another process changes plugins or marketplaces: try again");
+		poll(&stop, 1, LIMIT_CLONE_RETRY_MS);
+	}
+	return error_set(err, ERR_cancelled, "interrupted");
+}
+
 void plugin_clone_close(struct plugin_clone *clone)
 {
 	struct error ignored;
-	if (dir_exists(clone->folder))
+	if (clone->folder && dir_exists(clone->folder))
 		best_effort(plugin_remove_tree(clone->folder, &ignored));
 	if (clone->in_use >= 0)
 		close(clone->in_use);
+	if (clone->stop >= 0)
+		close(clone->stop);
 	free(clone->folder);
 	sigprocmask(SIG_SETMASK, &clone->before, NULL);
 }
@@ -114,7 +151,9 @@ static void set_environment(void)
 			      "GIT_ASKPASS=\0"
 			      "SSH_ASKPASS=\0"
 			      "SSH_ASKPASS_REQUIRE=never\0"
+			      "GCM_INTERACTIVE=never\0"
 			      "GIT_LITERAL_PATHSPECS=1\0"
+			      "GIT_NO_LAZY_FETCH=1\0"
 			      "GIT_DIR\0"
 			      "GIT_WORK_TREE\0"
 			      "GIT_INDEX_FILE\0"
@@ -123,20 +162,26 @@ static void set_environment(void)
 		putenv(it);
 }
 
+static void limit(int resource, uint64_t most)
+{
+	struct rlimit now;
+	if (getrlimit(resource, &now) != 0 || now.rlim_cur <= most)
+		return;
+	now.rlim_cur = most;
+	setrlimit(resource, &now);
+}
+
 /* In the child. git itself ends with the program; a write beyond the limit fails, and git says so. */
 static _Noreturn void run_child(const struct plugin_clone *clone, const char **argv, int out, uint64_t most)
 {
-	struct rlimit limit;
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	(void)setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGXFSZ, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &clone->before, NULL);
 	set_environment();
-	if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur > most) {
-		limit.rlim_cur = most;
-		setrlimit(RLIMIT_FSIZE, &limit);
-	}
+	limit(RLIMIT_FSIZE, most);
+	limit(RLIMIT_DATA, LIMIT_CLONE_MEMORY);
 	if (null >= 0 && dup2(null, STDIN_FILENO) == STDIN_FILENO && (out < 0 || dup2(out, STDOUT_FILENO) >= 0) &&
 	    chdir(clone->folder) == 0)
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
@@ -148,9 +193,8 @@ static bool watch(const struct plugin_clone *clone, pid_t pid, const char *word,
 {
 	int ready;
 	auto_close int end = (int)syscall(SYS_pidfd_open, pid, 0);
-	auto_close int stop = signalfd(-1, &clone->caught, SFD_CLOEXEC);
-	struct pollfd fds[] = {{end, POLLIN, 0}, {stop, POLLIN, 0}};
-	if (end < 0 || stop < 0) {
+	struct pollfd fds[] = {{end, POLLIN, 0}, {clone->stop, POLLIN, 0}};
+	if (end < 0 || clone->stop < 0) {
 		best_effort(error_sys(err, errno, "cannot watch git"));
 		return false;
 	}
@@ -161,9 +205,8 @@ static bool watch(const struct plugin_clone *clone, pid_t pid, const char *word,
 	if (fds[0].revents)
 		return true;
 	best_effort(ready ? error_set(err, ERR_cancelled, "`git %s` was interrupted", word)
-	                  : error_set(err, ERR_timeout,
-	                              "`git %s` was ended: a clone has %lld ms (CODEX_CLONE_TIMEOUT_MS allows more)",
-	                              word, (long long)limit_ms()));
+	                  : error_set(err, ERR_timeout, "`git %s` was ended: a clone has %d ms (%s allows more)", word,
+	                              (int)clone->most_ms, limit_name));
 	return false;
 }
 
@@ -194,7 +237,7 @@ static int run(const struct plugin_clone *clone, const char *words, const char *
 	auto_free char *verb = str_dup(str_n(words, strcspn(words, " ")));
 	auto_free char *text = xasprintf("git -c core.hooksPath=/dev/null -c http.lowSpeedLimit=1000 "
 	                                 "-c http.lowSpeedTime=%d -c fetch.negotiationAlgorithm=noop "
-	                                 "-c maintenance.auto=false %s",
+	                                 "-c fetch.unpackLimit=1 -c maintenance.auto=false %s",
 	                                 LIMIT_CLONE_STALL_S, words);
 	for (char *word = strtok_r(text, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
 		vec_push(&argv, word);
@@ -274,12 +317,14 @@ static int measure(struct plugin_clone *clone, const char *revision, const char 
 
 int plugin_checkout(struct plugin_clone *clone, const char *revision, const char *const *paths, struct error *err)
 {
+	/* others would let a file grow after it was counted */
+	static const char attributes[] = "* -filter -ident -text -eol -working-tree-encoding\n";
 	static const char *const all[] = {".", NULL};
 	auto_free char *words = xasprintf("checkout --quiet %s --", revision);
 	auto_free char *info = path_join(clone->folder, ".git/info"), *path = path_join(info, "attributes");
 	if (mkdir(info, 0700) != 0 && errno != EEXIST)
 		return error_sys(err, errno, "cannot create %s", info);
-	if (file_write_atomic(path, STR("* -filter\n"), 0600, false, err) != 0 ||
+	if (file_write_atomic(path, str_of(attributes), 0600, false, err) != 0 ||
 	    measure(clone, revision, paths ? paths : all, err) != 0)
 		return -(int)err->code;
 	return plugin_git(clone, words, paths ? paths : all, err);

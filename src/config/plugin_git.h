@@ -18,13 +18,18 @@
 
 struct plugin_clone {
 	char *folder;
-	int in_use;      /* a descriptor with a lock, while the folder is in use */
-	uint64_t end_ms; /* when git is terminated, on the monotonic clock */
+	int in_use;               /* a descriptor with a lock, while the folder is in use */
+	int stop;                 /* readable when a signal is pending */
+	uint64_t most_ms, end_ms; /* its time; when git is terminated, on the monotonic clock */
 	sigset_t before, caught;
 };
 
 /* Creates a new folder in `parent`. plugin_clone_close follows in any case. */
 must_check int plugin_clone_open(struct plugin_clone *clone, const char *parent, struct error *err);
+/* Takes the lock of an open file, unless a signal is pending or comes first. */
+must_check int plugin_clone_lock(const struct plugin_clone *clone, int fd, struct error *err);
+/* Ignores a longer limit of time than LIMIT_CLONE_MS in the environment from now on. */
+void plugin_clone_shorten(void);
 /* Removes the folder, if it is still there. */
 void plugin_clone_close(struct plugin_clone *clone);
 /* Removes the new folders in `parent` that no process uses. */

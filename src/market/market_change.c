@@ -79,12 +79,14 @@ const char *market_beside(const char *path, struct arena *arena)
 	return arena_printf(arena, "%.*s/" PLUGIN_FRESH "%s", STR_ARG(dir), id);
 }
 
-int market_lock(const char *home, struct error *err)
+int market_lock(const char *home, const struct plugin_clone *clone, struct error *err)
 {
 	auto_free char *folder = xasprintf("%s/.tmp/marketplaces", home), *cache = xasprintf("%s/plugins/cache", home);
 	if (dir_make(folder, 0700, err) != 0)
 		return -(int)err->code;
 	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0 && clone && plugin_clone_lock(clone, fd, err) != 0)
+		return -(int)err->code;
 	while (fd >= 0 && flock(fd, LOCK_EX) != 0) {
 		if (errno != EINTR)
 			return error_sys(err, errno, "cannot lock %s", folder);
@@ -124,7 +126,7 @@ int market_clone(const char *home, const char *parent, const struct market *mark
 	held = -1;
 	if (market_source_clone(market, sha, clone, err) != 0)
 		return -(int)err->code;
-	*lock = market_lock(home, err);
+	*lock = market_lock(home, clone, err);
 	return *lock < 0 ? -(int)err->code : 0;
 }
 
@@ -240,7 +242,7 @@ int market_add(const struct config *config, struct arena *arena, struct market *
 	*ret_has = false;
 	if (market_check_source(config, market, err) != 0)
 		return -(int)err->code;
-	auto_close int lock = market_lock(config_home(config), err);
+	auto_close int lock = market_lock(config_home(config), NULL, err);
 	if (lock < 0)
 		return -(int)err->code;
 	if (!market->is_git)
@@ -258,7 +260,7 @@ int market_remove(const struct config *config, const char *name, struct error *e
 	const char *home = config_home(config);
 	const struct market *market = market_find(home, config_tree(config), str_of(name), &arena, err);
 	struct market_record change = {.table = "marketplaces", .name = name, .removes = true};
-	auto_close int lock = market ? market_lock(home, err) : -1;
+	auto_close int lock = market ? market_lock(home, NULL, err) : -1;
 	if (lock < 0 || market_record(home, &change, err) != 0)
 		return -(int)err->code;
 	return market->is_git && dir_exists(market->root) ? plugin_remove_tree(market->root, err) : 0;
@@ -296,7 +298,7 @@ int market_upgrade(const struct config *config, const struct market *market, str
 	if (market_check_source(config, market, err) != 0)
 		return -(int)err->code;
 	bool had_clone = dir_exists(market->root);
-	auto_close int lock = market_lock(home, err);
+	auto_close int lock = market_lock(home, NULL, err);
 	if (lock < 0 || check_upgrade(config, market, had_clone, err) != 0)
 		return -(int)err->code;
 	int status = market_clone(home, parent, market, NULL, &clone, &lock, err);

@@ -8,7 +8,9 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/config.h"
+#include "config/config_file.h"
 #include "config/plugin_files.h"
+#include "config/toml/toml_edit.h"
 #include "import/import_tree.h"
 #include "market/market_priv.h"
 
@@ -182,11 +184,24 @@ static int read_repository(struct market_plugin *plugin, struct arena *arena, st
 struct install {
 	const struct config *config;
 	const struct market *market;
-	struct str name, known;
-	const char *id;
+	struct str name;
 	struct arena *arena;
+	bool renews; /* the user has enabled it before */
+	struct str known;
+	const char *id;
 	struct market_plugin plugin;
 };
+
+/* The user may have removed or disabled the plugin since the configuration was read. */
+static int check_enabled(struct toml_edit *edit, void *self, struct error *err)
+{
+	const struct install *it = self;
+	const struct toml *entry = toml_get(toml_get(edit->root, "plugins"), it->id),
+			  *enabled = toml_get(entry, "enabled");
+	return entry && !(toml_is(enabled, TOML_bool) && !enabled->boolean)
+	               ? 0
+	               : error_set(err, ERR_cancelled, "config.toml does not enable `%s` any more", it->id);
+}
 
 static int check(struct install *it, struct error *err)
 {
@@ -194,26 +209,37 @@ static int check(struct install *it, struct error *err)
 	return market_check_source(it->config, it->market, err) != 0 ||
 	                       market_check_plugin(it->config, it->id, err) != 0 ||
 	                       market_check_new(it->config, it->market, &ignored, err) != 0 ||
+	                       (it->renews &&
+	                        config_file_change(config_home(it->config), check_enabled, it, err) != 0) ||
 	                       find_plugin(it->market, it->name, it->arena, &it->plugin, err) != 0
 	               ? -(int)err->code
 	               : 0;
 }
 
+static int finish(const struct install *it, const struct market *from, struct market_installed *ret, struct error *err)
+{
+	struct market_record change = {.table = "plugins", .name = it->id};
+	const char *home = config_home(it->config);
+	ret->auth_policy = it->plugin.auth_policy;
+	if (place(from, &it->plugin, home, it->arena, ret, err) != 0)
+		return -(int)err->code;
+	return it->renews ? 0 : market_record(home, &change, err);
+}
+
 /* Places the plugin of a clone, unless it has the known version. */
-static int place_other(const struct install *it, const struct market *from, struct market_installed *ret,
-                       struct error *err)
+static int finish_clone(struct install *it, const struct market *from, struct market_installed *ret, struct error *err)
 {
 	struct import_tree tree = {.fd = -1};
-	int status = import_tree_open(&tree, from->root, false, err);
+	int status = plugin_remove_tree(arena_printf(it->arena, "%s/.git", from->root), err);
+	if (status == 0)
+		status = import_tree_open(&tree, from->root, false, err);
 	if (status == 0)
 		status = read_version(&tree, &it->plugin, it->arena, &ret->version, err);
 	import_tree_close(&tree);
-	return status == 0 && !str_is(it->known, ret->version)
-	               ? place(from, &it->plugin, config_home(it->config), it->arena, ret, err)
-	               : status;
+	return status == 0 && !str_is(it->known, ret->version) ? finish(it, from, ret, err) : status;
 }
 
-static int place_repository(struct install *it, int *lock, struct market_installed *ret, struct error *err)
+static int install_clone(struct install *it, int *lock, struct market_installed *ret, struct error *err)
 {
 	struct plugin_clone clone;
 	struct market_plugin plugin = it->plugin;
@@ -226,47 +252,55 @@ static int place_repository(struct install *it, int *lock, struct market_install
 	int status = market_clone(home, parent, &from, sha.ptr ? arena_cstr(it->arena, sha) : NULL, &clone, lock, err);
 	if (status == 0)
 		status = check(it, err);
-	if (status == 0)
-		status = plugin_remove_tree(arena_printf(it->arena, "%s/.git", clone.folder), err);
+	if (status == 0 && (it->plugin.folder || !str_eq(it->plugin.source->span, plugin.source->span)))
+		status = error_set(err, ERR_busy, "the marketplace names another source for `%s` now: try again",
+		                   it->id);
 	it->plugin.folder = plugin.folder;
 	from.root = clone.folder;
 	if (status == 0)
-		status = place_other(it, &from, ret, err);
+		status = finish_clone(it, &from, ret, err);
 	plugin_clone_close(&clone);
 	return status;
 }
 
-static int install(const struct config *config, const struct market *market, struct str name, struct str known,
-                   struct arena *arena, struct market_installed *ret, struct error *err)
+static int install(struct install *it, struct market_installed *ret, struct error *err)
 {
-	const char *home = config_home(config);
-	struct install it = {config, market, name, known, arena_printf(arena, "%.*s@%s", STR_ARG(name), market->name),
-	                     arena};
-	struct market_record change = {.table = "plugins", .name = it.id};
-	auto_close int lock = market_lock(home, err);
+	auto_close int lock = market_lock(config_home(it->config), NULL, err);
 	*ret = (struct market_installed){0};
-	if (lock < 0 || check(&it, err) != 0)
+	it->id = arena_printf(it->arena, "%.*s@%s", STR_ARG(it->name), it->market->name);
+	if (lock < 0 || check(it, err) != 0)
 		return -(int)err->code;
-	int status = it.plugin.folder ? place(market, &it.plugin, home, arena, ret, err)
-	                              : place_repository(&it, &lock, ret, err);
-	ret->auth_policy = it.plugin.auth_policy;
-	return status == 0 && ret->root ? market_record(home, &change, err) : status;
+	return it->plugin.folder ? finish(it, it->market, ret, err) : install_clone(it, &lock, ret, err);
 }
 
 int market_install_from(const struct config *config, const struct market *market, struct str name, struct arena *arena,
                         struct market_installed *ret, struct error *err)
 {
-	return install(config, market, name, STR_NONE, arena, ret, err);
+	struct install it = {config, market, name, arena};
+	return install(&it, ret, err);
 }
 
-int market_install(const struct config *config, const char *id, struct str known, struct arena *arena,
-                   struct market_installed *ret, struct error *err)
+static int install_id(struct install *it, const char *id, struct market_installed *ret, struct error *err)
 {
-	struct str name, from;
-	if (split(id, &name, &from, err) != 0)
+	struct str from;
+	if (split(id, &it->name, &from, err) != 0)
 		return -(int)err->code;
-	const struct market *market = market_find(config_home(config), config_tree(config), from, arena, err);
-	return market ? install(config, market, name, known, arena, ret, err) : -(int)err->code;
+	it->market = market_find(config_home(it->config), config_tree(it->config), from, it->arena, err);
+	return it->market ? install(it, ret, err) : -(int)err->code;
+}
+
+int market_install(const struct config *config, const char *id, struct arena *arena, struct market_installed *ret,
+                   struct error *err)
+{
+	struct install it = {.config = config, .arena = arena};
+	return install_id(&it, id, ret, err);
+}
+
+int market_renew(const struct config *config, const char *id, struct str known, struct arena *arena,
+                 struct market_installed *ret, struct error *err)
+{
+	struct install it = {.config = config, .arena = arena, .renews = true, .known = known};
+	return install_id(&it, id, ret, err);
 }
 
 int market_uninstall(const char *home, const char *id, struct error *err)
@@ -276,7 +310,7 @@ int market_uninstall(const char *home, const char *id, struct error *err)
 	if (split(id, &name, &market, err) != 0)
 		return -(int)err->code;
 	auto_free char *path = xasprintf("%s/plugins/cache/%.*s/%.*s", home, STR_ARG(market), STR_ARG(name));
-	auto_close int lock = market_lock(home, err);
+	auto_close int lock = market_lock(home, NULL, err);
 	if (lock < 0 || market_record(home, &change, err) != 0)
 		return -(int)err->code;
 	return dir_exists(path) ? plugin_remove_tree(path, err) : 0;

@@ -6,8 +6,8 @@
 #include "market/market.h"
 
 /* Waits until no other process changes marketplaces or plugins, and removes what killed ones have left. Returns a
- * descriptor to close. */
-must_check int market_lock(const char *home, struct error *err);
+ * descriptor to close. clone: its signals and its time end the wait; may be NULL. */
+must_check int market_lock(const char *home, const struct plugin_clone *clone, struct error *err);
 /* Clones the source to a new folder of `parent`; sha: a commit of it, or NULL. *lock is not held while git talks to a
  * host, so what was checked is checked again. plugin_clone_close follows in any case. */
 must_check int market_clone(const char *home, const char *parent, const struct market *market, const char *sha,

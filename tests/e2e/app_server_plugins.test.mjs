@@ -316,6 +316,28 @@ test('reconcile installs plugins that have a repository of their own', options, 
 	assert.deepEqual((await server.request('plugin/reconcile', {})).failedMaterializationRemotePluginIds, [], 'a disabled one is left out');
 });
 
+test('a plugin that was removed or disabled while reconcile clones is not installed', options, async (t) => {
+	const root = makeMarket(t), market = makeMarket(t, [], 'far');
+	commit(root);
+	put(market, { [MANIFEST]: { name: 'far', plugins: [{ name: 'desk', source: { source: 'git-subdir', url: `file://${root}`, path: 'all/desk' } }] } });
+	for (const change of ['remove', 'disable']) {
+		const { bin, running, env } = slowGit(t), server = await start(t, null, { env }), config = path.join(server.home, 'config.toml');
+		const script = fs.readFileSync(path.join(bin, 'git'), 'utf8').replace(/exec cat .*/, `case "$*" in *clone*) cat ${bin}/fifo;; esac`);
+		fs.writeFileSync(path.join(bin, 'git'), `${script}PATH=\${PATH#*:} exec git "$@"\n`);
+		await server.request('marketplace/add', { source: market });
+		fs.appendFileSync(config, '\n[plugins."desk@far"]\nenabled = true\n');
+		const reconciling = server.request('plugin/reconcile', {});
+		await running;
+		if (change === 'remove') assert.equal((await runCodex(t, ['plugin', 'remove', 'desk@far'], { home: server.home })).code, 0);
+		else fs.writeFileSync(config, fs.readFileSync(config, 'utf8').replace('enabled = true', 'enabled = false'));
+		const before = fs.readFileSync(config, 'utf8');
+		fs.writeFileSync(path.join(bin, 'fifo'), '');
+		assert.deepEqual(await reconciling, { changedPlugins: [], failedRemotePluginIds: [], failedMaterializationRemotePluginIds: [] });
+		assert.equal(fs.readFileSync(config, 'utf8'), before);
+		assert.deepEqual(fs.readdirSync(path.join(server.home, 'plugins/cache')), []);
+	}
+});
+
 // A sanitizer reserves more addresses than the limit of this test.
 const limited = { ...options, skip: options.skip || (process.env.ASAN_OPTIONS !== undefined && 'a sanitizer is in use') };
 

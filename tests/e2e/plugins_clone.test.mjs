@@ -10,7 +10,7 @@ import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 
-import { makeHome, needs, runCodex, tempDir } from './lib/codex.mjs';
+import { launch, makeHome, needs, runCodex, tempDir } from './lib/codex.mjs';
 
 const options = needs('plugin');
 const plugin = (t, home, args, more) => runCodex(t, ['plugin', ...args], { home, ...more });
@@ -97,21 +97,74 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL']) {
 	});
 }
 
-test('a plugin whose marketplace was removed or taken meanwhile is not installed', options, async (t) => {
-	const home = makeHome(t, null), root = makeMarket(t), bin = tempDir(t, 'bin'), [runs, goes] = ['runs', 'goes'].map((it) => path.join(bin, it));
+/** A git that stops at the clone: `runs` resolves when it has begun, go() lets it continue. `checked` resolves after the checkout. */
+function gate(t) {
+	const bin = tempDir(t, 'bin'), [runs, goes, done] = ['runs', 'goes', 'done'].map((it) => path.join(bin, it));
+	execFileSync('mkfifo', [runs, goes, done]);
+	fs.writeFileSync(path.join(bin, 'git'), `#!/bin/sh\ncase "$*" in *clone*) echo > ${runs}; cat ${goes};; esac
+PATH=\${PATH#*:} git "$@" || exit\ncase "$*" in *\\ checkout\\ *) [ ! -e ${bin}/tells ] || echo > ${done};; esac\n`, { mode: 0o755 });
+	return { env: { PATH: `${bin}:${process.env.PATH}` }, runs: fs.promises.readFile(runs), go: () => fs.promises.writeFile(goes, ''),
+		checked: () => { fs.writeFileSync(path.join(bin, 'tells'), ''); return fs.promises.readFile(done); } };
+}
+
+test('a plugin whose marketplace was removed, taken or changed meanwhile is not installed', options, async (t) => {
+	const root = makeMarket(t), whole = { name: 'whole', source: { source: 'url', url: `file://${root}` } };
 	gitIn(root);
-	execFileSync('mkfifo', [runs, goes]);
-	const gate = `case "$*" in *clone*) echo > ${runs}; cat ${goes};; esac`;
-	fs.writeFileSync(path.join(bin, 'git'), `#!/bin/sh\n${gate}\nPATH=\${PATH#*:} exec git "$@"\n`, { mode: 0o755 });
+	const rows = [[/marketplace `shop` is already added from/, async (home) => {
+		assert.equal((await plugin(t, home, ['marketplace', 'remove', 'shop'])).code, 0);
+		assert.equal((await plugin(t, home, ['marketplace', 'add', makeMarket(t)])).code, 0);
+	}], [/names another source for `whole@shop` now/, (home, market) => {
+		const other = { ...whole, source: { ...whole.source, ref: 'main' } };
+		fs.writeFileSync(path.join(market, '.agents/plugins/marketplace.json'), JSON.stringify({ name: 'shop', plugins: [other] }));
+	}]];
+	for (const [why, change] of rows) {
+		const home = makeHome(t, null), market = makeMarket(t, [whole]), { env, runs, go } = gate(t);
+		await plugin(t, home, ['marketplace', 'add', market]);
+		const adding = plugin(t, home, ['add', 'whole@shop'], { env });
+		await runs;
+		await change(home, market);
+		await go();
+		const { code, stderr } = await adding;
+		assert.deepEqual([code, why.test(stderr)], [1, true], stderr);
+		assert.deepEqual(foldersOf(home), ['cache']);
+	}
+});
+
+test('a signal ends the wait for the lock of another process, and nothing is left', options, async (t) => {
+	const root = makeMarket(t), home = makeHome(t, null), { env, runs, go, checked } = gate(t);
+	gitIn(root);
 	await plugin(t, home, ['marketplace', 'add', makeMarket(t, [{ name: 'whole', source: { source: 'url', url: `file://${root}` } }])]);
-	const adding = plugin(t, home, ['add', 'whole@shop'], { env: { PATH: `${bin}:${process.env.PATH}` } });
-	await fs.promises.readFile(runs);
-	assert.equal((await plugin(t, home, ['marketplace', 'remove', 'shop'])).code, 0);
-	assert.equal((await plugin(t, home, ['marketplace', 'add', makeMarket(t)])).code, 0);
-	await fs.promises.writeFile(goes, '');
-	const { code, stderr } = await adding;
-	assert.deepEqual([code, /marketplace `shop` is already added from/.test(stderr)], [1, true], stderr);
+	let child;
+	const adding = plugin(t, home, ['add', 'whole@shop'], { env, onStart: (it) => { child = it; } });
+	await runs;
+	const holder = launch(t, 'flock', [path.join(home, '.tmp/marketplaces'), 'sh', '-c', 'echo held; exec cat']);
+	await once(holder.child.stdout, 'data');
+	const ready = checked();
+	await go();
+	await ready; // from here on it waits for the lock
+	child.kill('SIGINT');
+	assert.equal((await adding).signal, 'SIGINT');
 	assert.deepEqual(foldersOf(home), ['cache']);
+	holder.child.stdin.end();
+	assert.doesNotMatch(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /plugins/);
+});
+
+test('attributes of a repository do not make its files larger', options, async (t) => {
+	const home = makeHome(t, null), root = makeMarket(t), file = '$Id$\n'.repeat(1000);
+	fs.writeFileSync(path.join(root, '.gitattributes'), 'b.txt text ident eol=crlf working-tree-encoding=UTF-32LE\n');
+	gitIn(root); // without b.txt, which git would read as UTF-32
+	fs.writeFileSync(path.join(root, '.git/info/attributes'), '* -text -ident -eol -working-tree-encoding\n');
+	fs.writeFileSync(path.join(root, 'b.txt'), file);
+	gitIn(root);
+	assert.equal((await plugin(t, home, ['add', `file://${root}`])).stdout, 'Added plugin whole.\n');
+	assert.equal(fs.readFileSync(path.join(home, 'plugins/whole/b.txt'), 'utf8'), file);
+});
+
+test('a limit of time that is no number of milliseconds is refused', options, async (t) => {
+	for (const ms of ['x', '-1', '2147483648']) {
+		const { code, stderr } = await plugin(t, makeHome(t, null), ['add', 'https://127.0.0.1:1/x'], { env: { CODEX_CLONE_TIMEOUT_MS: ms } });
+		assert.deepEqual([code, /CODEX_CLONE_TIMEOUT_MS must be a number of milliseconds, at most 2147483647/.test(stderr)], [1, true], stderr);
+	}
 });
 
 test('git asks nobody for a password', options, async (t) => {
@@ -166,4 +219,17 @@ test('what one transfer brings is bounded', options, async (t) => {
 	const { code, stderr } = await plugin(t, home, ['add', `file://${root}`]);
 	assert.deepEqual([code, /File too large/.test(stderr), /`git clone` failed/.test(stderr)], [1, true, true], stderr);
 	assert.deepEqual(foldersOf(home), []);
+});
+
+test('what the commit of a marketplace brings is bounded, whatever number of objects it has', options, async (t) => {
+	const home = makeHome(t, null), root = makeMarket(t), git = gitIn(root);
+	for (const name of ['a', 'b', 'c']) fs.writeFileSync(path.join(root, name), crypto.randomBytes(45 << 20));
+	git(['add', '-A']);
+	git(['commit', '-qm', 'large']);
+	const sha = git(['rev-parse', 'HEAD']);
+	git(['update-ref', 'refs/heads/main', git(['rev-parse', 'HEAD~'])]);
+	await plugin(t, home, ['marketplace', 'add', makeMarket(t, [{ name: 'whole', source: { source: 'url', url: `file://${root}`, sha } }])]);
+	const { code, stderr } = await plugin(t, home, ['add', 'whole@shop']);
+	assert.deepEqual([code, /File too large/.test(stderr), /`git fetch` failed/.test(stderr)], [1, true, true], stderr);
+	assert.deepEqual(foldersOf(home), ['cache']);
 });

@@ -207,7 +207,7 @@ static int add(struct call *call, struct error *err)
 	struct market_installed done;
 	const char *id = plugin_id(call);
 	struct json_writer w = json_writer(&call->out);
-	if (market_install(call->config, id, STR_NONE, &call->arena, &done, err) != 0)
+	if (market_install(call->config, id, &call->arena, &done, err) != 0)
 		return -(int)err->code;
 	if (call->options->is_json) {
 		begin_plugin(&w, id);

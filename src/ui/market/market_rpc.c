@@ -9,10 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "config/config.h"
+#include "config/plugin_git.h"
+#include "market/market_limits.h"
 #include "ui/market/market_rpc_priv.h"
 
 enum { COMPLAINT_MAX = 1024 };
@@ -124,7 +127,10 @@ static int on_upgrade(struct market_call *call, const void *self, void *result, 
 		if (!list[i].is_git || (one && strcmp(one->name, list[i].name) != 0))
 			continue;
 		ret->selected_marketplaces[ret->selected_marketplaces_count++] = str_of(list[i].name);
-		if (market_upgrade(call->config, &list[i], err) == 0) {
+		if (clock_now_ms() > call->end_ms)
+			best_effort(
+				error_set(err, ERR_timeout, "the request has no time left for this one: try again"));
+		else if (market_upgrade(call->config, &list[i], err) == 0) {
 			ret->upgraded_roots[ret->upgraded_roots_count++] = str_of(list[i].root);
 			continue;
 		}
@@ -176,7 +182,9 @@ static int answer(struct market_call *call, const struct json *request, struct b
 int market_rpc_serve(const struct config *config, struct error *err)
 {
 	auto_buf struct buf text, out;
-	struct market_call call = {.config = config, .out = -1, .err = -1};
+	struct market_call call = {
+		.config = config, .out = -1, .err = -1, .end_ms = clock_now_ms() + LIMIT_MARKET_CLONES_MS};
+	plugin_clone_shorten();
 	buf_init(&text, LIMIT_IMPORT_TEXT);
 	buf_init(&out, LIMIT_IMPORT_TEXT);
 	int status = fd_read_all(STDIN_FILENO, &text, "the request", err);

@@ -9,7 +9,6 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
-#include "market/market_limits.h"
 #include "ui/market/market_rpc_priv.h"
 
 /* ---- lists ---- */
@@ -395,10 +394,11 @@ static struct app_plugin_reconcile_changed_plugin changed(struct market_call *ca
 static void reconcile(struct market_call *call, const char *id, struct str known,
                       struct app_plugin_reconcile_response *ret)
 {
-	struct error ignored;
-	struct market_installed done;
-	if (clock_now_ms() > call->end_ms ||
-	    market_install(call->config, id, known, &call->arena, &done, &ignored) != 0)
+	struct error err = {0};
+	struct market_installed done = {0};
+	int status =
+		clock_now_ms() > call->end_ms ? -1 : market_renew(call->config, id, known, &call->arena, &done, &err);
+	if (status != 0 && err.code != ERR_cancelled)
 		ret->failed_materialization_remote_plugin_ids[ret->failed_materialization_remote_plugin_ids_count++] =
 			str_of(id);
 	else if (done.root)
@@ -415,7 +415,6 @@ int market_on_reconcile(struct market_call *call, const void *self, void *result
 	(void)self;
 	(void)err;
 	market_shelf_init(&call->shelf, call->config, &call->arena);
-	call->end_ms = clock_now_ms() + LIMIT_MARKET_RECONCILE_MS;
 	ret->changed_plugins = arena_array(&call->arena, struct app_plugin_reconcile_changed_plugin, count + 1);
 	ret->failed_materialization_remote_plugin_ids = arena_array(&call->arena, struct str, count + 1);
 	toml_for_each(it, count ? tables : NULL) {

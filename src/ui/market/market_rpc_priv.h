@@ -15,7 +15,7 @@ struct market_call {
 	int out, err; /* the streams of the process */
 	FILE *noise;  /* a file in their place, for git */
 	struct market_shelf shelf;
-	uint64_t end_ms; /* when plugin/reconcile begins no more installations */
+	uint64_t end_ms; /* after which no further clone begins */
 };
 
 /* The methods that concern plugins: market_rpc_plugins.c. params and result are structs of the method's records. */
