@@ -171,11 +171,10 @@ static void limit(int resource, uint64_t most)
 	setrlimit(resource, &now);
 }
 
-/* In the child. git itself ends with the program; a write beyond the limit fails, and git says so. */
-static _Noreturn void run_child(const struct plugin_clone *clone, const char **argv, int out, uint64_t most)
+/* A write beyond the limit fails, and git says so. */
+static _Noreturn void run_git(const struct plugin_clone *clone, const char **argv, int out, uint64_t most)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	(void)setsid();
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	signal(SIGXFSZ, SIG_IGN);
 	sigprocmask(SIG_SETMASK, &clone->before, NULL);
@@ -186,6 +185,32 @@ static _Noreturn void run_child(const struct plugin_clone *clone, const char **a
 	    chdir(clone->folder) == 0)
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
 	_exit(EXIT_MISSING);
+}
+
+/* In the child, which leads the group of git. The processes that git starts for a transfer outlive a git that was
+ * killed: when the program ends, even by SIGKILL, the whole group is killed. */
+static _Noreturn void run_child(const struct plugin_clone *clone, pid_t program, const char **argv, int out,
+                                uint64_t most)
+{
+	int status = 0;
+	pid_t pid, ended;
+	sigset_t awaited;
+	sigemptyset(&awaited);
+	sigaddset(&awaited, SIGTERM);
+	sigaddset(&awaited, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &awaited, NULL);
+	signal(SIGCHLD, SIG_DFL);
+	(void)setsid();
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	if (getppid() != program || (pid = fork()) < 0)
+		_exit(EXIT_FAILURE);
+	if (pid == 0)
+		run_git(clone, argv, out, most);
+	while ((ended = waitpid(pid, &status, WNOHANG)) == 0) {
+		if (sigwaitinfo(&awaited, NULL) == SIGTERM)
+			kill(0, SIGKILL);
+	}
+	_exit(ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
 }
 
 /* Waits until git has ended (true), or a signal or its time ends it. */
@@ -244,9 +269,9 @@ static int run(const struct plugin_clone *clone, const char *words, const char *
 	while (*more)
 		vec_push(&argv, *more++);
 	vec_push(&argv, NULL);
-	pid_t pid = fork();
+	pid_t program = getpid(), pid = fork();
 	if (pid == 0)
-		run_child(clone, argv.items, out, most);
+		run_child(clone, program, argv.items, out, most);
 	vec_finish(&argv);
 	return pid < 0 ? error_sys(err, errno, "cannot run git") : wait_for(clone, pid, verb, err);
 }
