@@ -33,7 +33,7 @@ struct environment {
 	size_t header_count;
 	uint64_t connect_timeout_ms;
 	char shell[64]; /* the shell of commands there; /bin/sh until the server has reported another */
-	bool is_fenced; /* the server has shown that it has a sandbox; set by remote_command.c */
+	bool is_fenced; /* the server has shown that it has a sandbox; set by those that ask it */
 	/* private */
 	int refs;
 };

@@ -32,7 +32,8 @@ struct exec_link {
 	int stray;     /* messages that nothing waited for */
 	bool is_ready; /* the server has answered `initialize` */
 	bool is_paused;
-	bool has_files;
+	bool has_file;
+	size_t stray_bytes;
 };
 
 /* ---- requests ---- */
@@ -127,23 +128,24 @@ static void become_ready(struct exec_link *link, const struct json *result)
 	link->handler->on_ready(link->self);
 }
 
-static void ignore(struct exec_link *link)
+static void ignore(struct exec_link *link, size_t len)
 {
 	struct error err;
-	if (++link->stray <= LIMIT_ENVIRONMENT_STRAY)
+	link->stray_bytes += len;
+	if (++link->stray <= LIMIT_ENVIRONMENT_STRAY && link->stray_bytes <= LIMIT_WEBSOCKET_MESSAGE)
 		return;
-	error_set(&err, ERR_limit, "the server sent more than %d messages that nothing waits for",
-	          LIMIT_ENVIRONMENT_STRAY);
+	error_set(&err, ERR_limit, "the server sent more than %d messages, or %d MiB, that nothing waits for",
+	          LIMIT_ENVIRONMENT_STRAY, LIMIT_WEBSOCKET_MESSAGE / MIB);
 	give_up(link, &err);
 }
 
-static void take_answer(struct exec_link *link, const struct json *message)
+static void take_answer(struct exec_link *link, const struct json *message, size_t len)
 {
 	struct error err;
 	int64_t id = json_get_i64(message, "id", 0);
 	const struct json *result = json_get(message, "result"), *refusal = json_get(message, "error");
 	if (!take_asked(link, id)) {
-		ignore(link);
+		ignore(link, len);
 		return;
 	}
 	if (!result || refusal) {
@@ -166,7 +168,7 @@ static void on_message(struct str text, void *self)
 	struct exec_link *link = self;
 	struct error err;
 	auto_arena struct arena arena = {0};
-	if (text.len > LIMIT_ENVIRONMENT_MESSAGE && !link->has_files) {
+	if (text.len > LIMIT_ENVIRONMENT_MESSAGE && !link->has_file) {
 		error_set(&err, ERR_limit, "the server sent a message of more than %d KiB",
 		          LIMIT_ENVIRONMENT_MESSAGE / KIB);
 		give_up(link, &err);
@@ -178,9 +180,9 @@ static void on_message(struct str text, void *self)
 		error_wrap(&err, "the server sent invalid JSON");
 		give_up(link, &err);
 	} else if (!method.ptr) {
-		take_answer(link, message);
+		take_answer(link, message, text.len);
 	} else if (!link->is_ready || !link->handler->on_notify(method, json_get(message, "params"), link->self)) {
-		ignore(link);
+		ignore(link, text.len);
 	}
 }
 
@@ -209,9 +211,9 @@ struct exec_link *exec_link_open(struct environment *environment, const struct e
 	return link;
 }
 
-void exec_link_allow_files(struct exec_link *link)
+void exec_link_allow_file(struct exec_link *link, bool is_allowed)
 {
-	link->has_files = true;
+	link->has_file = is_allowed;
 }
 
 void exec_link_pause(struct exec_link *link)

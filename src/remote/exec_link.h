@@ -2,8 +2,8 @@
  *
  * Each command and each question has a link of its own: a server that floods one of them, or does not read, disturbs no
  * other, and a link that is paused stops its sender. The server is not trusted: messages that are no JSON, or longer
- * than LIMIT_ENVIRONMENT_MESSAGE, end the link; at most LIMIT_ENVIRONMENT_STRAY that nothing waits for are ignored; an
- * answer must come within LIMIT_ENVIRONMENT_ANSWER_MS.
+ * than LIMIT_ENVIRONMENT_MESSAGE, end the link; at most LIMIT_ENVIRONMENT_STRAY that nothing waits for are ignored, of
+ * LIMIT_WEBSOCKET_MESSAGE bytes together; an answer must come within LIMIT_ENVIRONMENT_ANSWER_MS.
  *
  * Owns: the WebSocket. Holds a reference to its environment. Loop thread only. No callback runs inside a call to this
  * module; the link may be closed in any of them. */
@@ -35,8 +35,8 @@ struct exec_link_handler {
 struct exec_link *exec_link_open(struct environment *environment, const struct exec_link_handler *handler, void *self);
 /* Sends a request, after on_ready, and returns its id. method is a constant, params JSON. */
 int64_t exec_link_request(struct exec_link *link, const char *method, struct str params);
-/* Allows messages with files from now on: of at most LIMIT_WEBSOCKET_MESSAGE. */
-void exec_link_allow_files(struct exec_link *link);
+/* Allows a message with a file, of at most LIMIT_WEBSOCKET_MESSAGE, until this is called with false. */
+void exec_link_allow_file(struct exec_link *link, bool is_allowed);
 /* Stop and restart callbacks; a message that has arrived with the current one may still follow. */
 void exec_link_pause(struct exec_link *link);
 void exec_link_resume(struct exec_link *link);

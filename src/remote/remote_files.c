@@ -34,6 +34,7 @@ static void finish(struct remote_files *files, struct str content, const struct 
 {
 	buf_finish(&files->params);
 	files->method = NULL;
+	exec_link_allow_file(files->link, false);
 	files->on_done(content, err, files->self);
 }
 
@@ -132,7 +133,7 @@ bool remote_files_is_lost(const struct remote_files *files)
 
 /* ---- requests ---- */
 
-static struct json_writer begin(struct remote_files *files, const char *method, const char *path)
+static struct json_writer begin(struct remote_files *files, const char *method, const char *path, bool is_boxed)
 {
 	files->method = method;
 	buf_init(&files->params, LIMIT_WEBSOCKET_MESSAGE);
@@ -140,18 +141,17 @@ static struct json_writer begin(struct remote_files *files, const char *method, 
 	jw_object(&w);
 	jw_key(&w, "path");
 	remote_write_uri(&w, path);
-	jw_member_raw(&w, "sandbox", buf_str(&files->sandbox));
+	jw_member_raw(&w, "sandbox", is_boxed ? buf_str(&files->sandbox) : STR("null"));
 	return w;
 }
 
 static void end(struct remote_files *files, struct json_writer *w)
 {
-	struct error err;
 	jw_object_end(w);
-	if (!files->is_lost && files->params.over) {
-		error_set(&err, ERR_limit, "the request has more than %d bytes as JSON", LIMIT_WEBSOCKET_MESSAGE);
-		fail(files, &err);
-	} else if (files->is_lost) {
+	if (files->params.over && !files->is_lost)
+		error_set(&files->error, ERR_limit, "the request has more than %d bytes as JSON",
+		          LIMIT_WEBSOCKET_MESSAGE);
+	if (files->params.over || files->is_lost) {
 		loop_defer(&files->later);
 	} else if (files->is_ready) {
 		send_request(files);
@@ -160,19 +160,20 @@ static void end(struct remote_files *files, struct json_writer *w)
 
 void remote_files_read(struct remote_files *files, const char *path)
 {
-	struct json_writer w = begin(files, "fs/readFile", path);
+	struct json_writer w = begin(files, "fs/readFile", path, true);
+	exec_link_allow_file(files->link, true);
 	end(files, &w);
 }
 
 void remote_files_look(struct remote_files *files, const char *path)
 {
-	struct json_writer w = begin(files, "fs/getMetadata", path);
+	struct json_writer w = begin(files, "fs/getMetadata", path, true);
 	end(files, &w);
 }
 
 void remote_files_write(struct remote_files *files, const char *path, struct str text)
 {
-	struct json_writer w = begin(files, "fs/writeFile", path);
+	struct json_writer w = begin(files, "fs/writeFile", path, true);
 	jw_key(&w, "dataBase64");
 	buf_append_char(&files->params, '"');
 	text_base64(&files->params, text.ptr, text.len);
@@ -180,16 +181,16 @@ void remote_files_write(struct remote_files *files, const char *path, struct str
 	end(files, &w);
 }
 
-void remote_files_make_folder(struct remote_files *files, const char *path)
+void remote_files_make_folder(struct remote_files *files, const char *path, bool is_boxed)
 {
-	struct json_writer w = begin(files, "fs/createDirectory", path);
+	struct json_writer w = begin(files, "fs/createDirectory", path, is_boxed);
 	jw_member_bool(&w, "recursive", true);
 	end(files, &w);
 }
 
 void remote_files_remove(struct remote_files *files, const char *path)
 {
-	struct json_writer w = begin(files, "fs/remove", path);
+	struct json_writer w = begin(files, "fs/remove", path, true);
 	jw_member_bool(&w, "recursive", false);
 	jw_member_bool(&w, "force", false);
 	end(files, &w);
@@ -226,7 +227,6 @@ struct remote_files *remote_files_open(struct environment *environment, const st
 		return NULL;
 	}
 	files->link = exec_link_open(environment, &handler, files);
-	exec_link_allow_files(files->link);
 	return files;
 }
 

@@ -37,8 +37,8 @@ void remote_files_read(struct remote_files *files, const char *path);
 /* Succeeds if there is a file or folder. */
 void remote_files_look(struct remote_files *files, const char *path);
 void remote_files_write(struct remote_files *files, const char *path, struct str text);
-/* Creates a folder, and missing ones above it; no-op if it exists. */
-void remote_files_make_folder(struct remote_files *files, const char *path);
+/* Creates a folder, and missing ones above it; no-op if it exists. is_boxed: within the policy. */
+void remote_files_make_folder(struct remote_files *files, const char *path, bool is_boxed);
 /* Removes a file. */
 void remote_files_remove(struct remote_files *files, const char *path);
 

@@ -83,14 +83,15 @@ static void write_entries(struct json_writer *w, const struct sandbox_policy *po
 	write_special(w, "root", NULL, "read");
 	if (policy->mode != sandbox_mode_workspace_write)
 		return;
-	write_special(w, "project_roots", NULL, "write");
+	if (!policy->exclude_cwd)
+		write_special(w, "project_roots", NULL, "write");
 	if (!policy->exclude_slash_tmp)
 		write_special(w, "slash_tmp", NULL, "write");
 	if (!policy->exclude_tmpdir)
 		write_special(w, "tmpdir", NULL, "write");
 	for (size_t i = 0; i < policy->writable_root_count; i++)
 		write_root(w, policy->writable_roots[i]);
-	for (size_t i = 0; i < countof(kept); i++)
+	for (size_t i = 0; i < countof(kept) && !policy->exclude_cwd; i++)
 		write_special(w, "project_roots", kept[i], "read");
 }
 

@@ -91,7 +91,7 @@ struct patch_run {
 	struct tool_wait wait;
 	bool is_auto_approved;
 	bool was_asked;          /* time has passed since the files were read */
-	bool is_free;            /* the user has approved it: no sandbox is needed to write it */
+	bool is_free;            /* the user has approved it, wherever its files are */
 	struct patch_away *away; /* NULL: the files are on this machine */
 	bool has_texts;          /* its files have been read */
 	struct patch patch;
@@ -234,7 +234,7 @@ static void write_files(struct patch_run *run)
 	const struct sandbox_policy policy = policy_of(run);
 	run->is_committing = true;
 	if (run->away)
-		patch_away_commit(run->away, run->plan, run->is_free ? NULL : &policy, run->was_asked);
+		patch_away_commit(run->away, run->plan, &policy, run->is_free, run->was_asked);
 	else
 		work(run, commit_job, on_committed);
 }

@@ -10,6 +10,7 @@
 #include "patch/patch_error.h"
 #include "remote/environment.h"
 #include "remote/remote_files.h"
+#include "sandbox/sandbox_policy.h"
 
 /* The request under way. */
 enum stage { READ, CHECK, MAKE_FOLDER, WRITE, LOOK, PUT_BACK };
@@ -29,6 +30,7 @@ struct patch_away {
 	size_t bytes; /* of the texts */
 	VEC(struct step) steps;
 	enum stage stage;
+	bool is_approved;
 	size_t at; /* the text or step that the request is about */
 	struct arena arena;
 };
@@ -132,6 +134,11 @@ static void add_removals(struct patch_away *away, const struct patch_change *cha
 			add_step(away, changes[i].path, STR_NONE, patch_change_old(&changes[i]));
 }
 
+static const char *folder_of(struct patch_away *away, const char *path)
+{
+	return arena_cstr(&away->arena, path_dir(path));
+}
+
 /* Sends the request of the stage. */
 static void request(struct patch_away *away, enum stage stage)
 {
@@ -141,7 +148,7 @@ static void request(struct patch_away *away, enum stage stage)
 	if (stage == LOOK)
 		remote_files_read(away->files, step->path);
 	else if (stage == MAKE_FOLDER)
-		remote_files_make_folder(away->files, arena_cstr(&away->arena, path_dir(step->path)));
+		remote_files_make_folder(away->files, folder_of(away, step->path), !away->is_approved);
 	else if (text.ptr)
 		remote_files_write(away->files, step->path, text);
 	else
@@ -263,14 +270,47 @@ void patch_away_read(struct patch_away *away)
 		read_next(away);
 }
 
+/* Returns a policy that lets the folders of the steps be written, and nothing else. */
+static struct sandbox_policy approved_policy(struct patch_away *away, const struct sandbox_policy *policy)
+{
+	const char **roots = arena_array(&away->arena, const char *, away->steps.count + 1);
+	struct sandbox_policy ret = *policy;
+	if (!sandbox_is_needed(policy->mode))
+		return ret;
+	for (size_t i = 0; i < away->steps.count; i++)
+		roots[i] = folder_of(away, away->steps.items[i].path);
+	ret.mode = sandbox_mode_workspace_write;
+	ret.exclude_cwd = ret.exclude_tmpdir = ret.exclude_slash_tmp = true;
+	ret.writable_roots = roots;
+	ret.writable_root_count = away->steps.count;
+	return ret;
+}
+
+/* Fails before anything is written, so that a text that is too large needs no undo. */
+static int check_sizes(struct patch_away *away)
+{
+	vec_for_each(it, &away->steps)
+		if (it->text.len > LIMIT_ENVIRONMENT_FILE)
+			return patch_error_set(away->err, ERR_limit,
+			                       "Failed to write file %s: it is larger than %d bytes", it->path,
+			                       LIMIT_ENVIRONMENT_FILE);
+	return 0;
+}
+
 void patch_away_commit(struct patch_away *away, const struct patch_plan *plan, const struct sandbox_policy *policy,
-                       bool checks)
+                       bool is_approved, bool checks)
 {
 	size_t count;
 	const struct patch_change *changes = patch_plan_changes(plan, &count);
 	add_writes(away, changes, count);
 	add_removals(away, changes, count);
-	if (!open_link(away, policy, checks ? CHECK : WRITE))
+	if (check_sizes(away) != 0) {
+		away->on_done(away->self);
+		return;
+	}
+	struct sandbox_policy approved = approved_policy(away, policy);
+	away->is_approved = is_approved;
+	if (!open_link(away, is_approved ? &approved : policy, checks ? CHECK : WRITE))
 		return;
 	if (checks)
 		read_next(away);

@@ -2,7 +2,8 @@
  * approved. Private to tool/.
  *
  * The server writes one file after the other. If one fails, those before it get their old content back, and what cannot
- * be restored is reported. Links there are followed by the server, within the sandbox that is sent with each request.
+ * be restored is reported. Links there are followed by the server, but not out of the sandbox that is sent with each
+ * write: an approved patch may write in the folders of its files alone. Missing folders are created without one then.
  *
  * Owns: the contents that were read, and a link while it reads or writes. Loop thread, but for patch_away_list. */
 #ifndef TOOL_TOOL_PATCH_AWAY_H
@@ -33,10 +34,10 @@ must_check int patch_away_list(struct patch_away *away, const struct patch *patc
 /* Reads them, which every policy permits. */
 void patch_away_read(struct patch_away *away);
 const struct patch_texts *patch_away_texts(const struct patch_away *away);
-/* Writes the changes of a plan, which must outlive the commit, within the policy; NULL: without a sandbox. checks:
- * reads all files again first, and writes nothing if one has changed. */
+/* Writes the changes of a plan, which must outlive the commit, within the policy. is_approved: it may write in the
+ * folders of its files. checks: reads all files again first, and writes nothing if one has changed. */
 void patch_away_commit(struct patch_away *away, const struct patch_plan *plan, const struct sandbox_policy *policy,
-                       bool checks);
+                       bool is_approved, bool checks);
 
 /* Removes a line `*** Environment ID: NAME` after the first one, and returns the name, or STR_NONE. */
 struct str patch_away_cut_id(struct arena *arena, struct str *text);

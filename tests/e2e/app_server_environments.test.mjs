@@ -114,7 +114,7 @@ test('nonsense of a server becomes an error', options, async (t) => {
 		return { status: 'ready' };
 	};
 	assert.deepEqual(await asked({ 'environment/status': flood('x', 1000) }), { status: 'ready' });
-	assert.match((await asked({ 'environment/status': flood('x', 1001) })).error, /more than 1000 messages that nothing waits for$/);
+	assert.match((await asked({ 'environment/status': flood('x', 1001) })).error, /more than 1000 messages, or 16 MiB, that nothing waits for$/);
 	const elsewhere = { 'environment/info': () => ({ shell: { name: 'sh', path: '/bin/sh' }, cwd: 'https://x/' }) };
 	await add(server, { execServerUrl: (await startExecServer(t, elsewhere)).url });
 	assert.equal((await info(server)).cwd, null);

@@ -137,7 +137,8 @@ test('files of the exec-server of codex 0.169', REAL ? options : { skip: 'CODEX_
 		env: { PATH: process.env.PATH, HOME: home, CODEX_HOME: home, TMPDIR: tempDir(t, 'tmp') } });
 	const url = await waitFor(real.child.stdout, () => real.result.stdout, (words) => /ws:\/\/127\.0\.0\.1:\d+/.exec(words)?.[0]);
 	const model = await startModel(t, [add('p1', '*** Update File: old.txt', '@@', '-one', '+eins', '*** Add File: deep/er/new.txt', '+n',
-		'*** Delete File: gone.txt'), add('p2', `*** Add File: ${outside}/made`, '+1'), add('p3', '*** Update File: none.txt', '@@', '-a', '+b'),
+		'*** Delete File: gone.txt'), add('p2', `*** Add File: ${outside}/made`, '+1', `*** Add File: ${outside}/deep/er`, '+1'),
+	add('p3', '*** Update File: none.txt', '@@', '-a', '+b'),
 	call('view_image', { path: 'x.png' }, { call_id: 'v1' }), say('done')]);
 	const server = await startAppServer(t, model, { config: '[sandbox_workspace_write]\nexclude_slash_tmp = true\n' });
 	await server.request('environment/add', { environmentId: 'r', execServerUrl: url });
@@ -152,7 +153,7 @@ test('files of the exec-server of codex 0.169', REAL ? options : { skip: 'CODEX_
 	assert.match(output('p1'), /^Exit code: 0\n/);
 	assert.deepEqual(['old.txt', 'deep/er/new.txt'].map((name) => fs.readFileSync(path.join(folder, name), 'utf8')), ['eins\n', 'n\n']);
 	assert.equal(fs.existsSync(path.join(folder, 'gone.txt')), false);
-	assert.equal(fs.readFileSync(path.join(outside, 'made'), 'utf8'), '1\n');
+	for (const name of ['made', 'deep/er']) assert.equal(fs.readFileSync(path.join(outside, name), 'utf8'), '1\n');
 	assert.match(output('p3'), /Failed to read file to update .*\/none.txt: No such file or directory \(os error 2\)$/);
 	assert.equal(output('v1'), 'attached local image path');
 });

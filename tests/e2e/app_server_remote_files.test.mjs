@@ -81,7 +81,11 @@ test('a patch outside of the sandbox needs an approval, which names the environm
 	assert.match(output('p3'), /^Exit code: 0\n/);
 	assert.deepEqual(fs.readdirSync(folder), []);
 	const writes = remote.calls.filter(({ method }) => method === 'fs/writeFile');
-	assert.deepEqual(writes.map(({ params }) => params.sandbox), [null, null]); // the server would refuse it in the sandbox
+	const root = { path: { type: 'special', value: { kind: 'root' } }, access: 'read' };
+	for (const { params } of writes) // the folder of the file, and nothing else: a link cannot lead elsewhere
+		assert.deepEqual(params.sandbox.permissions.file_system.entries,
+			[root, { path: { type: 'path', path: `file://${outside}` }, access: 'write' }]);
+	assert.equal(writes.length, 2);
 });
 
 test('an approval for the session holds for one machine', options, async (t) => {
@@ -195,6 +199,31 @@ test('the files of a patch have a limit in number and together', options, async 
 	assert.equal(output('p1'), 'apply_patch verification failed: the patch touches more than 256 files; send it in parts');
 	assert.equal(output('p2'), 'apply_patch verification failed: the files of this patch are larger than 67108864 bytes together; send it in parts');
 	assert.equal(methods().length, 9);
+});
+
+test('a file that is too large is not written, and nothing before it', options, async (t) => {
+	const { folder, turn, output, methods } = await startWith(t, { a: '1\n' }, [patchAs('p1', '*** Update File: a', '@@', '-1', '+2',
+		'*** Add File: big', `+${'x'.repeat(8 * 1024 * 1024)}`)], { config: 'model_context_window = 100000000\n' });
+	await turn();
+	assert.match(output('p1'), /Failed to write file .*\/big: it is larger than 8388608 bytes$/);
+	assert.equal(read(folder, 'a'), '1\n');
+	assert.equal(methods().includes('fs/writeFile'), false);
+});
+
+test('only the answer to a read may be large', options, async (t) => {
+	const flood = ({}, link) => {
+		link.notify('x', 'y'.repeat(300 * 1024));
+		return {};
+	};
+	const { turn, output } = await startWith(t, {}, [patchAs('p1', '*** Add File: deep/f', '+1')], { own: { 'fs/createDirectory': flood } });
+	await turn();
+	assert.match(output('p1'), /was lost: the server sent a message of more than 256 KiB/);
+	const stray = ({}, link) => {
+		for (let i = 0; i < 3; i++) link.notify('x', 'y'.repeat(7 * 1024 * 1024));
+	};
+	const other = await startWith(t, {}, [patchAs('p1', '*** Add File: f', '+1')], { own: { 'fs/readFile': stray } });
+	await other.turn();
+	assert.match(other.output('p1'), /was lost: the server sent more than 1000 messages, or 16 MiB, that nothing waits for/);
 });
 
 test('a refusal of the server is the reason', options, async (t) => {

@@ -41,7 +41,11 @@ function startProcess(params, link) {
 /** A file's path; refuses to change one outside of the roots of a sandbox. */
 function fileOf({ path, sandbox }, isChange) {
 	const name = fileURLToPath(path);
-	const roots = (sandbox?.workspaceRoots ?? ['file:///']).map((uri) => fileURLToPath(uri).replace(/\/?$/, '/'));
+	const entries = sandbox?.permissions.file_system.entries ?? [];
+	const uris = entries.filter(({ access, path: { type } }) => access === 'write' && type === 'path').map((entry) => entry.path.path);
+	if (entries.some(({ access, path: { value } }) => access === 'write' && value?.kind === 'project_roots'))
+		uris.push(...sandbox.workspaceRoots);
+	const roots = (sandbox ? uris : ['file:///']).map((uri) => fileURLToPath(uri).replace(/\/?$/, '/'));
 	if (isChange && !roots.some((root) => `${name}/`.startsWith(root))) throw new Error('Permission denied (os error 13)');
 	return name;
 }
