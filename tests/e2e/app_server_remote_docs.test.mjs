@@ -60,6 +60,15 @@ test('the files of the project there are read, from its root to the folder', opt
 	assert.deepEqual(remote.calls.slice(before), []); // they are read once
 });
 
+test('those of the first environment count, which may be this machine', options, async (t) => {
+	const { server, root, turn, docs } = await start(t);
+	const environments = [{ environmentId: 'local', cwd: server.cwd }, { environmentId: 'r', cwd: path.join(root, 'p') }];
+	const { thread, instructionSources } = await server.request('thread/start', { ...FREE, environments });
+	assert.deepEqual(instructionSources, [server.home, server.cwd].map((folder) => path.join(folder, 'AGENTS.md')));
+	await turn({ threadId: thread.id });
+	assert.match(docs()[0], /--- project-doc ---\n\nLOCAL RULES\n<\/INSTRUCTIONS>$/);
+});
+
 test('without a project there is one folder, and root markers and names are configurable', options, async (t) => {
 	const alone = await start(t, { files: { 'AGENTS.md': 'ABOVE', 'a/AGENTS.md': 'HERE' }, cwd: 'a' });
 	await alone.turn();

@@ -314,11 +314,14 @@ struct thread *thread_open(struct rpc_request *request, const struct thread_open
 static size_t list_instructions(const struct thread *thread, struct arena *arena, struct str **ret)
 {
 	const struct config *config = thread->config;
-	auto_free char *cwd = str_dup(thread->settings->cwd);
+	const struct app_thread_settings *settings = thread->settings;
+	bool is_remote =
+		settings->environments_count && !str_is(settings->environments->environment_id, ENVIRONMENT_LOCAL);
+	auto_free char *cwd = str_dup(settings->cwd);
 	struct agents_md_options options = {
 		.home = config_home(config),
 		.cwd = cwd,
-		.max_bytes = thread->settings->environments_count ? 0 : (size_t)config->project_doc_max_bytes,
+		.max_bytes = is_remote ? 0 : (size_t)config->project_doc_max_bytes,
 		.fallbacks = config->project_doc_fallback_filenames.items,
 		.fallback_count = config->project_doc_fallback_filenames.count,
 		.root = config_root_of(config, cwd),

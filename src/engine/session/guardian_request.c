@@ -39,7 +39,7 @@ static struct guardian_action_patch *patch_of(const struct tool_call *call, cons
                                               struct arena *arena)
 {
 	struct guardian_action_patch *ret = arena_new(arena, struct guardian_action_patch);
-	ret->cwd = arena_str(arena, str_of(call->host->cwd));
+	ret->cwd = arena_str(arena, str_of(call->cwd));
 	ret->files = arena_array(arena, struct str, event->changes_count);
 	ret->files_count = event->changes_count;
 	for (size_t i = 0; i < event->changes_count; i++)
