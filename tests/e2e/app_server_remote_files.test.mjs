@@ -215,8 +215,11 @@ test('only the answer to a read may be large', options, async (t) => {
 		link.notify('x', 'y'.repeat(300 * 1024));
 		return {};
 	};
-	const { turn, output } = await startWith(t, {}, [patchAs('p1', '*** Add File: deep/f', '+1')], { own: { 'fs/createDirectory': flood } });
-	await turn();
+	const { server, turn, output } = await startWith(t, {}, [patchAs('p1', '*** Add File: deep/f', '+1')],
+		{ approvalPolicy: 'untrusted', sandbox: 'danger-full-access', own: { 'fs/createDirectory': flood } });
+	const ended = turn();
+	await decide(server, 'accept'); // so that the file is read again over the link of the write
+	await ended;
 	assert.match(output('p1'), /was lost: the server sent a message of more than 256 KiB/);
 	const stray = ({}, link) => {
 		for (let i = 0; i < 3; i++) link.notify('x', 'y'.repeat(7 * 1024 * 1024));
