@@ -11,6 +11,7 @@
 
 enum { VALUES_MAX = 32, VALUE_MAX = 1000, LOOK_BITS = 5, COLOR_BITS = 9, PARAMETERS_MAX = 64 };
 enum { UNDERLINE = 4, UNDERLINE_TWICE = 21, FRONT = 38, BACK = 48, EDGE = 58, BY_RGB = 2, BY_NUMBER = 5 };
+enum { BLACK = 16, WHITE = 231 }; /* in the cube, as 0 and 15 */
 
 struct values {
 	unsigned items[VALUES_MAX];
@@ -49,8 +50,8 @@ static size_t apply_color(struct term_sgr *sgr, const struct values *values, siz
 		for (end = at + 1; end < values->count && values->is_part[end];)
 			end++;
 	}
-	const unsigned *color = &values->items[at + 2];
-	size_t count = end <= values->count ? end - at - 2 : 0;
+	size_t count = end > at + 2 && end <= values->count ? end - at - 2 : 0;
+	const unsigned *color = values->items + (count ? at + 2 : 0);
 	if (kind == BY_RGB && count > 3) /* a space of colours comes first */
 		color++;
 	uint16_t number = 0;
@@ -125,9 +126,16 @@ bool term_sgr_next(struct term_sgr *sgr, struct str *rest, struct str *ret_text)
 
 /* ---- styles ---- */
 
+/* Returns one number for black, of which there are two, and one for white. */
+static unsigned same(unsigned number)
+{
+	return number == BLACK + 1 ? 1 : number == WHITE + 1 ? 16 : number;
+}
+
 enum term_style term_sgr_style(const struct term_sgr *sgr, enum term_style usual, bool has_color)
 {
-	unsigned colors = has_color ? sgr->front | (unsigned)sgr->back << COLOR_BITS : 0;
+	bool is_hidden = sgr->front && same(sgr->front) == same(sgr->back);
+	unsigned colors = has_color && !is_hidden ? sgr->front | (unsigned)sgr->back << COLOR_BITS : 0;
 	unsigned bits = sgr->looks | colors << LOOK_BITS;
 	return bits ? (enum term_style)(TERM_CUSTOM + bits) : usual;
 }

@@ -67,11 +67,24 @@ void term_text_cut(struct term_text *text, size_t len)
 	text->spans.count = count + (len > (count ? text->spans.items[count - 1].end : 0));
 }
 
+/* Returns the end of the cluster that a span, which ends at `end`, divides: a part of one has another width. */
+static size_t cluster_end(const struct term_text *text, size_t from, size_t end, size_t to)
+{
+	const char *bytes = text->bytes.data;
+	if (end >= to || !((bytes[end] | bytes[end - 1]) & 0x80))
+		return end < to ? end : to;
+	while (from < end)
+		from += term_cluster_next(str_n(bytes + from, to - from)).bytes.len;
+	return from;
+}
+
 void term_text_append(const struct term_text *text, size_t from, size_t to, struct term_row *row)
 {
 	for (size_t i = find_span(text, from); from < to && i < text->spans.count; i++) {
 		const struct term_span *span = &text->spans.items[i];
-		size_t end = span->end < to ? span->end : to;
+		if (span->end <= from)
+			continue;
+		size_t end = cluster_end(text, from, span->end, to);
 		term_row_add(row, span->style, str_n(text->bytes.data + from, end - from));
 		from = end;
 	}

@@ -2,6 +2,7 @@
 // denies is always in view.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import test from 'node:test';
 
 import { codexExec, forever, makeHome, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
@@ -93,6 +94,19 @@ for (const [rows, columns] of SIZES)
 		await term.until(/^›$/m);
 		await leave(term);
 	});
+
+test('the shell mode is named in 20 by 6, too, while a list of files is open', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]), cwd = tempDir(t, 'cwd');
+	for (let i = 0; i < 9; i++) fs.writeFileSync(`${cwd}/pear${i}`, '');
+	const term = await startReady(t, model, [], { cwd, rows: 6, columns: 20 });
+	term.type('!cat @pear');
+	await term.until(/^› pear\d\n[^]*^ {2}Shell mode ↓\d+$/m);
+	term.type('\x1b');
+	await term.until(/^ {2}Shell mode · run…$/m);
+	term.type('\x03');
+	await term.until(/^›$/m);
+	await leave(term);
+});
 
 test('the list of sessions counts what is above and below, and has keys for pages', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);

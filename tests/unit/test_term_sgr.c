@@ -64,6 +64,33 @@ static void what_is_no_colour_is_text(void **state)
 	check(longer, buf_str(&want).ptr);
 }
 
+/* The last value of the most that a sequence has. */
+static void a_colour_at_the_end_of_the_values_is_incomplete(void **state)
+{
+	static const char *const codes[] = {"38", "48", "58"};
+	(void)state;
+	for (size_t i = 0; i < countof(codes); i++) {
+		for (size_t count = 27; count <= 31; count++) {
+			char text[80] = "\x1b[";
+			memset(text + 2, ';', count);
+			strcpy(text + 2 + count, codes[i]);
+			strcat(text, "mx");
+			check(text, ":x|");
+			text[2] = ':';
+			check(text, ":x|");
+		}
+	}
+}
+
+static void colours_that_hide_the_text_do_not_count(void **state)
+{
+	(void)state;
+	check("\x1b[30;40mx\x1b[1;33;43my", ":x|1:y|");
+	check("\x1b[38;5;16;48;5;16mx\x1b[40my\x1b[30;48;2;0;0;0mz", ":x|:y|:z|");
+	check("\x1b[97;48;2;255;255;255mx\x1b[7;38;5;231;107my", ":x|7:y|");
+	check("\x1b[30;107mx", "30;107:x|");
+}
+
 static void without_colour_looks_remain(void **state)
 {
 	auto_buf struct buf out;
@@ -82,6 +109,32 @@ static void a_row_ends_in_the_plain_style(void **state)
 	term_row_add_c(&row, TERM_plain, " not");
 	assert_string_equal(buf_str(&row.text).ptr, "\x1b[31mred\x1b[0m not");
 	term_row_finish(&row);
+}
+
+static void check_width(const char *text, const char *want)
+{
+	struct term_text styled;
+	struct term_row row;
+	struct term_sgr sgr = {0};
+	struct str rest = str_of(text), run;
+	term_text_init(&styled);
+	term_row_init(&row, 10, false);
+	while (term_sgr_next(&sgr, &rest, &run))
+		term_text_add(&styled, term_sgr_style(&sgr, TERM_plain, false), run);
+	term_text_append(&styled, 0, styled.bytes.len, &row);
+	assert_null(strstr(buf_str(&row.text).ptr, "…"));
+	assert_non_null(strstr(buf_str(&row.text).ptr, want));
+	term_text_finish(&styled);
+	term_row_finish(&row);
+}
+
+static void a_cluster_is_not_divided_by_styles(void **state)
+{
+#define MARKED "e\x1b[1m\xcc\x81\x1b[22m"
+	(void)state;
+	check_width(MARKED MARKED MARKED MARKED MARKED MARKED MARKED MARKED MARKED "Z", "Z");
+	check_width("\xf0\x9f\x91\xa8\xe2\x80\x8d\x1b[3m\xf0\x9f\x91\xa9\x1b[m12345678", "12345678");
+	check_width("\x1b[1m\xe6\xbc\xa2\x1b[3m\xe5\xad\x97\x1b[mabcdef", "abcdef");
 }
 
 static void check_cut(size_t len, const char *want, size_t spans)
@@ -114,9 +167,14 @@ static void a_text_is_cut_with_its_styles(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(colours_and_looks_are_kept),    cmocka_unit_test(what_is_no_colour_is_text),
-		cmocka_unit_test(without_colour_looks_remain),   cmocka_unit_test(a_row_ends_in_the_plain_style),
+		cmocka_unit_test(colours_and_looks_are_kept),
+		cmocka_unit_test(what_is_no_colour_is_text),
+		cmocka_unit_test(without_colour_looks_remain),
+		cmocka_unit_test(a_row_ends_in_the_plain_style),
 		cmocka_unit_test(a_text_is_cut_with_its_styles),
+		cmocka_unit_test(a_colour_at_the_end_of_the_values_is_incomplete),
+		cmocka_unit_test(colours_that_hide_the_text_do_not_count),
+		cmocka_unit_test(a_cluster_is_not_divided_by_styles),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

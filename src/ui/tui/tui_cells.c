@@ -484,7 +484,7 @@ void tui_cells_draw(struct tui_cells *cells, const struct tui_ask *ask, size_t m
 	}
 	if (!most)
 		return;
-	size_t drawn = draw_explored(cells, has_gap);
-	struct tui_rows rows = {cells->paint, &cells->page.row, most - drawn, has_gap && !drawn};
+	size_t drawn = draw_explored(cells, has_gap), used = drawn + has_gap;
+	struct tui_rows rows = {cells->paint, &cells->page.row, most > used ? most - used : 0, has_gap && !drawn};
 	tui_activity_draw(&cells->activity, ask, &rows);
 }

@@ -112,12 +112,9 @@ static bool draw_mode(struct tui *tui, struct term_paint *paint)
 	auto_buf struct buf counts;
 	size_t column = 0; /* of the caret */
 	buf_init(&counts, LIMIT_LIST_REST);
-	sheet_add_rest(&counts, tui->popup.rest, false);
+	sheet_add_rest(&counts, tui->popup.rest, composer->is_shell);
 	term_row_clear(&tui->row);
-	if (counts.len) {
-		term_row_add_c(&tui->row, TERM_plain, "  ");
-		term_row_add(&tui->row, TERM_yellow, buf_str(&counts));
-	} else if (composer->is_searching) {
+	if (composer->is_searching) {
 		term_row_add_c(&tui->row, TERM_plain, "  reverse-i-search: ");
 		term_row_add(&tui->row, TERM_bold, buf_str(&composer->search));
 		column = tui->row.columns;
@@ -125,7 +122,15 @@ static bool draw_mode(struct tui *tui, struct term_paint *paint)
 			term_row_add_c(&tui->row, TERM_dim, " (no match)");
 	} else if (composer->is_shell) {
 		term_row_add_c(&tui->row, TERM_cyan, "  Shell mode");
-		term_row_add_c(&tui->row, TERM_dim, " · runs without the model and without a sandbox");
+		if (counts.len)
+			term_row_add_c(&tui->row, TERM_plain, " ");
+		else
+			buf_append_c(&counts, " · runs without the model and without a sandbox");
+		term_row_add(&tui->row, tui->popup.rest.above || tui->popup.rest.below ? TERM_yellow : TERM_dim,
+		             buf_str(&counts));
+	} else if (counts.len) {
+		term_row_add_c(&tui->row, TERM_plain, "  ");
+		term_row_add(&tui->row, TERM_yellow, buf_str(&counts));
 	} else if (tui->is_armed) {
 		term_row_add_c(&tui->row, TERM_dim, "  esc again to edit previous message");
 	} else {
@@ -164,7 +169,7 @@ static void draw_request(struct tui *tui, struct term_paint *paint)
 	bool is_tiny = rows < ROWS_LEAST || columns <= COLUMNS_LEAST; /* one row: nothing counts as visible */
 	struct tui_sheet sheet = {paint, &tui->row, tui->columns, is_tiny ? 1 : tui->rows - around};
 	if (!is_small) {
-		tui_cells_draw(tui->cells, tui->ask, LIVE_LEAST, true);
+		tui_cells_draw(tui->cells, tui->ask, LIVE_LEAST + 1, true);
 		draw_text(tui, paint, TERM_plain, "");
 	}
 	tui_ask_draw(tui->ask, &sheet);
