@@ -159,6 +159,21 @@ test('a run of codex exec is watched and steered', options, async (t) => {
 	assert.equal(textsOf(model.requests()[1], 'user').at(-1), 'and be quick');
 });
 
+test('a terminal that is attached to codex exec shows what was refused', options, async (t) => {
+	const broken = { custom: 'apply_patch', input: '*** Begin Patch\n*** Update File: nothere.txt\n@@\n-a\n+b\n*** End Patch\n' };
+	const model = await startModel(t, [reply({ start: true }, { gate: 'a' }, broken), say('Finished.')]);
+	const home = makeHome(t, model, 'sandbox_mode = "danger-full-access"\n');
+	const exec = runCodex(t, ['exec', '--skip-git-repo-check', 'the task'], { home });
+	await socketOf(home);
+	const guest = await startReady(t, model, ['attach'], { home });
+	await guest.until(/› the task[^]*Attached to a session that runs in codex exec/);
+	await model.openGate('a');
+	const { stdout, stderr } = await exec;
+	assert.equal((await guest.done).status, 0);
+	assert.match(guest.lines().join('\n').replaceAll(/\n {2}/g, ' '), /• The patch was not applied: Failed to read file to update[^]*• Finished\./);
+	assert.doesNotMatch(stdout + stderr, /The patch was not applied: Failed/); // exec has the item itself
+});
+
 test('what is no submission, and what only the owner may do, is refused; the session stays as it is', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const host = await startReady(t, model);

@@ -416,6 +416,16 @@ test('a long message is shown by its ends, and whole in the transcript and in th
 	await leave(term);
 });
 
+test('each line of a message of many lines has three rows at most', options, async (t) => {
+	const model = await startModel(t, [say('Done.')]);
+	const term = await startReady(t, model, ['x'.repeat(500) + '\nline'.repeat(31)]);
+	await term.until(/^• Done\.$/m);
+	const rows = term.lines().filter((line) => /^[› ] x+…?$/.test(line));
+	assert.deepEqual(rows.map((row) => [row.slice(0, 2), row.at(-1)]), [['› ', 'x'], ['  ', 'x'], ['  ', '…']]);
+	await term.untilGone(/esc to interrupt/);
+	await leave(term);
+});
+
 test('a message of few long lines is shown by its ends, too; 4 KiB and blank lines at the end are no reason to cut', options, async (t) => {
 	const model = await startModel(t, [forever(say('Read.'))]);
 	const term = await startReady(t, model, []);

@@ -49,13 +49,15 @@ struct codex_options {
 	/* If a command needs approval, emit exec_command_begin only once it is approved; a denied one then emits
 	 * neither begin nor end. If false, begin comes before the request. */
 	bool begins_once_allowed;
-	bool reports_refusals; /* a background_event reports each command and patch that was refused before it began */
-	bool is_interactive;   /* a user can answer requests */
-	bool reads_record;     /* the front end reads the rollout itself: a resumed session has no initial_messages */
-	bool is_unattended;    /* no user can answer, so the model gets this answer at once */
-	bool is_unhurried;     /* a new session opens no connection to the provider before codex_expect_request */
-	bool is_cleared;       /* the session follows one that the user has cleared; for hooks */
-	bool serves_tools;     /* the client carries out calls of the tools that it provides */
+	/* A background_event reports each command and patch that was refused before it began: for terminals, also those
+	 * that are attached to `codex exec` or the app-server. */
+	bool reports_refusals;
+	bool is_interactive; /* a user can answer requests */
+	bool reads_record;   /* the front end reads the rollout itself: a resumed session has no initial_messages */
+	bool is_unattended;  /* no user can answer, so the model gets this answer at once */
+	bool is_unhurried;   /* a new session opens no connection to the provider before codex_expect_request */
+	bool is_cleared;     /* the session follows one that the user has cleared; for hooks */
+	bool serves_tools;   /* the client carries out calls of the tools that it provides */
 	/* input joins a running task, unless the configuration or the submission requests a replacement */
 	bool steers;
 	/* Input without items starts a turn; otherwise its task ends at once. An active goal starts turns. */
