@@ -180,6 +180,35 @@ test('a recorded session is resumed in the background server', options, async (t
 	}
 });
 
+test('a session that is moved or resumed in the server is as confined as here, also after a wider turn', options, async (t) => {
+	const model = await startModel(t, [say('First answer.'), run('touch made'), say('Moved answer.'), run('touch made'), forever(say('Resumed answer.'))]);
+	const home = daemonHome(t, model, 'sandbox_mode = "read-only"\napproval_policy = "never"\n'), cwd = tempDir(t, 'cwd');
+	const { events } = await codexExec(t, model, ['go'], { home, cwd, json: true }); // with full access
+	const id = events.find(({ type }) => type === 'thread.started').thread_id;
+	const term = await startReady(t, model, ['resume', id, '-s', 'read-only', '-a', 'never'], { home, cwd });
+	await enter(term, '/daemon');
+	await term.until(/^ {2}3\. Move this session there/m);
+	await answer(term, '3');
+	await term.until(/• Attached to a session that runs in the background server[^]*^›$/m);
+	await enter(term, 'more');
+	await term.until(/• Moved answer\./);
+	await idle(term);
+	term.type('\x03');
+	await term.done;
+	spawnSync(codexBin, ['app-server', 'daemon', 'stop'], { env: cleanEnv(home) });
+	const again = await startReady(t, model, ['resume', id, '--daemon', 'once more'], { home, cwd });
+	await again.until(/• Resumed answer\./);
+	await idle(again);
+	assert.ok(!fs.existsSync(`${cwd}/made`));
+	again.type('\x03');
+	await again.done;
+	const none = daemonHome(t, model);
+	const first = await startReady(t, model, ['resume', '--last', '--daemon'], { home: none });
+	await first.until(/Attached to a session that runs in the background server/);
+	first.type('\x03');
+	assert.equal((await first.done).status, 0);
+});
+
 test('--daemon refuses options that a session of the server does not get', { skip: options.skip }, async (t) => {
 	const home = makeHome(t, await startModel(t, [say('unused')]));
 	for (const words of [['-c', 'model="x"'], ['--enable', 'goals'], ['--oss'], ['-p', 'fast'], ['--ephemeral'], ['--add-dir', '/tmp'], ['--search']]) {

@@ -13,6 +13,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "config/config.h"
+#include "protocol/message/approval.h"
 #include "protocol/message/message.h"
 #include "rollout/rollout_path.h"
 #include "ui/cli/terminal.h"
@@ -227,6 +228,12 @@ static void begin_resume(struct json_writer *w, struct str thread_id)
 	jw_member_bool(w, "excludeTurns", true);
 }
 
+/* A policy with parts has no name that a server takes. */
+static bool is_granular(const struct ask_for_approval *policy)
+{
+	return policy->tag == ask_for_approval_granular || policy->tag == ask_for_approval_reject;
+}
+
 /* Appends parameters of thread/start; or of thread/resume, if thread_id is not STR_NONE. */
 static void append_params(const struct tui *tui, struct str thread_id, struct buf *out)
 {
@@ -238,19 +245,27 @@ static void append_params(const struct tui *tui, struct str thread_id, struct bu
 	jw_member_cstr(&w, "cwd", tui->cwd);
 	if (run->model)
 		jw_member_cstr(&w, "model", run->model);
-	if (run->sandbox)
+	if (thread_id.ptr) { /* a server restores those of the last turn otherwise, which may be wider */
+		const struct config *config = tui->config;
+		jw_member_cstr(&w, "sandbox", enum_wire(&enum_sandbox_mode, (int)config->sandbox_mode));
+		jw_member_cstr(&w, "approvalPolicy", approval_name(config->approval_policy));
+		jw_member_cstr(&w, "approvalsReviewer",
+		               enum_wire(&enum_approvals_reviewer, (int)config->approvals_reviewer));
+	} else if (run->sandbox) {
 		jw_member_cstr(&w, "sandbox", run->sandbox);
-	if (tui->options.approval)
+	}
+	if (!thread_id.ptr && tui->options.approval)
 		jw_member_cstr(&w, "approvalPolicy", tui->options.approval);
 	jw_object_end(&w);
 }
 
 /* Appends the parameters that open the session: of a new one, of the one that moves, or of one that is found. */
-static int find_params(const struct tui *tui, struct buf *params, struct error *err)
+static int find_params(const struct tui *tui, struct buf *params, bool *ret_resumes, struct error *err)
 {
 	struct exec_resume resume = {.options = &tui->options.run, .config = tui->config, .cwd = tui->cwd};
 	struct rollout_file_name name = {.thread_id = STR_NONE};
 	buf_append_c(params, tui->options.moved ? tui->options.moved : "");
+	*ret_resumes = tui->options.moved;
 	if (tui->options.moved)
 		return 0;
 	if (exec_resume_find(&resume, err) != 0)
@@ -258,6 +273,10 @@ static int find_params(const struct tui *tui, struct buf *params, struct error *
 	auto_free char *path = resume.path;
 	if (path && !rollout_path_parse(path_name(path), &name))
 		return error_set(err, ERR_invalid, "%s is not the file of a session", path);
+	if (path && is_granular(tui->config->approval_policy))
+		return error_set(err, ERR_unsupported,
+		                 "a granular approval_policy is not handed to the background server: name one with -a");
+	*ret_resumes = path != NULL;
 	append_params(tui, name.thread_id, params);
 	return 0;
 }
@@ -272,6 +291,9 @@ void tui_attach_move(struct tui *tui)
 	else if (!tui->has_turn || tui->options.run.ephemeral)
 		tui_cells_fail(tui->cells,
 		               STR("nothing of this session is recorded yet: `codex --daemon` begins one there"));
+	else if (!tui->sandbox || strcmp(tui->approval, "granular") == 0 || strcmp(tui->approval, "reject") == 0)
+		tui_cells_fail(tui->cells,
+		               STR("a session with these permissions is not moved: /permissions has others"));
 	else
 		tui->is_moving = true;
 	if (tui->is_moving)
@@ -301,15 +323,14 @@ char *tui_attach_moved(const struct tui *tui, struct tui_options *options)
 
 int tui_attach_daemon(struct tui *tui, struct error *err)
 {
-	bool resumes = tui->options.run.resume || tui->options.moved;
 	const char *home = config_home(tui->config);
 	auto_free char *socket = app_server_daemon_socket(home);
 	struct app_server_daemon daemon = {.home = home, .socket = socket};
 	auto_buf struct buf params, id;
-	bool was_running;
+	bool was_running, resumes;
 	buf_init(&params, LIMIT_LINE);
 	buf_init(&id, LIMIT_LINE);
-	int status = find_params(tui, &params, err);
+	int status = find_params(tui, &params, &resumes, err);
 	if (status == 0)
 		status = app_server_daemon_start(&daemon, &was_running, err);
 	if (status == 0)

@@ -149,8 +149,9 @@ static bool is_given(const struct tui_options *options, const struct cli_option 
 		return *(const bool *)value;
 	case CLI_TEXT:
 		return *(const char *const *)value != NULL;
-	default:
-		return ((const struct cli_list *)value)->count > 0;
+	default: /* approval_line is the value of another option */
+		return ((const struct cli_list *)value)->count >
+		       (value == &options->run.overrides && options->approval_line);
 	}
 }
 

@@ -70,8 +70,8 @@ struct tui {
 	/* the session */
 	char *resume_path; /* the rollout that is resumed; NULL: a new session */
 	char *session_id, *model, *effort, *thread_name, *rollout_path;
-	const char *permissions; /* static; NULL: none of those that the user can choose */
-	const char *approval;    /* the policy's name, static; NULL: not known yet */
+	const char *permissions;                   /* static; NULL: none of those that the user can choose */
+	const char *approval, *sandbox, *reviewer; /* names, static; NULL: not known yet, or a sandbox of others */
 	VEC(struct tui_terminal) terminals;
 	VEC(struct tui_agent *) agents; /* subagents of this session */
 	VEC(struct tui_denied) denied;  /* the latest last */

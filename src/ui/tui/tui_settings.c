@@ -188,9 +188,16 @@ static const struct preset {
          ask_for_approval_on_request, approvals_reviewer_auto_review},
 };
 
-static const char *const modes[] = {[sandbox_workspace_write] = "workspace-write",
-                                    [sandbox_danger_full_access] = "danger-full-access",
-                                    [sandbox_read_only] = "read-only"};
+static void take_policies(struct tui *tui, enum sandbox_tag sandbox, const struct ask_for_approval *approval,
+                          enum approvals_reviewer reviewer)
+{
+	static const char *const modes[] = {[sandbox_workspace_write] = "workspace-write",
+	                                    [sandbox_danger_full_access] = "danger-full-access",
+	                                    [sandbox_read_only] = "read-only"};
+	tui->sandbox = sandbox < countof(modes) ? modes[sandbox] : NULL;
+	tui->approval = approval_name(approval);
+	tui->reviewer = enum_wire(&enum_approvals_reviewer, (int)reviewer);
+}
 
 /* Write access has the details of the configuration and the folders of --add-dir. */
 static void set_preset(struct tui *tui, const struct preset *preset)
@@ -220,7 +227,7 @@ static void set_preset(struct tui *tui, const struct preset *preset)
 	tui_submit(tui, OP_override_turn_context, &op);
 	vec_finish(&roots);
 	tui->permissions = preset->label;
-	tui->approval = approval_name(&approval);
+	take_policies(tui, preset->mode, &approval, preset->reviewer);
 	note_two(tui, "Permissions changed to ", preset->label, NULL);
 }
 
@@ -287,18 +294,13 @@ void tui_settings_append_permissions(const struct tui *tui, struct buf *out)
 		buf_printf(out, "/permissions %s", tui->permissions);
 }
 
-/* A server would restore those of the last turn, which may be wider. */
+/* Each is written: a server restores those of the last turn otherwise, which may be wider. */
 void tui_settings_write(const struct tui *tui, struct json_writer *w)
 {
 	jw_member_cstr(w, "model", tui->model);
-	for (size_t i = 0; i < countof(presets); i++) {
-		struct ask_for_approval approval = {.tag = presets[i].approval};
-		if (!tui->permissions || strcmp(tui->permissions, presets[i].label) != 0)
-			continue;
-		jw_member_cstr(w, "sandbox", modes[presets[i].mode]);
-		jw_member_cstr(w, "approvalPolicy", approval_name(&approval));
-		jw_member_cstr(w, "approvalsReviewer", enum_wire(&enum_approvals_reviewer, (int)presets[i].reviewer));
-	}
+	jw_member_cstr(w, "sandbox", tui->sandbox);
+	jw_member_cstr(w, "approvalPolicy", tui->approval);
+	jw_member_cstr(w, "approvalsReviewer", tui->reviewer);
 	if (!tui->effort)
 		return;
 	jw_key(w, "config");
@@ -315,7 +317,7 @@ void on_slash_approvals(struct tui *tui, struct str text)
 void tui_settings_show(struct tui *tui, const struct ev_session_configured *session)
 {
 	tui->permissions = NULL;
-	tui->approval = approval_name(session->approval_policy);
+	take_policies(tui, session->sandbox_policy->tag, session->approval_policy, session->approvals_reviewer);
 	for (size_t i = 0; i < countof(presets); i++) {
 		if (session->sandbox_policy->tag == presets[i].mode &&
 		    session->approval_policy->tag == presets[i].approval &&
