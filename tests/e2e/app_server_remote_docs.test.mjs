@@ -135,6 +135,60 @@ test('those of another environment take the place of the first', options, async 
 	assert.match(docs()[2], /They take the place of all earlier [^]*LOCAL RULES/);
 });
 
+test('those of another machine under the same id take their place', options, async (t) => {
+	const { root, server, turn, docs } = await start(t);
+	await turn();
+	const other = await startExecServer(t, { 'fs/readFile': () => ({ dataBase64: Buffer.from('NEW MACHINE').toString('base64') }) });
+	await server.request('environment/add', { environmentId: 'r', execServerUrl: other.url });
+	await turn({ environments: [{ environmentId: 'r', cwd: path.join(root, 'p') }] });
+	assert.match(docs()[1], /They take the place of all earlier [^]*NEW MACHINE/);
+});
+
+test('a resumed thread does not read them again', options, async (t) => {
+	const { model, server, remote, opening, turn, docs } = await start(t);
+	await turn();
+	const { thread } = await opening;
+	await server.end();
+	const again = await startAppServer(t, model, { home: server.home, cwd: server.cwd });
+	await again.request('environment/add', { environmentId: 'r', execServerUrl: remote.url });
+	await again.request('thread/resume', { threadId: thread.id });
+	await again.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await again.next('turn/completed');
+	assert.equal(docs().length, 1);
+});
+
+test('all of them must come within the time to connect', options, async (t) => {
+	const model = await startModel(t, [say('one')]), server = await startAppServer(t, model);
+	const remote = await startExecServer(t, { 'fs/getMetadata': () => undefined });
+	await server.request('environment/add', { environmentId: 'r', execServerUrl: remote.url, connectTimeoutMs: 500 });
+	const environments = [{ environmentId: 'r', cwd: tempDir(t, 'there') }];
+	const { thread } = await server.request('thread/start', { ...FREE, environments });
+	await server.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await server.next('turn/completed');
+	assert.match(server.all('warning')[0].params.message, /^AGENTS.md files of the environment `r` were not read: its exec-server is too slow$/);
+});
+
+test('a turn of a goal waits for them', options, async (t) => {
+	let release;
+	const gate = new Promise((resolve) => (release = resolve));
+	const { root, model, server, remotes, opening, turn, docs } = await start(t, { count: 2, config: '[features]\ngoals = true\n',
+		files: { ...PROJECT, 'q/AGENTS.md': 'OTHER' },
+		replies: [say('one'), { ...call('update_goal', { status: 'complete' }), when: { contains: 'THE GOAL' } }, say('two')],
+		own: { 'fs/getMetadata': async ({ path: uri }) => {
+			if (uri.includes('/q/')) await gate;
+			return {};
+		} } });
+	await turn();
+	const { thread } = await opening;
+	await server.request('thread/settings/update', { threadId: thread.id, environments: [{ environmentId: 's', cwd: path.join(root, 'q') }] });
+	await remotes[1].called('fs/getMetadata');
+	await server.request('thread/goal/set', { threadId: thread.id, objective: 'THE GOAL' });
+	assert.equal(model.requests().length, 1);
+	release();
+	await server.next('turn/completed');
+	assert.match(docs().at(-1), /OTHER/);
+});
+
 /** The program of codex 0.169, whose exec-server this test can use, too. */
 const REAL = process.env.CODEX_EXEC_SERVER_BIN;
 

@@ -14,9 +14,9 @@ const options = needs('app-server');
 const patchAs = (id, ...lines) => reply({ custom: 'apply_patch', call_id: id, input: ['*** Begin Patch', ...lines, '*** End Patch', ''].join('\n') });
 
 /** A thread with the environments that `names` lists, of r, s and local. */
-async function startPlaces(t, names, replies, { config, last = say('done'), ...more } = {}) {
+async function startPlaces(t, names, replies, { config, old, last = say('done'), ...more } = {}) {
 	const model = await startModel(t, [...replies, last]);
-	const server = await startAppServer(t, model, { config });
+	const server = await startAppServer(t, model, { config, cwd: old });
 	const remotes = {}, folders = { local: server.cwd };
 	for (const id of ['r', 's']) {
 		remotes[id] = await startExecServer(t);
@@ -80,6 +80,17 @@ test('with one environment there is no parameter for it', options, async (t) => 
 	assert.match(tool('apply_patch').format.definition, /^start: begin_patch hunk\+ end_patch\n/);
 	await turn(undefined, { environments: ['r', 's'].map((id) => ({ environmentId: id, cwd: folders[id] })) });
 	assert.equal('environment_id' in tool('exec_command').parameters.properties, true); // from the next request on
+});
+
+test('the folder of this machine is that of the thread, also after it has changed', options, async (t) => {
+	const other = tempDir(t, 'other'), old = tempDir(t, 'old');
+	const { server, turn, output } = await startPlaces(t, ['r', 'local'], [
+		runAs('c1', 'pwd; touch here; touch "$OLD/there"', { environment_id: 'local' })],
+	{ ...BOXED, old, config: `[shell_environment_policy]\nset = { OLD = "${old}" }\n[sandbox_workspace_write]\nexclude_slash_tmp = true\n` });
+	await turn(server, { cwd: other });
+	assert.match(output('c1'), new RegExp(`Output:\n[^]*${other}\n`));
+	const made = (folder) => fs.readdirSync(folder).filter((name) => !name.startsWith('.')); // those are of the sandbox
+	assert.deepEqual([made(other), made(old)], [['here'], []]);
 });
 
 test('an approval names the environment of its command', options, async (t) => {

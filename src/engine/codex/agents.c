@@ -12,6 +12,7 @@
 #include "config/config.h"
 #include "engine/codex/agents_priv.h"
 #include "engine/codex/codex_data.h"
+#include "engine/session/environment_docs.h"
 #include "engine/session/session.h"
 #include "engine/task/task.h"
 #include "protocol/message/message.h"
@@ -216,7 +217,7 @@ static void on_hear(void *self)
 		codex->env.agent->aborts_due++;
 		task_abort(session->task, turn_abort_reason_interrupted);
 	}
-	if (session->task)
+	if (session->task || environment_docs_begin(session)) /* after which it is heard */
 		return;
 	char id[UUID_TEXT_SIZE];
 	uuid_v7(id);

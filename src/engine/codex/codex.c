@@ -155,6 +155,8 @@ static void on_docs(void *self)
 	struct codex *codex = self;
 	loop_defer(&codex->eq.wake);
 	on_submissions(codex);
+	codex_continue_goal(codex);
+	agents_on_task_end(codex);
 }
 
 static void on_abort(void *self)

@@ -319,16 +319,15 @@ static void start_goal_turn(void *self)
 {
 	struct codex *codex = self;
 	char id[UUID_TEXT_SIZE];
-	bool is_free = codex->session && !codex->session->task && !codex->is_shut_down;
+	bool is_free = codex->session && !codex->session->task && !codex->is_shut_down &&
+	               !environment_docs_begin(codex->session); /* after which the goal is continued */
 	if (is_free && codex->sq.count) { /* submissions come first; they are carried out in this round of the loop */
 		loop_defer(&codex->goal);
-		return;
+	} else if (is_free && codex->has_succeeded && session_goal_takes_turn(codex->session)) {
+		codex->has_succeeded = false;
+		uuid_v7(id);
+		task_start_goal(&codex->tasks, str_of(id));
 	}
-	if (!is_free || !codex->has_succeeded || !session_goal_takes_turn(codex->session))
-		return;
-	codex->has_succeeded = false;
-	uuid_v7(id);
-	task_start_goal(&codex->tasks, str_of(id));
 }
 
 void codex_init_goal(struct codex *codex)

@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "engine/session/session.h"
 #include "engine/session/session_environment.h"
+#include "loop/loop.h"
 #include "remote/environment.h"
 #include "remote/remote_files.h"
 
@@ -20,6 +21,8 @@ struct environment_docs {
 	struct session *session;
 	struct environment *environment;
 	char *cwd;
+	uint64_t number;
+	struct loop_timer *timer;   /* until all has been read */
 	struct remote_files *files; /* NULL: all has been read */
 	bool is_first, is_cut;
 	bool has_root; /* the root was found, and files are being read */
@@ -83,6 +86,7 @@ static void finish(struct environment_docs *docs)
 {
 	const struct session_env *env = docs->session->env;
 	docs->is_first = false;
+	loop_timer_stop(docs->timer);
 	remote_files_close(steal(docs->files));
 	env->ops->carry_on(env->self);
 }
@@ -145,13 +149,23 @@ static void take_text(struct environment_docs *docs, struct str content)
 	docs->is_cut |= is_cut;
 }
 
+static void give_up(struct environment_docs *docs, const char *why)
+{
+	session_warn(docs->session, STR(""), "AGENTS.md files of the environment `%.*s` were not read: %s",
+	             STR_ARG(docs->environment->id), why);
+	finish(docs);
+}
+
+static void on_timeout(void *self)
+{
+	give_up(self, "its exec-server is too slow");
+}
+
 static void on_answer(struct str content, const struct error *err, void *self)
 {
 	struct environment_docs *docs = self;
 	if (err && remote_files_is_lost(docs->files)) {
-		session_warn(docs->session, STR(""), "AGENTS.md files of the environment `%.*s` were not read: %s",
-		             STR_ARG(docs->environment->id), err->text);
-		finish(docs);
+		give_up(docs, err->text);
 	} else if (err) { /* there is no such file, or none that can be read */
 		docs->name++;
 		(docs->has_root ? read_next : look_next)(docs);
@@ -171,6 +185,7 @@ void environment_docs_destroy(struct environment_docs *docs)
 	if (!docs)
 		return;
 	remote_files_close(docs->files);
+	loop_timer_destroy(docs->timer);
 	buf_finish(&docs->text);
 	vec_for_each(it, &docs->paths)
 		str_free(it);
@@ -188,6 +203,13 @@ static bool is_about(const struct environment_docs *docs, const struct settings 
 	return strcmp(docs->cwd, cwd) == 0;
 }
 
+/* A client sets how long it waits for an environment. */
+static uint64_t patience_of(const struct environment *environment)
+{
+	uint64_t ms = environment->connect_timeout_ms;
+	return ms && ms < LIMIT_ENVIRONMENT_ANSWER_MS ? ms : LIMIT_ENVIRONMENT_ANSWER_MS;
+}
+
 static struct environment_docs *start(struct session *session, bool is_first)
 {
 	const struct settings *settings = session->settings;
@@ -198,6 +220,8 @@ static struct environment_docs *start(struct session *session, bool is_first)
 	docs->environment = environment_ref(settings->environment);
 	docs->cwd = path_normalize(settings->environment_cwd);
 	docs->is_first = is_first;
+	docs->number = ++session->docs_count;
+	docs->timer = loop_timer_create(session->env->loop, on_timeout, docs);
 	docs->end = strlen(docs->cwd);
 	docs->bytes_left = (size_t)config->project_doc_max_bytes;
 	if (docs->bytes_left > LIMIT_AGENTS_MD)
@@ -205,8 +229,10 @@ static struct environment_docs *start(struct session *session, bool is_first)
 	buf_init(&docs->text, 2 * LIMIT_AGENTS_MD);
 	if (docs->bytes_left)
 		docs->files = remote_files_open(docs->environment, NULL, on_answer, docs, &err);
-	if (docs->files)
+	if (docs->files) {
+		loop_timer_start(docs->timer, patience_of(docs->environment));
 		look_next(docs);
+	}
 	return docs;
 }
 
@@ -217,7 +243,7 @@ bool environment_docs_begin(struct session *session)
 	session_environment_refresh(session);
 	const struct settings *settings = session->settings;
 	if (!settings->environment || !settings->environment->url || is_about(session->docs, settings))
-		return false;
+		return environment_docs_are_pending(session);
 	bool is_first = !session->docs && !session->conversation.context.items.count;
 	environment_docs_destroy(session->docs);
 	session->docs = start(session, is_first);
@@ -229,6 +255,13 @@ bool environment_docs_are_pending(const struct session *session)
 	return session->docs && session->docs->files;
 }
 
+uint64_t environment_docs_number(const struct session *session, const struct settings *settings, uint64_t known)
+{
+	if (!settings->environment)
+		return 0;
+	return is_about(session->docs, settings) && !session->docs->files ? session->docs->number : known;
+}
+
 bool environment_docs_are_first(const struct session *session)
 {
 	return environment_docs_are_pending(session) && session->docs->is_first;
@@ -237,7 +270,7 @@ bool environment_docs_are_first(const struct session *session)
 void environment_docs_append(const struct session *session, const struct settings *settings, struct buf *out,
                              bool *ret_is_cut)
 {
-	if (!settings->environment || !is_about(session->docs, settings) || !session->docs->text.len)
+	if (environment_docs_number(session, settings, 0) == 0 || !session->docs->text.len)
 		return;
 	buf_append_c(out, out->len ? "\n\n--- project-doc ---\n\n" : "");
 	buf_append_str(out, buf_str(&session->docs->text));

@@ -15,6 +15,7 @@
 #include "engine/session/session_environment.h"
 #include "engine/session/session_model.h"
 #include "engine/session/conversation.h"
+#include "engine/session/environment_docs.h"
 #include "engine/session/session_skills.h"
 #include "engine/history/history_item.h"
 #include "model/model_permissions.h"
@@ -82,10 +83,21 @@ static void add_docs(const struct destination *to, const struct settings *settin
 	record_text(to, "user", buf_str(&text));
 }
 
-/* Adds the configured developer instructions, and those files. */
-static void add_instructions(const struct destination *to, const struct settings *settings)
+/* Adds the configured developer instructions, and those files; later only files of another environment. */
+static void add_instructions(const struct destination *to, const struct settings *before,
+                             const struct settings *settings)
 {
-	const struct config *config = to->conversation->session->env->config;
+	struct conversation *conversation = to->conversation;
+	const struct config *config = conversation->session->env->config;
+	uint64_t known = conversation->docs_number,
+		 now = environment_docs_number(conversation->session, settings, known);
+	bool is_resumed = known == DOCS_RESUMED && before && settings_have_same_folder(before, settings);
+	conversation->docs_number = now;
+	if (before) {
+		if (now != known && !is_resumed)
+			add_docs(to, settings, true);
+		return;
+	}
 	if (config->developer_instructions)
 		record_text(to, "developer", str_of(config->developer_instructions));
 	const struct config_required *required = config_required(config);
@@ -276,10 +288,7 @@ static void add_changes(const struct destination *to, const struct settings *bef
 		add_permissions(to, settings);
 	if (!before)
 		add_agents(to);
-	if (!before)
-		add_instructions(to, settings);
-	else if (session_environment_has_other_docs(before, settings))
-		add_docs(to, settings, true);
+	add_instructions(to, before, settings);
 	if (config->include_environment_context && (!before || !session_environment_is_same(before, settings)))
 		add_environment(to, settings);
 	add_mode(to, before, settings);

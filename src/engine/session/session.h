@@ -62,6 +62,7 @@ struct conversation {
 	struct buf code_tools;             /* JSON array of the tools that scripts have; as old as tools */
 	enum web_search_mode tools_search; /* the mode that tools has */
 	bool tools_have_places;            /* tools has arguments for them */
+	uint64_t docs_number;              /* environment_docs_number of those that the history has */
 };
 
 /* Hooks and the reviewer, who answer requests for approval before the user is asked (session_permission.h). */
@@ -105,6 +106,7 @@ struct session {
 	struct env command_env;                /* built for each command */
 	struct buf inherited_env;              /* built for each command in an environment */
 	struct environment_docs *docs;         /* of an environment; NULL: none was read */
+	uint64_t docs_count;                   /* times that docs were read */
 	bool has_new_environment;              /* the rollout does not name that of the settings yet */
 	struct loop_deferred interrupt;        /* pending if the answer to a request was "abort" */
 	struct loop_deferred asked;            /* a request of a tool has ended */

@@ -16,11 +16,6 @@ bool session_environment_is_same(const struct settings *a, const struct settings
 	return settings_have_same_places(a, b) && strcmp(settings_shell(a), settings_shell(b)) == 0;
 }
 
-bool session_environment_has_other_docs(const struct settings *a, const struct settings *b)
-{
-	return (a->environment || b->environment) && !settings_have_same_folder(a, b);
-}
-
 bool session_environment_is_moved(const struct settings *a, const struct settings *b)
 {
 	return (settings_name_places(a) || settings_name_places(b)) && !session_environment_is_same(a, b);

@@ -25,8 +25,6 @@ must_check int session_environment_select(const struct session *session, const s
                                           size_t count, struct settings_change *change, struct error *err);
 /* True if commands start on the same machine, in the same folder. */
 bool session_environment_is_same(const struct settings *a, const struct settings *b);
-/* True if one of them is on another machine, or in another folder there, so that other AGENTS.md files apply. */
-bool session_environment_has_other_docs(const struct settings *a, const struct settings *b);
 /* True if a change from a to b must be recorded: one of them is on another machine, and they are not the same. */
 bool session_environment_is_moved(const struct settings *a, const struct settings *b);
 /* Takes the environment that the rollout names. While its id is unknown, commands are refused. */

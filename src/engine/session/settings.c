@@ -85,7 +85,8 @@ const char *settings_folder(const struct settings *settings)
 
 const char *settings_folder_of(const struct settings *settings, const struct environment_place *place)
 {
-	return place->environment ? place->cwd.ptr : settings->cwd;
+	(void)settings;
+	return place->cwd.ptr;
 }
 
 bool settings_name_places(const struct settings *settings)
@@ -370,6 +371,9 @@ struct settings *settings_with(const struct settings *base, const struct config 
 		settings_unref(settings);
 		return NULL;
 	}
+	for (size_t i = 0; i < settings->further_count; i++)
+		if (!settings->further[i].environment)
+			settings->further[i].cwd = str_of(settings->cwd);
 	if (strcmp(settings->model, base->model) != 0)
 		settings->served_window = 0;
 	fill_info(settings, config);
