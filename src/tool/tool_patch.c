@@ -334,12 +334,12 @@ static void ask(struct patch_run *run)
 	buf_init(&reason, LIMIT_LINE);
 	emit_begin(run);
 	patch_view_init(&view, run->plan);
-	if (run->away)
-		buf_printf(&reason, "The files are in the environment `%.*s`.", STR_ARG(call->environment->id));
+	bool is_named = run->away || call->host->further_count;
+	buf_printf(&reason, "The files are in the environment `%.*s`.", STR_ARG(environment_id(call->environment)));
 	struct ev_patch_approval event = {
 		.call_id = call->call_id,
 		.turn_id = call->turn_id,
-		.reason = run->away ? buf_str(&reason) : STR_NONE,
+		.reason = is_named ? buf_str(&reason) : STR_NONE,
 		.changes = view.changes,
 		.changes_keys = view.paths,
 		.changes_count = view.count,

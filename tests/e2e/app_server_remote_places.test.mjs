@@ -105,6 +105,18 @@ test('an approval names the environment of its command', options, async (t) => {
 	await ended;
 });
 
+test('a patch names its environment, also this machine beside another one', options, async (t) => {
+	const { server, turn } = await startPlaces(t, ['r', 'local'], ['r', 'local'].map((id) =>
+		patchAs(id, `*** Environment ID: ${id}`, '*** Add File: made', '+1')), { approvalPolicy: 'untrusted', sandbox: 'workspace-write' });
+	const ended = turn();
+	for (const id of ['r', 'local']) {
+		const ask = await server.next('item/fileChange/requestApproval');
+		assert.equal(ask.params.reason, `The files are in the environment \`${id}\`.`);
+		server.answer(ask, { decision: 'decline' });
+	}
+	await ended;
+});
+
 test('what the user grants on this machine is not granted on another', options, async (t) => {
 	const granted = tempDir(t, 'granted');
 	const { server, turn, remotes, folders } = await startPlaces(t, ['local', 'r'], [

@@ -291,7 +291,8 @@ static void write_reason(const struct exec_command *command, const struct judgem
 
 static struct str environment_of(const struct exec_command *command)
 {
-	return command->environment ? command->environment->id : STR_NONE;
+	bool is_named = command->environment || command->host->further_count;
+	return is_named ? environment_id(command->environment) : STR_NONE;
 }
 
 static void ask(struct exec_command *command, const struct judgement *judgement, struct str reason,
