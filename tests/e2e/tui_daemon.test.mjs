@@ -181,11 +181,15 @@ test('a recorded session is resumed in the background server', options, async (t
 });
 
 test('a session that is moved or resumed in the server is as confined as here, also after a wider turn', options, async (t) => {
-	const model = await startModel(t, [say('First answer.'), run('touch made'), say('Moved answer.'), run('touch made'), forever(say('Resumed answer.'))]);
+	const touch = run('touch made');
+	const model = await startModel(t, [say('First.'), say('Second.'), touch, say('Moved answer.'), touch, forever(say('Resumed answer.'))]);
 	const home = daemonHome(t, model, 'sandbox_mode = "read-only"\napproval_policy = "never"\n'), cwd = tempDir(t, 'cwd');
-	const { events } = await codexExec(t, model, ['go'], { home, cwd, json: true }); // with full access
-	const id = events.find(({ type }) => type === 'thread.started').thread_id;
-	const term = await startReady(t, model, ['resume', id, '-s', 'read-only', '-a', 'never'], { home, cwd });
+	const ids = [];
+	for (const prompt of ['go', 'go again']) { // both with full access
+		const { events } = await codexExec(t, model, [prompt], { home, cwd, json: true });
+		ids.push(events.find(({ type }) => type === 'thread.started').thread_id);
+	}
+	const term = await startReady(t, model, ['resume', ids[0], '-s', 'read-only', '-a', 'never'], { home, cwd });
 	await enter(term, '/daemon');
 	await term.until(/^ {2}3\. Move this session there/m);
 	await answer(term, '3');
@@ -196,7 +200,7 @@ test('a session that is moved or resumed in the server is as confined as here, a
 	term.type('\x03');
 	await term.done;
 	spawnSync(codexBin, ['app-server', 'daemon', 'stop'], { env: cleanEnv(home) });
-	const again = await startReady(t, model, ['resume', id, '--daemon', 'once more'], { home, cwd });
+	const again = await startReady(t, model, ['resume', ids[1], '--daemon', 'once more'], { home, cwd });
 	await again.until(/• Resumed answer\./);
 	await idle(again);
 	assert.ok(!fs.existsSync(`${cwd}/made`));
