@@ -28,44 +28,35 @@ struct tree {
 #define TREE_TEXT TREE_NAME "name\0how it is called\0note\0\0is_green\0\0leaves\0\0next\0\0mode\0"
 #define TEXT_AT(before) sizeof(before) - 1
 
-static const union field_word *leaf_fields(void)
-{
-	static const union field_word words[] = {
-		{{.text = TEXT_AT("app_leaf\0\0"), .kind = FIELD_i64, .offset = offsetof(struct leaf, size)}},
-	};
-	return words;
-}
+static const union field_word leaf_words[] = {
+	{{.text = TEXT_AT("app_leaf\0\0"), .kind = FIELD_i64, .offset = offsetof(struct leaf, size)}},
+};
+static const struct record record_leaf = {LEAF_TEXT, {leaf_words}, sizeof(struct leaf), 1, RECORD_CAMEL, false, true};
 
-enum { TREE_WORDS = 9 };
-static const struct record record_leaf = {LEAF_TEXT, {leaf_fields}, sizeof(struct leaf), 1, RECORD_CAMEL, false, true};
-static const union field_word *tree_fields(void);
-static const struct record record_tree = {TREE_TEXT, {tree_fields}, sizeof(struct tree), TREE_WORDS, RECORD_CAMEL,
-                                          false,     true};
-
-static const union field_word *tree_fields(void)
-{
-	enum {
-		NAME = TEXT_AT(TREE_NAME),
-		NOTE = NAME + sizeof("name\0how it is called"),
-		IS_GREEN = NOTE + sizeof("note\0"),
-		LEAVES = IS_GREEN + sizeof("is_green\0"),
-		NEXT = LEAVES + sizeof("leaves\0"),
-		MODE = NEXT + sizeof("next\0"),
-	};
-	static const union field_word words[TREE_WORDS] = {
-		{{NAME, FIELD_str, REQ, .offset = offsetof(struct tree, name)}},
-		{{NOTE, FIELD_str, OPT | EXPERIMENTAL, .offset = offsetof(struct tree, note)}},
-		{{IS_GREEN, FIELD_bool, DEF, .offset = offsetof(struct tree, is_green)}},
-		{{LEAVES, FIELD_records, DEF, .offset = offsetof(struct tree, leaves),
-	          .aux = offsetof(struct tree, leaves_count), .has_type = true}},
-		{.type = &record_leaf},
-		{{NEXT, FIELD_record, NUL, .offset = offsetof(struct tree, next), .has_type = true}},
-		{.type = &record_tree},
-		{{MODE, FIELD_enum, REQ, .offset = offsetof(struct tree, mode), .has_type = true}},
-		{.type = &enum_app_sandbox_mode},
-	};
-	return words;
-}
+enum {
+	NAME = TEXT_AT(TREE_NAME),
+	NOTE = NAME + sizeof("name\0how it is called"),
+	IS_GREEN = NOTE + sizeof("note\0"),
+	LEAVES = IS_GREEN + sizeof("is_green\0"),
+	NEXT = LEAVES + sizeof("leaves\0"),
+	MODE = NEXT + sizeof("next\0"),
+};
+static const struct record record_tree;
+static const union field_word tree_words[] = {
+	{{NAME, FIELD_str, REQ, .offset = offsetof(struct tree, name)}},
+	{{NOTE, FIELD_str, OPT | EXPERIMENTAL, .offset = offsetof(struct tree, note)}},
+	{{IS_GREEN, FIELD_bool, DEF, .offset = offsetof(struct tree, is_green)}},
+	{{LEAVES, FIELD_records, DEF, .offset = offsetof(struct tree, leaves),
+          .aux = offsetof(struct tree, leaves_count), .has_type = true}},
+	{.type = &record_leaf},
+	{{NEXT, FIELD_record, NUL, .offset = offsetof(struct tree, next), .has_type = true}},
+	{.type = &record_tree},
+	{{MODE, FIELD_enum, REQ, .offset = offsetof(struct tree, mode), .has_type = true}},
+	{.type = &enum_app_sandbox_mode},
+};
+static const struct record record_tree = {
+	TREE_TEXT, {tree_words}, sizeof(struct tree), countof(tree_words), RECORD_CAMEL, false, true,
+};
 
 static const struct variant choice_variants[] = {
 	{"none\0", NULL, 0, false, false},

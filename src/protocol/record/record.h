@@ -103,7 +103,7 @@ struct record {
 	 * each field */
 	const char *name;
 	union {
-		const union field_word *(*fields)(void); /* if there are words */
+		const union field_word *words;  /* word_count of them */
 		const struct union_type *shown; /* of an open record: the union that is published instead, or NULL */
 	};
 	uint16_t size;
@@ -119,7 +119,7 @@ extern const char field_names[];
 /* Returns the first field, or NULL for a record without fields, or no record. */
 static inline const struct field *record_first(const struct record *record)
 {
-	return record && record->word_count ? &record->fields()->field : NULL;
+	return record && record->word_count ? &record->words->field : NULL;
 }
 
 static inline const struct field *record_end(const struct record *record, const struct field *first)

@@ -1,6 +1,7 @@
 /* record_rows.h — turns rows into field descriptions: included before a .def list in one .c file, in which the same
  * list has been expanded with record_text.h before. Each RECORD opens a function so that `Self` can name the struct
- * inside offsetof, and `Text` the layout of its text. RECORD_FAMILY, if defined, is the family of the records. It has
+ * inside offsetof, and `Text` the layout of its text. The function is never called, and the linker drops it: the name
+ * for the assembler makes its rows visible outside. RECORD_FAMILY, if defined, is the family of the records. It has
  * no include guard because each inclusion is an expansion. */
 /* The braces do not balance within one macro, which clang-format cannot handle. */
 /* clang-format off */
@@ -42,17 +43,18 @@
 #define RECORD_FAMILY RECORD_SNAKE
 #endif
 #define RECORD(name, doc)                                             \
-	static const union field_word *name##_fields(void)            \
+	extern const union field_word name##_rows[]                   \
+		__asm__("rows." #name) __attribute__((visibility("hidden"))); \
+	__attribute__((used)) static void name##_scope(void)          \
 	{                                                             \
 		typedef struct name Self;                             \
 		typedef struct name##_layout Text __attribute__((unused)); \
-		static const union field_word words[] = {
+		static const union field_word words[] __asm__("rows." #name) __attribute__((used)) = {
 #define RECORD_END(name)                                              \
 		};                                                    \
 		_Static_assert(countof(words) == sizeof(struct name##_words), "all words are counted"); \
-		return words;                                         \
 	}                                                             \
-	const struct record record_##name = {name##_text, {name##_fields}, sizeof(struct name), \
+	const struct record record_##name = {name##_text, {name##_rows}, sizeof(struct name), \
 	                                     sizeof(struct name##_words), RECORD_FAMILY, false, HAS_DOC};
 #define AT(f) offsetof(Self, f)
 #define HAS_KEYS(f) .is_map = AT(f) - AT(f##_keys) == sizeof(struct str *)
