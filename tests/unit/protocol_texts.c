@@ -52,6 +52,7 @@ static const struct text texts[] = {
 #define VALUE_OF(name, tag, wire, record, doc) {NULL, wire, doc},
 #define UNIT(name, tag, wire, doc) {NULL, wire, doc},
 #include "protocol/record/record_default.h"
+#include "protocol/record/types_tool.def"
 #include "protocol/record/types.def"
 #include "protocol/op/op_record.def"
 #include "protocol/op/event_record.def"

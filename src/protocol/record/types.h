@@ -37,6 +37,7 @@
 /* The structs of records. */
 #include "protocol/record/record_struct.h"
 #include "protocol/record/record_default.h"
+#include "protocol/record/types_tool.def"
 #include "protocol/record/types.def"
 #include "protocol/op/op_record.def"
 #include "protocol/op/event_record.def"
@@ -95,6 +96,7 @@ struct event_msg {
 #define RECORD_EMPTY(name, doc) extern const struct record record_##name;
 #define UNION(name, style, key, alt_key, doc) extern const struct union_type union_##name;
 #include "protocol/record/record_default.h"
+#include "protocol/record/types_tool.def"
 #include "protocol/record/types.def"
 #include "protocol/op/op_record.def"
 #include "protocol/op/event_record.def"
