@@ -160,6 +160,30 @@ test('/daemon moves the session of this terminal into the server, with its setti
 	assert.doesNotMatch(again.raw(), /connection was lost|stdout/);
 });
 
+test('a session whose settings another terminal has changed is not moved', options, async (t) => {
+	const model = await startModel(t, [forever(say('First answer.'))]);
+	const home = daemonHome(t, model, 'sandbox_mode = "danger-full-access"\n');
+	const term = await startReady(t, model, [], { home });
+	await enter(term, 'go');
+	await term.until(/• First answer\./);
+	await idle(term);
+	const guest = await startReady(t, model, ['attach'], { home });
+	await enter(guest, '/permissions read only');
+	await guest.until(/Permissions changed to Read Only/);
+	await enter(guest, 'more');
+	await term.until(/› more\n\n• First answer\./);
+	await idle(term);
+	await enter(term, '/daemon');
+	await term.until(/^ {2}3\. Move this session there/m);
+	await answer(term, '3');
+	await term.until(/another terminal has changed the settings of this session: end it here/);
+	await term.until(/^›$/m);
+	guest.type('\x03');
+	await guest.done;
+	term.type('\x03');
+	assert.equal((await term.done).status, 0);
+});
+
 test('a recorded session is resumed in the background server', options, async (t) => {
 	const model = await startModel(t, [say('First answer.'), forever(say('Second answer.'))]);
 	const home = daemonHome(t, model), cwd = tempDir(t, 'cwd');

@@ -33,6 +33,7 @@ static int submit_for_guest(struct str id, const struct op *op, void *asker, voi
 {
 	struct tui *tui = self;
 	(void)asker;
+	tui->has_guest_settings |= op->tag == OP_override_turn_context || op->tag == OP_user_turn;
 	return codex_submit_op(tui->codex, id, op, err);
 }
 
@@ -69,6 +70,7 @@ void tui_attach_offer(struct tui *tui)
 		.submit = submit_for_guest, .on_answered = on_answered, .on_count = on_count};
 	attach_point_destroy(tui->point);
 	tui->guests = 0;
+	tui->has_guest_settings = false;
 	tui->point = attach_point_create(tui->loop, tui->options.run.ephemeral ? NULL : config_home(tui->config), "tui",
 	                                 &owner, tui);
 }
@@ -291,6 +293,10 @@ void tui_attach_move(struct tui *tui)
 	else if (!tui->has_turn || tui->options.run.ephemeral)
 		tui_cells_fail(tui->cells,
 		               STR("nothing of this session is recorded yet: `codex --daemon` begins one there"));
+	else if (tui->has_guest_settings)
+		tui_cells_fail(tui->cells,
+		               STR("another terminal has changed the settings of this session: end it here, "
+		                   "then `codex resume SESSION --daemon` continues it there"));
 	else if (!tui->sandbox || strcmp(tui->approval, "granular") == 0 || strcmp(tui->approval, "reject") == 0)
 		tui_cells_fail(tui->cells,
 		               STR("a session with these permissions is not moved: /permissions has others"));

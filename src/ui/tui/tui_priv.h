@@ -32,12 +32,12 @@ struct tui {
 	char *cwd;
 	struct exec_images images;
 	bool has_color;
-
 	struct loop *loop;
 	struct services *services;
 	struct codex *codex;        /* NULL for a guest, and before the first questions are answered */
 	struct attach_point *point; /* where others attach to the session of this terminal */
 	size_t guests;              /* of it */
+	bool has_guest_settings;    /* a guest has changed settings of the session, which are not known here */
 	struct attach_link *link;   /* of a guest: to the session */
 	char *guest_address;        /* of the session; NULL: this terminal has an engine of its own */
 	char *guest_end;            /* why the guest was disconnected, or NULL */
