@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -435,8 +436,9 @@ static int main_with_options(struct tui *tui);
 static int move(const struct tui *tui)
 {
 	struct tui next = {0};
-	auto_free char *params = tui_attach_moved(tui, &next.options);
+	char *params = tui_attach_moved(tui, &next.options);
 	int status = main_with_options(&next);
+	free(params);
 	if (status != 0 && !next.is_configured)
 		printf("To continue this session, run:\n  codex resume %s\n", tui->session_id);
 	return status;
