@@ -212,6 +212,13 @@ static int on_image(struct rollout_journal *journal, struct str turn_id, const s
 	return line_end(journal, &w, NULL, err);
 }
 
+static void on_dynamic_begin(struct rollout_journal *journal, const struct ev_dynamic_tool_call *event)
+{
+	struct open_item *item = item_begin(journal, event->turnId, event->callId);
+	if (item)
+		item->is_bare = true;
+}
+
 static int on_dynamic_end(struct rollout_journal *journal, const struct ev_dynamic_tool_done *event, struct error *err)
 {
 	struct open_item *item = item_find(journal, event->call_id);
@@ -342,6 +349,15 @@ static void write_message(struct open_item *item)
 	             &w);
 }
 
+/* Writes the item in its current state and removes it; returns the earlier failure, or its own. */
+static int write_open(struct rollout_journal *journal, struct open_item *it, int earlier, struct error *err)
+{
+	struct json_writer w = line_begin(journal, STR_NONE, it);
+	jw_raw(&w, buf_str(&it->item));
+	int failure = line_end(journal, &w, it, err);
+	return earlier ? earlier : failure;
+}
+
 /* Writes the open items of the turn in their current state, except background commands, which outlive the turn; or only
  * the commands that were declined before they began, so that others may have their ids. */
 static int settle(struct rollout_journal *journal, bool is_over, struct error *err)
@@ -353,12 +369,10 @@ static int settle(struct rollout_journal *journal, bool is_over, struct error *e
 			continue;
 		if (it->is_message)
 			write_message(it);
-		if (it->item.len == 0 || it->item.over)
-			continue;
-		struct json_writer w = line_begin(journal, STR_NONE, it);
-		jw_raw(&w, buf_str(&it->item));
-		int failure = line_end(journal, &w, it, err);
-		status = status ? status : failure;
+		if (is_over && !it->process && (it->is_bare || it->item.over))
+			open_items_remove(&journal->open, it); /* a later call may have its id */
+		else if (it->item.len && !it->item.over)
+			status = write_open(journal, it, status, err);
 	}
 	return status;
 }
@@ -427,7 +441,7 @@ static int on_tool_event(struct rollout_journal *journal, struct str turn_id, co
 	case EV_patch_apply_end:
 		return on_patch_end(journal, event->patch_apply_end, err);
 	case EV_dynamic_tool_call_request:
-		item_begin(journal, event->dynamic_tool_call_request->turnId, event->dynamic_tool_call_request->callId);
+		on_dynamic_begin(journal, event->dynamic_tool_call_request);
 		return 0;
 	case EV_dynamic_tool_call_response:
 		return on_dynamic_end(journal, event->dynamic_tool_call_response, err);

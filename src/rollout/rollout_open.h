@@ -24,6 +24,7 @@ struct open_item {
 	int64_t started_at_ms;
 	bool is_declined;
 	bool is_asked;   /* a command that has not begun: its request for approval is pending, or was declined */
+	bool is_bare;    /* nothing is written if it does not end in its turn */
 	bool is_message; /* true for an agent message; text is its text so far */
 	struct buf text;
 	struct buf item; /* JSON to write if the turn ends before the item; empty: nothing */

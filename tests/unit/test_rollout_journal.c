@@ -385,6 +385,22 @@ static void calls_that_outlive_a_response_are_written_once(void **state)
 	end(writer);
 }
 
+#define SECOND "01900000-0000-7000-8000-000000000002"
+
+static void an_interrupted_call_of_the_client_leaves_its_id(void **state)
+{
+	(void)state;
+	struct rollout_writer *writer = begin(true);
+	struct ev_exec_end ended = exec_end("c1", 0, STR("x"));
+	append(EV_dynamic_tool_call_request, &(struct ev_dynamic_tool_call){.callId = STR("c1"), .turnId = STR("t1")});
+	append(EV_turn_aborted, &(struct ev_turn_aborted){0});
+	append_in(STR(SECOND), EV_exec_command_begin,
+	          &(struct ev_exec_begin){.call_id = STR("c1"), .turn_id = STR(SECOND)});
+	append_in(STR(SECOND), EV_exec_command_end, &ended);
+	assert_int_equal(count_in_file(writer, "\"turn_id\":\"" SECOND "\",\"started_at_ms\""), 1);
+	end(writer);
+}
+
 /* So readers know the order in which items began, also of parallel calls. */
 static void no_two_items_begin_at_one_time(void **state)
 {
@@ -713,6 +729,7 @@ int main(void)
 		TEMP_TEST(a_background_command_keeps_its_item),
 		TEMP_TEST(a_command_of_an_interrupted_turn_keeps_its_item),
 		TEMP_TEST(calls_that_outlive_a_response_are_written_once),
+		TEMP_TEST(an_interrupted_call_of_the_client_leaves_its_id),
 		TEMP_TEST(no_two_items_begin_at_one_time),
 		TEMP_TEST(a_long_output_is_cut_in_the_middle),
 		TEMP_TEST(patches_and_images_are_items),
