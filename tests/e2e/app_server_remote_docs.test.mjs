@@ -6,7 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { call, launch, needs, outputOf, reply, say, startModel, tempDir, textsOf, waitFor } from './lib/codex.mjs';
+import { call, forever, launch, needs, outputOf, reply, say, startModel, tempDir, textsOf, waitFor } from './lib/codex.mjs';
 import { startExecServer } from './lib/exec_server.mjs';
 import { FREE } from './lib/remote.mjs';
 
@@ -155,6 +155,19 @@ test('a resumed thread does not read them again', options, async (t) => {
 	await again.request('turn/start', { threadId: thread.id, input: [text('go')] });
 	await again.next('turn/completed');
 	assert.equal(docs().length, 1);
+});
+
+test('a copy of a subagent has them once', options, async (t) => {
+	const { model, server, turn } = await start(t, {
+		config: 'features.subagent_tools = true\n',
+		replies: [say('one'), call('subagent_fork', { prompt: 'be the copy', label: 'twin' }), forever(say('done'))],
+	});
+	await turn();
+	await turn();
+	const isCopy = (request) => textsOf(request, 'user').some((words) => words.includes('be the copy'));
+	await server.next('turn/completed'); // of the second thread that worked
+	const copy = model.requests().find(isCopy);
+	assert.equal(textsOf(copy, 'user').filter((words) => words.startsWith('# AGENTS.md')).length, 1);
 });
 
 test('all of them must come within the time to connect', options, async (t) => {

@@ -14,6 +14,7 @@
 #include "engine/codex/agents.h"
 #include "engine/codex/agents_priv.h"
 #include "engine/codex/codex_data.h"
+#include "engine/session/environment_docs.h"
 #include "engine/session/resume_load.h"
 #include "engine/session/session.h"
 #include "engine/session/session_environment.h"
@@ -263,6 +264,7 @@ static void inherit(struct session *parent, struct session *session, struct agen
 	conversation_close_calls(&session->conversation);
 	agent->initial_messages = count;
 	conversation_set_announced(&session->conversation, from->announced);
+	session->conversation.docs_number = from->announced && from->announced->environment ? DOCS_RESUMED : 0;
 	if (from->counted_items <= count) {
 		session->conversation.counted_items = from->counted_items;
 		session->conversation.counted_tokens = from->counted_tokens;
