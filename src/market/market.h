@@ -94,10 +94,11 @@ struct market_installed {
 /* Copies the plugin id, NAME@MARKETPLACE, and enables it. */
 must_check int market_install(const struct config *config, const char *id, struct arena *arena,
                               struct market_installed *ret, struct error *err);
-/* Copies a plugin that config.toml enables; ERR_cancelled if it does so no longer. known: the version that is
+/* Copies a plugin that the configuration enables; ERR_cancelled if config.toml disables it now, or has listed it
+ * (is_listed) and does so no longer. known: the version that is
  * installed; if a repository has no other one, nothing changes, and ret->root is NULL. May be STR_NONE. */
-must_check int market_renew(const struct config *config, const char *id, struct str known, struct arena *arena,
-                            struct market_installed *ret, struct error *err);
+must_check int market_renew(const struct config *config, const char *id, bool is_listed, struct str known,
+                            struct arena *arena, struct market_installed *ret, struct error *err);
 /* The same from a marketplace that is not in the configuration. Its name must not be that of another one. */
 must_check int market_install_from(const struct config *config, const struct market *market, struct str name,
                                    struct arena *arena, struct market_installed *ret, struct error *err);

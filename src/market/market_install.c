@@ -186,19 +186,21 @@ struct install {
 	const struct market *market;
 	struct str name;
 	struct arena *arena;
-	bool renews; /* the user has enabled it before */
+	bool renews;    /* the user has enabled it before */
+	bool is_listed; /* config.toml has listed it */
 	struct str known;
 	const char *id;
 	struct market_plugin plugin;
 };
 
-/* The user may have removed or disabled the plugin since the configuration was read. */
+/* The user may have removed or disabled the plugin during the clone. Another layer may enable one that config.toml does
+ * not list. */
 static int check_enabled(struct toml_edit *edit, void *self, struct error *err)
 {
 	const struct install *it = self;
 	const struct toml *entry = toml_get(toml_get(edit->root, "plugins"), it->id),
 			  *enabled = toml_get(entry, "enabled");
-	return entry && !(toml_is(enabled, TOML_bool) && !enabled->boolean)
+	return (entry || !it->is_listed) && !(toml_is(enabled, TOML_bool) && !enabled->boolean)
 	               ? 0
 	               : error_set(err, ERR_cancelled, "config.toml does not enable `%s` any more", it->id);
 }
@@ -296,10 +298,10 @@ int market_install(const struct config *config, const char *id, struct arena *ar
 	return install_id(&it, id, ret, err);
 }
 
-int market_renew(const struct config *config, const char *id, struct str known, struct arena *arena,
+int market_renew(const struct config *config, const char *id, bool is_listed, struct str known, struct arena *arena,
                  struct market_installed *ret, struct error *err)
 {
-	struct install it = {.config = config, .arena = arena, .renews = true, .known = known};
+	struct install it = {.config = config, .arena = arena, .renews = true, .is_listed = is_listed, .known = known};
 	return install_id(&it, id, ret, err);
 }
 

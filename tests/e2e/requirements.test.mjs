@@ -191,6 +191,21 @@ test('the administrator\'s collector receives the log records, whatever the user
 	}
 });
 
+test('plugin/reconcile installs a plugin that managed_config.toml enables', options, async (t) => {
+	const bin = machine(t, { 'managed_config.toml': '[plugins."desk@shop"]\nenabled = true\n' }), market = fs.realpathSync(tempDir(t, 'market'));
+	const files = { '.agents/plugins/marketplace.json': { name: 'shop', plugins: [{ name: 'desk', source: './desk' }] },
+		'desk/.codex-plugin/plugin.json': { name: 'desk', version: '1.0.0' } };
+	for (const [name, content] of Object.entries(files)) {
+		fs.mkdirSync(path.dirname(path.join(market, name)), { recursive: true });
+		fs.writeFileSync(path.join(market, name), JSON.stringify(content));
+	}
+	const server = await startAppServer(t, await startModel(t, [say('unused')]), { bin });
+	await server.request('marketplace/add', { source: market });
+	const { changedPlugins } = await server.request('plugin/reconcile', {});
+	assert.deepEqual(changedPlugins.map(({ id }) => id), ['desk@shop']);
+	assert.ok(fs.existsSync(path.join(server.home, 'plugins/cache/shop/desk/1.0.0')));
+});
+
 test('managed_config.toml overrides options of the command line', options, async (t) => {
 	const bin = machine(t, { 'managed_config.toml': 'sandbox_mode = "read-only"\nmodel = "gpt-managed"\n' });
 	const model = await startModel(t, [say('Done.')]);

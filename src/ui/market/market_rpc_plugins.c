@@ -9,6 +9,8 @@
 #include "base/mem.h"
 #include "config/config.h"
 #include "config/config_env.h"
+#include "config/config_file.h"
+#include "config/toml/toml_edit.h"
 #include "ui/market/market_rpc_priv.h"
 
 /* ---- lists ---- */
@@ -391,18 +393,34 @@ static struct app_plugin_reconcile_changed_plugin changed(struct market_call *ca
 	};
 }
 
-static void reconcile(struct market_call *call, const char *id, struct str known,
+static void reconcile(struct market_call *call, const char *id, bool is_listed, struct str known,
                       struct app_plugin_reconcile_response *ret)
 {
 	struct error err = {0};
 	struct market_installed done = {0};
-	int status =
-		clock_now_ms() > call->end_ms ? -1 : market_renew(call->config, id, known, &call->arena, &done, &err);
+	int status = clock_now_ms() > call->end_ms
+	                     ? -1
+	                     : market_renew(call->config, id, is_listed, known, &call->arena, &done, &err);
 	if (status != 0 && err.code != ERR_cancelled)
 		ret->failed_materialization_remote_plugin_ids[ret->failed_materialization_remote_plugin_ids_count++] =
 			str_of(id);
 	else if (done.root)
 		ret->changed_plugins[ret->changed_plugins_count++] = changed(call, id, done.root);
+}
+
+struct listed {
+	const struct toml *tables;
+	bool *has; /* of each: config.toml lists it; another layer may */
+};
+
+static int note_listed(struct toml_edit *edit, void *self, struct error *err)
+{
+	struct listed *listed = self;
+	size_t at = 0;
+	(void)err;
+	toml_for_each(it, listed->tables)
+		listed->has[at++] = toml_find(toml_get(edit->root, "plugins"), it->key) != NULL;
+	return 0;
 }
 
 /* Installs the plugins of the configuration that are missing, or have another version in their marketplace or
@@ -413,16 +431,20 @@ int market_on_reconcile(struct market_call *call, const void *self, void *result
 	const struct toml *tables = toml_get(config_tree(call->config), "plugins");
 	size_t count = toml_is(tables, TOML_table) ? tables->count : 0;
 	(void)self;
-	(void)err;
 	market_shelf_init(&call->shelf, call->config, &call->arena);
 	ret->changed_plugins = arena_array(&call->arena, struct app_plugin_reconcile_changed_plugin, count + 1);
 	ret->failed_materialization_remote_plugin_ids = arena_array(&call->arena, struct str, count + 1);
-	toml_for_each(it, count ? tables : NULL) {
+	struct listed listed = {count ? tables : NULL, arena_array(&call->arena, bool, count + 1)};
+	if (config_file_change(config_home(call->config), note_listed, &listed, err) != 0)
+		return -(int)err->code;
+	size_t at = 0;
+	toml_for_each(it, listed.tables) {
 		struct str known;
 		const struct toml *enabled = toml_get(it, "enabled");
 		const char *id = arena_cstr(&call->arena, it->key);
 		if ((!toml_is(enabled, TOML_bool) || enabled->boolean) && needs_install(call, id, &known))
-			reconcile(call, id, known, ret);
+			reconcile(call, id, listed.has[at], known, ret);
+		at++;
 	}
 	return 0;
 }
