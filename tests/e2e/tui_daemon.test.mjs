@@ -237,6 +237,25 @@ test('a session that is moved or resumed in the server is as confined as here, a
 	assert.equal((await first.done).status, 0);
 });
 
+test('a session under a permission profile is neither moved nor resumed in the server', options, async (t) => {
+	const model = await startModel(t, [forever(say('First answer.'))]);
+	const home = daemonHome(t, model, 'default_permissions = "narrow"\n[permissions.narrow.filesystem]\n":workspace_roots" = "write"\n');
+	const term = await startReady(t, model, [], { home });
+	await enter(term, 'go');
+	await term.until(/• First answer\./);
+	await idle(term);
+	await enter(term, '/daemon');
+	await term.until(/^ {2}3\. Move this session there/m);
+	await answer(term, '3');
+	await term.until(/a session under a permission profile is not moved/);
+	await term.until(/^›$/m);
+	term.type('\x03');
+	assert.equal((await term.done).status, 0);
+	const again = await startTerminal(t, model, ['resume', '--last', '--daemon'], { home, cwd: term.cwd });
+	assert.notEqual((await again.done).status, 0);
+	assert.match(again.raw(), /the permission profile `narrow` is not handed to the background server: name a sandbox with -s/);
+});
+
 test('--daemon refuses options that a session of the server does not get', { skip: options.skip }, async (t) => {
 	const home = makeHome(t, await startModel(t, [say('unused')]));
 	for (const words of [['-c', 'model="x"'], ['--enable', 'goals'], ['--oss'], ['-p', 'fast'], ['--ephemeral'], ['--add-dir', '/tmp'], ['--search']]) {

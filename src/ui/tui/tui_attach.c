@@ -236,6 +236,12 @@ static bool is_granular(const struct ask_for_approval *policy)
 	return policy->tag == ask_for_approval_granular || policy->tag == ask_for_approval_reject;
 }
 
+/* A server takes the mode of a sandbox, which would drop the limits of the user's own profile. */
+static bool has_profile(const struct config *config)
+{
+	return config->is_set.default_permissions && config->default_permissions[0] != ':';
+}
+
 /* Appends parameters of thread/start; or of thread/resume, if thread_id is not STR_NONE. */
 static void append_params(const struct tui *tui, struct str thread_id, struct buf *out)
 {
@@ -278,6 +284,11 @@ static int find_params(const struct tui *tui, struct buf *params, bool *ret_resu
 	if (path && is_granular(tui->config->approval_policy))
 		return error_set(err, ERR_unsupported,
 		                 "a granular approval_policy is not handed to the background server: name one with -a");
+	if (path && has_profile(tui->config))
+		return error_set(err, ERR_unsupported,
+		                 "the permission profile `%s` is not handed to the background server: name a sandbox "
+		                 "with -s",
+		                 tui->config->default_permissions);
 	*ret_resumes = path != NULL;
 	append_params(tui, name.thread_id, params);
 	return 0;
@@ -297,6 +308,10 @@ void tui_attach_move(struct tui *tui)
 		tui_cells_fail(tui->cells,
 		               STR("another terminal has changed the settings of this session: end it here, "
 		                   "then `codex resume SESSION --daemon` continues it there"));
+	else if (has_profile(tui->config))
+		tui_cells_fail(tui->cells,
+		               STR("a session under a permission profile is not moved: `codex resume SESSION "
+		                   "--daemon -s SANDBOX` continues it there"));
 	else if (!tui->sandbox || strcmp(tui->approval, "granular") == 0 || strcmp(tui->approval, "reject") == 0)
 		tui_cells_fail(tui->cells,
 		               STR("a session with these permissions is not moved: /permissions has others"));
