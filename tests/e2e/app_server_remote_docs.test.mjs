@@ -117,6 +117,13 @@ test('a server that is lost, refuses or lies leaves the thread without them', op
 	await lost.turn();
 	assert.match(lost.docs()[0], /<INSTRUCTIONS>\nHOME RULES\n<\/INSTRUCTIONS>$/);
 	assert.match(lost.server.all('warning')[0].params.message, /^AGENTS.md files of the environment `r` were not read: the connection .* was lost/);
+	let reads = 0;
+	const once = { dataBase64: Buffer.from('ROOT').toString('base64') };
+	const half = await start(t, { own: { 'fs/readFile': (params, link) => reads++ ? link.drop() : once } });
+	assert.deepEqual((await half.opening).instructionSources, [path.join(half.server.home, 'AGENTS.md')]);
+	await half.turn();
+	assert.equal(reads, 2);
+	assert.match(half.docs()[0], /<INSTRUCTIONS>\nHOME RULES\n<\/INSTRUCTIONS>$/);
 	for (const answer of [() => { throw new Error('no'); }, () => ({ dataBase64: '*' }), () => []]) {
 		const { turn, docs, server } = await start(t, { own: { 'fs/readFile': answer } });
 		await turn();

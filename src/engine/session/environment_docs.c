@@ -149,8 +149,13 @@ static void take_text(struct environment_docs *docs, struct str content)
 	docs->is_cut |= is_cut;
 }
 
+/* The nearest files are the last to arrive: a part of them would contradict what the project says there. */
 static void give_up(struct environment_docs *docs, const char *why)
 {
+	buf_clear(&docs->text);
+	vec_for_each(it, &docs->paths)
+		str_free(it);
+	docs->paths.count = 0;
 	session_warn(docs->session, STR(""), "AGENTS.md files of the environment `%.*s` were not read: %s",
 	             STR_ARG(docs->environment->id), why);
 	finish(docs);
