@@ -162,13 +162,13 @@ async function waitUntil(codex, holds, patience) {
 	return holds();
 }
 
-/** Output that the client had received since is waited for as well, however it is divided; old versions have none. */
-async function waitForAnchor(codex, heard, missed) {
+/** Output that the client had received since is waited for as well, however it is divided; the oldest profile emits none. */
+async function waitForAnchor(codex, heard, missed, hasOutput) {
 	const at = heard.findLastIndex(({ msg }) => anchors.test(msg.type)), anchor = heard[at];
 	if (!anchor || missed.has(anchor)) return;
 	const count = heard.filter(({ id, msg }) => id === anchor.id && msg.type === anchor.msg.type).length;
 	if (!await waitUntil(codex, () => after(codex.events(), anchor, count), PATIENCE_MS)) missed.add(anchor);
-	else if (heard.slice(at).some(isDelta))
+	else if (hasOutput && heard.slice(at).some(isDelta))
 		await waitUntil(codex, () => after(codex.events(), anchor, count).some(isDelta), OUTPUT_MS);
 }
 
@@ -181,6 +181,7 @@ function ofToday(text, codex, model) {
 }
 
 async function play(codex, model, capture) {
+	const hasOutput = profiles[capture.folder] !== 'legacy2025';
 	const heard = [];
 	const missed = new Set(); // events that did not arrive are not waited for again
 	let last = 0;
@@ -189,7 +190,7 @@ async function play(codex, model, capture) {
 			heard.push(step.event);
 			continue;
 		}
-		await waitForAnchor(codex, heard, missed);
+		await waitForAnchor(codex, heard, missed, hasOutput);
 		const waited = step.t - (capture.steps.findLast((it) => it.event && it.line < step.line)?.t ?? step.t);
 		if (waited > SETTLE_MS && step.line !== last + 1) await new Promise((wake) => setTimeout(wake, SETTLE_MS));
 		last = step.line;
@@ -198,7 +199,7 @@ async function play(codex, model, capture) {
 		else if (step.signal) codex.child.kill(step.signal);
 		else codex.child.stdin.end();
 	}
-	await waitForAnchor(codex, heard, missed);
+	await waitForAnchor(codex, heard, missed, hasOutput);
 }
 
 /** A server does not forward the start and the end of a session. */
