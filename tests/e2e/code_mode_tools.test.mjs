@@ -123,14 +123,16 @@ test('a command of a script keeps the folders that were granted when it began', 
 
 test('a reload waits for the calls of scripts, which end on their server', server, async (t) => {
 	const folder = tempDir(t, 'log'), old = path.join(folder, 'old'), fresh = path.join(folder, 'new');
-	const started = (log) => fs.existsSync(log) && /"started"/.test(fs.readFileSync(log, 'utf8'));
+	const has = (log, what) => fs.existsSync(log) && fs.readFileSync(log, 'utf8').includes(what);
+	const started = (log) => has(log, '"started"');
 	const slow = { log: old, tools: [ECHO, { ...ECHO, name: 'free' }], answers: { echo: { after: 'free' } } };
 	const thread = await startThread(t, [
 		script('// @exec: {"yield_time_ms": 100}\ntext((await tools.mcp__s__echo({})).content[0].text)'), say('first'),
 		say('second'),
 		script('await tools.mcp__s__free({})'), wait({ cell_id: '1', yield_time_ms: 60000 }), say('third'),
 		script('text((await tools.mcp__s__echo({})).content[0].text)'), say('fourth')], { config: configOf({ s: slow }) });
-	await thread.turn(); // the call outlives it
+	await thread.turn(); // the call outlives it, and may not have been made yet
+	while (!has(old, '"tools/call"')) await new Promise((wake) => setTimeout(wake, 20));
 	const file = path.join(thread.server.home, 'config.toml'), text = fs.readFileSync(file, 'utf8');
 	fs.writeFileSync(file, text.slice(0, text.indexOf('[mcp_servers')) +
 		configOf({ s: { log: fresh, tools: [ECHO], answers: { echo: { content: [{ type: 'text', text: 'new server' }] } } } }));
