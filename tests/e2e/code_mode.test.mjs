@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { describe, test } from 'node:test';
 
-import { children, commandOf, engines, runScript, script, shown, startThread, wait } from './lib/code_mode.mjs';
+import { engines, hostsOf, runScript, script, shown, startThread, wait } from './lib/code_mode.mjs';
 import { needs, patch, reply, say } from './lib/codex.mjs';
 
 const server = needs('app-server');
@@ -346,8 +346,7 @@ test('ended scripts whose output nobody gets are bounded by number and size', se
 		large, say('One.'), large, say('Two.'), ...get(4, 17, 19)]);
 	for (let i = 0; i < 5; i++) {
 		await thread.turn();
-		while (children(thread.server.child.pid).some((pid) => /code-mode-host/.test(commandOf(pid))))
-			await new Promise((wake) => setTimeout(wake, 20));
+		while (hostsOf(thread.server.child.pid).length) await new Promise((wake) => setTimeout(wake, 20));
 	}
 	await thread.turn();
 	const outputs = thread.outputs().filter(({ type }) => type === 'function_call_output').map(shown);

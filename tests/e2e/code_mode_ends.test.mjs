@@ -3,12 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { children, commandOf, engines, runScript, script, startThread } from './lib/code_mode.mjs';
+import { engines, hostsOf, isHost, runScript, script, startThread } from './lib/code_mode.mjs';
 import { needs, reply } from './lib/codex.mjs';
 
 const server = needs('app-server');
 const LOOP = script('// @exec: {"yield_time_ms": 0}\nfor (;;);');
-const isHost = (pid) => /code-mode-/.test(commandOf(pid));
 const pause = () => new Promise((wake) => setTimeout(wake, 20));
 
 /** A thread with an endless script that has yielded, in the middle of a turn or after it, and its processes. */
@@ -19,7 +18,7 @@ async function startLoop(t, engine, inTurn) {
 	let hosts = [];
 	while (!hosts.length || thread.model.requests().length < 2) {
 		await pause();
-		hosts = children(thread.server.child.pid).filter(isHost);
+		hosts = hostsOf(thread.server.child.pid);
 	}
 	return { thread, hosts };
 }

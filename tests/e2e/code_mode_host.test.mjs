@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { children, commandOf, engines, hostBin, runHost, runScript, script, shown, startThread, wait } from './lib/code_mode.mjs';
+import { engines, hostBin, hostsOf, isHost, runHost, runScript, script, shown, startThread, wait } from './lib/code_mode.mjs';
 import { codexBin, needs, say, tempDir } from './lib/codex.mjs';
 
 const server = needs('app-server');
@@ -136,21 +136,20 @@ test('a host can call the offered tools alone, and its other lies have no effect
 
 test('the engine takes no host with it, and a killed engine leaves none', server, async (t) => {
 	const thread = await startThread(t, [script("// @exec: {\"yield_time_ms\": 0}\nfor (;;);"), wait({ cell_id: '1', yield_time_ms: 600000 })]);
-	const before = children(thread.server.child.pid);
 	await thread.start();
 	let hosts = [];
 	while (!hosts.length) {
 		await new Promise((wake) => setTimeout(wake, 20));
-		hosts = children(thread.server.child.pid).filter((pid) => !before.includes(pid) && /code-mode-host|node/.test(commandOf(pid)));
+		hosts = hostsOf(thread.server.child.pid);
 	}
 	thread.server.child.kill('SIGKILL');
 	await thread.server.done;
-	while (hosts.some((pid) => /code-mode-host/.test(commandOf(pid)))) await new Promise((wake) => setTimeout(wake, 20));
+	while (hosts.some(isHost)) await new Promise((wake) => setTimeout(wake, 20));
 });
 
 test('there is no process before the first script, and none stays after it', server, async (t) => {
 	const thread = await startThread(t, [say('No script.'), script('text(1)')]);
-	const hosts = () => children(thread.server.child.pid).filter((pid) => /code-mode-host/.test(commandOf(pid)));
+	const hosts = () => hostsOf(thread.server.child.pid);
 	await thread.turn();
 	assert.deepEqual(hosts(), []);
 	await thread.turn();

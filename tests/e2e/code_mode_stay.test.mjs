@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-import { children, commandOf, engines, frame, hostBin, script, shown, startThread } from './lib/code_mode.mjs';
+import { children, commandOf, engines, frame, hostBin, hostsOf, script, shown, startThread } from './lib/code_mode.mjs';
 import { needs, tempDir } from './lib/codex.mjs';
 
 const server = needs('app-server');
@@ -144,7 +144,7 @@ for (const engine of engines) {
 		await thread.start();
 		const begun = path.join(thread.server.cwd, 'begun');
 		while (!fs.existsSync(begun)) await new Promise((wake) => setTimeout(wake, 20));
-		const pid = children(thread.server.child.pid).filter((it) => /code-mode-/.test(commandOf(it))).at(-1);
+		const pid = hostsOf(thread.server.child.pid).at(-1);
 		const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
 		assert.match(status, /^NoNewPrivs:\t1$/m);
 		assert.match(status, /^Seccomp:\t2$/m);
@@ -168,7 +168,7 @@ for (const engine of engines) {
 	test(`${engine}: a process that is killed ends its script, and the next one runs`, server, async (t) => {
 		const loop = script("await tools.exec_command({cmd: 'touch begun'}); for (;;);");
 		const thread = await startThread(t, [script('text(1)'), loop, script('text(3)')], { engine });
-		const hosts = () => children(thread.server.child.pid).filter((pid) => /code-mode-/.test(commandOf(pid)));
+		const hosts = () => hostsOf(thread.server.child.pid);
 		await thread.start();
 		const begun = path.join(thread.server.cwd, 'begun');
 		while (!fs.existsSync(begun)) await new Promise((wake) => setTimeout(wake, 20));

@@ -105,3 +105,7 @@ export function children(pid) {
 	add(pid);
 	return all;
 }
+
+/** The hosts of scripts that an engine runs: with node they have its name. */
+export const isHost = (pid) => /code-mode-|^node\0/.test(commandOf(pid));
+export const hostsOf = (pid) => children(pid).filter(isHost);
