@@ -5,7 +5,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import test from 'node:test';
 
-import { codexExec, forever, makeHome, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { call, codexExec, forever, makeHome, needs, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 120_000 };
@@ -121,6 +121,29 @@ test('the list of sessions counts what is above and below, and has keys for page
 		await term.until(/^›$/m);
 		await leave(term);
 	}
+test('the options of a question are counted, and have keys for pages', options, async (t) => {
+	const fields = Array.from({ length: 12 }, (_, i) => ({ label: `pear ${i}`, description: '' }));
+	const questions = ['first', 'second'].map((id) => ({ id, header: 'Pears', question: 'Which?', options: fields }));
+	for (const [rows, columns] of SIZES) {
+		const model = await startModel(t, [call('request_user_input', { questions }, { call_id: 'q' }), say('Thanks.')]);
+		const config = 'features.default_mode_request_user_input = true';
+		const term = await startReady(t, model, ['go'], { config, rows, columns });
+		await term.until(/^› 1\. pear 0/m);
+		await answer(term, DOWN);
+		await walkList(term, `options at ${columns}`, { title: /^Question 1\/2/, row: /^[› ] \d+\. /, least: 13 });
+		term.type('\x1b[C'); // the keys for pages leave the question to the arrows
+		await term.until(/^Question 2\/2/m);
+		term.type('\tabc'); // in a note they go to the other question
+		await term.until(/^› abc$/m);
+		term.type(PAGE_DOWN);
+		await term.until(/^Question 1\/2/m);
+		await answer(term, ESC);
+		await term.until(/■ Conversation\s+interrupted/);
+		await idle(term);
+		await leave(term);
+	}
+});
+
 });
 
 const FREE = 'sandbox_mode = "danger-full-access"\n';

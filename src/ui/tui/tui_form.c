@@ -159,13 +159,6 @@ static bool end(struct tui_form *form, enum form_end how)
 	return true;
 }
 
-static void move(struct tui_form *form, size_t by)
-{
-	struct form_page *page = current(form);
-	if (page->options.count)
-		page->at = (page->at + by) % page->options.count;
-}
-
 static void toggle(struct form_page *page)
 {
 	if (page->kind == FORM_many && page->at < page->options.count)
@@ -176,8 +169,6 @@ static bool list_char(struct tui_form *form, const struct term_key *key)
 {
 	struct form_page *page = current(form);
 	char c = key->text.ptr[0];
-	if (key->mods == TERM_CTRL && (c == 'p' || c == 'n'))
-		move(form, c == 'n' ? 1 : page->options.count - 1);
 	if (!key->mods && c == ' ')
 		toggle(page);
 	if (key->mods || c < '1' || c > '9' || (size_t)(c - '1') >= page->options.count)
@@ -190,13 +181,13 @@ static bool list_char(struct tui_form *form, const struct term_key *key)
 static bool list_key(struct tui_form *form, const struct term_key *key)
 {
 	struct form_page *page = current(form);
+	if (sheet_move(&page->at, page->options.count, page->shown, key))
+		return false;
 	if (key->kind == TERM_CHAR)
 		return list_char(form, key);
 	if (key->kind != TERM_NAMED)
 		return false;
-	if (key->name == KEY_up || key->name == KEY_down)
-		move(form, key->name == KEY_down ? 1 : page->options.count - 1);
-	else if (key->name == KEY_left)
+	if (key->name == KEY_left)
 		go_to_page(form, form->at + form->pages.count - 1);
 	else if (key->name == KEY_right)
 		go_to_page(form, form->at + 1);
@@ -234,19 +225,19 @@ static bool on_key(struct tui_panel *panel, const struct term_key *key)
 		return end(form, FORM_escaped);
 	if (is_named && key->name == KEY_enter && !key->mods && !(key->is_burst && form->in_notes))
 		return answer_page(form);
+	if (!form->in_notes)
+		return list_key(form, key);
 	if (is_named && (key->name == KEY_page_up || key->name == KEY_page_down))
 		go_to_page(form, form->at + (key->name == KEY_page_down ? 1 : form->pages.count - 1));
-	else if (form->in_notes)
-		notes_key(form, key);
 	else
-		return list_key(form, key);
+		notes_key(form, key);
 	return false;
 }
 
 /* ---- rows ---- */
 
-/* Draws the text and the options, and notes which of them are visible. */
-static void draw_question(const struct tui_form *form, struct tui_sheet *sheet)
+/* Draws the text and the options, and notes which of them are visible. Returns how many options are not. */
+static struct sheet_rest draw_question(const struct tui_form *form, struct tui_sheet *sheet)
 {
 	struct form_page *page = current(form);
 	struct sheet_item items[FORM_OPTIONS_MAX];
@@ -267,6 +258,23 @@ static void draw_question(const struct tui_form *form, struct tui_sheet *sheet)
 	page->is_visible = sheet_question(sheet, &question) && !page->is_broken;
 	for (size_t i = 0; i < question.count; i++)
 		page->options.items[i].is_visible = items[i].is_visible;
+	page->shown = question.count - question.rest.above - question.rest.below;
+	return question.rest;
+}
+
+/* The first row says how many options have no room below. */
+static void draw_heading(const struct tui_form *form, struct tui_sheet *sheet, size_t below)
+{
+	const struct form_page *page = current(form);
+	struct tui_sheet counter = {NULL, sheet->row, sheet->columns, sheet->most - below - 1};
+	auto_free char *heading =
+		xasprintf("%s%s%s %zu/%zu (%zu unanswered)%s%.40s", form->asker ? form->asker : "",
+	                  form->asker ? " asks: " : "", form->use->noun, form->at + 1, form->pages.count,
+	                  unanswered(form), *page->heading ? " · " : "", page->heading);
+	struct sheet_rest rest = draw_question(form, &counter);
+	term_row_clear(sheet->row);
+	sheet_add_title(sheet->row, TERM_dim, str_of(heading), rest);
+	sheet_put(sheet);
 }
 
 /* One row with a mark for each character, for an answer that is secret. */
@@ -319,17 +327,12 @@ static void write_hint(const struct tui_form *form, char hint[HINT_MAX])
 static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 {
 	struct tui_form *form = of(panel);
-	const struct form_page *page = current(form);
 	char hint[HINT_MAX];
-	auto_free char *count =
-		xasprintf("%s%s%s %zu/%zu (%zu unanswered)%s%.40s", form->asker ? form->asker : "",
-	                  form->asker ? " asks: " : "", form->use->noun, form->at + 1, form->pages.count,
-	                  unanswered(form), *page->heading ? " · " : "", page->heading);
 	write_hint(form, hint);
-	sheet_line(sheet, TERM_dim, count);
 	size_t below = form->in_notes + (form->problem ? 1 : 0), rows = sheet_hint_rows(sheet, hint);
-	below += below + rows <= sheet->most / 2 ? rows : 0;
-	below = below < sheet->most ? below : 0;
+	below += below + rows <= (sheet->most - 1) / 2 ? rows : 0;
+	below = below + 1 < sheet->most ? below : 0;
+	draw_heading(form, sheet, below);
 	sheet->most -= below;
 	draw_question(form, sheet);
 	sheet->most += below;

@@ -38,7 +38,7 @@ struct form_page {
 	bool is_read;    /* all was shown */
 	bool is_broken;  /* a part of the text is missing, so the page cannot be answered */
 	VEC(struct form_option) options;
-	size_t at; /* the option chosen */
+	size_t at, shown; /* the option chosen; how many are in view */
 	struct composer notes;
 	const struct json *about; /* for on_check; borrowed */
 };

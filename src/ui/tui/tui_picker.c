@@ -243,21 +243,6 @@ static struct sheet_rest draw_sessions(struct tui_picker *picker, struct buf *ou
 	return picker->is_loading ? (struct sheet_rest){0} : sheet_rest_of(picker->found.count, from, at - from);
 }
 
-/* In a narrow window the title makes room for the number of the other sessions. */
-static void draw_title(struct tui_picker *picker, struct sheet_rest rest, struct buf *out)
-{
-	auto_buf struct buf counts;
-	buf_init(&counts, LIMIT_LIST_REST);
-	sheet_add_rest(&counts, rest, false);
-	size_t width = counts.len ? term_width(buf_str(&counts)) + 2 : 0, all = picker->row.width;
-	struct str title = str_of(picker->title), part = STR("");
-	term_cut_next(&title, all > width + 2 ? all - width : 2, &part);
-	term_row_add(&picker->row, TERM_bold, part);
-	term_row_add_c(&picker->row, TERM_plain, counts.len ? "  " : "");
-	term_row_add(&picker->row, TERM_yellow, buf_str(&counts));
-	put(picker, out, &(size_t){1});
-}
-
 void tui_picker_draw(struct tui_picker *picker, size_t rows, size_t columns, struct buf *out)
 {
 	size_t line = 2, end = rows > ROWS_AROUND ? rows : ROWS_AROUND;
@@ -272,6 +257,7 @@ void tui_picker_draw(struct tui_picker *picker, size_t rows, size_t columns, str
 	         picker->is_filtered[1] ? "unarchive" : "archive");
 	term_row_add_c(&picker->row, TERM_dim, hint);
 	put(picker, out, &line);
-	draw_title(picker, rest, out);
+	sheet_add_title(&picker->row, TERM_bold, str_of(picker->title), rest);
+	put(picker, out, &(size_t){1});
 	buf_append_c(out, "\x1b[?2026l");
 }

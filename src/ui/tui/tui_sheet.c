@@ -12,7 +12,7 @@
 
 enum { HINT_INDENT = 2 };
 
-static size_t put(struct tui_sheet *sheet)
+size_t sheet_put(struct tui_sheet *sheet)
 {
 	sheet->most--;
 	return sheet->paint ? term_paint_live(sheet->paint, sheet->row) : 0;
@@ -24,7 +24,7 @@ void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text
 		return;
 	term_row_clear(sheet->row);
 	term_row_add_c(sheet->row, style, text);
-	put(sheet);
+	sheet_put(sheet);
 }
 
 void sheet_hint(struct tui_sheet *sheet, const char *text)
@@ -34,7 +34,7 @@ void sheet_hint(struct tui_sheet *sheet, const char *text)
 		term_row_clear(sheet->row);
 		term_row_add_c(sheet->row, TERM_dim, "  ");
 		term_row_add(sheet->row, TERM_dim, row);
-		put(sheet);
+		sheet_put(sheet);
 	}
 }
 
@@ -73,7 +73,7 @@ static void text_row(struct tui_sheet *sheet, enum term_style style, struct str 
 		term_row_add_c(sheet->row, TERM_yellow, gap.more);
 	else
 		term_row_add(sheet->row, style, row);
-	put(sheet);
+	sheet_put(sheet);
 }
 
 bool sheet_text(struct tui_sheet *sheet, struct str text, const char *more, size_t most)
@@ -104,7 +104,7 @@ static bool next_row(struct tui_sheet *sheet, size_t lead)
 {
 	if (sheet->most == 1)
 		return false;
-	put(sheet);
+	sheet_put(sheet);
 	term_row_clear(sheet->row);
 	pad(sheet, lead);
 	return true;
@@ -160,7 +160,7 @@ bool sheet_item(struct tui_sheet *sheet, const struct sheet_item *item, size_t l
 		term_row_add_c(sheet->row, style, item->label);
 	if (item->about && *item->about)
 		is_whole = is_whole && add_about(sheet, item, lead, 2 + label_columns);
-	size_t at = put(sheet);
+	size_t at = sheet_put(sheet);
 	if (item->is_chosen && sheet->paint)
 		term_paint_caret(sheet->paint, at, 0);
 	return is_whole;
@@ -175,10 +175,11 @@ static size_t item_rows(const struct tui_sheet *sheet, const struct sheet_item *
 
 /* Draws the entries from `from` on. Those that do not fit are left out, with `more` in their place, unless it is NULL;
  * the chosen one is drawn in any case. */
-static void draw_items(struct tui_sheet *sheet, const struct sheet_question *question, size_t from, size_t end,
+static void draw_items(struct tui_sheet *sheet, struct sheet_question *question, size_t from, size_t end,
                        const char *more)
 {
 	bool is_full = false;
+	question->rest = (struct sheet_rest){.above = from};
 	for (size_t i = 0; i < end; i++) {
 		struct sheet_item *item = &question->items[i];
 		bool is_hidden = i < from || is_full || !sheet->most;
@@ -186,6 +187,7 @@ static void draw_items(struct tui_sheet *sheet, const struct sheet_question *que
 			sheet_line(sheet, TERM_yellow, more);
 			is_hidden = is_full = true;
 		}
+		question->rest.below += is_hidden && i >= from;
 		item->is_visible = !is_hidden && sheet_item(sheet, item, question->label_columns);
 	}
 }
@@ -279,6 +281,24 @@ void sheet_add_rest(struct buf *out, struct sheet_rest rest, bool is_short)
 	buf_append_c(out, !is_short && (rest.above || rest.below) ? " more" : "");
 }
 
+void sheet_add_title(struct term_row *row, enum term_style style, struct str title, struct sheet_rest rest)
+{
+	auto_buf struct buf counts;
+	struct str part = title;
+	buf_init(&counts, LIMIT_LIST_REST);
+	sheet_add_rest(&counts, rest, false);
+	if (term_width(title) + 2 + term_width(buf_str(&counts)) > row->width) {
+		buf_clear(&counts);
+		sheet_add_rest(&counts, rest, true);
+	}
+	size_t used = term_width(buf_str(&counts)) + 2;
+	if (counts.len)
+		term_cut_next(&title, row->width > used + 2 ? row->width - used : 2, &part);
+	term_row_add(row, style, part);
+	term_row_add_c(row, TERM_plain, counts.len ? "  " : "");
+	term_row_add(row, TERM_yellow, buf_str(&counts));
+}
+
 /* Drops parts from the beginning of a hint that needs more columns: the last one says how the list is closed. */
 static struct str shorten(struct str hint, size_t columns)
 {
@@ -310,5 +330,5 @@ void sheet_foot(struct tui_sheet *sheet, struct sheet_rest rest, const char *hin
 	term_row_add(sheet->row, TERM_dim, shown);
 	term_row_add_c(sheet->row, TERM_dim, between);
 	term_row_add(sheet->row, TERM_yellow, buf_str(&counts));
-	put(sheet);
+	sheet_put(sheet);
 }

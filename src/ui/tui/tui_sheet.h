@@ -33,6 +33,11 @@ struct sheet_item {
 	bool is_visible;            /* set by sheet_question: wholly */
 };
 
+/* How many items of a list are not shown. */
+struct sheet_rest {
+	size_t above, below;
+};
+
 /* A question and the entries of which one answers it. */
 struct sheet_question {
 	struct str text;
@@ -40,13 +45,11 @@ struct sheet_question {
 	struct sheet_item *items;
 	size_t count, at, label_columns; /* at: the chosen one, which is always in view */
 	bool keeps_last;                 /* the last one denies: it is in view, too */
+	struct sheet_rest rest;          /* set by sheet_question, unless keeps_last */
 };
 
-/* How many items of a list are not shown. */
-struct sheet_rest {
-	size_t above, below;
-};
-
+/* Draws `row`, without a look at `most`. Returns its number. */
+size_t sheet_put(struct tui_sheet *sheet);
 void sheet_line(struct tui_sheet *sheet, enum term_style style, const char *text);
 /* Draws a line, wrapped; all of its rows are indented. */
 void sheet_hint(struct tui_sheet *sheet, const char *text);
@@ -69,6 +72,8 @@ size_t sheet_window(size_t count, size_t chosen, size_t room);
 struct sheet_rest sheet_rest_of(size_t count, size_t from, size_t room);
 /* Appends them in words, or in few columns; nothing if all items are shown. */
 void sheet_add_rest(struct buf *out, struct sheet_rest rest, bool is_short);
+/* Adds a title to a row, and how many items are not shown, for which a long title makes room. */
+void sheet_add_title(struct term_row *row, enum term_style style, struct str title, struct sheet_rest rest);
 /* Draws the last row of a list: how many items are not shown, and as many parts of the hint, from its end, as fit
  * then. hint: its parts are separated by " · ", and the last one says how the list is closed; may be NULL. */
 void sheet_foot(struct tui_sheet *sheet, struct sheet_rest rest, const char *hint);
