@@ -63,8 +63,7 @@ const struct popup_item *tui_popup_chosen(const struct tui_popup *popup)
 
 bool tui_popup_move(struct tui_popup *popup, const struct term_key *key)
 {
-	bool is_edge = key->kind == TERM_NAMED && (key->name == KEY_home || key->name == KEY_end); /* of the text */
-	return popup->items.count && !is_edge && sheet_move(&popup->at, popup->items.count, popup->room, key);
+	return popup->items.count && sheet_move(&popup->at, popup->items.count, popup->room, key);
 }
 
 void tui_popup_draw(struct tui_popup *popup, struct tui_sheet *sheet)

@@ -39,7 +39,7 @@ void tui_popup_refuse(struct tui_popup *popup);
 void tui_popup_add(struct tui_popup *popup, struct str label, struct str about);
 /* Returns the chosen item; NULL: the list is closed or empty. */
 const struct popup_item *tui_popup_chosen(const struct tui_popup *popup);
-/* Moves the choice with the arrows, Ctrl-P, Ctrl-N, PgUp and PgDn. False: not one of these keys. */
+/* Moves the choice with the arrows, Ctrl-P, Ctrl-N, PgUp, PgDn, Home and End. False: not one of these keys. */
 bool tui_popup_move(struct tui_popup *popup, const struct term_key *key);
 void tui_popup_draw(struct tui_popup *popup, struct tui_sheet *sheet);
 
