@@ -1,6 +1,7 @@
 // The terminal shows subagents: one takes the place of the main thread, live, and gets messages there.
 
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import test from 'node:test';
 
@@ -167,6 +168,21 @@ test('a subagent and the main thread ask under the same call id: each answer rea
 	assert.ok(fs.existsSync(`${term.cwd}/apples`));
 	await idle(term);
 	assert.doesNotMatch(term.lines().join('\n'), /the answer was ignored/);
+	await leave(term);
+});
+
+test('a request of a subagent hides no running call of the main thread that has its id', options, async (t) => {
+	const asking = 'sandbox_mode = "danger-full-access"\napproval_policy = "untrusted"\n[features]\nmulti_agent = true\n', cwd = tempDir(t, 'cwd');
+	const asks = (cmd) => ({ call: 'exec_command', arguments: { cmd, yield_time_ms: 30_000 }, call_id: 'same' });
+	execFileSync('mkfifo', [`${cwd}/gate`]);
+	const { term } = await spawned(t, [child('function_call_output', { message: 'It ran.' }), child('count pears', asks('touch pears')),
+		spawns, reply(asks('cat gate')), say('Done.'), say('Noted.')], { config: asking, cwd });
+	await term.until(/^• Running cat gate\n\n\S+ asks: Would you like to run the following command\?\n\n\$ touch pears/m);
+	await answer(term, 'y');
+	await term.until(/You approved codex to run touch pears/);
+	fs.writeFileSync(`${cwd}/gate`, '');
+	await term.until(/^• Done\./m);
+	await idle(term);
 	await leave(term);
 });
 

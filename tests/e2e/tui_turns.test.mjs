@@ -162,6 +162,17 @@ test('a shell around a script is not shown: refused, stopped by the sandbox, in 
 	await leave(asked);
 });
 
+test('a second run that is asked about is not called running, other commands are', options, async (t) => {
+	const model = await startModel(t, [run('sleep 300', { yield_time_ms: 250 }), run('touch made'), say('Done.')]);
+	const term = await startReady(t, model, ['go'], { config: 'sandbox_mode = "read-only"\napproval_policy = "on-failure"\n', rows: 40 });
+	const asked = 'Would you like to run the following command\\?\n\nReason: command failed; retry without sandbox\\?\n\n\\$ touch made';
+	await term.until(new RegExp(`^• Running sleep 300\n\n${asked}`, 'm'));
+	assert.doesNotMatch(text(term), /Running touch/);
+	await answer(term, 'n');
+	await idle(term);
+	await leave(term);
+});
+
 // ---- after a resume ----
 
 test('a call of an MCP server is shown with server, arguments and result in the transcript and after a resume', options, async (t) => {

@@ -22,6 +22,7 @@ void tui_activity_init(struct tui_activity *activity)
 static void finish_call(struct running_call *call)
 {
 	free(call->call_id);
+	free(call->task);
 	free(call->process);
 	free(call->text);
 }
@@ -145,6 +146,7 @@ void tui_activity_add(struct tui_activity *activity, const struct beginning_call
 	if (activity->running.count == LIMIT_COMMANDS)
 		return;
 	call.call_id = str_dup(begun->call_id);
+	call.task = str_dup(begun->task);
 	call.process = begun->process.ptr ? str_dup(begun->process) : NULL;
 	call.text = buf_take(text);
 	vec_push(&activity->running, call);
@@ -186,7 +188,7 @@ void tui_activity_draw(const struct tui_activity *activity, const struct tui_ask
 	size_t drawn = 0;
 	for (size_t i = 0; i < activity->running.count && drawn < RUNNING_SHOWN && drawn < rows->most; i++) {
 		const struct running_call *call = &activity->running.items[i];
-		if (tui_ask_has_approval(ask, str_of(call->call_id)))
+		if (tui_ask_has_approval(ask, str_of(call->call_id), str_of(call->task)))
 			continue;
 		term_row_clear(rows->row);
 		if (!drawn++ && rows->has_gap)

@@ -19,8 +19,8 @@ struct tui_ask;
 
 /* A call that has begun. */
 struct running_call {
-	char *call_id, *text;
-	char *process; /* of a command: calls may repeat the id of one in the background; or NULL */
+	char *call_id, *task, *text; /* task: the Task that runs it */
+	char *process;               /* of a command: calls may repeat the id of one in the background; or NULL */
 	const char *verb;
 	uint64_t number;
 	bool is_apart; /* the turn does not wait for its end: the user runs it, or it is in the background */
@@ -46,7 +46,7 @@ bool tui_activity_event(struct tui_activity *activity, const struct event *event
 /* A call that begins. verb: static text; process: STR_NONE if it has none. */
 struct beginning_call {
 	const char *verb;
-	struct str call_id, process;
+	struct str call_id, task, process;
 	bool is_apart;
 };
 

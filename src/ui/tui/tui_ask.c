@@ -156,7 +156,7 @@ bool tui_ask_has_request(const struct tui_ask *ask)
 }
 
 /* The request about a call of an MCP server has its id as JSON. */
-bool tui_ask_has_approval(const struct tui_ask *ask, struct str call_id)
+bool tui_ask_has_approval(const struct tui_ask *ask, struct str call_id, struct str task)
 {
 	auto_buf struct buf quoted;
 	bool found = false;
@@ -164,7 +164,8 @@ bool tui_ask_has_approval(const struct tui_ask *ask, struct str call_id)
 	if (ask->panels.count)
 		json_quote(&quoted, call_id);
 	vec_for_each(it, &ask->panels) {
-		const char *id = (*it)->is_request ? (*it)->id : NULL;
+		bool is_its = (*it)->is_request && (!(*it)->task || !*(*it)->task || str_is(task, (*it)->task));
+		const char *id = is_its ? (*it)->id : NULL;
 		found |= id && (str_is(call_id, id) || str_is(buf_str(&quoted), id));
 	}
 	return found;

@@ -62,8 +62,8 @@ bool tui_ask_is_shown(const struct tui_ask *ask);
 enum tui_letters tui_ask_letters(const struct tui_ask *ask);
 /* True if a request of the engine waits, shown or not. */
 bool tui_ask_has_request(const struct tui_ask *ask);
-/* True if a request waits for the approval of this call, shown or not. */
-bool tui_ask_has_approval(const struct tui_ask *ask, struct str call_id);
+/* True if a request waits for the approval of this call of this Task, shown or not. */
+bool tui_ask_has_approval(const struct tui_ask *ask, struct str call_id, struct str task);
 /* To be called for each key: postpones a request that is not shown. */
 void tui_ask_typed(struct tui_ask *ask);
 /* A key while a panel is shown; all are taken. */

@@ -285,7 +285,7 @@ static void on_exec_begin(struct tui_cells *cells, const struct event *event)
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
 	terminal_script_append(&text, begun->command, begun->command_count);
-	struct beginning_call call = {"Running ", begun->call_id, begun->process_id,
+	struct beginning_call call = {"Running ", begun->call_id, event->id, begun->process_id,
 	                              begun->source == exec_source_user_shell};
 	tui_activity_add(&cells->activity, &call, &text);
 }
@@ -321,8 +321,8 @@ static void on_mcp_begin(struct tui_cells *cells, const struct event *event)
 	buf_init(&text, LIMIT_LINE);
 	if (begun->invocation)
 		buf_printf(&text, "%.*s.%.*s", STR_ARG(begun->invocation->server), STR_ARG(begun->invocation->tool));
-	tui_activity_add(&cells->activity, &(struct beginning_call){"Calling ", begun->call_id, STR_NONE, false},
-	                 &text);
+	struct beginning_call call = {"Calling ", begun->call_id, event->id, STR_NONE, false};
+	tui_activity_add(&cells->activity, &call, &text);
 }
 
 /* Returns the rows of reads, without the gap. */
