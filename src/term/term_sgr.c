@@ -11,7 +11,8 @@
 
 enum { VALUES_MAX = 32, VALUE_MAX = 1000, LOOK_BITS = 5, COLOR_BITS = 9, PARAMETERS_MAX = 64 };
 enum { UNDERLINE = 4, UNDERLINE_TWICE = 21, FRONT = 38, BACK = 48, EDGE = 58, BY_RGB = 2, BY_NUMBER = 5 };
-enum { BLACK = 16, WHITE = 231 }; /* in the cube, as 0 and 15 */
+enum { BLACK = 16, WHITE = 231 };                      /* in the cube, as 0 and 15 */
+enum { GREYS = 232, GREYS_END = 256, GREYS_NEAR = 4 }; /* from the darkest on */
 
 struct values {
 	unsigned items[VALUES_MAX];
@@ -132,10 +133,26 @@ static unsigned same(unsigned number)
 	return number == BLACK + 1 ? 1 : number == WHITE + 1 ? 16 : number;
 }
 
+static enum { GROUND_unknown, GROUND_dark, GROUND_light } ground;
+
+void term_sgr_set_ground(bool is_light)
+{
+	ground = is_light ? GROUND_light : GROUND_dark;
+}
+
+/* True for the two blacks or whites, and the four greys next to them. */
+static bool is_lost(unsigned number)
+{
+	if (ground == GROUND_dark)
+		return same(number) == 1 || (number > GREYS && number <= GREYS + GREYS_NEAR);
+	return ground == GROUND_light && (same(number) == 16 || number == 8 || number > GREYS_END - GREYS_NEAR);
+}
+
 enum term_style term_sgr_style(const struct term_sgr *sgr, enum term_style usual, bool has_color)
 {
 	bool is_hidden = sgr->front && same(sgr->front) == same(sgr->back);
-	unsigned colors = has_color && !is_hidden ? sgr->front | (unsigned)sgr->back << COLOR_BITS : 0;
+	unsigned front = sgr->back || !is_lost(sgr->front) ? sgr->front : 0;
+	unsigned colors = has_color && !is_hidden ? front | (unsigned)sgr->back << COLOR_BITS : 0;
 	unsigned bits = sgr->looks | colors << LOOK_BITS;
 	return bits ? (enum term_style)(TERM_CUSTOM + bits) : usual;
 }

@@ -66,7 +66,28 @@ test('a terminal with a light background gets colours for it, unless a theme is 
 	assert.equal(await answer('ffff/ffff/eeee', '38;2;9;105;218'), 1);
 	assert.equal(await answer('1e1e/1e1e/1e1e', '36'), 1);
 	assert.equal(await answer(null, '36'), 1);
-	assert.equal(await answer('ffff/ffff/ffff', '38;2;139;233;253', '[tui]\ntheme = "dracula"\n'), 0);
+	assert.equal(await answer('ffff/ffff/ffff', '38;2;139;233;253', '[tui]\ntheme = "dracula"\n'), 1); // for the outputs of commands
+});
+
+test('a command that writes black text on a dark background, or white on a light one, can be read', options, async (t) => {
+	const output = 'printf "\\033[30mblack\\033[0m \\033[97mwhite\\033[0m \\033[37mgrey\\033[0m \\033[30;47mboth\\033[0m\\n"';
+	for (const [background, lost, kept] of [['1e1e/1e1e/1e1e', ['30'], ['97', '37', '30;47']], ['ffff/ffff/eeee', ['97', '37'], ['30', '30;47']],
+		[null, [], ['30', '97', '37', '30;47']]])
+		for (const theme of ['', '[tui]\ntheme = "dracula"\n']) {
+			const model = await startModel(t, [run(output), forever(say('Done.'))]);
+			const config = `sandbox_mode = "danger-full-access"\napproval_policy = "never"\n${theme}`;
+			const term = await startTerminal(t, model, [], { config });
+			term.emulator.parser.registerOscHandler(11, () => {
+				if (background) term.type(`\x1b]11;rgb:${background}\x1b\\`);
+				return true;
+			});
+			await term.until(/^ {2}gpt\S+ · /m);
+			await talk(term, 'go', 'Done.');
+			await term.until(/└ black white grey both$/m);
+			for (const sgr of lost) assert.ok(!term.raw().includes(`\x1b[${sgr}m`), `${sgr} on ${background}`);
+			for (const sgr of kept) assert.ok(term.raw().includes(`\x1b[${sgr}m`), `${sgr} on ${background}`);
+			await leave(term);
+		}
 });
 
 test('/skills turns a skill off and on again, and keeps the other rules', options, async (t) => {

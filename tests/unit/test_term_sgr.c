@@ -164,6 +164,22 @@ static void a_text_is_cut_with_its_styles(void **state)
 	check_cut(0, "", 0);
 }
 
+/* The last test: the background stays known. */
+static void text_in_the_colour_of_the_background_is_plain(void **state)
+{
+	(void)state;
+	check("\x1b[30mx\x1b[97my\x1b[37mz", "30:x|97:y|37:z|");
+	term_sgr_set_ground(false);
+	check("\x1b[1;30mx\x1b[38;5;16my\x1b[38;2;8;8;8mz", "1:x|1:y|1:z|");
+	check("\x1b[38;5;232mx\x1b[38;5;235my\x1b[38;5;236mz", ":x|:y|38;5;236:z|");
+	check("\x1b[90mx\x1b[97my\x1b[34mz\x1b[38;5;231mv", "90:x|97:y|34:z|38;5;231:v|");
+	check("\x1b[30;47mx\x1b[49;7my", "30;47:x|7:y|"); /* inverse text would be as hidden */
+	term_sgr_set_ground(true);
+	check("\x1b[37mx\x1b[97my\x1b[38;5;231mz\x1b[38;2;255;255;255mv", ":x|:y|:z|:v|");
+	check("\x1b[38;5;255mx\x1b[38;5;252my\x1b[38;5;251mz", ":x|:y|38;5;251:z|");
+	check("\x1b[30mx\x1b[37;40my", "30:x|37;40:y|");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -175,6 +191,7 @@ int main(void)
 		cmocka_unit_test(a_colour_at_the_end_of_the_values_is_incomplete),
 		cmocka_unit_test(colours_that_hide_the_text_do_not_count),
 		cmocka_unit_test(a_cluster_is_not_divided_by_styles),
+		cmocka_unit_test(text_in_the_colour_of_the_background_is_plain),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

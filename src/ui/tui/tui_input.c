@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "config/config.h"
+#include "term/term_sgr.h"
 #include "term/term_tty.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
@@ -350,6 +351,7 @@ void tui_on_key(const struct term_key *typed, void *self)
 	}
 	if (key->kind == TERM_LIGHT || key->kind == TERM_DARK) {
 		tui->is_light = key->kind == TERM_LIGHT;
+		term_sgr_set_ground(tui->is_light);
 		tui_theme_apply(tui);
 		return;
 	}

@@ -54,7 +54,7 @@ void tui_theme_apply(struct tui *tui)
 void tui_theme_ask(struct tui *tui)
 {
 	const char *term = config_env("TERM");
-	if (tui->has_color && !config_find(tui->config, "tui.theme") && term && strstr(term, "256color"))
+	if (tui->has_color && term && strstr(term, "256color"))
 		term_tty_write(tui->tty, STR(TERM_ASK_BACKGROUND));
 }
 

@@ -345,7 +345,7 @@ void tui_manage_leave(struct tui *tui);
 void tui_raw_set(struct tui *tui, bool is_raw);
 /* Apply tui.theme and tui.keymap. */
 void tui_theme_apply(struct tui *tui);
-/* Asks the terminal for its background, if that decides the colours. */
+/* Asks the terminal for its background. */
 void tui_theme_ask(struct tui *tui);
 void tui_keys_apply(struct tui *tui);
 
