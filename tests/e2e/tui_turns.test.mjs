@@ -369,6 +369,20 @@ test('a call that outlives the response of its script is shown once after a resu
 
 // ---- the live rows ----
 
+for (const [rows, columns] of [[8, 80], [6, 20], [5, 20]])
+	test(`in a window of ${columns} by ${rows} the footer counts background terminals`, options, async (t) => {
+		const model = await startModel(t, [run('sleep 300', { yield_time_ms: 250 }), say('It runs.'), reply({ start: true }, { hang: true })]);
+		const term = await startReady(t, model, ['go'], { config: FREE, rows, columns });
+		await term.until(/It runs\.[^]*^ {2}gpt.* · \/ps: 1$/m);
+		await enter(term, 'more');
+		await term.until(/^• Working[^]*^ {2}gpt.* · \/ps: 1$/m);
+		term.type('\x1b');
+		await term.until(/Conversation\s+interrupted[^]*^›$/m);
+		await enter(term, '/stop');
+		await term.until(/^ {2}gpt(?!.*\/ps)/m);
+		await leave(term);
+	});
+
 test('a background terminal of an earlier turn is counted in the working line', options, async (t) => {
 	const model = await startModel(t, [run('sleep 300', { yield_time_ms: 250 }), say('It runs.'), reply({ delta: 'More' }, { hang: true })]);
 	const term = await startReady(t, model, ['go'], { config: FREE, columns: 120 });

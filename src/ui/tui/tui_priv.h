@@ -254,8 +254,8 @@ void tui_settings_write(const struct tui *tui, struct json_writer *w); /* as mem
 /* Takes over which permissions a session has. */
 void tui_settings_show(struct tui *tui, const struct ev_session_configured *session);
 void tui_show_tools(struct tui *tui, const struct ev_mcp_list_tools *list);
-void tui_terminals_leave(struct tui *tui);                                /* no turn waits for those that run now */
-bool tui_terminals_write(const struct tui *tui, char *text, size_t size); /* how many that are; false: 0 */
+void tui_terminals_leave(struct tui *tui);                                  /* no turn waits for those that run now */
+size_t tui_terminals_write(const struct tui *tui, char *text, size_t size); /* returns how many that are */
 void tui_terminal_begun(struct tui *tui, const struct ev_exec_begin *begun);
 void tui_terminal_ended(struct tui *tui, const struct ev_exec_end *ended); /* NULL: all */
 

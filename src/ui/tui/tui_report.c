@@ -183,7 +183,7 @@ void tui_terminals_leave(struct tui *tui)
 		terminal->in_background = true;
 }
 
-bool tui_terminals_write(const struct tui *tui, char *text, size_t size)
+size_t tui_terminals_write(const struct tui *tui, char *text, size_t size)
 {
 	size_t count = 0;
 	vec_for_each(terminal, &tui->terminals)

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "term/term_paint.h"
 #include "term/term_tty.h"
+#include "term/term_width.h"
 #include "ui/tui/tui_ask.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_child.h"
@@ -142,17 +143,32 @@ static bool draw_mode(struct tui *tui, struct term_paint *paint)
 	return true;
 }
 
+/* A small window has no other row for the number of background terminals, so the text makes room for it. */
+static void draw_status(struct tui *tui, struct str text)
+{
+	char count[96] = "";
+	size_t terminals = tui->rows <= ROWS_AROUND ? tui_terminals_write(tui, count, sizeof(count)) : 0;
+	if (terminals)
+		snprintf(count, sizeof(count), " · /ps: %zu", terminals);
+	size_t used = 3 + term_width(str_of(count)), room = tui->columns > used + 2 ? tui->columns - used : 2;
+	struct str part = text;
+	bool is_cut = terminals && term_width(text) > room + 1 && term_cut_next(&text, room, &part);
+	term_row_clear(&tui->row);
+	term_row_add_c(&tui->row, TERM_dim, "  ");
+	term_row_add(&tui->row, TERM_dim, part);
+	term_row_add_c(&tui->row, TERM_dim, is_cut ? "…" : "");
+	term_row_add_c(&tui->row, TERM_dim, terminals ? count : "");
+}
+
 static void draw_footer(struct tui *tui, struct term_paint *paint)
 {
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);
 	if (draw_mode(tui, paint))
 		return;
-	term_row_clear(&tui->row);
-	term_row_add_c(&tui->row, TERM_dim, "  ");
 	tui_status_append(tui, "tui.status_line", "model-with-reasoning current-dir", &text);
 	tui_agents_append(tui, &text);
-	term_row_add(&tui->row, TERM_dim, buf_str(&text));
+	draw_status(tui, buf_str(&text));
 	if (tui->is_plan_mode)
 		term_row_add_c(&tui->row, TERM_cyan, " · Plan mode (shift+tab to cycle)");
 	if (tui->composer.vim.is_normal)
