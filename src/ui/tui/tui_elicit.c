@@ -58,11 +58,13 @@ static void add_arguments(struct buf *title, const struct json *meta)
 	}
 }
 
-static void ask_about_call(struct tui *tui, const struct event *event, const struct json *meta)
+/* Asks about a call of a server's tool, or about permissions that the model wants in advance. */
+static void ask_approval(struct tui *tui, const struct event *event, const struct json *meta, bool is_call)
 {
 	struct tui_choice items[] = {
-		{"Yes, run the tool (y)", NULL, 'y'},
-		{"Yes, and don't ask again for this tool in this session (a)", NULL, 'a'},
+		{is_call ? "Yes, run the tool (y)" : "Yes, until the end of this turn (y)", NULL, 'y'},
+		{is_call ? "Yes, and don't ask again for this tool in this session (a)" : "Yes, for this session (a)",
+	         NULL, 'a'},
 		{"Yes, and always allow this tool (p)", NULL, 'p'},
 		{"No, and continue without it (d)", NULL, 'd'},
 	};
@@ -79,7 +81,8 @@ static void ask_about_call(struct tui *tui, const struct event *event, const str
 	struct tui_choices what = {.title = buf_str(&title),
 	                           .items = items,
 	                           .count = count,
-	                           .hint = "  enter select · esc to cancel the call",
+	                           .hint = is_call ? "  enter select · esc to cancel the call"
+	                                           : "  enter select · esc to grant nothing",
 	                           .is_broken = title.over,
 	                           .on_read = tui_read_open,
 	                           .on_chosen = on_call_chosen,
@@ -319,8 +322,10 @@ void tui_request_elicitation(struct tui *tui, const struct event *event)
 	auto_arena struct arena arena = {0};
 	const struct ev_elicitation_request *asked = event->msg.elicitation_request;
 	const struct json *meta = asked->_meta.ptr ? json_parse(&arena, asked->_meta, NULL) : NULL;
-	if (str_is(json_get_str(meta, "codex_approval_kind"), "mcp_tool_call"))
-		ask_about_call(tui, event, meta);
+	struct str kind = json_get_str(meta, "codex_approval_kind");
+	bool is_call = str_is(kind, "mcp_tool_call"), is_own = !asked->server_name.len;
+	if (is_call || (is_own && str_is(kind, "request_permissions")))
+		ask_approval(tui, event, meta, is_call);
 	else if (has_fields(asked))
 		ask_form(tui, event);
 	else
