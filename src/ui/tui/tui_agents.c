@@ -93,6 +93,8 @@ void tui_agents_on_child(struct codex *child, const struct codex_child *about, v
 	if (agent) {
 		agent->codex = child;
 		set_name(agent, about->nickname ? str_of(about->nickname) : STR(""));
+		if (about->role && !agent->role)
+			agent->role = xstrdup(about->role);
 		codex_listen(child, on_event, agent);
 	}
 	vec_for_each(it, &tui->agents) {
@@ -111,6 +113,7 @@ void tui_agents_forget(struct tui *tui)
 			codex_listen(agent->codex, NULL, NULL);
 		free(agent->thread_id);
 		free(agent->name);
+		free(agent->role);
 		free(agent);
 	}
 	tui->agents.count = 0;
@@ -255,18 +258,29 @@ static void on_chosen(const struct tui_chosen *chosen, void *self)
 		show(tui, chosen->at ? tui->agents.items[chosen->at - 1] : NULL);
 }
 
+/* Returns "NAME [ROLE] (current)"; owned by the caller. */
+static char *label_of(const char *name, const char *role, bool is_current)
+{
+	return xasprintf("%s%s%s%s%s", name, role ? " [" : "", role ? role : "", role ? "]" : "",
+	                 is_current ? " (current)" : "");
+}
+
 void on_slash_subagents(struct tui *tui, struct str text)
 {
-	size_t count = tui->agents.count;
+	size_t count = tui->agents.count, current = 0;
 	auto_free struct tui_choice *items = xcalloc(count + 1, sizeof(*items));
 	(void)text;
-	items[0] = (struct tui_choice){.label = tui->watched ? "Main [default]" : "Main [default] (current)"};
-	for (size_t i = 0; i < count; i++)
-		items[i + 1] = (struct tui_choice){.label = name_of(tui->agents.items[i]),
-		                                   .about = tui->agents.items[i]->thread_id};
+	items[0].label = label_of("Main", "default", !tui->watched);
+	for (size_t i = 1; i <= count; i++) {
+		const struct tui_agent *agent = tui->agents.items[i - 1];
+		current = agent == tui->watched ? i : current;
+		items[i] = (struct tui_choice){.label = label_of(name_of(agent), agent->role, i == current),
+		                               .about = agent->thread_id};
+	}
 	struct tui_choices what = {.title = STR("Subagents\n"),
 	                           .items = items,
 	                           .count = count + 1,
+	                           .current = current,
 	                           .hint = "  enter watches it · esc back",
 	                           .on_chosen = on_chosen,
 	                           .self = tui};
@@ -274,6 +288,8 @@ void on_slash_subagents(struct tui *tui, struct str text)
 		tui_ask_add(tui->ask, tui_choice_create(&what, STR_NONE, NULL));
 	else
 		tui_cells_note(tui->cells, STR("This session has no subagents"));
+	for (size_t i = 0; i <= count; i++)
+		free((char *)items[i].label);
 }
 
 void on_slash_agent(struct tui *tui, struct str text)

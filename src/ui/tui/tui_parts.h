@@ -38,8 +38,9 @@ struct tui_denied {
 
 struct tui_agent {
 	struct tui *tui;
-	struct codex *codex;    /* NULL: it is not loaded, or belongs to another process */
-	char *thread_id, *name; /* name: NULL if unknown */
+	struct codex *codex; /* NULL: it is not loaded, or belongs to another process */
+	char *thread_id;
+	char *name, *role; /* NULL if unknown */
 	bool is_running;
 	uint64_t started_ms, seen; /* of its turn; bytes of its rollout when it was shown last */
 };
