@@ -12,7 +12,7 @@
 #include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_sheet.h"
 
-enum { SEARCH_MAX = 200, ROWS_AROUND = 5, FOCUS_ROWS = 3, EXPANDED_ROWS = 4 };
+enum { SEARCH_MAX = 200, ROWS_AROUND = 5, FOCUS_ROWS = 3, EXPANDED_ROWS = 4, FILTER_COLUMNS = 72 };
 
 static const char *const filters[][3] = {
 	{"Filter:", "Cwd", "All"}, {"Status:", "Active", "Archived"}, {"Sort:", "Updated", "Created"}};
@@ -192,14 +192,20 @@ static void put(struct tui_picker *picker, struct buf *out, size_t *line)
 	term_row_clear(&picker->row);
 }
 
+/* A narrow window shows the filter that has the focus, or the first one, with its choice. */
 static void draw_filters(struct tui_picker *picker, struct buf *out, size_t *line)
 {
+	bool is_narrow = picker->row.width < FILTER_COLUMNS;
 	for (unsigned i = 0; i < FOCUS_ROWS; i++) {
+		if (is_narrow && i != picker->focus % FOCUS_ROWS)
+			continue;
 		term_row_add_c(&picker->row, picker->focus == i ? TERM_cyan : TERM_plain,
 		               picker->focus == i ? "› " : "  ");
 		term_row_add_c(&picker->row, TERM_dim, filters[i][0]);
 		for (unsigned k = 0; k < 2; k++) {
 			bool is_on = picker->is_filtered[i] == (k == 1);
+			if (is_narrow && !is_on)
+				continue;
 			term_row_add_c(&picker->row, TERM_plain, is_on ? " [" : " ");
 			term_row_add_c(&picker->row, is_on ? TERM_bold : TERM_dim, filters[i][k + 1]);
 			term_row_add_c(&picker->row, TERM_plain, is_on ? "]" : "");
