@@ -217,6 +217,18 @@ static void draw_filters(struct tui_picker *picker, struct buf *out, size_t *lin
 	put(picker, out, line);
 }
 
+/* Returns how many rows the chosen session has besides its first one. */
+static size_t more_rows(const struct tui_picker *picker)
+{
+	struct str part, text = STR("");
+	size_t count = 0;
+	if (picker->is_expanded && picker->at < picker->found.count)
+		text = str_of(picker->rows.items.items[picker->found.items[picker->at]].text);
+	while (count < EXPANDED_ROWS && term_cut_next(&text, picker->row.width - 2, &part))
+		count++;
+	return count ? count - 1 : 0;
+}
+
 /* Draws one session; the chosen one has all its rows if the user wants to see them. */
 static void draw_session(struct tui_picker *picker, size_t index, struct buf *out, size_t *line, size_t end)
 {
@@ -235,7 +247,8 @@ static void draw_session(struct tui_picker *picker, size_t index, struct buf *ou
 /* Returns how many sessions are not shown. */
 static struct sheet_rest draw_sessions(struct tui_picker *picker, struct buf *out, size_t *line, size_t end)
 {
-	size_t room = end > *line ? end - *line : 1;
+	size_t room = end > *line ? end - *line : 1, more = more_rows(picker);
+	room = room > more ? room - more : 1;
 	picker->room = picker->is_wide ? (room + 1) / 2 : room;
 	size_t from = sheet_window(picker->found.count, picker->at, picker->room), at = from;
 	if (picker->is_loading || !picker->found.count) {
