@@ -24,23 +24,6 @@ function prepare(t, model) {
 	return { cwd, home: makeHome(t, model, CONFIG) };
 }
 
-async function take(walk, model, row, [keys, wanted, more = {}]) {
-	const isControl = keys.length === 1 || /^[\x1b\x7f]/.test(keys), done = (...args) => walk.keys(`${row}: ${JSON.stringify(keys)}`, ...args);
-	if (!keys) {
-		const shown = done('', wanted, more);
-		if (more.gate) await model.openGate(more.gate);
-		if (more.write) fs.writeFileSync(path.join(walk.cwd, more.write), '');
-		await shown;
-	} else if (keys.startsWith('\t')) {
-		await done(keys.slice(1), `› ${keys.slice(1)}`);
-		await done('\t', wanted, more);
-	} else if (isControl || more.isRaw) {
-		await done(keys, wanted, more);
-	} else {
-		await walk.step(keys, wanted, more);
-	}
-}
-
 for (const size of SIZES)
 	test(`each piece of a conversation at ${size[1]} by ${size[0]}`, options, async (t) => {
 		const child = { when: { contains: 'count pears', lacks: 'rootword' }, reply: [{ start: true }, { hang: true }] }; // an end would join a turn
@@ -49,7 +32,7 @@ for (const size of SIZES)
 		for (const [row, { steps, wide = [], once = [], absent = [] }] of Object.entries(CELLS)) {
 			const from = walk.emulator.buffer.normal.baseY;
 			for (const step of steps) {
-				await take(walk, model, row, step);
+				await walk.take(row, step);
 				const [, pattern] = wide.find(([line]) => line === step[0]) ?? [];
 				if (pattern && size[1] > 20) await walk.until(pattern);
 			}
