@@ -2,10 +2,15 @@
  * The form in which every dynamic loader reads them takes 24 bytes for each, an eighth of the program; loaders read the
  * packed form (DT_RELR) since glibc 2.36 only. The linker therefore leaves the packed list under tags that loaders
  * ignore, and the program applies it before anything else: the loader has finished by then, and no code of the program
- * has run. */
+ * has run.
+ *
+ * The program also leaves out parts of libuv: datagrams and the functions for files, 28 KB of code. No caller starts
+ * them, but libuv names them in functions that serve every kind of handle, such as uv_close, and a static library is
+ * taken apart by object only. */
 #include <elf.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -20,6 +25,29 @@ extern const Elf64_Ehdr __ehdr_start __attribute__((visibility("hidden")));
 extern const Elf64_Dyn _DYNAMIC[] __attribute__((visibility("hidden")));
 /* Called by the assembly alone. */
 static void entry_relocate(void) __attribute__((used));
+
+static void left_out(void)
+{
+	abort();
+}
+
+/* A definition here gives the linker no reason to add the object of libuv. It is weak: if another version of libuv
+ * brings in the object for a name that is missing here, the object's own function replaces it. */
+#define LEFT_OUT(name) void name(void) __attribute__((weak, alias("left_out")));
+
+LEFT_OUT(uv__fs_poll_close)
+LEFT_OUT(uv__udp_bind)
+LEFT_OUT(uv__udp_close)
+LEFT_OUT(uv__udp_connect)
+LEFT_OUT(uv__udp_disconnect)
+LEFT_OUT(uv__udp_finish_close)
+LEFT_OUT(uv__udp_init_ex)
+LEFT_OUT(uv__udp_recv_start)
+LEFT_OUT(uv__udp_recv_stop)
+LEFT_OUT(uv__udp_send)
+LEFT_OUT(uv__udp_try_send)
+LEFT_OUT(uv_udp_getpeername)
+LEFT_OUT(uv_udp_open)
 
 /* Keeps what the loader passes to _start, the address of its function for the end of the program, and the alignment of
  * the stack. */
