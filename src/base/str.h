@@ -16,8 +16,8 @@ struct str {
 
 #define STR(literal) ((struct str){"" literal "", sizeof(literal) - 1})
 #define STR_NONE ((struct str){NULL, 0})
-/* For printf: "%.*s", STR_ARG(s) */
-#define STR_ARG(s) (int)((s).len > 65535 ? 65535 : (s).len), ((s).ptr ? (s).ptr : "")
+/* For printf: "%.*s", STR_ARG(s). The precision is an int: printf cannot write texts of 2 GiB. */
+#define STR_ARG(s) (int)((s).len & 0x7fffffff), ((s).ptr ? (s).ptr : "")
 
 inline struct str str_of(const char *text)
 {

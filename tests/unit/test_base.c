@@ -35,6 +35,22 @@ static void buf_refuses_appends_beyond_its_maximum(void **state)
 	assert_str(buf_str(&buf), "42");
 }
 
+static void a_long_slice_is_printed_whole(void **state)
+{
+	(void)state;
+	enum { LEN = 70000 };
+	struct buf text, out;
+	buf_init(&text, LEN);
+	buf_init(&out, LEN + 2);
+	for (size_t i = 0; i < LEN; i++)
+		buf_append_char(&text, i + 1 < LEN ? 'a' : 'z');
+	buf_printf(&out, "<%.*s>", STR_ARG(buf_str(&text)));
+	assert_int_equal(out.len, LEN + 2);
+	assert_memory_equal(out.data + LEN, "z>", 2);
+	buf_finish(&text);
+	buf_finish(&out);
+}
+
 static void arena_keeps_copies(void **state)
 {
 	(void)state;
@@ -434,6 +450,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(buf_refuses_appends_beyond_its_maximum),
+		cmocka_unit_test(a_long_slice_is_printed_whole),
 		cmocka_unit_test(arena_keeps_copies),
 		cmocka_unit_test(an_arena_keeps_a_held_text_and_copies_no_part_of_it),
 		cmocka_unit_test(an_arena_adopts_what_another_has),
