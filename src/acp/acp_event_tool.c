@@ -78,15 +78,7 @@ static void send_output(struct acp_session *session, struct acp_tool *tool)
 {
 	auto_buf struct buf text;
 	struct str all = buf_str(&tool->text);
-	size_t whole = all.len;
-	for (size_t tail = 1; tail <= 3 && tail <= all.len; tail++) { /* a character has at most 4 bytes */
-		unsigned char c = (unsigned char)all.ptr[all.len - tail];
-		if ((c & 0xc0) == 0x80)
-			continue;
-		if (c >= 0xc0 && !text_utf8_len(str_skip(all, all.len - tail)))
-			whole = all.len - tail;
-		break;
-	}
+	size_t whole = text_utf8_whole(all);
 	buf_init(&text, LIMIT_EXEC_CHUNK * 8);
 	text_append_utf8_lossy(&text, str_n(all.ptr, whole));
 	buf_consume(&tool->text, whole);

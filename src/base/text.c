@@ -87,6 +87,17 @@ bool text_is_utf8(struct str s)
 	return text_utf8_prefix(s) == s.len;
 }
 
+size_t text_utf8_whole(struct str s)
+{
+	for (size_t tail = 1; tail <= 3 && tail <= s.len; tail++) { /* a character has at most 4 bytes */
+		unsigned char c = (unsigned char)s.ptr[s.len - tail];
+		if ((c & 0xc0) == 0x80)
+			continue;
+		return c >= 0xc0 && !text_utf8_len(str_skip(s, s.len - tail)) ? s.len - tail : s.len;
+	}
+	return s.len;
+}
+
 size_t text_ill_formed_len(struct str s)
 {
 	unsigned char lead = (unsigned char)s.ptr[0];

@@ -14,6 +14,8 @@ size_t text_utf8_len(struct str s);
 bool text_is_utf8(struct str s);
 /* Returns the length of the longest well-formed prefix of s. */
 size_t text_utf8_prefix(struct str s);
+/* Returns the length of s without a character at its end whose last bytes are missing. */
+size_t text_utf8_whole(struct str s);
 /* Returns the length of the ill-formed bytes at the start of s that one U+FFFD replaces; s must start with such
  * bytes. */
 size_t text_ill_formed_len(struct str s);

@@ -201,6 +201,18 @@ static void lossy_utf8_replaces_ill_formed_parts(void **state)
 	}
 }
 
+static void a_character_without_its_last_bytes_is_not_counted(void **state)
+{
+	(void)state;
+	assert_int_equal(text_utf8_whole(STR("")), 0);
+	assert_int_equal(text_utf8_whole(STR("ab")), 2);
+	assert_int_equal(text_utf8_whole(STR("a\xe2\x82\xac")), 4);
+	assert_int_equal(text_utf8_whole(STR("a\xe2\x82")), 1);
+	assert_int_equal(text_utf8_whole(STR("a\xf0\x9f\x98")), 1);
+	assert_int_equal(text_utf8_whole(STR("a\xc3")), 1);
+	assert_int_equal(text_utf8_whole(STR("\x80\x80\x80\x80")), 4); /* no beginning: nothing is missing at the end */
+}
+
 static void trimming_knows_unicode_blanks(void **state)
 {
 	(void)state;
@@ -458,6 +470,7 @@ int main(void)
 		cmocka_unit_test(truncation_examples_hold),
 		cmocka_unit_test(truncation_never_splits_a_character),
 		cmocka_unit_test(lossy_utf8_replaces_ill_formed_parts),
+		cmocka_unit_test(a_character_without_its_last_bytes_is_not_counted),
 		cmocka_unit_test(trimming_knows_unicode_blanks),
 		cmocka_unit_test(code_points_become_utf8),
 		cmocka_unit_test(base64_round_trip),

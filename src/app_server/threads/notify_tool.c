@@ -49,15 +49,7 @@ static void notify_output(struct thread *thread, struct thread_item *item, struc
 	auto_buf struct buf text;
 	buf_append_str(&item->text, bytes);
 	struct str all = buf_str(&item->text);
-	size_t whole = all.len;
-	for (size_t tail = 1; tail <= 3 && tail <= all.len; tail++) { /* a character has at most 4 bytes */
-		unsigned char c = (unsigned char)all.ptr[all.len - tail];
-		if ((c & 0xc0) == 0x80)
-			continue;
-		if (c >= 0xc0 && !text_utf8_len(str_skip(all, all.len - tail)))
-			whole = all.len - tail;
-		break;
-	}
+	size_t whole = text_utf8_whole(all);
 	buf_init(&text, LIMIT_EXEC_CHUNK * 4);
 	text_append_utf8_lossy(&text, str_n(all.ptr, whole));
 	buf_consume(&item->text, whole);
