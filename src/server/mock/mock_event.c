@@ -21,23 +21,6 @@ static const struct item_row {
 	[MOCK_STEP_custom] = {"custom_tool_call", "ctc", "response.custom_tool_call_input.delta"},
 };
 
-static struct json_writer event_begin(struct buf *out, const char *type)
-{
-	struct json_writer w = json_writer(out);
-	buf_append_c(out, "event: ");
-	buf_append_c(out, type);
-	buf_append_c(out, "\ndata: ");
-	jw_object(&w);
-	jw_member_cstr(&w, "type", type);
-	return w;
-}
-
-static void event_end(struct json_writer *w)
-{
-	jw_object_end(w);
-	buf_append_c(w->out, "\n\n");
-}
-
 static void write_response(struct json_writer *w, uint64_t request, const char *status)
 {
 	jw_key(w, "response");
@@ -54,10 +37,10 @@ void mock_event_created(struct buf *out, enum mock_api api, uint64_t request)
 		mock_other_created(out, api, request);
 		return;
 	}
-	struct json_writer w = event_begin(out, "response.created");
+	struct json_writer w = mock_event_begin(out, "response.created");
 	write_response(&w, request, "in_progress");
 	jw_object_end(&w);
-	event_end(&w);
+	mock_event_end(&w);
 }
 
 static void write_details(struct json_writer *w, const char *details, const char *name, int64_t count)
@@ -75,7 +58,7 @@ void mock_event_completed(struct buf *out, enum mock_api api, uint64_t request, 
 		mock_other_completed(out, api, request, has_calls, counts);
 		return;
 	}
-	struct json_writer w = event_begin(out, "response.completed");
+	struct json_writer w = mock_event_begin(out, "response.completed");
 	write_response(&w, request, "completed");
 	jw_key(&w, "usage");
 	jw_object(&w);
@@ -86,7 +69,7 @@ void mock_event_completed(struct buf *out, enum mock_api api, uint64_t request, 
 	jw_member_i64(&w, "total_tokens", counts->input + counts->output);
 	jw_object_end(&w);
 	jw_object_end(&w);
-	event_end(&w);
+	mock_event_end(&w);
 }
 
 static void write_id(struct json_writer *w, const struct mock_item *item, const char *key)
@@ -168,12 +151,12 @@ static void write_item(struct json_writer *w, const struct mock_item *item, stru
 /* Announces a part of a reasoning summary, which precedes the text of the part. */
 static void write_summary_part(struct buf *out, const struct mock_item *item)
 {
-	struct json_writer w = event_begin(out, "response.reasoning_summary_part.added");
+	struct json_writer w = mock_event_begin(out, "response.reasoning_summary_part.added");
 	write_id(&w, item, "item_id");
 	jw_member_i64(&w, "output_index", item->index);
 	jw_member_i64(&w, "summary_index", 0);
 	jw_member_raw(&w, "part", STR("{\"type\":\"summary_text\",\"text\":\"\"}"));
-	event_end(&w);
+	mock_event_end(&w);
 }
 
 void mock_event_item_added(struct buf *out, const struct mock_item *item)
@@ -182,10 +165,10 @@ void mock_event_item_added(struct buf *out, const struct mock_item *item)
 		mock_other_item_added(out, item);
 		return;
 	}
-	struct json_writer w = event_begin(out, "response.output_item.added");
+	struct json_writer w = mock_event_begin(out, "response.output_item.added");
 	jw_member_i64(&w, "output_index", item->index);
 	write_item(&w, item, STR_NONE, STR_NONE);
-	event_end(&w);
+	mock_event_end(&w);
 	if (item->step->kind == MOCK_STEP_reasoning)
 		write_summary_part(out, item);
 }
@@ -193,13 +176,13 @@ void mock_event_item_added(struct buf *out, const struct mock_item *item)
 static void write_delta(struct buf *out, const struct mock_item *item, const char *type, const char *index,
                         struct str delta)
 {
-	struct json_writer w = event_begin(out, type);
+	struct json_writer w = mock_event_begin(out, type);
 	write_id(&w, item, "item_id");
 	jw_member_i64(&w, "output_index", item->index);
 	if (index)
 		jw_member_i64(&w, index, 0);
 	jw_member_str(&w, "delta", delta);
-	event_end(&w);
+	mock_event_end(&w);
 }
 
 void mock_event_item_delta(struct buf *out, const struct mock_item *item, struct str delta)
@@ -228,18 +211,18 @@ void mock_event_item_done(struct buf *out, const struct mock_item *item, struct 
 		mock_other_item_done(out, item, text);
 		return;
 	}
-	struct json_writer w = event_begin(out, "response.output_item.done");
+	struct json_writer w = mock_event_begin(out, "response.output_item.done");
 	jw_member_i64(&w, "output_index", item->index);
 	write_item(&w, item, text, content);
-	event_end(&w);
+	mock_event_end(&w);
 }
 
 void mock_event_item_verbatim(struct buf *out, unsigned index, struct str json)
 {
-	struct json_writer w = event_begin(out, "response.output_item.done");
+	struct json_writer w = mock_event_begin(out, "response.output_item.done");
 	jw_member_i64(&w, "output_index", index);
 	jw_member_raw(&w, "item", json);
-	event_end(&w);
+	mock_event_end(&w);
 }
 
 void mock_event_verbatim(struct buf *out, struct str type, struct str json)

@@ -4,8 +4,24 @@
 
 #include <inttypes.h>
 
-#include "base/json.h"
 #include "server/mock/mock_limits.h"
+
+struct json_writer mock_event_begin(struct buf *out, const char *type)
+{
+	struct json_writer w = json_writer(out);
+	buf_append_c(out, "event: ");
+	buf_append_c(out, type);
+	buf_append_c(out, "\ndata: ");
+	jw_object(&w);
+	jw_member_cstr(&w, "type", type);
+	return w;
+}
+
+void mock_event_end(struct json_writer *w)
+{
+	jw_object_end(w);
+	buf_append_c(w->out, "\n\n");
+}
 
 static bool is_call(const struct mock_item *item)
 {
@@ -123,26 +139,9 @@ static void chat_completed(struct buf *out, uint64_t request, bool has_calls, co
 
 /* ---- Messages ---- */
 
-static struct json_writer event_begin(struct buf *out, const char *type)
-{
-	struct json_writer w = json_writer(out);
-	buf_append_c(out, "event: ");
-	buf_append_c(out, type);
-	buf_append_c(out, "\ndata: ");
-	jw_object(&w);
-	jw_member_cstr(&w, "type", type);
-	return w;
-}
-
-static void event_end(struct json_writer *w)
-{
-	jw_object_end(w);
-	buf_append_c(w->out, "\n\n");
-}
-
 static void message_start(struct buf *out, uint64_t request)
 {
-	struct json_writer w = event_begin(out, "message_start");
+	struct json_writer w = mock_event_begin(out, "message_start");
 	jw_key(&w, "message");
 	jw_object(&w);
 	jw_key(&w, "id");
@@ -151,12 +150,12 @@ static void message_start(struct buf *out, uint64_t request)
 	jw_member_raw(&w, "content", STR("[]"));
 	jw_member_raw(&w, "usage", STR("{\"input_tokens\":0,\"output_tokens\":0}"));
 	jw_object_end(&w);
-	event_end(&w);
+	mock_event_end(&w);
 }
 
 static void block_start(struct buf *out, const struct mock_item *item)
 {
-	struct json_writer w = event_begin(out, "content_block_start");
+	struct json_writer w = mock_event_begin(out, "content_block_start");
 	const char *type = is_call(item) ? "tool_use" : is_thought(item) ? "thinking" : "text";
 	jw_member_i64(&w, "index", item->index);
 	jw_key(&w, "content_block");
@@ -170,20 +169,20 @@ static void block_start(struct buf *out, const struct mock_item *item)
 		jw_member_cstr(&w, type, "");
 	}
 	jw_object_end(&w);
-	event_end(&w);
+	mock_event_end(&w);
 }
 
 static void block_delta(struct buf *out, const struct mock_item *item, const char *type, const char *key,
                         struct str text)
 {
-	struct json_writer w = event_begin(out, "content_block_delta");
+	struct json_writer w = mock_event_begin(out, "content_block_delta");
 	jw_member_i64(&w, "index", item->index);
 	jw_key(&w, "delta");
 	jw_object(&w);
 	jw_member_cstr(&w, "type", type);
 	jw_member_str(&w, key, text);
 	jw_object_end(&w);
-	event_end(&w);
+	mock_event_end(&w);
 }
 
 static void block_text(struct buf *out, const struct mock_item *item, struct str text)
@@ -201,14 +200,14 @@ static void block_stop(struct buf *out, const struct mock_item *item)
 	if (is_thought(item))
 		block_delta(out, item, "signature_delta", "signature",
 		            item->step->encrypted.ptr ? item->step->encrypted : STR("c2ln"));
-	struct json_writer w = event_begin(out, "content_block_stop");
+	struct json_writer w = mock_event_begin(out, "content_block_stop");
 	jw_member_i64(&w, "index", item->index);
-	event_end(&w);
+	mock_event_end(&w);
 }
 
 static void message_stop(struct buf *out, bool has_calls, const struct mock_counts *counts)
 {
-	struct json_writer w = event_begin(out, "message_delta");
+	struct json_writer w = mock_event_begin(out, "message_delta");
 	jw_key(&w, "delta");
 	jw_object(&w);
 	jw_member_cstr(&w, "stop_reason", has_calls ? "tool_use" : "end_turn");
@@ -219,9 +218,9 @@ static void message_stop(struct buf *out, bool has_calls, const struct mock_coun
 	jw_member_i64(&w, "cache_read_input_tokens", counts->cached);
 	jw_member_i64(&w, "output_tokens", counts->output);
 	jw_object_end(&w);
-	event_end(&w);
-	w = event_begin(out, "message_stop");
-	event_end(&w);
+	mock_event_end(&w);
+	w = mock_event_begin(out, "message_stop");
+	mock_event_end(&w);
 }
 
 /* ---- both ---- */
