@@ -374,17 +374,6 @@ static void write_options(struct json_writer *w, const struct model_prompt *prom
 	jw_object_end(w);
 }
 
-static void read_tools(struct model_request *request, const struct model_prompt *prompt)
-{
-	struct json_writer w = json_writer(&request->memo->tools);
-	size_t count;
-	if (request->memo->tools.len)
-		return;
-	const struct wire_tool *tools = wire_read_tools(request, prompt->tools, &count);
-	if (count)
-		write_tools(&w, tools, count);
-}
-
 /* Writes what surrounds the rounds, and adds the slices of the body. */
 static void add_slices(struct chat_body *body)
 {
@@ -415,7 +404,7 @@ static int write_body(struct model_request *request, const struct model_prompt *
 {
 	struct chat_body body = {.request = request, .prompt = prompt, .w = json_writer(&request->own)};
 	wire_attach_memo(request, prompt, false);
-	read_tools(request, prompt);
+	wire_keep_tools(request, prompt, write_tools);
 	buf_init(&body.system, LIMIT_REQUEST_FRAME);
 	body.w.comma = request->memo->has_comma;
 	model_history_init(&body.history, prompt, &request->memo->place);

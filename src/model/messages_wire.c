@@ -427,24 +427,13 @@ static void add_slices(struct messages_body *body)
 	vec_push(&request->body, buf_str(&request->tail));
 }
 
-static void read_tools(struct model_request *request, const struct model_prompt *prompt)
-{
-	struct json_writer w = json_writer(&request->memo->tools);
-	size_t count;
-	if (request->memo->tools.len)
-		return;
-	const struct wire_tool *tools = wire_read_tools(request, prompt->tools, &count);
-	if (count)
-		write_tools(&w, tools, count);
-}
-
 static int write_body(struct model_request *request, const struct model_prompt *prompt, struct error *err)
 {
 	struct messages_body body = {.request = request, .prompt = prompt, .w = json_writer(&request->own)};
 	body.has_thinking = messages_has_thinking(prompt);
 	wire_attach_memo(request, prompt, body.has_thinking);
 	body.memo = request->memo;
-	read_tools(request, prompt);
+	wire_keep_tools(request, prompt, write_tools);
 	buf_init(&body.system, LIMIT_REQUEST_FRAME);
 	model_history_init(&body.history, prompt, &body.memo->place);
 	int status = write_rounds(&body, err);

@@ -125,6 +125,18 @@ const struct wire_tool *wire_read_tools(struct model_request *request, struct st
 	return copy;
 }
 
+void wire_keep_tools(struct model_request *request, const struct model_prompt *prompt,
+                     void (*write)(struct json_writer *w, const struct wire_tool *tools, size_t count))
+{
+	struct json_writer w = json_writer(&request->memo->tools);
+	size_t count;
+	if (request->memo->tools.len)
+		return;
+	const struct wire_tool *tools = wire_read_tools(request, prompt->tools, &count);
+	if (count)
+		write(&w, tools, count);
+}
+
 static struct str input_as_arguments(struct arena *arena, struct str input)
 {
 	auto_buf struct buf out;

@@ -19,6 +19,7 @@
 #include "protocol/record/enum.h"
 
 struct json;
+struct json_writer;
 struct model_info;
 
 /* The contents of one request. Slices may be STR_NONE where noted. */
@@ -114,6 +115,9 @@ bool wire_is_call_tool(const struct json *tool);
  * flattened, and tools that the server would run are left out. Sets names of the request's memo; the result is in the
  * request's arena. */
 const struct wire_tool *wire_read_tools(struct model_request *request, struct str tools, size_t *ret_count);
+/* Reads the tools of the prompt and writes them to memo->tools, unless that was done before. */
+void wire_keep_tools(struct model_request *request, const struct model_prompt *prompt,
+                     void (*write)(struct json_writer *w, const struct wire_tool *tools, size_t count));
 /* Returns the flat name of a call in the history; from the request's arena or memo. */
 struct str wire_call_name(struct model_request *request, const struct json *call);
 /* Returns the tool that the model calls by a flat name; NULL: it is not in the list. */
