@@ -3,6 +3,8 @@
 // Responses are compared with the responses to the same requests, in any order; notifications and server requests are compared as
 // sequences. The comparison ignores ids, times, versions, paths of rollouts, prose, and the positions of token counts.
 
+import { align } from './align.mjs';
+
 /** A recorder shortened or replaced these texts: any text is the same as they are. */
 const isElided = (text) => typeof text === 'string' && (text === '<text>' || /<elided len=\d+ sha256=/.test(text));
 
@@ -114,26 +116,6 @@ function read(lines, client) {
 	return { answers, said };
 }
 
-/** Pairs of a longest common subsequence; equal bodies weigh more than equal names. */
-function align(a, b) {
-	const score = (x, y) => (x.key !== y.key ? 0 : JSON.stringify(x.msg) === JSON.stringify(y.msg) ? 3 : 2);
-	const best = Array.from({ length: a.length + 1 }, () => new Int32Array(b.length + 1));
-	for (let i = a.length - 1; i >= 0; i--) {
-		for (let j = b.length - 1; j >= 0; j--) {
-			const both = score(a[i], b[j]);
-			best[i][j] = Math.max(best[i + 1][j], best[i][j + 1], both && both + best[i + 1][j + 1]);
-		}
-	}
-	const pairs = [];
-	for (let i = 0, j = 0; i < a.length || j < b.length;) {
-		const both = i < a.length && j < b.length ? score(a[i], b[j]) : 0;
-		if (both && best[i][j] === both + best[i + 1][j + 1]) pairs.push([a[i++], b[j++]]);
-		else if (i < a.length && best[i][j] === best[i + 1][j]) pairs.push([a[i++], null]);
-		else pairs.push([null, b[j++]]);
-	}
-	return pairs;
-}
-
 /** Pairs equal messages at different positions: [theirs, ours, "moved"]. */
 function pairMoved(pairs) {
 	const extra = pairs.filter(([theirs]) => !theirs);
@@ -194,7 +176,7 @@ function compareFree(theirs, ours, found) {
 
 function compareSaid(theirs, ours, found) {
 	let line = 0;
-	for (const [a, b, moved] of pairMoved(align(theirs, ours))) {
+	for (const [a, b, moved] of pairMoved(align(theirs, ours).map(([i, j]) => [theirs[i] ?? null, ours[j] ?? null]))) {
 		line = a?.line ?? line;
 		if (!b) found.push({ line, what: `missing ${a.name}` });
 		else if (!a) found.push({ line, what: `extra ${b.name}` });

@@ -3,6 +3,8 @@
 // The comparison ignores ids, times, paths of rollouts, prose, and the order of independent events: in captures of one version the
 // token count of a response comes before or after the tools of that response.
 
+import { align } from './align.mjs';
+
 const masked = new Set(['session_id', 'conversation_id', 'thread_id', 'item_id', 'call_id', 'process_id', 'rollout_path',
 	'history_log_id', 'log_id', 'ts', 'duration', 'parsed_cmd', 'unified_diff', 'response_id', 'resets_at',
 	'resets_in_seconds']);
@@ -85,26 +87,6 @@ function joinOutput(events) {
 
 const prepare = (events) => settleCounts(joinOutput(events)).map((event) =>
 	({ ...event, key: `${event.id} ${event.msg.type}`.trim(), msg: maskMsg(event.msg) }));
-
-/** Pairs of indices of a longest common subsequence; equal bodies weigh more than equal names. */
-function align(a, b) {
-	const score = (x, y) => (x.key !== y.key ? 0 : JSON.stringify(x.msg) === JSON.stringify(y.msg) ? 3 : 2);
-	const best = Array.from({ length: a.length + 1 }, () => new Int32Array(b.length + 1));
-	for (let i = a.length - 1; i >= 0; i--) {
-		for (let j = b.length - 1; j >= 0; j--) {
-			const both = score(a[i], b[j]);
-			best[i][j] = Math.max(best[i + 1][j], best[i][j + 1], both && both + best[i + 1][j + 1]);
-		}
-	}
-	const pairs = [];
-	for (let i = 0, j = 0; i < a.length || j < b.length;) {
-		const both = i < a.length && j < b.length ? score(a[i], b[j]) : 0;
-		if (both && best[i][j] === both + best[i + 1][j + 1]) pairs.push([i++, j++]);
-		else if (i < a.length && best[i][j] === best[i + 1][j]) pairs.push([i++, -1]);
-		else pairs.push([-1, j++]);
-	}
-	return pairs;
-}
 
 /** Merges differences of numbers that depend on each other. */
 function foldUsage(msg) {
