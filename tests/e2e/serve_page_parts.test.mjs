@@ -358,7 +358,7 @@ test('the end of a session leads to the list, and dropped events are noted', pag
 	await article(window, 'Notice').filter({ hasText: 'Earlier events are no longer kept.' }).waitFor();
 	await ask(server, 'DELETE', `/v1/sessions/${id}`);
 	await window.getByText('This session has ended').waitFor();
-	await window.getByText('No session is open.').waitFor(); // the list of sessions is told after the session's last event
+	await window.getByText('No session is open.').waitFor(); // the list of sessions changes after the session's last event
 	assert.deepEqual(faults, []);
 });
 
