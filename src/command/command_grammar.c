@@ -3,9 +3,8 @@
 
 #include <string.h>
 
+#include "command/command_limits.h"
 #include "command/shell.h"
-
-enum { BRACE_MAX = 1024 }; /* bytes of a brace expansion that are read before its end is given up */
 
 /* ---- bytes of a word ---- */
 
@@ -20,7 +19,7 @@ size_t command_brace_length(struct str text)
 	bool is_list = false;
 	for (size_t at = 0; at < text.len && !command_ends_word(text.ptr[at]); at++) {
 		char c = text.ptr[at];
-		if (at == BRACE_MAX)
+		if (at == LIMIT_COMMAND_BRACE)
 			return at;
 		depth += c == '{';
 		depth -= c == '}';

@@ -12,8 +12,6 @@
 #include "command/command_grammar.h"
 #include "command/command_limits.h"
 
-enum { DEPTH_MAX = 8 }; /* substitutions in substitutions */
-
 struct scanned_word {
 	size_t at; /* in the text of the words */
 	bool can_vary;
@@ -78,7 +76,7 @@ static struct str scan_inner(struct scan *scan, struct str script, char closer)
 {
 	struct scan inner = {
 		.rest = script, .closer = closer, .depth = scan->depth + 1, .fn = scan->fn, .self = scan->self};
-	if (inner.depth >= DEPTH_MAX) {
+	if (inner.depth >= LIMIT_COMMAND_SUBSTITUTIONS) {
 		scan->is_cut = true;
 		return str_skip(script, script.len);
 	}
@@ -174,7 +172,7 @@ static void read_ansi_quoted(struct scan *scan)
 static void read_parameter(struct scan *scan)
 {
 	size_t start = scan->text.len;
-	if (scan->depth == DEPTH_MAX) {
+	if (scan->depth == LIMIT_COMMAND_SUBSTITUTIONS) {
 		scan->is_cut = true;
 		skip(scan, scan->rest.len);
 		return;

@@ -4,13 +4,9 @@
 #include "command/command_walk.h"
 
 #include "base/limits.h"
+#include "command/command_limits.h"
 #include "command/command_scan.h"
 #include "command/command_wrapper.h"
-
-enum {
-	DEPTH_MAX = 8,     /* nested shells */
-	VISITS_MAX = 4096, /* of all commands together */
-};
 
 struct walk {
 	command_walk_fn fn;
@@ -31,7 +27,7 @@ static void walk_command(const struct plain_command *command, void *self)
 	bool is_searched = false;
 	const char *script = NULL;
 	do {
-		walk->is_cut = walk->is_cut || walk->visits == VISITS_MAX;
+		walk->is_cut = walk->is_cut || walk->visits == LIMIT_COMMAND_VISITS;
 		if (walk->is_cut)
 			return;
 		walk->visits++;
@@ -56,7 +52,7 @@ static void walk_script(struct walk *walk, struct str script)
 {
 	auto_arena struct arena arena = {0};
 	struct command_list list;
-	if (walk->depth == DEPTH_MAX || script.len > LIMIT_COMMAND_PARSE) {
+	if (walk->depth == LIMIT_COMMAND_SHELLS || script.len > LIMIT_COMMAND_PARSE) {
 		walk->is_cut = true;
 		return;
 	}

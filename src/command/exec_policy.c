@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/limits.h"
 #include "base/vec.h"
+#include "command/command_limits.h"
 #include "command/command_walk.h"
 #include "command/command_word.h"
 #include "command/rules_parse.h"
@@ -17,8 +18,6 @@ struct element {
 	struct str *choices;
 	size_t count;
 };
-
-enum { PATTERN_MAX = 63 }; /* for rules that ask or forbid: rule_can_match needs a bit for each word */
 
 struct rule {
 	struct element *elements;
@@ -320,10 +319,10 @@ static int read_rule(const struct reading *reading, struct rule *rule)
 		code = read_pattern(reading, rule);
 	if (!code)
 		code = read_decision(reading, rule);
-	if (!code && rule->decision != EXEC_allow && rule->count > PATTERN_MAX)
+	if (!code && rule->decision != EXEC_allow && rule->count > LIMIT_RULE_PATTERN)
 		code = error_set(reading->err, ERR_config,
 		                 "%s:%u: a pattern that prompts or forbids has at most %d words", reading->source,
-		                 reading->call->line, PATTERN_MAX);
+		                 reading->call->line, LIMIT_RULE_PATTERN);
 	if (!code)
 		code = check_examples(reading, rule, "match", 2);
 	if (!code)

@@ -23,6 +23,12 @@ enum {
 	LIMIT_FLEET_PACK_LINE = 8 * MIB,    /* a longer line is not packed, nor what follows it */
 	LIMIT_FLEET_CHUNKS = 4,             /* packed parts of a log that one command reads */
 	LIMIT_FLEET_DELTA_MS = 50,          /* time in which deltas are gathered into one emit */
+	LIMIT_FLEET_CONNECT_MS = 10 * 1000, /* time for the first connection of a worker to Redis */
+	LIMIT_FLEET_LINGER_MS = 3000,       /* time for the last writes of a worker that ends */
+	LIMIT_REDIS_RETRY_FIRST_MS = 50,    /* wait before Redis is connected again, which doubles … */
+	LIMIT_REDIS_RETRY_MS = 1000,        /* … up to this */
+	LIMIT_FLEET_BLOCK_MS = 1000,        /* time for which a command waits in Redis for new entries */
+	LIMIT_FLEET_AGAIN_MS = 200,         /* wait before a failed command of the store is repeated */
 };
 
 #endif

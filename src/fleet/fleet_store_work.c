@@ -8,8 +8,6 @@
 #include "fleet/fleet_store_priv.h"
 #include "fleet/resp.h"
 
-enum { BLOCK_MS = 1000, AGAIN_MS = 200 };
-
 bool fleet_is_error(const struct resp *reply, const char *word)
 {
 	return reply && reply->type == RESP_error && str_find(reply->text, str_of(word)) >= 0;
@@ -51,7 +49,7 @@ static void on_group_made(const struct resp *reply, void *self)
 {
 	struct fleet_store *store = self;
 	if (!reply || reply->type == RESP_error)
-		loop_timer_start(store->again, AGAIN_MS);
+		loop_timer_start(store->again, LIMIT_FLEET_AGAIN_MS);
 	else
 		fleet_store_read_work(store);
 }
@@ -69,7 +67,7 @@ static void make_group_again(struct fleet_store *store)
 	resp_word(&out, STR("0"));
 	resp_word(&out, STR("MKSTREAM"));
 	if (!redis_link_send(store->link, buf_str(&out), 1, on_group_made, store))
-		loop_timer_start(store->again, AGAIN_MS);
+		loop_timer_start(store->again, LIMIT_FLEET_AGAIN_MS);
 }
 
 /* ---- reading work ---- */
@@ -85,7 +83,7 @@ static void on_work(const struct resp *reply, void *self)
 		return;
 	}
 	if (reply->type == RESP_error) {
-		loop_timer_start(store->again, AGAIN_MS);
+		loop_timer_start(store->again, LIMIT_FLEET_AGAIN_MS);
 		return;
 	}
 	redis_link_works(store->work.link);
@@ -111,7 +109,7 @@ void fleet_store_read_work(struct fleet_store *store)
 	resp_word(&out, STR("COUNT"));
 	resp_number(&out, count);
 	resp_word(&out, STR("BLOCK"));
-	resp_number(&out, BLOCK_MS);
+	resp_number(&out, LIMIT_FLEET_BLOCK_MS);
 	resp_word(&out, STR("STREAMS"));
 	fleet_store_key(store, &out, "work", STR(""), "");
 	resp_word(&out, STR(">"));
@@ -197,7 +195,7 @@ static void on_calls(const struct resp *reply, void *self)
 	if (!reply)
 		return;
 	if (reply->type == RESP_error) {
-		loop_timer_start(store->again, AGAIN_MS);
+		loop_timer_start(store->again, LIMIT_FLEET_AGAIN_MS);
 		return;
 	}
 	redis_link_works(store->calls.link);
@@ -222,7 +220,7 @@ void fleet_store_read_calls(struct fleet_store *store)
 	resp_word(&out, STR("COUNT"));
 	resp_number(&out, LIMIT_FLEET_READ);
 	resp_word(&out, STR("BLOCK"));
-	resp_number(&out, BLOCK_MS);
+	resp_number(&out, LIMIT_FLEET_BLOCK_MS);
 	resp_word(&out, STR("STREAMS"));
 	fleet_store_key(store, &out, "w:", str_of(store->options.name), ":in");
 	if (is_full)

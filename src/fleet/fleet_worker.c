@@ -13,7 +13,7 @@
 #include "fleet/resp.h"
 #include "loop/loop.h"
 
-enum { CONNECT_MS = 10 * 1000, RENEW_AT_ONCE = 500, DRAIN_LINGER_MS = 3000, UNREADY_MS = 200 };
+enum { RENEW_AT_ONCE = 500, UNREADY_MS = 200 };
 
 /* An entry of `work` whose decision is pending. */
 struct fleet_taking {
@@ -305,7 +305,7 @@ static void on_linger(void *self)
 	worker->is_handing_over = true;
 	list_for_each(it, &worker->sessions, link)
 		fleet_session_hand_over(it);
-	loop_timer_start(worker->linger, DRAIN_LINGER_MS);
+	loop_timer_start(worker->linger, LIMIT_FLEET_LINGER_MS);
 }
 
 static void on_drain(void *self)
@@ -369,7 +369,7 @@ struct fleet_worker *fleet_worker_create(const struct fleet_worker_options *opti
 		fleet_worker_destroy(worker);
 		return NULL;
 	}
-	loop_timer_start(worker->patience, CONNECT_MS);
+	loop_timer_start(worker->patience, LIMIT_FLEET_CONNECT_MS);
 	return worker;
 }
 

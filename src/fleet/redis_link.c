@@ -19,8 +19,6 @@
 #include "net/tls_server.h"
 #include "transport/transport_connect.h"
 
-enum { RETRY_FIRST_MS = 50, RETRY_MAX_MS = 1000 };
-
 struct call {
 	struct list link;
 	unsigned replies; /* still expected */
@@ -91,7 +89,7 @@ static void on_broken(void *self)
 	close_stream(link);
 	drop_calls(link);
 	loop_timer_start(link->retry, link->retry_ms);
-	link->retry_ms = link->retry_ms * 2 > RETRY_MAX_MS ? RETRY_MAX_MS : link->retry_ms * 2;
+	link->retry_ms = link->retry_ms * 2 > LIMIT_REDIS_RETRY_MS ? LIMIT_REDIS_RETRY_MS : link->retry_ms * 2;
 	link->events->on_down(&err, link->self);
 }
 
@@ -108,7 +106,7 @@ void redis_link_fail(struct redis_link *link, enum error_code code, const char *
 
 void redis_link_works(struct redis_link *link)
 {
-	link->retry_ms = RETRY_FIRST_MS;
+	link->retry_ms = LIMIT_REDIS_RETRY_FIRST_MS;
 }
 
 /* ---- replies ---- */
@@ -379,7 +377,7 @@ struct redis_link *redis_link_create(struct loop *loop, const struct redis_url *
 	                            .tls_client = tls,
 	                            .events = events,
 	                            .self = self,
-	                            .retry_ms = RETRY_FIRST_MS};
+	                            .retry_ms = LIMIT_REDIS_RETRY_FIRST_MS};
 	buf_init(&link->in, (size_t)LIMIT_REDIS_REPLY + MIB);
 	list_init(&link->calls);
 	link->retry = loop_timer_create(loop, connect_now, link);

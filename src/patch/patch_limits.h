@@ -14,6 +14,7 @@ enum {
 	LIMIT_PATCH_LINES = 8 * MIB,    /* lines of a file that is searched inexactly */
 	LIMIT_PATCH_STEPS = 1000000000, /* line comparisons in one such search */
 	LIMIT_PATCH_ERROR = 65 * MIB,   /* an error that quotes lines which were not found */
+	LIMIT_PATCH_LINKS = 40,         /* symbolic links that a path may follow, as in Linux */
 };
 
 #endif

@@ -23,8 +23,7 @@
 #include "base/host.h"
 #include "base/mem.h"
 #include "patch/patch_error.h"
-
-enum { LINKS_MAX = 40 /* Linux follows the same number */ };
+#include "patch/patch_limits.h"
 
 const char *patch_path(struct arena *arena, const char *cwd, struct str name)
 {
@@ -85,12 +84,12 @@ static const char *keep(struct arena *arena, char *resolved)
 
 const char *patch_real(struct arena *arena, const char *path)
 {
-	return keep(arena, resolve(path, LINKS_MAX));
+	return keep(arena, resolve(path, LIMIT_PATCH_LINKS));
 }
 
 const char *patch_entry(struct arena *arena, const char *path)
 {
-	return keep(arena, resolve_folder(path, LINKS_MAX));
+	return keep(arena, resolve_folder(path, LIMIT_PATCH_LINKS));
 }
 
 static int open_folder(int parent, const char *name)

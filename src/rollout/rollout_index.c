@@ -28,8 +28,6 @@
 #include "rollout/rollout_path.h"
 
 enum {
-	BUSY_MS = 25,       /* timeout for a lock */
-	PAUSE_MS = 1000,    /* time without further attempts after that timeout */
 	LEAST_WORDS = 3,    /* characters of a trigram */
 	MOST_TRIGRAMS = 64, /* per search: more of them exclude hardly more files */
 };
@@ -111,7 +109,7 @@ static bool is_refusal(int status)
 static bool fail(struct rollout_index *index, int status)
 {
 	if (is_busy(status))
-		index->aloof_until = clock_now_ms() + PAUSE_MS;
+		index->aloof_until = clock_now_ms() + LIMIT_ROLLOUT_INDEX_PAUSE_MS;
 	if (is_busy(status) || (is_refusal(status) && index->has_opened))
 		return false;
 	index_close(index);
@@ -176,7 +174,7 @@ bool index_open_file(struct rollout_index *index)
 	int status = rollout_sqlite_open(index->lib, index->path, &index->db);
 	index->inode = stat(index->path, &st) == 0 ? st.st_ino : 0;
 	if (status == SQLITE_OK) {
-		index->lib->busy_timeout(index->db, BUSY_MS);
+		index->lib->busy_timeout(index->db, LIMIT_ROLLOUT_INDEX_BUSY_MS);
 		status = index->lib->exec(index->db, SETTINGS_SQL, NULL, NULL, NULL);
 	}
 	index->has_opened = index_is_done(index, status);

@@ -22,9 +22,16 @@ enum {
 	LIMIT_ROLLOUT_INDEX_TEXT = 16 * MIB,    /* indexed text of one session */
 	LIMIT_ROLLOUT_INDEX_WORDS = 4 * KIB,    /* a query of the index */
 	LIMIT_SESSION_INDEX = 64 * MIB,
-	LIMIT_HISTORY_FILE = 64 * MIB, /* the size of history.jsonl */
-	LIMIT_HISTORY_LOCK_MS = 20,    /* wait for the lock in the process that shortens history.jsonl */
-	LIMIT_PROC_LOCKS = 1 * MIB,    /* /proc/locks, read to name the holder of a lock */
+	LIMIT_HISTORY_FILE = 64 * MIB,           /* the size of history.jsonl */
+	LIMIT_HISTORY_LOCK_MS = 20,              /* wait for the lock in the process that shortens history.jsonl */
+	LIMIT_PROC_LOCKS = 1 * MIB,              /* /proc/locks, read to name the holder of a lock */
+	LIMIT_ROLLOUT_INDEX_BUSY_MS = 25,        /* time for a lock of the index */
+	LIMIT_ROLLOUT_INDEX_PAUSE_MS = 1000,     /* time without further attempts after that */
+	LIMIT_PROC_STAT = 4 * KIB,               /* /proc/PID/stat, read to see whether the holder is exiting */
+	LIMIT_ROLLOUT_COLD_S = 7 * 24 * 60 * 60, /* seconds without a change after which a rollout is packed */
+	LIMIT_ROLLOUT_PACK_S = 6 * 60 * 60,      /* seconds between two passes that pack, of all processes */
+	LIMIT_ROLLOUT_RESCUED = 16,              /* names that are tried for a .rescued file */
+	LIMIT_ROLLOUT_TORN = 1000,               /* .torn files beside one rollout */
 };
 
 #endif

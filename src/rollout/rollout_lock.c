@@ -21,7 +21,7 @@
 #include "rollout/rollout_limits.h"
 #include "rollout/rollout_path.h"
 
-enum { STAT_MAX = 4 * KIB, FLAG_EXITING = 4 /* the kernel's PF_EXITING */ };
+enum { FLAG_EXITING = 4 /* the kernel's PF_EXITING */ };
 
 struct rollout_lock {
 	int fd;
@@ -72,7 +72,7 @@ static bool is_ending(long pid)
 	char path[64], state = 'X';
 	unsigned long flags = 0;
 	auto_buf struct buf text;
-	buf_init(&text, STAT_MAX);
+	buf_init(&text, LIMIT_PROC_STAT);
 	snprintf(path, sizeof(path), "/proc/%ld/stat", pid);
 	if (pid == 0 || file_read(path, &text, NULL) != 0)
 		return true;

@@ -15,14 +15,13 @@
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_list.h"
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_path.h"
 #include "rollout/rollout_source.h"
 
 enum {
-	COLD_AFTER_S = 7 * 24 * 60 * 60,
-	MARK_LASTS_S = 6 * 60 * 60,
 	LEVEL = 3,
 	CHUNK = 128 * KIB,
 };
@@ -144,7 +143,7 @@ static void pack_file(const struct pass *pass, const char *path)
 {
 	struct stat st;
 	auto_close int from = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY | O_NONBLOCK);
-	if (from < 0 || fstat(from, &st) != 0 || !S_ISREG(st.st_mode) || !is_older(&st, COLD_AFTER_S) ||
+	if (from < 0 || fstat(from, &st) != 0 || !S_ISREG(st.st_mode) || !is_older(&st, LIMIT_ROLLOUT_COLD_S) ||
 	    st.st_size > LIMIT_ROLLOUT_FILE || rollout_lock_fd(from, path, NULL) != 0)
 		return;
 	replace(pass, path, from, &st);
@@ -154,7 +153,8 @@ static bool on_visit(const char *path, const struct rollout_file_name *name, voi
 {
 	const struct pass *pass = self;
 	struct stat st;
-	if (name->is_compressed || lstat(path, &st) != 0 || !S_ISREG(st.st_mode) || !is_older(&st, COLD_AFTER_S))
+	if (name->is_compressed || lstat(path, &st) != 0 || !S_ISREG(st.st_mode) ||
+	    !is_older(&st, LIMIT_ROLLOUT_COLD_S))
 		return atomic_load(pass->stop);
 	struct rollout_lock *lock = rollout_lock_create(pass->home, name->thread_id, NULL);
 	if (lock)
@@ -178,7 +178,7 @@ static int claim_mark(const char *mark, struct error *err)
 {
 	struct stat st;
 	int status = make_mark(mark, err);
-	if (status != 0 || lstat(mark, &st) != 0 || !is_older(&st, MARK_LASTS_S))
+	if (status != 0 || lstat(mark, &st) != 0 || !is_older(&st, LIMIT_ROLLOUT_PACK_S))
 		return status;
 	unlink(mark);
 	return make_mark(mark, err);

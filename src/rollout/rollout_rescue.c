@@ -15,10 +15,11 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/uuid.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_lock.h"
 #include "rollout/rollout_path.h"
 
-enum { COPY_CHUNK = 1 * MIB, NAMES_MAX = 16 };
+enum { COPY_CHUNK = 1 * MIB };
 
 bool rollout_is_lost(int fd, const char *path)
 {
@@ -72,7 +73,7 @@ static int rename_to_free(const char *from, const char *to)
 
 static int give_name(const char *temp, const char *path, char **ret_path, struct error *err)
 {
-	for (int tries = 0; tries < NAMES_MAX; tries++) {
+	for (int tries = 0; tries < LIMIT_ROLLOUT_RESCUED; tries++) {
 		auto_free char *name = name_for(path, tries);
 		if (rename_to_free(temp, name) == 0) {
 			*ret_path = steal(name);
@@ -81,7 +82,8 @@ static int give_name(const char *temp, const char *path, char **ret_path, struct
 		if (errno != EEXIST)
 			return error_sys(err, errno, "cannot create %s", name);
 	}
-	return error_set(err, ERR_limit, "%s was replaced %d times; look at its .rescued files", path, NAMES_MAX - 1);
+	return error_set(err, ERR_limit, "%s was replaced %d times; look at its .rescued files", path,
+	                 LIMIT_ROLLOUT_RESCUED - 1);
 }
 
 static int fill(int fd, int copy, const char *temp, const char *path, char **ret_path, struct error *err)

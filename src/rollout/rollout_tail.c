@@ -18,7 +18,7 @@
 #include "rollout/rollout_limits.h"
 #include "rollout/rollout_line.h"
 
-enum { CHUNK = 64 * KIB, LOOK_BACK_LINES = 16, TORN_FILES_MAX = 1000 };
+enum { CHUNK = 64 * KIB, LOOK_BACK_LINES = 16 };
 
 static ssize_t read_at(int fd, void *out, size_t len, off_t at)
 {
@@ -75,7 +75,7 @@ static int copy_range(int from, off_t at, off_t end, int to, struct error *err)
 /* Creates the first free <path>.torn-<n>. */
 static int create_torn_file(const char *path, char **ret_name, struct error *err)
 {
-	for (int n = 1; n <= TORN_FILES_MAX; n++) {
+	for (int n = 1; n <= LIMIT_ROLLOUT_TORN; n++) {
 		auto_free char *name = xasprintf("%s.torn-%d", path, n);
 		int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 		if (fd >= 0)
@@ -83,7 +83,8 @@ static int create_torn_file(const char *path, char **ret_name, struct error *err
 		if (fd >= 0 || errno != EEXIST)
 			return fd >= 0 ? fd : error_sys(err, errno, "cannot create %s", name);
 	}
-	return error_set(err, ERR_limit, "%s has been torn %d times; look at its .torn files", path, TORN_FILES_MAX);
+	return error_set(err, ERR_limit, "%s has been torn %d times; look at its .torn files", path,
+	                 LIMIT_ROLLOUT_TORN);
 }
 
 static int set_aside(int fd, const char *path, off_t start, off_t end, char **ret_name, struct error *err)

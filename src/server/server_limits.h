@@ -24,6 +24,9 @@ enum {
 	LIMIT_PAGE_PULSE_MS = 15 * 1000,    /* silence after which a watching page gets an empty line */
 	LIMIT_PAGE_LIST = 8 * MIB,          /* the list of sessions */
 	LIMIT_PAGE_THREADS = 100,           /* stored sessions in one answer */
+	LIMIT_MCP_SERVE_THREADS = 64, /* sessions of codex mcp-server; the one idle longest is closed for another */
+	LIMIT_MCP_SERVE_ID = 1024,    /* a JSON-RPC id */
+	LIMIT_MCP_SERVE_SHOWN = 128,  /* part of a method, tool or id that an error shows */
 };
 
 #endif

@@ -19,8 +19,6 @@
 #include "telemetry/telemetry_limits.h"
 #include "telemetry/telemetry_priv.h"
 
-enum { TIMEOUT_MS = 10 * 1000 };
-
 /* ---- records ---- */
 
 struct json_writer telemetry_begin(struct telemetry *t, const char *name)
@@ -100,7 +98,7 @@ static void post(struct telemetry *t, struct str body)
 		.header_count = count,
 		.body = body,
 		.max = LIMIT_TELEMETRY_ANSWER,
-		.timeout_ms = TIMEOUT_MS,
+		.timeout_ms = LIMIT_TELEMETRY_MS,
 		.is_farewell = true,
 	};
 	t->sends++;

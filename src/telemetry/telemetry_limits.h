@@ -11,6 +11,7 @@ enum {
 	LIMIT_TELEMETRY_TEXT = 16 * KIB,   /* bytes of one attribute of a record */
 	LIMIT_TELEMETRY_ANSWER = 64 * KIB, /* bytes of a collector's answer */
 	LIMIT_TELEMETRY_SENDS = 4,         /* requests of a session to its collector at once */
+	LIMIT_TELEMETRY_MS = 10 * 1000,    /* time for one request to a collector */
 };
 
 #endif

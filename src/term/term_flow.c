@@ -339,7 +339,7 @@ static void divide(struct term_flow *flow, const struct term_sink *sink)
 	enum term_flow_kind kind = flow->kind;
 	size_t head_len = kind == FLOW_table && flow->head < flow->seen / 2 ? flow->head : 0;
 	auto_buf struct buf head;
-	buf_init(&head, FLOW_BLOCK_MAX);
+	buf_init(&head, LIMIT_TERM_BLOCK);
 	buf_append(&head, flow->tail.data, head_len);
 	end_block(flow, sink, flow->seen);
 	if (!head_len)
@@ -383,11 +383,11 @@ void term_flow_commit(struct term_flow *flow, const struct term_sink *sink, bool
 			write_long(flow, sink, is_end);
 			if (end < 0)
 				break;
-		} else if (end >= 0 && (size_t)end <= FLOW_BLOCK_MAX) {
+		} else if (end >= 0 && (size_t)end <= LIMIT_TERM_BLOCK) {
 			add_line(flow, sink, str_n(rest.ptr, (size_t)end), (size_t)end + 1);
-			if (flow->seen > FLOW_BLOCK_MAX)
+			if (flow->seen > LIMIT_TERM_BLOCK)
 				divide(flow, sink);
-		} else if (end >= 0 || rest.len > FLOW_BLOCK_MAX) {
+		} else if (end >= 0 || rest.len > LIMIT_TERM_BLOCK) {
 			if (flow->seen)
 				end_block(flow, sink, flow->seen);
 			write_long(flow, sink, is_end);

@@ -1,7 +1,7 @@
 /* term_flow.h — Markdown that arrives in pieces: its blocks become rows once, as soon as later text cannot change them.
  *
  * Blocks are those of the top level: paragraphs, headings, items of a list, quotes, tables; the lines of a code block
- * and simple lines of a paragraph become rows one by one. Owns: the text of the open block, at most FLOW_BLOCK_MAX; a
+ * and simple lines of a paragraph become rows one by one. Owns: the text of the open block, at most LIMIT_TERM_BLOCK; a
  * longer block is divided, and a longer line is plain text. Work does not depend on the length of the text before.
  * Loop thread only. */
 #ifndef TERM_TERM_FLOW_H
@@ -12,8 +12,6 @@
 #include "base/buf.h"
 #include "term/term_code.h"
 #include "term/term_text.h"
-
-enum { FLOW_BLOCK_MAX = 32 * 1024 };
 
 enum term_flow_kind { FLOW_none, FLOW_text, FLOW_item, FLOW_quote, FLOW_table, FLOW_code, FLOW_long };
 

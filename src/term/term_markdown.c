@@ -11,10 +11,11 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "term/term_code.h"
+#include "term/term_limits.h"
 #include "term/term_table.h"
 #include "term/term_width.h"
 
-enum { LEVELS_MAX = 12, LINKS_MAX = 16, TABLE_COLUMNS_MAX = 128, RULE_COLUMNS = 40 };
+enum { RULE_COLUMNS = 40 };
 
 /* ---- the library ---- */
 
@@ -51,12 +52,12 @@ struct list {
 struct render {
 	const struct term_sink *sink;
 	struct term_margin *base, margin;
-	struct level levels[LEVELS_MAX];
-	struct list lists[LEVELS_MAX];
-	size_t depth, list_depth; /* may exceed LEVELS_MAX; deeper levels have no mark */
+	struct level levels[LIMIT_TERM_LEVELS];
+	struct list lists[LIMIT_TERM_LEVELS];
+	size_t depth, list_depth; /* may exceed LIMIT_TERM_LEVELS; deeper levels have no mark */
 	struct term_text text;    /* the leaf block so far */
-	char *hrefs[LINKS_MAX];
-	size_t link_from[LINKS_MAX], links;
+	char *hrefs[LIMIT_TERM_LINKS];
+	size_t link_from[LIMIT_TERM_LINKS], links;
 	unsigned strong, em, del, code, heading; /* open spans; level of the heading */
 	struct term_table table;
 	struct str language;
@@ -69,7 +70,7 @@ struct render {
 
 static void make_margin(struct render *render)
 {
-	size_t depth = render->depth < LEVELS_MAX ? render->depth : LEVELS_MAX;
+	size_t depth = render->depth < LIMIT_TERM_LEVELS ? render->depth : LIMIT_TERM_LEVELS;
 	const struct term_text *first = render->base->is_begun ? &render->base->rest : &render->base->first;
 	term_text_clear(&render->margin.first);
 	term_text_clear(&render->margin.rest);
@@ -149,13 +150,13 @@ static void write_code(struct render *render)
 
 static void enter_item(struct render *render, const MD_BLOCK_LI_DETAIL *detail)
 {
-	size_t deepest = render->list_depth < LEVELS_MAX ? render->list_depth : LEVELS_MAX;
+	size_t deepest = render->list_depth < LIMIT_TERM_LEVELS ? render->list_depth : LIMIT_TERM_LEVELS;
 	struct list *list = &render->lists[deepest ? deepest - 1 : 0];
 	if (list->is_loose && list->items && render->has_rows)
 		write_gap(render);
 	list->items++;
 	render->is_fresh = true;
-	if (render->depth < LEVELS_MAX) {
+	if (render->depth < LIMIT_TERM_LEVELS) {
 		struct level *level = &render->levels[render->depth];
 		const char *box = !detail->is_task ? "" : detail->task_mark == ' ' ? "□ " : "✔ ";
 		level->is_begun = false;
@@ -171,7 +172,7 @@ static void enter_item(struct render *render, const MD_BLOCK_LI_DETAIL *detail)
 static void enter_list(struct render *render, bool is_ordered, unsigned start, bool is_tight)
 {
 	flush_text(render);
-	if (render->list_depth < LEVELS_MAX)
+	if (render->list_depth < LIMIT_TERM_LEVELS)
 		render->lists[render->list_depth] = (struct list){is_ordered, !is_tight, start, 0};
 	render->list_depth++;
 }
@@ -182,7 +183,7 @@ static void enter_quote(struct render *render)
 	if (render->has_rows && !render->is_fresh)
 		write_gap(render);
 	render->is_fresh = true;
-	if (render->depth < LEVELS_MAX)
+	if (render->depth < LIMIT_TERM_LEVELS)
 		render->levels[render->depth] = (struct level){.mark = "│ ", .rest = "│ "};
 	render->depth++;
 }
@@ -279,7 +280,7 @@ static enum term_style get_style(const struct render *render)
 
 static void enter_link(struct render *render, const MD_ATTRIBUTE *href)
 {
-	if (render->links < LINKS_MAX) {
+	if (render->links < LIMIT_TERM_LINKS) {
 		render->hrefs[render->links] = xstrndup(href->text ? href->text : "", href->size);
 		render->link_from[render->links] = render->text.bytes.len;
 	}
@@ -298,7 +299,7 @@ static bool is_address(struct str text, const char *href)
 /* md4c can leave a link that it has not entered. */
 static void leave_link(struct render *render)
 {
-	if (!render->links || --render->links >= LINKS_MAX)
+	if (!render->links || --render->links >= LIMIT_TERM_LINKS)
 		return;
 	auto_free char *href = steal(render->hrefs[render->links]);
 	size_t from = render->link_from[render->links];
@@ -436,7 +437,7 @@ static bool has_wide_table(struct str text)
 		size_t bars = 0;
 		for (size_t i = 0; i < line.len; i++)
 			bars += line.ptr[i] == '|';
-		if (bars > TABLE_COLUMNS_MAX)
+		if (bars > LIMIT_TERM_TABLE_COLUMNS)
 			return true;
 	}
 	return false;
@@ -453,7 +454,7 @@ static char *copy_of(struct str text)
 static void finish(struct render *render)
 {
 	while (render->links)
-		if (--render->links < LINKS_MAX)
+		if (--render->links < LIMIT_TERM_LINKS)
 			free(render->hrefs[render->links]);
 	term_margin_finish(&render->margin);
 	term_text_finish(&render->text);

@@ -11,8 +11,6 @@
 #include "term/term_limits.h"
 #include "term/term_row.h"
 
-enum { ROWS_MAX = 1000 };
-
 struct live_row {
 	char *text;
 	size_t len, columns;
@@ -66,7 +64,7 @@ void term_paint_commit(struct term_paint *paint, const struct term_row *row)
 size_t term_paint_live(struct term_paint *paint, const struct term_row *row)
 {
 	struct live_row copy = {.text = str_dup(buf_str(&row->text)), .len = row->text.len, .columns = row->columns};
-	if (paint->next.rows.count == ROWS_MAX)
+	if (paint->next.rows.count == LIMIT_TERM_ROWS)
 		free(copy.text);
 	else
 		vec_push(&paint->next.rows, copy);

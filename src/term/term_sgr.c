@@ -9,14 +9,14 @@
 #include "term/term_limits.h"
 #include "term/term_theme.h"
 
-enum { VALUES_MAX = 32, VALUE_MAX = 1000, LOOK_BITS = 5, COLOR_BITS = 9, PARAMETERS_MAX = 64 };
+enum { VALUE_MAX = 1000, LOOK_BITS = 5, COLOR_BITS = 9, PARAMETERS_MAX = 64 };
 enum { UNDERLINE = 4, UNDERLINE_TWICE = 21, FRONT = 38, BACK = 48, EDGE = 58, BY_RGB = 2, BY_NUMBER = 5 };
 enum { BLACK = 16, WHITE = 231 };                      /* in the cube, as 0 and 15 */
 enum { GREYS = 232, GREYS_END = 256, GREYS_NEAR = 4 }; /* from the darkest on */
 
 struct values {
-	unsigned items[VALUES_MAX];
-	bool is_part[VALUES_MAX]; /* it follows a colon, so it belongs to the one before */
+	unsigned items[LIMIT_TERM_SGR_VALUES];
+	bool is_part[LIMIT_TERM_SGR_VALUES]; /* it follows a colon, so it belongs to the one before */
 	size_t count;
 };
 
@@ -33,7 +33,7 @@ static size_t read_values(struct str text, struct values *values)
 			return i + 1;
 		if (c >= '0' && c <= '9')
 			*value = *value < VALUE_MAX ? *value * 10 + (unsigned)(c - '0') : VALUE_MAX;
-		else if ((c == ';' || c == ':') && values->count < VALUES_MAX)
+		else if ((c == ';' || c == ':') && values->count < LIMIT_TERM_SGR_VALUES)
 			values->is_part[values->count++] = c == ':';
 		else
 			return 0;
@@ -46,7 +46,7 @@ static size_t apply_color(struct term_sgr *sgr, const struct values *values, siz
 {
 	bool has_parts = at + 1 < values->count && values->is_part[at + 1];
 	unsigned kind = at + 1 < values->count ? values->items[at + 1] : 0, code = values->items[at];
-	size_t end = at + (kind == BY_NUMBER ? 3 : kind == BY_RGB ? 5 : VALUES_MAX);
+	size_t end = at + (kind == BY_NUMBER ? 3 : kind == BY_RGB ? 5 : LIMIT_TERM_SGR_VALUES);
 	if (has_parts) {
 		for (end = at + 1; end < values->count && values->is_part[end];)
 			end++;

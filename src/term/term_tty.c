@@ -17,7 +17,7 @@
 #include "loop/loop.h"
 #include "term/term_limits.h"
 
-enum { ROWS_DEFAULT = 24, COLUMNS_DEFAULT = 80, CRASH_NOTE_MAX = 256 };
+enum { ROWS_DEFAULT = 24, COLUMNS_DEFAULT = 80 };
 
 /* Bracketed paste, focus reports, kitty's keys; xterm's modified keys off. */
 #define ENTER_MODES "\x1b[?2004h\x1b[?1004h\x1b[>4;0m\x1b[>1u"
@@ -50,7 +50,7 @@ struct term_tty {
 static struct {
 	int fd;
 	volatile sig_atomic_t is_alternate;
-	char note[CRASH_NOTE_MAX];
+	char note[LIMIT_TERM_CRASH_NOTE];
 	size_t note_len;
 	struct termios before;
 	struct sigaction old[countof(crash_signals)];
@@ -85,7 +85,7 @@ static void guard_crashes(const struct term_tty *tty)
 
 void term_tty_note_crash(struct str note)
 {
-	size_t len = note.len < CRASH_NOTE_MAX ? note.len : CRASH_NOTE_MAX;
+	size_t len = note.len < LIMIT_TERM_CRASH_NOTE ? note.len : LIMIT_TERM_CRASH_NOTE;
 	memcpy(crash.note, note.ptr, len);
 	crash.note_len = len;
 }

@@ -9,9 +9,9 @@
 #include "base/library.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "term/term_limits.h"
 
 enum {
-	CLUSTER_MAX = 64, /* bytes; further combining marks start a new cluster */
 	TAB_COLUMNS = 4,
 	JOINER = 0x200d,
 	EMOJI_STYLE = 0xfe0f,
@@ -200,7 +200,7 @@ struct term_cluster term_cluster_next(struct str text)
 		return (struct term_cluster){.bytes = str_n(text.ptr, 1), .width = 1};
 	uint32_t first = decode(text, &len);
 	measure_add(&measure, &cluster, first, len);
-	while (cluster.bytes.len < text.len && cluster.bytes.len < CLUSTER_MAX && !is_control(measure.last)) {
+	while (cluster.bytes.len < text.len && cluster.bytes.len < LIMIT_TERM_CLUSTER && !is_control(measure.last)) {
 		uint32_t code = decode(str_skip(text, cluster.bytes.len), &len);
 		if (is_control(code) || breaks(measure.last, code, &measure.state))
 			break;

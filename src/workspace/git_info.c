@@ -16,8 +16,6 @@
 #include "workspace/git_config.h"
 #include "workspace/workspace_limits.h"
 
-enum { SYMREF_MAX = 5 };
-
 struct git_dirs {
 	char *own;    /* the git folder of the work tree, with HEAD */
 	char *common; /* the shared git folder, with refs, packed-refs and config */
@@ -145,7 +143,7 @@ static char *read_ref(const struct git_dirs *dirs, const char *ref)
 static char *resolve(const struct git_dirs *dirs, const char *value)
 {
 	auto_free char *text = xstrdup(value);
-	for (int i = 0; i < SYMREF_MAX && text; i++) {
+	for (int i = 0; i < LIMIT_GIT_SYMREFS && text; i++) {
 		struct str name = str_of(text);
 		if (is_commit(name))
 			return steal(text);

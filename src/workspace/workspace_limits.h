@@ -35,6 +35,7 @@ enum {
 	LIMIT_GIT_DELTA_MS = 30 * 1000,      /* time for all git commands of gitDiffToRemote */
 	LIMIT_GIT_INDEX = 8 * MIB, /* an index scanned before git runs without approval; a larger one needs approval */
 	LIMIT_GIT_PACKED_REFS = 256 * MIB,
+	LIMIT_GIT_SYMREFS = 5, /* symbolic references that lead to a commit */
 };
 
 #endif

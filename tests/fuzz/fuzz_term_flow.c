@@ -7,6 +7,7 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "term/term_flow.h"
+#include "term/term_limits.h"
 
 static void on_row(const struct term_row *row, void *self)
 {
@@ -34,7 +35,7 @@ static void flow_in_pieces(struct str text, size_t columns, size_t piece, struct
 		term_flow_add(&flow, str_n(text.ptr, len));
 		term_flow_commit(&flow, &sink, false);
 		term_flow_peek(&flow, &open);
-		fuzz_check(flow.tail.len <= 2 * FLOW_BLOCK_MAX + piece);
+		fuzz_check(flow.tail.len <= 2 * LIMIT_TERM_BLOCK + piece);
 		text = str_skip(text, len);
 	}
 	term_flow_commit(&flow, &sink, true);
@@ -55,6 +56,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	text = str_skip(text, 2);
 	flow_in_pieces(text, columns, text.len + 1, &whole);
 	flow_in_pieces(text, columns, piece, &pieces);
-	fuzz_check(text.len > FLOW_BLOCK_MAX || str_eq(buf_str(&whole), buf_str(&pieces)));
+	fuzz_check(text.len > LIMIT_TERM_BLOCK || str_eq(buf_str(&whole), buf_str(&pieces)));
 	return 0;
 }

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "term/term_code.h"
 #include "term/term_flow.h"
+#include "term/term_limits.h"
 #include "term/term_markdown.h"
 
 struct screen {
@@ -63,7 +64,7 @@ static void flow_in_pieces(struct screen *screen, struct str text, size_t piece)
 		term_flow_add(&flow, str_n(text.ptr, len));
 		term_flow_commit(&flow, &sink, false);
 		term_flow_peek(&flow, &aside);
-		assert_true(flow.tail.len <= 2 * FLOW_BLOCK_MAX + piece);
+		assert_true(flow.tail.len <= 2 * LIMIT_TERM_BLOCK + piece);
 		text = str_skip(text, len);
 	}
 	term_flow_commit(&flow, &sink, true);

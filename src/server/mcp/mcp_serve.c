@@ -7,12 +7,10 @@
 #include "base/mem.h"
 #include "net/user_agent.h"
 #include "server/mcp/mcp_serve_thread.h"
+#include "server/server_limits.h"
 #include "transport/transport_stdio.h"
 
 enum {
-	THREADS_MAX = 64,      /* the thread that was idle for the longest time is closed for another one */
-	REQUEST_ID_MAX = 1024, /* bytes of a JSON-RPC id */
-	METHOD_SHOWN = 128,
 	PARSE_ERROR = -32700,
 	INVALID_REQUEST = -32600,
 	METHOD_NOT_FOUND = -32601,
@@ -95,7 +93,9 @@ static void send_error(struct mcp_serve *serve, struct str id, int code, const c
 	if (method.ptr) {
 		jw_key(&w, "data");
 		jw_object(&w);
-		jw_member_str(&w, "method", str_n(method.ptr, method.len < METHOD_SHOWN ? method.len : METHOD_SHOWN));
+		jw_member_str(
+			&w, "method",
+			str_n(method.ptr, method.len < LIMIT_MCP_SERVE_SHOWN ? method.len : LIMIT_MCP_SERVE_SHOWN));
 		jw_object_end(&w);
 	}
 	jw_object_end(&w);
@@ -208,16 +208,17 @@ static bool make_room(struct mcp_serve *serve)
 		if (!idle && !it->request.ptr)
 			idle = it;
 	}
-	if (count >= THREADS_MAX && idle)
+	if (count >= LIMIT_MCP_SERVE_THREADS && idle)
 		mcp_thread_destroy(idle);
-	return count < THREADS_MAX || idle;
+	return count < LIMIT_MCP_SERVE_THREADS || idle;
 }
 
 static int call_codex(struct mcp_serve *serve, struct str id, const struct mcp_serve_arguments *arguments,
                       struct error *err)
 {
 	if (!make_room(serve))
-		return error_set(err, ERR_limit, "%d sessions are running; wait for one of them", THREADS_MAX);
+		return error_set(err, ERR_limit, "%d sessions are running; wait for one of them",
+		                 LIMIT_MCP_SERVE_THREADS);
 	struct mcp_thread *thread = mcp_thread_create(&serve->host, id, arguments, err);
 	if (!thread)
 		return -(int)err->code;
@@ -249,7 +250,8 @@ static int call_codex_reply(struct mcp_serve *serve, struct str id, const struct
 	struct mcp_thread *thread = find_thread(serve, thread_id);
 	if (!thread)
 		return error_set(err, ERR_not_found, "Session not found for thread_id: %.*s",
-		                 (int)(thread_id.len < METHOD_SHOWN ? thread_id.len : METHOD_SHOWN), thread_id.ptr);
+		                 (int)(thread_id.len < LIMIT_MCP_SERVE_SHOWN ? thread_id.len : LIMIT_MCP_SERVE_SHOWN),
+		                 thread_id.ptr);
 	if (thread->request.ptr)
 		return error_set(err, ERR_busy, "Session %.*s still works on another call", STR_ARG(thread_id));
 	list_remove(&thread->link);
@@ -286,7 +288,7 @@ static void on_tools_call(struct mcp_serve *serve, struct str id, const struct j
 	}
 	if (tool == MCP_SERVE_TOOL_count)
 		error_set(&err, ERR_not_found, "Unknown tool '%.*s'",
-		          (int)(name.len < METHOD_SHOWN ? name.len : METHOD_SHOWN), name.ptr);
+		          (int)(name.len < LIMIT_MCP_SERVE_SHOWN ? name.len : LIMIT_MCP_SERVE_SHOWN), name.ptr);
 	else if (mcp_serve_arguments_read(tool, json_get(params, "arguments"), &arguments, &err) == 0 &&
 	         calls[tool](serve, id, &arguments, &err) == 0)
 		return;
@@ -342,7 +344,7 @@ static void on_method(struct mcp_serve *serve, struct str method, const struct j
 
 static bool is_id(const struct json *id)
 {
-	return (id->type == JSON_string || id->type == JSON_number) && id->span.len <= REQUEST_ID_MAX;
+	return (id->type == JSON_string || id->type == JSON_number) && id->span.len <= LIMIT_MCP_SERVE_ID;
 }
 
 static void on_message(struct mcp_serve *serve, const struct json *json)

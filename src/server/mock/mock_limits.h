@@ -14,6 +14,7 @@ enum {
 	LIMIT_MOCK_GATES = 1024,         /* gates open at the same time */
 	LIMIT_MOCK_DELAY_MS = 60 * 60 * 1000,
 	LIMIT_MOCK_BATCH = 64 * KIB, /* bytes generated before other callbacks run */
+	LIMIT_MOCK_NAME = 64,        /* the name of a variable; a longer {word} is text */
 	LIMIT_MOCK_SHOWN = 200,      /* a value of a request in the message about a mismatch */
 };
 

@@ -7,10 +7,9 @@
 #include "base/error.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "server/mock/mock_limits.h"
 #include "server/mock/mock_match.h"
 #include "server/mock/mock_script.h"
-
-enum { NAME_MAX_LEN = 64 }; /* longest name of a variable; a longer {word} is text */
 
 static bool is_word(char c)
 {
@@ -81,7 +80,7 @@ static bool append_value(struct buf *out, struct str name, const struct mock_var
 static struct str braced_word(struct str text)
 {
 	struct str rest = str_skip(text, 1);
-	struct str word = first_word(rest.len > NAME_MAX_LEN ? str_n(rest.ptr, NAME_MAX_LEN) : rest);
+	struct str word = first_word(rest.len > LIMIT_MOCK_NAME ? str_n(rest.ptr, LIMIT_MOCK_NAME) : rest);
 	return word.len < rest.len && rest.ptr[word.len] == '}' ? word : STR("");
 }
 
