@@ -101,7 +101,7 @@ static void forget(struct agent *agent)
 	agent_tree_forget(agent);
 }
 
-static bool has_active(const struct agent *agent)
+bool agent_has_active(const struct agent *agent)
 {
 	const struct agent *below;
 	list_for_each(below, &agent->tree->agents, link) {
@@ -118,7 +118,8 @@ static void make_room(struct agent_tree *tree)
 	struct agent *agent, *oldest = NULL;
 	size_t loaded = 0;
 	list_for_each(agent, &tree->agents, link) {
-		if (!agent->parent || !agent->session || has_active(agent) || !agent_inbox_is_quiet(&agent->inbox))
+		if (!agent->parent || !agent->session || agent_has_active(agent) ||
+		    !agent_inbox_is_quiet(&agent->inbox))
 			continue;
 		loaded++;
 		oldest = oldest ? oldest : agent;

@@ -18,6 +18,8 @@ void agent_tree_destroy(struct agent_tree *tree);
 must_check struct agent *agent_launch(struct agent *parent, const struct agent_launch *launch, struct error *err);
 /* Adds a subagent of an earlier process, without a session. */
 struct agent *agent_tree_adopt(struct agent_tree *tree, struct agent *parent, const struct subagent_summary *summary);
+/* True if a descendant of the agent is active. */
+bool agent_has_active(const struct agent *agent);
 /* Removes the agent from the tree without an event; its children must be removed or have another parent. */
 void agent_tree_forget(struct agent *agent);
 /* Loads the agent's session and makes it active for new work. ERR_limit: too many agents are active. */

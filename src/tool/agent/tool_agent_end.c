@@ -1,6 +1,7 @@
 /* Tools that end agents: subagent_cancel stops one that works, subagent_prune removes finished ones. Neither waits
  * for the agent. */
 #include "agent/agent_json.h"
+#include "agent/agent_tree.h"
 #include "base/error.h"
 #include "base/vec.h"
 #include "tool/agent/collab_event.h"
@@ -42,16 +43,6 @@ struct prune {
 	VEC(struct pruned) pruned, skipped, unknown;
 };
 
-static bool has_active(const struct agent *agent)
-{
-	const struct agent *below;
-	list_for_each(below, &agent->tree->agents, link) {
-		if (agent_is_active(below) && agent_is_below(below, agent))
-			return true;
-	}
-	return false;
-}
-
 static struct pruned note(const struct agent *agent)
 {
 	struct pruned noted = {.id = (int64_t)agent->id};
@@ -64,7 +55,7 @@ static void prune_one(struct prune *prune, struct tool_call *call, struct agent 
 	struct agent *agent = id < 0 ? NULL : agent_tree_find(self->tree, (uint64_t)id);
 	if (!agent || agent == self || !agent_is_below(agent, self)) {
 		vec_push(&prune->unknown, (struct pruned){.id = id});
-	} else if (has_active(agent)) {
+	} else if (agent_has_active(agent)) {
 		vec_push(&prune->skipped, note(agent));
 	} else {
 		struct pruned noted = note(agent);
