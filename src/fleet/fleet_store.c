@@ -77,17 +77,9 @@ static void make_group(struct fleet_store *store)
 		resp_word(&out, STR("DEL"));
 		fleet_store_key(store, &out, "w:", str_of(store->options.name), ":in");
 		redis_link_send(store->link, buf_str(&out), 1, NULL, NULL);
-		buf_clear(&out);
 		store->has_cleared = true;
 	}
-	resp_begin(&out, 6);
-	resp_word(&out, STR("XGROUP"));
-	resp_word(&out, STR("CREATE"));
-	fleet_store_key(store, &out, "work", STR(""), "");
-	resp_word(&out, STR("workers"));
-	resp_word(&out, STR("0"));
-	resp_word(&out, STR("MKSTREAM"));
-	redis_link_send(store->link, buf_str(&out), 1, on_group, store);
+	fleet_store_make_group(store, on_group);
 }
 
 static void on_script(const struct resp *reply, void *self)

@@ -46,6 +46,8 @@ struct fleet_store {
 	struct str cursor;  /* of the search for lost workers */
 };
 
+/* Creates the group of workers, and with it the stream of their work. False: the connection is down. */
+bool fleet_store_make_group(struct fleet_store *store, redis_reply_fn fn);
 void fleet_store_read_work(struct fleet_store *store);
 void fleet_store_read_calls(struct fleet_store *store);
 /* Begins a call of a script; `count` words of arguments follow. */

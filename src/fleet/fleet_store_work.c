@@ -54,8 +54,7 @@ static void on_group_made(const struct resp *reply, void *self)
 		fleet_store_read_work(store);
 }
 
-/* The stream was deleted, so the group has to be made again. */
-static void make_group_again(struct fleet_store *store)
+bool fleet_store_make_group(struct fleet_store *store, redis_reply_fn fn)
 {
 	auto_buf struct buf out;
 	buf_init(&out, 4 * KIB);
@@ -66,7 +65,13 @@ static void make_group_again(struct fleet_store *store)
 	resp_word(&out, STR("workers"));
 	resp_word(&out, STR("0"));
 	resp_word(&out, STR("MKSTREAM"));
-	if (!redis_link_send(store->link, buf_str(&out), 1, on_group_made, store))
+	return redis_link_send(store->link, buf_str(&out), 1, fn, store);
+}
+
+/* The stream was deleted, so the group has to be made again. */
+static void make_group_again(struct fleet_store *store)
+{
+	if (!fleet_store_make_group(store, on_group_made))
 		loop_timer_start(store->again, LIMIT_FLEET_AGAIN_MS);
 }
 
