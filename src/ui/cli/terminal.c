@@ -7,10 +7,12 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "base/limits.h"
 #include "base/text.h"
 #include "command/shell.h"
 #include "config/config_env.h"
@@ -85,6 +87,14 @@ void terminal_text_append(struct buf *out, struct str text)
 		if (text.len)
 			text = str_skip(text, append_special(out, text));
 	}
+}
+
+void terminal_complain(const char *what, struct str text)
+{
+	auto_buf struct buf line;
+	buf_init(&line, 64 * KIB);
+	terminal_text_append(&line, text);
+	fprintf(stderr, "%s%s\n", what, buf_str(&line).ptr);
 }
 
 struct str terminal_text_cut(struct str text, size_t columns)

@@ -13,6 +13,8 @@
  * glyph or change the order of others are named (<U+202E>), and ill-formed bytes become U+FFFD. Tabs and line ends
  * are kept. */
 void terminal_text_append(struct buf *out, struct str text);
+/* Prints what and an error to stderr: names of files and keys in it may have control characters. */
+void terminal_complain(const char *what, struct str text);
 /* Returns the longest prefix of text that certainly fits into that many columns, in whole characters; one that is
  * not ASCII counts as two columns. */
 struct str terminal_text_cut(struct str text, size_t columns);

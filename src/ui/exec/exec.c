@@ -83,15 +83,6 @@ static struct review_target *review_target_of(const struct exec_options *options
 	return &words->target;
 }
 
-/* Prints an error made safe for terminals, because names of files and keys may contain control characters. */
-static void complain(const char *what, struct str text)
-{
-	auto_buf struct buf line;
-	buf_init(&line, 64 * KIB);
-	terminal_text_append(&line, text);
-	fprintf(stderr, "%s%s\n", what, buf_str(&line).ptr);
-}
-
 static const char *originator(void)
 {
 	const char *wished = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
@@ -263,7 +254,7 @@ static void on_failure(struct exec *exec, const struct event *event)
 	if (exec->has_task)
 		return;
 	if (exec->options.json)
-		complain("", event->msg.error->message);
+		terminal_complain("", event->msg.error->message);
 	shut_down(exec);
 }
 
@@ -361,12 +352,12 @@ static void print_warnings(struct exec *exec)
 	exec_config_warn(&exec->options, exec->config);
 	const char *const *warnings = config_warnings(exec->config, &count);
 	for (size_t i = 0; i < count; i++)
-		complain("warning: ", str_of(warnings[i]));
+		terminal_complain("warning: ", str_of(warnings[i]));
 	auto_buf struct buf note;
 	buf_init(&note, ERROR_TEXT_MAX);
 	const char *const *keys = config_inert(exec->config, &count);
 	if (config_inert_report(config_home(exec->config), keys, count, &note))
-		complain("note: ", buf_str(&note));
+		terminal_complain("note: ", buf_str(&note));
 }
 
 /* A reader that closed the pipe has read enough; other losses of output must not look like success. */
@@ -452,7 +443,7 @@ static int main_with_options(struct exec *exec)
 			status = last_message_write(&exec->last, &err);
 	}
 	if (status != 0)
-		complain("", str_of(err.text));
+		terminal_complain("", str_of(err.text));
 	status = status != 0 ? error_exit_status(err.code) : exit_status(exec);
 	exec_finish(exec);
 	return status;

@@ -33,14 +33,6 @@
 
 enum { EXIT_FAILED = 1, EXIT_SIGNAL = 128, TICK_MS = 1000 };
 
-static void complain(const char *what, struct str text)
-{
-	auto_buf struct buf line;
-	buf_init(&line, 64 * KIB);
-	terminal_text_append(&line, text);
-	fprintf(stderr, "%s%s\n", what, buf_str(&line).ptr);
-}
-
 static const char *originator(void)
 {
 	const char *wished = config_env("CODEX_INTERNAL_ORIGINATOR_OVERRIDE");
@@ -422,7 +414,7 @@ static int print_list(struct tui *tui)
 {
 	struct error err;
 	if (exec_config_load(&tui->options.run, "/", &tui->config, &err) != 0) {
-		complain("Error: ", str_of(err.text));
+		terminal_complain("Error: ", str_of(err.text));
 		return EXIT_FAILED;
 	}
 	tui_attach_print(config_home(tui->config));
@@ -453,7 +445,7 @@ static int main_with_options(struct tui *tui)
 	if (status == 0)
 		status = run(tui, &err);
 	if (status != 0)
-		complain("Error: ", str_of(err.text));
+		terminal_complain("Error: ", str_of(err.text));
 	else if (tui->is_moving && !tui->signal)
 		tui->has_failed = move(tui) != 0;
 	else if (tui->signal != SIGHUP)
