@@ -9,7 +9,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { CallToolResultSchema, ElicitRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 
-import { cleanEnv, codexBin, launch, makeHome, needs, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { atEnd, cleanEnv, codexBin, launch, makeHome, needs, patch, reply, run, say, startModel, tempDir } from './lib/codex.mjs';
 
 const ASKING = { 'approval-policy': 'untrusted', sandbox: 'danger-full-access' };
 
@@ -30,7 +30,7 @@ async function connect(t, model, { elicit, args = [] } = {}) {
 		if (message.method === 'elicitation/create') asked.push(message.params);
 		onmessage(message, extra);
 	};
-	t.after(() => client.close());
+	atEnd(t, () => client.close()); // before its folders are removed
 	const codex = (args, options) => client.callTool({ name: 'codex', arguments: args }, CallToolResultSchema, options);
 	const answer = (threadId, prompt) => client.callTool({ name: 'codex-reply', arguments: { threadId, prompt } });
 	return { client, codex, answer, events, asked, cwd, home };
