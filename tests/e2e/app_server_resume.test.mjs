@@ -21,6 +21,16 @@ async function turn(server, threadId, words) {
 	return done.params.turn;
 }
 
+/** A thread of one turn, "first", whose server has ended. */
+async function ended(t, model) {
+	const home = makeHome(t, model);
+	const first = await startAppServer(t, model, { home });
+	const { thread } = await first.request('thread/start', FREE);
+	await turn(first, thread.id, 'first');
+	await first.end();
+	return { home, thread, cwd: first.cwd };
+}
+
 /** A capture's messages; skips the test without captures. */
 function capture(t, name) {
 	const file = sharedPath(`reference/captures/app-server/${name}.jsonl`);
@@ -77,13 +87,9 @@ test('a thread continues in another process', options, async (t) => {
 
 test('a resume brings wishes and goes by path, too', options, async (t) => {
 	const model = await startModel(t, [say('one'), say('two')]);
-	const home = makeHome(t, model);
-	const first = await startAppServer(t, model, { home });
-	const { thread } = await first.request('thread/start', FREE);
-	await turn(first, thread.id, 'first');
-	await first.end();
+	const { home, thread, cwd } = await ended(t, model);
 
-	const copy = path.join(first.cwd, path.basename(thread.path));
+	const copy = path.join(cwd, path.basename(thread.path));
 	fs.renameSync(thread.path, copy);
 	const second = await startAppServer(t, model, { home });
 	await assert.rejects(second.request('thread/resume', { threadId: thread.id }), {
@@ -138,11 +144,7 @@ test('threads that cannot be resumed', options, async (t) => {
 
 test('the error for an archived thread says how to restore it', options, async (t) => {
 	const model = await startModel(t, [say('one')]);
-	const home = makeHome(t, model);
-	const first = await startAppServer(t, model, { home });
-	const { thread } = await first.request('thread/start', FREE);
-	await turn(first, thread.id, 'first');
-	await first.end();
+	const { home, thread } = await ended(t, model);
 	fs.mkdirSync(path.join(home, 'archived_sessions'));
 	fs.renameSync(thread.path, path.join(home, 'archived_sessions', path.basename(thread.path)));
 	const second = await startAppServer(t, model, { home });
@@ -152,11 +154,7 @@ test('the error for an archived thread says how to restore it', options, async (
 
 test('a damaged rollout is resumed as far as it goes', options, async (t) => {
 	const model = await startModel(t, [say('one'), say('two')]);
-	const home = makeHome(t, model);
-	const first = await startAppServer(t, model, { home });
-	const { thread } = await first.request('thread/start', FREE);
-	await turn(first, thread.id, 'first');
-	await first.end();
+	const { home, thread } = await ended(t, model);
 	fs.appendFileSync(thread.path, 'rubbish\n{"timestamp":"x","type":"event_msg","payl');
 	const second = await startAppServer(t, model, { home });
 	const { thread: resumed } = await second.request('thread/resume', { threadId: thread.id });
@@ -418,11 +416,7 @@ test('the shape of the answer is that of 0.169.0', options, async (t) => {
 	if (!messages) return;
 	const { result } = messages.find((message) => message.result?.thread?.turns?.length);
 	const model = await startModel(t, [say('one')]);
-	const home = makeHome(t, model);
-	const first = await startAppServer(t, model, { home });
-	const { thread } = await first.request('thread/start', FREE);
-	await turn(first, thread.id, 'first');
-	await first.end();
+	const { home, thread } = await ended(t, model);
 	const second = await startAppServer(t, model, { home });
 	const ours = await second.request('thread/resume', { threadId: thread.id });
 	const shape = (value) => Array.isArray(value) ? value.slice(0, 1).map(shape)
