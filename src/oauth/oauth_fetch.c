@@ -11,8 +11,7 @@
 #include "net/http_fetch.h"
 #include "net/http_head.h"
 #include "net/http_url.h"
-
-enum { OAUTH_BODY_MAX = 1 * MIB, OAUTH_HEADERS_MAX = 8, OAUTH_IDLE_MS = 15 * 1000, OAUTH_WHOLE_MS = 30 * 1000 };
+#include "oauth/oauth_limits.h"
 
 /* Wakes the loop from another thread. Lives until libuv has closed the handle. */
 struct oauth_stop {
@@ -59,7 +58,7 @@ int oauth_fetcher_init(struct oauth_fetcher *fetcher, struct arena *arena, struc
 	uv_unref((uv_handle_t *)&stop->async);
 	fetcher->stop = stop;
 	fetcher->client = http_client_create(fetcher->loop, &options);
-	fetcher->whole_ms = OAUTH_WHOLE_MS;
+	fetcher->whole_ms = LIMIT_OAUTH_WHOLE_MS;
 	return 0;
 }
 
@@ -121,17 +120,17 @@ int oauth_fetch(struct oauth_fetcher *fetcher, const char *url, const char *cons
                 struct oauth_reply *ret, struct error *err)
 {
 	struct error stopped;
-	struct str lines[OAUTH_HEADERS_MAX];
+	struct str lines[LIMIT_OAUTH_HEADERS];
 	struct fetch fetch = {.fetcher = fetcher, .reply = ret};
 	struct http_fetch_request request = {.method = body ? "POST" : "GET",
 	                                     .url = url,
 	                                     .headers = lines,
 	                                     .body = str_of(body),
-	                                     .max = OAUTH_BODY_MAX,
-	                                     .timeout_ms = OAUTH_IDLE_MS,
+	                                     .max = LIMIT_OAUTH_BODY,
+	                                     .timeout_ms = LIMIT_OAUTH_IDLE_MS,
 	                                     .on_head = on_head};
 	*ret = (struct oauth_reply){.www_authenticate = STR_NONE};
-	while (*headers && request.header_count < OAUTH_HEADERS_MAX)
+	while (*headers && request.header_count < LIMIT_OAUTH_HEADERS)
 		lines[request.header_count++] = str_of(*headers++);
 	struct http_fetch *running = http_fetch_start(fetcher->client, &request, on_done, &fetch);
 	struct loop_timer *timer = loop_timer_create(fetcher->loop, on_late, fetcher->loop);

@@ -12,10 +12,11 @@
 #include "net/http_url.h"
 #include "net/oauth_listener.h"
 #include "net/oauth_pkce.h"
+#include "oauth/oauth_limits.h"
 #include "oauth/oauth_metadata.h"
 #include "oauth/oauth_token.h"
 
-enum { FORM_MAX = 64 * KIB, PATH_ID = 12, REASON_MAX = 300 };
+enum { PATH_ID = 12 };
 
 struct oauth_login {
 	struct oauth_login_options options;
@@ -52,8 +53,9 @@ static const char *judge(struct oauth_login *login, const struct oauth_answer *a
 	if ((answer->issuer.ptr && issuer && !is_issuer) || (login->metadata.sends_issuer && !is_issuer))
 		error_set(err, ERR_denied, "the redirect is from another authorization server than the login");
 	else if (error.len)
-		error_set(err, ERR_denied, "%.*s%s%.*s", (int)(error.len < REASON_MAX ? error.len : REASON_MAX),
-		          error.ptr, text.len ? ": " : "", (int)(text.len < REASON_MAX ? text.len : REASON_MAX),
+		error_set(err, ERR_denied, "%.*s%s%.*s",
+		          (int)(error.len < LIMIT_OAUTH_REASON ? error.len : LIMIT_OAUTH_REASON), error.ptr,
+		          text.len ? ": " : "", (int)(text.len < LIMIT_OAUTH_REASON ? text.len : LIMIT_OAUTH_REASON),
 		          text.len ? text.ptr : "");
 	else if (!answer->code.len || str_has_nul(answer->code))
 		error_set(err, ERR_invalid, "the redirect has neither a code nor an error");
@@ -146,7 +148,7 @@ static int register_client(struct oauth_login *login)
 	static const char *const headers[] = {"Accept: application/json", "Content-Type: application/json", NULL};
 	struct oauth_reply answer;
 	auto_buf struct buf body;
-	buf_init(&body, FORM_MAX);
+	buf_init(&body, LIMIT_OAUTH_FORM);
 	if (!login->metadata.registration_endpoint)
 		return fail_registration(login, "the authorization server offers none");
 	struct json_writer w = json_writer(&body);
@@ -196,7 +198,7 @@ static void on_timeout(void *self)
 static int ask_user(struct oauth_login *login)
 {
 	auto_buf struct buf query;
-	buf_init(&query, FORM_MAX);
+	buf_init(&query, LIMIT_OAUTH_FORM);
 	oauth_append_field(&query, "response_type", STR("code"));
 	oauth_append_field(&query, "client_id", str_of(login->client.id));
 	oauth_append_field(&query, "state", str_of(login->pkce.state));
@@ -232,7 +234,7 @@ static int get_token(struct oauth_login *login)
 		.client_secret = STR_NONE,
 	};
 	auto_buf struct buf form;
-	buf_init(&form, FORM_MAX);
+	buf_init(&form, LIMIT_OAUTH_FORM);
 	oauth_append_field(&form, "grant_type", STR("authorization_code"));
 	oauth_append_field(&form, "code", str_of(login->code));
 	oauth_append_field(&form, "code_verifier", str_of(login->pkce.verifier));
@@ -248,7 +250,7 @@ static const char *choose_scope(struct oauth_login *login)
 {
 	const struct config_strings *own = &login->options.server->keys.scopes;
 	auto_buf struct buf out;
-	buf_init(&out, FORM_MAX);
+	buf_init(&out, LIMIT_OAUTH_FORM);
 	if (login->options.scope)
 		return login->options.scope;
 	for (size_t i = 0; i < own->count; i++)

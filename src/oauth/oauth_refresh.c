@@ -13,11 +13,9 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "net/oauth_pkce.h"
+#include "oauth/oauth_limits.h"
 #include "oauth/oauth_metadata.h"
 #include "oauth/oauth_token.h"
-
-/* EARLY_MS: a token that expires so soon is refreshed. */
-enum { EARLY_MS = 30 * 1000, LOCK_PAUSE_MS = 50, LOCK_WAIT_MS = 60 * 1000, FORM_MAX = 64 * KIB };
 
 static bool is_valid_for(const struct oauth_credentials *login, struct str refused, int64_t ms)
 {
@@ -28,15 +26,16 @@ static bool is_valid_for(const struct oauth_credentials *login, struct str refus
 
 static int lock_store(const char *home, struct error *err)
 {
-	const struct timespec pause = {.tv_nsec = LOCK_PAUSE_MS * 1000 * 1000};
+	const struct timespec pause = {.tv_nsec = LIMIT_OAUTH_LOCK_PAUSE_MS * 1000 * 1000};
 	auto_free char *path = path_join(home, ".credentials.lock");
 	auto_close int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
 	if (fd < 0)
 		return error_sys(err, errno, "cannot open %s", path);
-	for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK; waited_ms += LOCK_PAUSE_MS) {
-		if (waited_ms >= LOCK_WAIT_MS)
+	for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+	     waited_ms += LIMIT_OAUTH_LOCK_PAUSE_MS) {
+		if (waited_ms >= LIMIT_OAUTH_LOCK_MS)
 			return error_set(err, ERR_busy, "another process has refreshed the login for %d seconds",
-			                 LOCK_WAIT_MS / 1000);
+			                 LIMIT_OAUTH_LOCK_MS / 1000);
 		nanosleep(&pause, NULL);
 	}
 	return steal_fd(&fd);
@@ -59,7 +58,7 @@ static int request_token(struct oauth_fetcher *fetcher, const struct oauth_refre
                          struct oauth_credentials *login, struct error *err)
 {
 	auto_buf struct buf form;
-	buf_init(&form, FORM_MAX);
+	buf_init(&form, LIMIT_OAUTH_FORM);
 	struct oauth_client client = {
 		.id = arena_cstr(fetcher->arena, login->client_id),
 		.secret = login->client_secret.ptr ? arena_cstr(fetcher->arena, login->client_secret) : NULL,
@@ -104,12 +103,12 @@ int oauth_refresh(const struct oauth_refresh_options *options, struct arena *are
 	struct oauth_credentials fresh;
 	if (read_login(options, arena, ret, ret_is_found, err) != 0)
 		return -(int)err->code;
-	if (!*ret_is_found || is_valid_for(ret, options->refused, EARLY_MS))
+	if (!*ret_is_found || is_valid_for(ret, options->refused, LIMIT_OAUTH_EARLY_MS))
 		return 0;
 	auto_close int lock = lock_store(options->home, err);
 	if (lock < 0 || read_login(options, arena, ret, ret_is_found, err) != 0)
 		return -(int)err->code;
-	if (!*ret_is_found || is_valid_for(ret, options->refused, EARLY_MS))
+	if (!*ret_is_found || is_valid_for(ret, options->refused, LIMIT_OAUTH_EARLY_MS))
 		return 0; /* another process was faster */
 	fresh = *ret;
 	if (refresh(options, arena, &fresh, err) == 0)

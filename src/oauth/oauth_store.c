@@ -15,8 +15,9 @@
 #include "base/sha.h"
 #include "config/config_file.h"
 #include "config/mcp_server.h"
+#include "oauth/oauth_limits.h"
 
-enum { STORE_MAX = 4 * MIB, STORE_MODE = 0600, KEY_HEX = 16 };
+enum { STORE_MODE = 0600, KEY_HEX = 16 };
 
 static char *file_of(const char *home)
 {
@@ -28,7 +29,7 @@ static struct str key_of(struct arena *arena, struct str name, struct str url)
 {
 	char hex[SHA256_TEXT_SIZE];
 	auto_buf struct buf text;
-	buf_init(&text, STORE_MAX);
+	buf_init(&text, LIMIT_OAUTH_STORE);
 	struct json_writer w = json_writer(&text);
 	jw_object(&w);
 	jw_member_cstr(&w, "type", "http");
@@ -45,7 +46,7 @@ static const struct json *read_all(const char *home, struct arena *arena, struct
 	auto_buf struct buf text;
 	auto_free char *path = file_of(home);
 	struct error failure = {0};
-	buf_init(&text, STORE_MAX);
+	buf_init(&text, LIMIT_OAUTH_STORE);
 	*err = (struct error){0};
 	if (file_read_regular(path, &text, &failure) != 0) {
 		if (failure.code != ERR_not_found)
@@ -77,7 +78,7 @@ static struct str text_of(const struct json *json, const char *key)
 static struct str read_scope(const struct json *list, struct arena *arena)
 {
 	auto_buf struct buf out;
-	buf_init(&out, STORE_MAX);
+	buf_init(&out, LIMIT_OAUTH_STORE);
 	json_for_each(it, json_is(list, JSON_array) ? list : NULL)
 		buf_printf(&out, "%s%.*s", out.len ? " " : "", (int)it->text.len, it->text.ptr);
 	return out.len ? arena_str(arena, buf_str(&out)) : STR_NONE;
@@ -149,7 +150,7 @@ static int write_all(const char *home, const struct json *all, struct str key,
 	auto_buf struct buf text;
 	auto_free char *path = file_of(home);
 	size_t count = 0;
-	buf_init(&text, STORE_MAX);
+	buf_init(&text, LIMIT_OAUTH_STORE);
 	struct json_writer w = json_writer(&text);
 	jw_object(&w);
 	json_for_each(it, all) {
@@ -166,7 +167,7 @@ static int write_all(const char *home, const struct json *all, struct str key,
 	}
 	jw_object_end(&w);
 	if (text.over)
-		return error_set(err, ERR_limit, "%s would exceed %d MiB", path, STORE_MAX / MIB);
+		return error_set(err, ERR_limit, "%s would exceed %d MiB", path, LIMIT_OAUTH_STORE / MIB);
 	if (!count)
 		return unlink(path) == 0 || errno == ENOENT ? 0 : error_sys(err, errno, "cannot remove %s", path);
 	int status = file_write_atomic(path, buf_str(&text), STORE_MODE, true, err);

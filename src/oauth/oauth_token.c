@@ -6,15 +6,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "net/oauth_pkce.h"
-
-enum { FORM_MAX = 64 * KIB, SECONDS_MAX = 10 * 365 * 24 * 3600 };
+#include "oauth/oauth_limits.h"
 
 /* Returns the header of a confidential client (RFC 6749, 2.3.1), or adds its secret to the form. */
 static const char *authenticate(struct arena *arena, const struct oauth_client *client, struct buf *form)
 {
 	auto_buf struct buf pair, encoded;
-	buf_init(&pair, FORM_MAX);
-	buf_init(&encoded, FORM_MAX);
+	buf_init(&pair, LIMIT_OAUTH_FORM);
+	buf_init(&encoded, LIMIT_OAUTH_FORM);
 	oauth_append_field(form, "client_id", str_of(client->id));
 	if (!client->secret)
 		return NULL;
@@ -36,7 +35,7 @@ static bool is_token(struct str text)
 	for (size_t i = 0; i < text.len; i++)
 		if (text.ptr[i] <= ' ' || text.ptr[i] > '~')
 			return false;
-	return text.len > 0 && text.len < FORM_MAX;
+	return text.len > 0 && text.len < LIMIT_OAUTH_FORM;
 }
 
 static int fail(const struct oauth_reply *answer, struct error *err)
@@ -77,6 +76,7 @@ int oauth_token_request(struct oauth_fetcher *fetcher, const char *endpoint, con
 	to->sends_secret_in_body = client->sends_secret_in_body;
 	to->expires_at_ms = 0;
 	if (seconds > 0)
-		to->expires_at_ms = clock_unix_ms() + (seconds < SECONDS_MAX ? seconds : SECONDS_MAX) * 1000;
+		to->expires_at_ms =
+			clock_unix_ms() + (seconds < LIMIT_OAUTH_TOKEN_S ? seconds : LIMIT_OAUTH_TOKEN_S) * 1000;
 	return 0;
 }
