@@ -237,6 +237,47 @@ test('a session that is moved or resumed in the server is as confined as here, a
 	assert.equal((await first.done).status, 0);
 });
 
+/** The sandboxes of the turns that are recorded in a file. */
+const sandboxes = (file) => fs.readFileSync(file, 'utf8').split('\n').filter((line) => line.includes('"turn_context"'))
+	.map((line) => JSON.parse(line).payload.sandbox_policy);
+
+test('a session that is moved or resumed in the server keeps its writable folders and its network', options, async (t) => {
+	const model = await startModel(t, [forever(say('Answer.'))]);
+	const own = tempDir(t, 'own'), cwd = tempDir(t, 'cwd'), top = 'sandbox_mode = "workspace-write"\n';
+	const home = daemonHome(t, model, `${top}[sandbox_workspace_write]\nwritable_roots = ["${own}"]\nexclude_slash_tmp = true\n`);
+	await codexExec(t, model, ['go'], { home, cwd, json: true });
+	const wider = [`writable_roots=["${tempDir(t, 'other')}"]`, 'network_access=true', 'exclude_slash_tmp=false'];
+	const words = wider.flatMap((word) => ['-c', `sandbox_workspace_write.${word}`]);
+	assert.equal(spawnSync(codexBin, ['app-server', 'daemon', 'start', ...words], { env: cleanEnv(home) }).status, 0);
+	const [first] = rollouts(home), isOther = (file) => file !== first;
+	const term = await startReady(t, model, [], { home, cwd });
+	await enter(term, 'begin');
+	await term.until(/• Answer\./);
+	await idle(term);
+	await enter(term, '/daemon');
+	await term.until(/^ {2}3\. Move this session there/m);
+	await answer(term, '3');
+	await term.until(/• Attached to a session that runs in the background server[^]*^›$/m);
+	await enter(term, 'more');
+	await term.until(/› more\n\n• Answer\./);
+	await idle(term);
+	const [here, there] = sandboxes(rollouts(home).find(isOther));
+	assert.deepEqual([here.writable_roots, here.network_access, here.exclude_slash_tmp], [[own], false, true]);
+	assert.deepEqual(there, here);
+	term.type('\x03');
+	await term.done;
+	const config = fs.readFileSync(`${home}/config.toml`, 'utf8').replace(/writable_roots.*\n/, '');
+	fs.writeFileSync(`${home}/config.toml`, config);
+	const id = /[0-9a-f-]{36}(?=\.jsonl$)/.exec(first)[0];
+	const again = await startReady(t, model, ['resume', id, '--daemon', 'once more'], { home, cwd });
+	await again.until(/› once more\n\n• Answer\./);
+	await idle(again);
+	const { writable_roots, ...rest } = here;
+	assert.deepEqual(sandboxes(first).at(-1), rest); // an empty list, not that of the server
+	again.type('\x03');
+	await again.done;
+});
+
 test('a session under a permission profile is neither moved nor resumed in the server', options, async (t) => {
 	const model = await startModel(t, [forever(say('First answer.'))]);
 	const home = daemonHome(t, model, 'default_permissions = "narrow"\n[permissions.narrow.filesystem]\n":workspace_roots" = "write"\n');

@@ -243,9 +243,11 @@ static bool has_profile(const struct config *config)
 }
 
 /* Appends parameters of thread/start; or of thread/resume, if thread_id is not STR_NONE. */
-static void append_params(const struct tui *tui, struct str thread_id, struct buf *out)
+static void append_params(struct tui *tui, struct str thread_id, struct buf *out)
 {
 	const struct exec_options *run = &tui->options.run;
+	struct ask_for_approval approval = *tui->config->approval_policy;
+	struct exec_sandbox sandbox;
 	struct json_writer w = json_writer(out);
 	jw_object(&w);
 	if (thread_id.ptr)
@@ -254,11 +256,13 @@ static void append_params(const struct tui *tui, struct str thread_id, struct bu
 	if (run->model)
 		jw_member_cstr(&w, "model", run->model);
 	if (thread_id.ptr) { /* a server restores those of the last turn otherwise, which may be wider */
-		const struct config *config = tui->config;
-		jw_member_cstr(&w, "sandbox", enum_wire(&enum_sandbox_mode, (int)config->sandbox_mode));
-		jw_member_cstr(&w, "approvalPolicy", approval_name(config->approval_policy));
-		jw_member_cstr(&w, "approvalsReviewer",
-		               enum_wire(&enum_approvals_reviewer, (int)config->approvals_reviewer));
+		const struct ev_session_configured own = {.sandbox_policy = &sandbox.sandbox,
+		                                          .approval_policy = &approval,
+		                                          .approvals_reviewer = tui->config->approvals_reviewer};
+		exec_config_sandbox(run, tui->config, &sandbox);
+		tui_settings_show(tui, &own);
+		exec_sandbox_finish(&sandbox);
+		tui_settings_write(tui, &w);
 	} else if (run->sandbox) {
 		jw_member_cstr(&w, "sandbox", run->sandbox);
 	}
@@ -268,7 +272,7 @@ static void append_params(const struct tui *tui, struct str thread_id, struct bu
 }
 
 /* Appends the parameters that open the session: of a new one, of the one that moves, or of one that is found. */
-static int find_params(const struct tui *tui, struct buf *params, bool *ret_resumes, struct error *err)
+static int find_params(struct tui *tui, struct buf *params, bool *ret_resumes, struct error *err)
 {
 	struct exec_resume resume = {.options = &tui->options.run, .config = tui->config, .cwd = tui->cwd};
 	struct rollout_file_name name = {.thread_id = STR_NONE};
@@ -335,6 +339,7 @@ char *tui_attach_moved(const struct tui *tui, struct tui_options *options)
 	jw_object(&w);
 	begin_resume(&w, str_of(tui->session_id));
 	jw_member_cstr(&w, "cwd", tui->cwd);
+	jw_member_cstr(&w, "model", tui->model);
 	tui_settings_write(tui, &w);
 	jw_object_end(&w);
 	char *text = buf_take(&params);

@@ -373,6 +373,11 @@ static void print_farewell(const struct tui *tui)
 
 static void tui_finish(struct tui *tui)
 {
+	char *const texts[] = {tui->cwd,         tui->resume_path,  tui->guest_address, tui->guest_end,
+	                       tui->session_id,  tui->model,        tui->effort,        tui->branch,
+	                       tui->thread_name, tui->rollout_path, tui->wished_model,  tui->preset_text,
+	                       tui->plugin_list, tui->plugin,       tui->next_path,     tui->next_prompt,
+	                       tui->plan,        tui->doomed,       tui->preview,       tui->workspace};
 	while (tui->waiting.count)
 		tui_remove_waiting(tui, tui->waiting.count - 1);
 	vec_finish(&tui->waiting);
@@ -381,25 +386,8 @@ static void tui_finish(struct tui *tui)
 	vec_finish(&tui->early);
 	config_unref(tui->config);
 	exec_images_finish(&tui->images);
-	free(tui->cwd);
-	free(tui->resume_path);
-	free(tui->guest_address);
-	free(tui->guest_end);
-	free(tui->session_id);
-	free(tui->model);
-	free(tui->effort);
-	free(tui->branch);
-	free(tui->thread_name);
-	free(tui->rollout_path);
-	free(tui->wished_model);
-	free(tui->preset_text);
-	free(tui->plugin_list);
-	free(tui->plugin);
-	free(tui->next_path);
-	free(tui->next_prompt);
-	free(tui->plan);
-	free(tui->doomed);
-	free(tui->preview);
+	for (size_t i = 0; i < countof(texts); i++)
+		free(texts[i]);
 	buf_finish(&tui->shown);
 	buf_finish(&tui->warnings);
 	tui_keymap_finish(&tui->keymap);

@@ -69,7 +69,7 @@ struct tui {
 
 	/* the session */
 	char *resume_path; /* the rollout that is resumed; NULL: a new session */
-	char *session_id, *model, *effort, *thread_name, *rollout_path;
+	char *session_id, *model, *effort, *thread_name, *rollout_path, *workspace; /* of the sandbox; or NULL */
 	const char *permissions;                   /* static; NULL: none of those that the user can choose */
 	const char *approval, *sandbox, *reviewer; /* names, static; NULL: not known yet, or a sandbox of others */
 	VEC(struct tui_terminal) terminals;

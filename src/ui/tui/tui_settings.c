@@ -188,13 +188,34 @@ static const struct preset {
          ask_for_approval_on_request, approvals_reviewer_auto_review},
 };
 
-static void take_policies(struct tui *tui, enum sandbox_tag sandbox, const struct ask_for_approval *approval,
+/* Returns the details of write access as a table of the configuration; owned by the caller. */
+static char *workspace_text(const struct workspace_write *workspace)
+{
+	struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	struct json_writer w = json_writer(&text);
+	jw_object(&w);
+	jw_key(&w, "writable_roots"); /* also an empty list: it replaces the server's */
+	jw_array(&w);
+	for (size_t i = 0; i < workspace->writable_roots_count; i++)
+		jw_str(&w, workspace->writable_roots[i]);
+	jw_array_end(&w);
+	jw_member_bool(&w, "network_access", workspace->network_access);
+	jw_member_bool(&w, "exclude_tmpdir_env_var", workspace->exclude_tmpdir_env_var);
+	jw_member_bool(&w, "exclude_slash_tmp", workspace->exclude_slash_tmp);
+	jw_object_end(&w);
+	return buf_take(&text);
+}
+
+static void take_policies(struct tui *tui, const struct sandbox *sandbox, const struct ask_for_approval *approval,
                           enum approvals_reviewer reviewer)
 {
 	static const char *const modes[] = {[sandbox_workspace_write] = "workspace-write",
 	                                    [sandbox_danger_full_access] = "danger-full-access",
 	                                    [sandbox_read_only] = "read-only"};
-	tui->sandbox = sandbox < countof(modes) ? modes[sandbox] : NULL;
+	tui->sandbox = sandbox->tag < countof(modes) ? modes[sandbox->tag] : NULL;
+	free(tui->workspace);
+	tui->workspace = sandbox->tag == sandbox_workspace_write ? workspace_text(sandbox->workspace_write) : NULL;
 	tui->approval = approval_name(approval);
 	tui->reviewer = enum_wire(&enum_approvals_reviewer, (int)reviewer);
 }
@@ -225,9 +246,9 @@ static void set_preset(struct tui *tui, const struct preset *preset)
 		.sandbox_policy = &sandbox,
 	};
 	tui_submit(tui, OP_override_turn_context, &op);
-	vec_finish(&roots);
 	tui->permissions = preset->label;
-	take_policies(tui, preset->mode, &approval, preset->reviewer);
+	take_policies(tui, &sandbox, &approval, preset->reviewer);
+	vec_finish(&roots);
 	note_two(tui, "Permissions changed to ", preset->label, NULL);
 }
 
@@ -297,15 +318,15 @@ void tui_settings_append_permissions(const struct tui *tui, struct buf *out)
 /* Each is written: a server restores those of the last turn otherwise, which may be wider. */
 void tui_settings_write(const struct tui *tui, struct json_writer *w)
 {
-	jw_member_cstr(w, "model", tui->model);
 	jw_member_cstr(w, "sandbox", tui->sandbox);
 	jw_member_cstr(w, "approvalPolicy", tui->approval);
 	jw_member_cstr(w, "approvalsReviewer", tui->reviewer);
-	if (!tui->effort)
-		return;
 	jw_key(w, "config");
 	jw_object(w);
-	jw_member_cstr(w, "model_reasoning_effort", tui->effort);
+	if (tui->workspace)
+		jw_member_raw(w, "sandbox_workspace_write", str_of(tui->workspace));
+	if (tui->effort)
+		jw_member_cstr(w, "model_reasoning_effort", tui->effort);
 	jw_object_end(w);
 }
 
@@ -317,7 +338,7 @@ void on_slash_approvals(struct tui *tui, struct str text)
 void tui_settings_show(struct tui *tui, const struct ev_session_configured *session)
 {
 	tui->permissions = NULL;
-	take_policies(tui, session->sandbox_policy->tag, session->approval_policy, session->approvals_reviewer);
+	take_policies(tui, session->sandbox_policy, session->approval_policy, session->approvals_reviewer);
 	for (size_t i = 0; i < countof(presets); i++) {
 		if (session->sandbox_policy->tag == presets[i].mode &&
 		    session->approval_policy->tag == presets[i].approval &&
