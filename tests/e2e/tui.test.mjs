@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { codexBin, forever, needs, reply, run, runCodex, say, startModel, textsOf } from './lib/codex.mjs';
-import { conversationOf, lacksEmulator, leave, startReady, timeless } from './lib/terminal.mjs';
+import { answer, conversationOf, lacksEmulator, leave, startReady, timeless } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 
@@ -179,8 +179,7 @@ for (const [name, keys] of [['yes', 'y'], ['Enter', '\r'], ['digit', '1']]) {
 		const model = await startModel(t, [run('touch made; echo done here'), say('Finished.')]);
 		const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: 'sandbox_mode = "danger-full-access"' });
 		await term.until(/Would you like to run the following command\?[^]*\$ touch made; echo done here[^]*› 1\. Yes, proceed \(y\)/);
-		await new Promise((wake) => setTimeout(wake, 300)); // keys right after the first frame are typing ahead
-		term.type(keys);
+		await answer(term, keys);
 		await term.until(/Finished\./);
 		assert.match(conversationOf(term.lines()), /• Ran touch made; echo done here\n {2}└ done here/);
 		await term.untilGone(/esc to interrupt/);
@@ -196,8 +195,7 @@ test('typing ahead answers nothing; Esc denies and interrupts; the draft stays',
 	await term.until(/^› y{20}$/m);
 	await model.openGate('ask');
 	await term.until(/Would you like to run/);
-	await new Promise((wake) => setTimeout(wake, 300));
-	term.type('\x1b');
+	await answer(term, '\x1b');
 	await term.until(/■ Conversation interrupted/);
 	await term.until(/^› y{20}$/m);
 	assert.equal(model.requests().length, 1);
@@ -239,7 +237,7 @@ test('a resized window keeps every line once and leaves no piece of the live row
 	await term.until(/^› a draft/m);
 	for (const columns of [60, 130, 90]) {
 		term.resize(24, columns);
-		await new Promise((wake) => setTimeout(wake, 200));
+		await term.rests(); // it is drawn after the last change
 	}
 	term.type('!');
 	await term.until(/^› a draft!/m);
@@ -308,8 +306,9 @@ test('without a terminal nothing starts and no control sequence is written', opt
 test('nothing is written while the program waits', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const term = await startReady(t, model);
+	await term.rests();
 	const before = term.raw();
-	await new Promise((wake) => setTimeout(wake, 1500));
+	assert.equal(await term.rests(), -1); // no timer wakes it
 	assert.equal(term.raw(), before);
 	await leave(term);
 });

@@ -220,7 +220,7 @@ test('no plan, no question', options, async (t) => {
 	await enter(term, 'plan it');
 	await term.until(/Just words\./);
 	await idle(term);
-	await new Promise((wake) => setTimeout(wake, 700));
+	assert.equal(await term.rests(), -1); // no question waits until the keys rest
 	assert.doesNotMatch(term.lines().join('\n'), /Implement this plan/);
 	await leave(term);
 });

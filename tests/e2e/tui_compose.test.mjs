@@ -17,7 +17,7 @@ const PNG = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR
 /** Empties the composer, which may hold a draft or an open list. */
 async function clear(term) {
 	term.type(ESC);
-	await new Promise((wake) => setTimeout(wake, 80));
+	await term.rests(); // the program waits for the rest of a sequence
 	term.type(CTRL.u);
 	await term.until(/^›$/m);
 }

@@ -128,7 +128,7 @@ test('a window that changes its size while text streams keeps every line once', 
 	const term = await startReady(t, model, ['go'], { rows: 20, columns: 90 });
 	for (let i = 0; i < 12; i++) {
 		term.resize(10 + (i % 5) * 4, 60 + (i % 4) * 17);
-		await new Promise((wake) => setTimeout(wake, 60));
+		await term.until(new RegExp(`part ${(i + 1) * 15} of`));
 	}
 	await term.until(/part 200 of/);
 	await term.untilGone(/esc to interrupt/);
@@ -193,10 +193,12 @@ test('a terminal that reads nothing for a while holds the engine, and gets every
 		{ repeat: 6000, steps: [{ delta: `row {i} ${'of text '.repeat(8)}\n\n` }] }, { delta: 'The end.' })]);
 	const term = await startReady(t, model, ['go'], { columns: 100 });
 	await term.until(/^• Begin\.$/m);
-	term.pause(1.5);
+	term.stop();
 	await model.openGate('a');
-	await new Promise((wake) => setTimeout(wake, 700));
+	await term.full();
 	term.type('typed meanwhile');
+	await term.rests();
+	term.go();
 	await term.until(/The end\./);
 	await term.until(/^› typed meanwhile$/m);
 	const numbers = term.lines().map((line) => /^ {2}row (\d+) of/.exec(line)?.[1]).filter(Boolean).map(Number);
@@ -214,7 +216,7 @@ test('a resize storm leaves one composer, one footer and every line', options, a
 	await term.untilGone(/esc to interrupt/);
 	for (let i = 0; i < 60; i++) term.resize(12 + (i * 7) % 20, 50 + (i * 13) % 60);
 	term.resize(24, 100);
-	await new Promise((wake) => setTimeout(wake, 400));
+	await term.rests();
 	term.type('still here');
 	await term.until(/^› still here$/m);
 	const lines = term.lines().join('\n');

@@ -203,8 +203,9 @@ test('with tui.animations = false nothing changes by itself while a turn waits',
 	const model = await startModel(t, [reply({ gate: 'a' }, { message: 'Done.' })]);
 	const term = await startReady(t, model, ['go'], { config: '[tui]\nanimations = false\n' });
 	await term.until(/^• Working \(esc to interrupt\)$/m);
-	const before = term.raw();
-	await new Promise((wake) => setTimeout(wake, 1300));
+	await term.rests();
+	const before = term.raw(), rest = await term.rests();
+	assert.ok(rest < 0 || rest > 5000, `it wakes up after ${rest} ms`);
 	assert.equal(term.raw(), before);
 	await model.openGate('a');
 	await term.until(/^• Done\.$/m);

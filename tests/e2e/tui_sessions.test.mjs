@@ -6,6 +6,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { codexExec, forever, makeHome, needs, patch, reply, rollouts, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
+import { until } from './lib/nest.mjs';
 import { answer, conversationOf, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
@@ -183,7 +184,7 @@ test('text that arrives while the transcript is shown stands in the conversation
 	term.type('\x14');
 	await term.until(/T R A N S C R I P T/);
 	await model.openGate('a');
-	await new Promise((wake) => setTimeout(wake, 300));
+	await until(() => !/⠋/.test(term.raw().slice(term.raw().lastIndexOf('\x1b]0;')))); // the title says that the turn has ended
 	term.type('\x1b');
 	await term.until(/^ {2}Three\.$/m);
 	await term.untilGone(/esc to interrupt/);

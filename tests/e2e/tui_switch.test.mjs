@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import test from 'node:test';
 
 import { forever, makeHome, needs, rollouts, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
-import { enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
+import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
 const options = { skip: lacksEmulator() || needs('exec').skip, timeout: 60_000 };
 
@@ -239,8 +239,7 @@ test('a plan: a new session implements it with the plan alone', options, async (
 	const term = await startReady(t, model);
 	await enter(term, '/plan think');
 	await term.until(/2\. Yes, clear context and implement/);
-	await new Promise((wake) => setTimeout(wake, 250)); // typing ahead answers nothing
-	term.type('2');
+	await answer(term, '2');
 	await term.until(/• Done\./);
 	assert.deepEqual(asked(model), ['Implement this plan:\n\n- first step']);
 	await idle(term);

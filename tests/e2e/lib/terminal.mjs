@@ -37,7 +37,9 @@ function trust(home, cwd) {
 
 /**
  * Starts `codex ARGS` in a terminal. Options: rows, columns, config (TOML), home, cwd, env, command (in place of codex).
- * type(text), resize(rows, columns), signal(name), close(): what a user does. pause(seconds): the terminal reads nothing.
+ * type(text), resize(rows, columns), signal(name), close(): what a user does. A text is typed once the one before was read.
+ * rests(): resolves once the program has read what was typed, has drawn it and sleeps, to the milliseconds until it wakes up by
+ * itself, -1: never; or once it has ended. stop(): the terminal reads nothing, until go(); full(): resolves once it can take no more.
  * lines(): scrollback and screen as text, without trailing empty lines; screen(): the screen only; raw(): all bytes.
  * until(pattern): resolves once the lines match, joined with newlines; untilGone(pattern).
  * done: resolves to {status, restored} when the program has ended.
@@ -53,7 +55,7 @@ export async function startTerminal(t, model, args = [], options = {}) {
 	const program = launch(t, 'python3', [bridge, String(rows), String(columns), ...command], { cwd, env });
 	const emulator = new Terminal({ rows, cols: columns, scrollback: 100_000, allowProposedApi: true });
 	const waiting = new Set();
-	let raw = '', isDue = false, isStale = false, writes = 0;
+	let raw = '', isDue = false, isStale = false, writes = 0, bytes = 0, lastMs = 0;
 	/** Looks soon, and not more often than costs a fifth of the time: a long scrollback takes long to read. */
 	const lookSoon = () => {
 		isStale = true;
@@ -71,6 +73,8 @@ export async function startTerminal(t, model, args = [], options = {}) {
 	};
 	program.child.stdout.on('data', (text) => {
 		raw += text;
+		bytes += Buffer.byteLength(text);
+		lastMs = performance.now();
 		writes++;
 		emulator.write(text, () => {
 			writes--;
@@ -93,7 +97,31 @@ export async function startTerminal(t, model, args = [], options = {}) {
 		},
 		signal: (name) => send(`s ${name}`),
 		close: () => send('c'),
-		pause: (seconds) => send(`p ${seconds}`),
+		stop: () => send('p'),
+		go: () => send('u'),
+		full: async () => {
+			send('f');
+			await term.rests();
+		},
+		rests: () => new Promise((resolve, reject) => {
+			const since = program.result.stderr.length, timer = setTimeout(() => end('it does not rest'), PATIENCE_MS);
+			const end = (problem, ms) => {
+				clearTimeout(timer);
+				waiting.delete(look);
+				program.child.stderr.off('data', look);
+				if (problem) reject(new Error(`${problem}:\n${term.lines().join('\n')}`));
+				else resolve(ms);
+			};
+			const look = () => {
+				const [, ms, count] = /^rests (-?\d+) (\d+)$/m.exec(program.result.stderr.slice(since)) ?? [];
+				if (ms && !writes && bytes >= Number(count)) end(null, Number(ms));
+			};
+			program.done.then(() => end());
+			program.child.stderr.on('data', look);
+			waiting.add(look);
+			send('w');
+		}),
+		lastMs: () => lastMs,
 		raw: () => raw,
 		lines: () => rowsOf(0, emulator.buffer.active.length),
 		screen: () => rowsOf(emulator.buffer.active.baseY, emulator.buffer.active.baseY + emulator.rows),
@@ -144,12 +172,19 @@ export async function enter(term, text) {
 	term.type('\r');
 }
 
-/** Answers a request that stands on the screen: keys right after its first frame are typing ahead. */
+const READ_MS = 200;
+
+/** Waits until a request that stands on the screen takes keys: READ_MS after it was drawn, before which they are typing ahead. */
+export async function takesKeys(term) {
+	await new Promise((wake) => setTimeout(wake, term.lastMs() + READ_MS + 1 - performance.now()));
+}
+
+/** Answers a request that stands on the screen. */
 export async function answer(term, ...keys) {
-	await new Promise((wake) => setTimeout(wake, 250));
+	await takesKeys(term);
 	for (const key of keys) {
 		term.type(key);
-		await new Promise((wake) => setTimeout(wake, 20));
+		await term.rests();
 	}
 }
 
