@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "account/account_limits.h"
 #include "account/account_refresh.h"
 #include "account/account_store.h"
 #include "account/personal_token.h"
@@ -19,9 +20,6 @@
 #include "config/config_env.h"
 #include "loop/lane.h"
 #include "net/http_fetch.h"
-
-/* The interval between two attempts to take the lock, while another process refreshes, and the longest wait. */
-enum { LOCK_RETRY_MS = 50, LOCK_WAIT_MS = 60 * 1000 };
 
 struct accounts {
 	struct loop *loop;
@@ -261,8 +259,8 @@ static void call_decide(struct account_call *call)
 		call_refresh(call);
 	} else if ((call->lock = account_store_lock(call->home, &err)) >= 0) {
 		call_read(call, call_decide); /* another process may have been faster */
-	} else if (err.code == ERR_busy && clock_now_ms() - call->waits_since < LOCK_WAIT_MS) {
-		loop_timer_start(call->timer, LOCK_RETRY_MS);
+	} else if (err.code == ERR_busy && clock_now_ms() - call->waits_since < LIMIT_ACCOUNT_LOCK_MS) {
+		loop_timer_start(call->timer, LIMIT_ACCOUNT_LOCK_PAUSE_MS);
 	} else {
 		call_fail(call, &err);
 	}
@@ -384,8 +382,8 @@ static void call_post(struct account_call *call)
 		.headers = headers,
 		.header_count = countof(headers),
 		.body = buf_str(&body),
-		.max = ACCOUNT_ANSWER_MAX,
-		.timeout_ms = ACCOUNT_ANSWER_MS,
+		.max = LIMIT_ACCOUNT_ANSWER,
+		.timeout_ms = LIMIT_ACCOUNT_ANSWER_MS,
 		.is_farewell = true,
 	};
 	wipe(call->sent);

@@ -1,11 +1,11 @@
 /* The answer is untrusted until its tokens have been checked: an issuer, or a proxy in its place, may send anything. */
 #include "account/account_refresh.h"
 
+#include "account/account_limits.h"
 #include "base/arena.h"
 #include "base/json.h"
 #include "base/mem.h"
 
-enum { EARLY_MS = 5 * 60 * 1000, QUOTE_MAX = 200 };
 static const int64_t UNKNOWN_EXPIRY_MS = 8LL * 24 * 3600 * 1000;
 
 static int64_t expiry_ms(const struct auth *auth)
@@ -19,7 +19,8 @@ bool account_is_stale(const struct auth *auth, int64_t now_ms)
 	int64_t expiry = expiry_ms(auth);
 	if (!auth->access_token)
 		return true;
-	return expiry >= 0 ? expiry - now_ms <= EARLY_MS : now_ms - auth->refreshed_ms > UNKNOWN_EXPIRY_MS;
+	return expiry >= 0 ? expiry - now_ms <= LIMIT_ACCOUNT_EARLY_MS
+	                   : now_ms - auth->refreshed_ms > UNKNOWN_EXPIRY_MS;
 }
 
 bool account_is_alive(const struct auth *auth, int64_t now_ms)

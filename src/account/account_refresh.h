@@ -13,10 +13,6 @@
 #define ACCOUNT_CLIENT_ID "app_EMoamEEZ73f0CkXaXp7hrann"
 #define ACCOUNT_ISSUER "https://auth.openai.com"
 
-/* Bytes of an answer of the issuer, the time for it to connect and between two bytes, and that
- * for a revocation, for which a user waits. */
-enum { ACCOUNT_ANSWER_MAX = 256 * 1024, ACCOUNT_ANSWER_MS = 30 * 1000, ACCOUNT_REVOKE_MS = 5 * 1000 };
-
 /* Returns true if the tokens must be refreshed before they are used: the access token expires within five minutes, or,
  * if its expiry is unknown, the last refresh is more than eight days ago. */
 bool account_is_stale(const struct auth *auth, int64_t now_ms);

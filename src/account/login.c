@@ -4,6 +4,7 @@
 
 #include <string.h>
 
+#include "account/account_limits.h"
 #include "account/login_priv.h"
 #include "base/clock.h"
 #include "base/json.h"
@@ -73,8 +74,8 @@ void login_post(struct login *login, const char *path, bool is_form, struct str 
 		.headers = is_form ? &form : &json,
 		.header_count = 1,
 		.body = body,
-		.max = ACCOUNT_ANSWER_MAX,
-		.timeout_ms = ACCOUNT_ANSWER_MS,
+		.max = LIMIT_ACCOUNT_ANSWER,
+		.timeout_ms = LIMIT_ACCOUNT_ANSWER_MS,
 	};
 	login->fetch = http_fetch_start(login->options.http, &request, on_done, login);
 }
@@ -280,8 +281,8 @@ struct http_fetch *login_revoke(struct http_client *http, const char *client_id,
 		.headers = &header,
 		.header_count = 1,
 		.body = buf_str(&body),
-		.max = ACCOUNT_ANSWER_MAX,
-		.timeout_ms = ACCOUNT_REVOKE_MS,
+		.max = LIMIT_ACCOUNT_ANSWER,
+		.timeout_ms = LIMIT_ACCOUNT_REVOKE_MS,
 		.is_farewell = true,
 	};
 	struct http_fetch *fetch = http_fetch_start(http, &request, on_done, self);

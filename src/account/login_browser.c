@@ -2,11 +2,12 @@
  * asked to end. */
 #include "account/login_priv.h"
 
+#include "account/account_limits.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/text.h"
 
-enum { PORT = 1455, OTHER_PORT = 1457, TRIES = 10, RETRY_MS = 200, CANCEL_MS = 2000 };
+enum { PORT = 1455, OTHER_PORT = 1457, TRIES = 10 };
 static const char path[] = "/auth/callback";
 
 static void listen_again(struct login *login);
@@ -18,7 +19,7 @@ static void on_cancel_asked(int status, struct str body, const struct error *err
 	(void)body;
 	(void)err;
 	login->fetch = NULL;
-	login_wait(login, RETRY_MS, listen_again);
+	login_wait(login, LIMIT_LOGIN_PORT_PAUSE_MS, listen_again);
 }
 
 static void ask_other_to_end(struct login *login)
@@ -26,8 +27,8 @@ static void ask_other_to_end(struct login *login)
 	struct http_fetch_request request = {
 		.method = "GET",
 		.url = "http://127.0.0.1:1455/cancel",
-		.max = ACCOUNT_ANSWER_MAX,
-		.timeout_ms = CANCEL_MS,
+		.max = LIMIT_ACCOUNT_ANSWER,
+		.timeout_ms = LIMIT_LOGIN_CANCEL_MS,
 	};
 	login->fetch = http_fetch_start(login->options.http, &request, on_cancel_asked, login);
 }
@@ -119,7 +120,7 @@ static void try_listen(struct login *login)
 	else if (login->tries == 0)
 		ask_other_to_end(login);
 	else
-		login_wait(login, RETRY_MS, listen_again);
+		login_wait(login, LIMIT_LOGIN_PORT_PAUSE_MS, listen_again);
 }
 
 static void listen_again(struct login *login)

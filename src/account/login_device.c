@@ -2,12 +2,13 @@
  * happened. */
 #include "account/login_priv.h"
 
+#include "account/account_limits.h"
 #include "base/clock.h"
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/mem.h"
 
-enum { LIFETIME_MS = 15 * 60 * 1000, INTERVAL_S = 5, INTERVAL_MAX_S = 60 };
+enum { INTERVAL_S = 5 };
 
 static void fail(struct login *login, enum error_code code, const char *text)
 {
@@ -68,7 +69,7 @@ static uint64_t read_interval_ms(const struct json *root)
 	int64_t seconds = INTERVAL_S;
 	if (!str_to_i64(str_trim(json_get_str(root, "interval")), &seconds))
 		seconds = json_get_i64(root, "interval", INTERVAL_S);
-	if (seconds < 0 || seconds > INTERVAL_MAX_S)
+	if (seconds < 0 || seconds > LIMIT_LOGIN_INTERVAL_S)
 		seconds = INTERVAL_S;
 	return seconds ? (uint64_t)seconds * 1000 : 100;
 }
@@ -111,7 +112,7 @@ static void on_code(int status, struct str body, const struct error *transport, 
 	login->device_id = arena_cstr(&login->arena, id);
 	login->user_code = arena_cstr(&login->arena, code);
 	login->interval_ms = read_interval_ms(root);
-	login->gives_up_at = clock_now_ms() + LIFETIME_MS;
+	login->gives_up_at = clock_now_ms() + LIMIT_LOGIN_DEVICE_MS;
 	struct login_prompt prompt = {
 		.url = arena_printf(&login->arena, "%s/codex/device", login->issuer),
 		.user_code = login->user_code,

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "account/account_limits.h"
 #include "account/account_refresh.h"
 #include "base/arena.h"
 #include "base/json.h"
@@ -25,8 +26,8 @@ struct http_fetch *personal_token_ask(struct http_client *http, struct str token
 		.url = url,
 		.headers = headers,
 		.header_count = 1,
-		.max = ACCOUNT_ANSWER_MAX,
-		.timeout_ms = ACCOUNT_ANSWER_MS,
+		.max = LIMIT_ACCOUNT_ANSWER,
+		.timeout_ms = LIMIT_ACCOUNT_ANSWER_MS,
 	};
 	struct http_fetch *fetch = http_fetch_start(http, &request, on_done, self);
 	explicit_bzero(header, strlen(header));

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "account/account_limits.h"
 #include "base/buf.h"
 #include "base/clock.h"
 #include "base/list.h"
@@ -16,9 +17,6 @@
 #include "config/model_provider.h"
 #include "loop/loop.h"
 #include "process/process.h"
-
-/* The time for which output of a background process is awaited after the program has exited. */
-enum { TOKEN_DRAIN_MS = 200 };
 
 struct token_commands {
 	struct loop *loop;
@@ -217,14 +215,14 @@ static void on_output(enum exec_stream stream, struct str bytes, void *self)
 	}
 	buf_append_str(&entry->out, bytes);
 	if (entry->out.over)
-		run_fail(entry, "printed more than %d bytes", TOKEN_OUTPUT_MAX);
+		run_fail(entry, "printed more than %d bytes", LIMIT_TOKEN_OUTPUT);
 }
 
 static void fail_status(struct entry *entry, const struct process_result *result)
 {
 	auto_buf struct buf line;
 	struct str text = str_trim(buf_str(&entry->complaint));
-	buf_init(&line, TOKEN_COMPLAINT_MAX * 8);
+	buf_init(&line, LIMIT_TOKEN_COMPLAINT * 8);
 	text_append_line(&line, text);
 	const char *colon = text.len ? ": " : "";
 	if (result->signal)
@@ -268,7 +266,7 @@ static void run_start(struct entry *entry)
 		.argv = entry->command.argv,
 		.env = config_env_all(),
 		.cwd = entry->command.cwd,
-		.drain_ms = TOKEN_DRAIN_MS,
+		.drain_ms = LIMIT_TOKEN_DRAIN_MS,
 	};
 	struct error err;
 	entry->failure = (struct error){0};
@@ -294,7 +292,7 @@ static struct entry *entry_find(struct token_commands *commands, const struct au
 static void evict(struct token_commands *commands)
 {
 	struct entry *entry;
-	if (commands->count < TOKEN_COMMANDS_MAX)
+	if (commands->count < LIMIT_TOKEN_COMMANDS)
 		return;
 	list_for_each(entry, &commands->entries, link) {
 		if (entry->process || entry->is_serving || !list_empty(&entry->requests))
@@ -312,8 +310,8 @@ static struct entry *entry_create(struct token_commands *commands, const struct 
 	entry->command = copy_command(command);
 	list_init(&entry->link);
 	list_init(&entry->requests);
-	buf_init(&entry->out, TOKEN_OUTPUT_MAX);
-	buf_init(&entry->complaint, TOKEN_COMPLAINT_MAX);
+	buf_init(&entry->out, LIMIT_TOKEN_OUTPUT);
+	buf_init(&entry->complaint, LIMIT_TOKEN_COMPLAINT);
 	entry->timer = loop_timer_create(commands->loop, on_late, entry);
 	loop_deferred_init(&entry->proceed, commands->loop, on_proceed, entry);
 	commands->count++;

@@ -2,7 +2,7 @@
  *
  * A token is cached, and replaced when it has reached its age or a server has refused it. Requests for the same command
  * share its token and its run. The program gets this program's environment and no input. It has failed if it does not
- * exit with status 0 in time, or prints more than TOKEN_OUTPUT_MAX bytes or something that is not a token; it is then
+ * exit with status 0 in time, or prints more than LIMIT_TOKEN_OUTPUT bytes or something that is not a token; it is then
  * terminated with all its descendants. A token that has reached its age is used on if it cannot be replaced. Tokens are
  * kept in memory only and appear in no error.
  *
@@ -16,9 +16,6 @@ struct auth_command;
 struct loop;
 struct token_commands;
 struct token_request;
-
-/* Limits: bytes of the output, bytes of the error output that an error quotes, and cached tokens. */
-enum { TOKEN_OUTPUT_MAX = 64 * 1024, TOKEN_COMPLAINT_MAX = 512, TOKEN_COMMANDS_MAX = 64 };
 
 struct token_commands *token_commands_create(struct loop *loop);
 /* Terminates the programs and ends all requests without on_done. Must not be called in their callbacks. NULL is a

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "account/account.h"
+#include "account/account_limits.h"
 #include "account/account_refresh.h"
 #include "app_server/rpc/rpc_request.h"
 #include "app_server/rpc/server.h"
@@ -131,8 +132,8 @@ static void send_request(struct limits_read *read)
 		.url = arena_printf(&arena, "%.*s/wham/usage", STR_ARG(base)),
 		.headers = headers,
 		.header_count = read->account_id ? 2 : 1,
-		.max = ACCOUNT_ANSWER_MAX,
-		.timeout_ms = ACCOUNT_ANSWER_MS,
+		.max = LIMIT_ACCOUNT_ANSWER,
+		.timeout_ms = LIMIT_ACCOUNT_ANSWER_MS,
 	};
 	read->fetch = http_fetch_start(services_http(read->job.server->services), &request, on_answer, read);
 }
