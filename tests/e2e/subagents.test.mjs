@@ -44,6 +44,14 @@ function answers(model, name) {
 	});
 }
 
+/** Runs the turn "go", after which the program ends. */
+async function ran(codex) {
+	codex.submit('1', userInput('go'));
+	await codex.next('task_complete');
+	await codex.end();
+	return codex;
+}
+
 /** The app-server with a thread, driven like codex proto; it has no events for lifecycles and inboxes. */
 function startServer(t, model, options) {
 	const ready = startAppServer(t, model, options)
@@ -110,10 +118,7 @@ both('2. numbers go up, also after one was pruned', async (t, start) => {
 		{ reply: [call('subagent_list')] },
 		{ reply: [message('ok')], times: 'forever' },
 	]);
-	const codex = start(t, model, { config: on });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on }));
 	assert.deepEqual(answers(model, 'subagent_spawn').map(({ agent_id: id }) => id), [1, 2, 3]);
 	const [pruned] = answers(model, 'subagent_prune');
 	assert.deepEqual(pruned.counts, { pruned: 1, skipped_active: 0, unknown: 1, errors: 0 });
@@ -132,10 +137,7 @@ both('3. how long may be waited', async (t, start) => {
 		{ reply: [call('subagent_await')] },
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: on });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on }));
 	const [short, ok300, ok1800, long, zero, negative, none] = answers(model, 'subagent_await').filter((it) => !it.injected);
 	assert.match(short, /^subagent_await timeout must be at least 300 seconds/);
 	assert.match(long, /^subagent_await timeout_secs \(1801s\) exceeds the 30-minute limit \(1800s\)/);
@@ -148,10 +150,7 @@ both('3. how long may be waited', async (t, start) => {
 
 both('3. without children there is nothing to wait for', async (t, start) => {
 	const model = await startModel(t, [{ reply: [call('subagent_await')] }, { reply: [message('ok')] }]);
-	const codex = start(t, model, { config: on });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on }));
 	assert.deepEqual(answers(model, 'subagent_await'),
 		['no active subagents to await; start one with subagent_spawn first']);
 });
@@ -163,10 +162,7 @@ both('5. a wait that runs out changes nothing', async (t, start) => {
 		{ reply: [call('subagent_await', { timeout_s: 300 })] },
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: on, args: ['-c', 'debug.clock_scale=3000'] });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on, args: ['-c', 'debug.clock_scale=3000'] }));
 	const [news] = answers(model, 'subagent_await');
 	assert.equal(news.timed_out, true);
 	assert.equal(news.completion, null);
@@ -185,10 +181,7 @@ both('6. an interrupt stops what the subagent does and is what it does next', as
 		{ reply: [call('subagent_await')] },
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: on });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on }));
 	if (codex.events) assert.deepEqual(agentEvents(codex.events()), ['created 1 queued', 'inbox 1 0 0', 'status 1 running',
 		'inbox 1 0 1', 'inbox 1 0 0', 'status 1 idle', 'inbox 0 1 0', 'inbox 0 0 0']);
 	assert.deepEqual(answers(model, 'subagent_await')[0].completion, { Completed: { last_message: 'Changed.' } });
@@ -208,10 +201,7 @@ both('7. what interrupts is heard first, the rest in order', async (t, start) =>
 		{ reply: [call('subagent_await')] },
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: on });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on }));
 	const child = model.requests().findLast(({ body }) => !JSON.stringify(body).includes('You are agent 0'));
 	const heard = textsOf(child, 'user').filter((text) => /^(pear one|pear two|plum now)$/.test(text));
 	assert.deepEqual(heard, ['plum now', 'pear one', 'pear two']);
@@ -230,10 +220,7 @@ both('8. the root is not interrupted, and does not write to itself', async (t, s
 		{ reply: [message('ok')] },
 	].map((reply, i) => i === 1 ? when({ contains: 'try it', lacks: 'You are agent 0' },
 		{ call: 'subagent_send_message', call_id: 'call_up', arguments: { agent_id: 0, prompt: 'x', interrupt: true } }) : reply));
-	const codex = start(t, model, { config: on });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on }));
 	assert.deepEqual(answers(model, 'subagent_send_message'), [
 		'root agent cannot target agent 0; send a normal user message instead',
 		'cannot send an interrupt to agent 0 (the root UI thread)']);
@@ -319,10 +306,7 @@ both('12. a subagent may have a narrower sandbox, never a wider one', async (t, 
 		{ reply: [call('subagent_await')] },
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: on.replace('danger-full-access', 'workspace-write') });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on.replace('danger-full-access', 'workspace-write') }));
 	const [wide, odd, narrow] = answers(model, 'subagent_spawn');
 	assert.equal(wide, 'sandbox_mode danger-full-access not permitted; parent session runs in workspace-write');
 	assert.equal(odd, "unknown sandbox_mode 'mars'; expected one of read-only, workspace-write, danger-full-access");
@@ -337,10 +321,7 @@ both('13. no more than the configured number work at once', async (t, start) => 
 		{ reply: Array.from({ length: 9 }, (_, i) => spawn(`wait here ${i}`)) },
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: on });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on }));
 	const spawned = answers(model, 'subagent_spawn');
 	assert.deepEqual(spawned.slice(0, 8).map(({ status }) => status), Array(8).fill('running'));
 	assert.equal(spawned[8], 'subagent limit reached: at most 8 active subagents per session');
@@ -357,10 +338,7 @@ both('14. logs are read without disturbing anybody', async (t, start) => {
 		{ reply: [call('subagent_list')] },
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: `tool_output_token_limit = 100000\n${on}` });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: `tool_output_token_limit = 100000\n${on}` }));
 	const [five, one, all, few, unknown] = answers(model, 'subagent_logs');
 	assert.deepEqual([five.returned, five.total_available, five.more_available], [5, 200, true]);
 	assert.equal(five.events.at(-1).event.msg.type, 'task_complete');
@@ -381,10 +359,7 @@ both('14. logs that are longer than the model may read are fewer, and still JSON
 			call('subagent_logs', { agent_id: 1, limit: 200, max_bytes: 1000000 })] },
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: `tool_output_token_limit = 1000\n${on}` });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: `tool_output_token_limit = 1000\n${on}` }));
 	const logs = answers(model, 'subagent_logs');
 	assert.equal(logs.length, 2);
 	for (const log of logs) {
@@ -398,10 +373,7 @@ both('wrong arguments are reported with the name of the tool', async (t, start) 
 		{ reply: [call('subagent_spawn', {}), call('subagent_await', { timeout_s: 'x' }), call('subagent_cancel', {})] },
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: on });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on }));
 	assert.deepEqual(answers(model, 'subagent_spawn'), ['failed to parse subagent_spawn arguments: missing field `prompt`']);
 	assert.match(answers(model, 'subagent_await')[0], /^failed to parse subagent_await arguments: ./);
 	assert.match(answers(model, 'subagent_cancel')[0], /^failed to parse subagent_cancel arguments: ./);
@@ -420,10 +392,7 @@ both('15. only what has ended is pruned', async (t, start) => {
 		{ reply: [call('subagent_prune', { all: true, completed_only: false })] },
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: on });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on }));
 	const [pruned, neither, empty, notOnly] = answers(model, 'subagent_prune');
 	assert.deepEqual([pruned.pruned_agent_ids, pruned.skipped_active_agent_ids], [[2], [1]]);
 	assert.deepEqual(pruned.request, { all: true });
@@ -566,10 +535,7 @@ both('17. a watchdog pings, and does not pile up', async (t, start) => {
 		dog({ cancel: true }), dog({ cancel: true }),
 		{ reply: [message('ok')] },
 	]);
-	const codex = start(t, model, { config: on, args: ['-c', 'debug.clock_scale=1000'] });
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(start(t, model, { config: on, args: ['-c', 'debug.clock_scale=1000'] }));
 	const [tooOften, ...rest] = answers(model, 'subagent_watchdog');
 	assert.equal(tooOften, 'interval_s must be at least 30 seconds');
 	assert.deepEqual(rest.map(({ action }) => action), ['started', 'replaced', 'canceled', 'not_found']);
@@ -593,10 +559,7 @@ test('20. an interrupt of the root stops its descendants', proto, async (t) => {
 
 test('without the feature there are no such tools and no such events', proto, async (t) => {
 	const model = await startModel(t, [{ reply: [spawn('x')] }, { reply: [message('ok')] }]);
-	const codex = startProto(t, model);
-	codex.submit('1', userInput('go'));
-	await codex.next('task_complete');
-	await codex.end();
+	const codex = await ran(startProto(t, model));
 	assert.equal(JSON.stringify(model.requests()[0].body.tools).includes('subagent_'), false);
 	assert.deepEqual(answers(model, 'subagent_spawn'), ['unsupported call: subagent_spawn']);
 	assert.deepEqual(agentEvents(codex.events()), []);
