@@ -83,13 +83,14 @@ function hasTerminal() {
 
 /** For a Node without execve: waits for the program and ends as it does. */
 function runBeside(program, args, env) {
-	const child = spawn(program, args, { stdio: 'inherit', env });
+	let child; // set before a handler can run; handlers first, or a signal meanwhile would end this process alone
 	for (const signal of SIGNALS) {
 		process.on(signal, () => {
 			// A second signal would make the program end without finishing its work.
 			if (signal === 'SIGTERM' || !hasTerminal()) child.kill(signal);
 		});
 	}
+	child = spawn(program, args, { stdio: 'inherit', env });
 	child.on('error', (error) => fail(`cannot start ${program}: ${error.message}`));
 	child.on('exit', (code, signal) => process.exit(signal ? 128 + os.constants.signals[signal] : code));
 }

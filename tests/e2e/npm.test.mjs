@@ -231,6 +231,20 @@ test('the npm packages', { skip }, async (suite) => {
 		});
 	}
 
+	await suite.test('a signal that comes while the program starts reaches it', async (t) => {
+		if (process.execve) return t.skip('this Node replaces itself by the program');
+		const stub = path.join(tempDir(t, 'stub'), 'spawn.js');
+		fs.writeFileSync(stub, `const processes = require('node:child_process'), { spawn } = processes;
+	processes.spawn = (...words) => {
+		const child = spawn(...words);
+		process.kill(process.pid, 'SIGTERM');
+		return child;
+	};`);
+		const env = { ...cleanEnv(tempDir(t, 'home')), NODE_OPTIONS: `-r ${stub}` };
+		const { code, signal } = await launch(t, bin, ['mcp-server'], { env }).done;
+		assert.deepEqual([typeof code, signal], ['number', null]); // else the launcher is gone, and the program stays
+	});
+
 	await suite.test('a program that a signal has ended becomes 128 and its number', async (t) => {
 		if (process.execve) return t.skip('this Node replaces itself by the program');
 		const { turn } = await busyTurn(t, bin);
