@@ -170,6 +170,26 @@ test('history: a cleared draft is kept; persistence = "none" writes nothing', op
 	}
 });
 
+test('history: a text of more than 64 KiB is not written, but can be taken back', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model);
+	term.type(`\x1b[200~${'x'.repeat(70000)}\x1b[201~`);
+	await term.until(/Pasted Content 70000 chars/);
+	term.type('\r');
+	await term.until(/• ok/);
+	await idle(term);
+	await enter(term, 'short');
+	await term.until(/• ok[^]*• ok/);
+	await idle(term);
+	const written = fs.readFileSync(path.join(term.home, 'history.jsonl'), 'utf8');
+	assert.match(written, /"text":"short"/);
+	assert.ok(!written.includes('xxx'));
+	term.type(UP + UP);
+	await term.until(/^› .*(Pasted Content|xxx)/m);
+	term.type(CTRL.c);
+	await leave(term);
+});
+
 test('images: pasted paths become marks, which are units and are sent', options, async (t) => {
 	const cwd = tempDir(t, 'cwd');
 	for (const name of ['a.png', 'b c.jpg', 'd.webp']) fs.writeFileSync(path.join(cwd, name), PNG);

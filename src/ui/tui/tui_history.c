@@ -7,7 +7,8 @@
 #include "rollout/prompt_history.h"
 #include "ui/tui/tui_priv.h"
 
-enum { HISTORY_TAIL = 1 * MIB };
+/* The start reads HISTORY_TAIL; a text above HISTORY_TEXT would push all others out of it, so it is not written. */
+enum { HISTORY_TAIL = 1 * MIB, HISTORY_TEXT = 64 * KIB };
 
 struct tui_history {
 	struct tui *tui; /* NULL: the terminal was left meanwhile */
@@ -68,7 +69,7 @@ void tui_history_leave(struct tui *tui)
 void tui_history_add(struct tui *tui, struct str text)
 {
 	struct op_add_to_history op = {.text = text};
-	if (tui->is_configured && text.len)
+	if (tui->is_configured && text.len && text.len <= HISTORY_TEXT)
 		tui_submit(tui, OP_add_to_history, &op);
 }
 
