@@ -83,7 +83,11 @@ static int unexpected_positional(const struct reader *reader, const char *text)
 	bool wants_word = !reader->command->most_positionals && reader->command->word_count && !reader->result->word;
 	if (wants_word)
 		return cli_unknown_word(reader->command, text, reader->err);
-	return error_set(reader->err, ERR_usage, "unexpected argument '%s' found", text);
+	const struct cli_command *command = reader->command;
+	size_t count = command->argument_count;
+	bool has_prompt = count && str_is(str_of(command->arguments[count - 1].name), "[PROMPT]");
+	return error_set(reader->err, ERR_usage, "unexpected argument '%s' found%s", text,
+	                 has_prompt ? "\n\n  tip: put quotes around the prompt" : "");
 }
 
 static void append_choices(struct buf *out, const struct cli_option *option)
