@@ -166,7 +166,7 @@ test('invalid addresses and options are refused at once', options, async (t) => 
 		[['--listen', 'ws://localhost:1'], 2, "error: invalid value 'ws://localhost:1' for '--listen <URL>': invalid "
 			+ 'websocket --listen URL `ws://localhost:1`; expected `ws://IP:PORT`'],
 		[['--listen', 'bogus'], 2, 'unsupported --listen URL `bogus`'],
-		[['--listen', 'off'], 1, 'no transport configured; use --listen'],
+		[['--listen', 'off'], 1, '`--listen off` leaves no transport; name one, such as stdio://'],
 		[['--stdio', '--listen', 'off'], 2, "the argument '--stdio' cannot be used with '--listen <URL>'"],
 		[['--listen', 'ws://0.0.0.0:0'], 1, 'refusing to start non-loopback websocket listener 0.0.0.0:0 without auth'],
 		[['--listen', 'ws://127.0.0.1:0', '--ws-auth', 'capability-token'], 1, '`--ws-token-file` or `--ws-token-sha256`'],

@@ -318,7 +318,7 @@ static int load(struct app_server_run *run, struct error *err)
 static int start(struct app_server_run *run, struct error *err)
 {
 	if (run->place == APP_SERVER_OFF)
-		return error_set(err, ERR_config, "no transport configured; use --listen");
+		return error_set(err, ERR_config, "`--listen off` leaves no transport; name one, such as stdio://");
 	bool has_port = run->place == APP_SERVER_WEB || run->place == APP_SERVER_INHERITED;
 	int status = has_port ? bearer_create(&run->options.bearer, &run->bearer, err) : 0;
 	if (status == 0)
