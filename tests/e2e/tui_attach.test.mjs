@@ -95,7 +95,7 @@ test('three terminals see a session; when it ends there, the guests end and name
 	await idle(host);
 	for (const command of ['/new', '/resume']) {
 		await enter(third, command);
-		await third.until(/attached to a session that runs elsewhere/);
+		await third.until(/attached to a session of another process: Ctrl-C detaches/);
 	}
 	await leave(host);
 	for (const term of [guest, third]) {

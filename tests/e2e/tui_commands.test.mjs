@@ -61,7 +61,7 @@ test('/config and /feedback keep their indent where rows are wrapped', options, 
 	const term = await startReady(t, model, [], { columns: 50 });
 	for (const command of ['/config', '/feedback']) {
 		await enter(term, command);
-		await term.until(command === '/config' ? /Settings; of two/ : /codex doctor/);
+		await term.until(command === '/config' ? /Settings; later files override/ : /codex doctor/);
 		await term.until(/^›$/m);
 		const [, cell] = text(term).split(command === '/config' ? '• Settings' : '• Nothing is uploaded');
 		const rows = cell.split('\n\n')[0].split('\n').slice(command === '/config' ? 1 : 2);

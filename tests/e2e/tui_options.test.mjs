@@ -305,7 +305,7 @@ test('without a session a message is not kept waiting: it returns to the compose
 	const term = await startTerminal(t, { url: 'x y' }, ['first']);
 	await term.until(/■ the address of model provider[^]*^› first$/m);
 	term.type('\r');
-	await term.until(/■ there is no session: mend what the error says[^]*^› first$/m);
+	await term.until(/■ there is no session: correct the error above[^]*^› first$/m);
 	term.type('\x03');
 	await term.until(/^›$/m);
 	assert.deepEqual(await leave(term), { status: 0, restored: true });

@@ -54,7 +54,8 @@ static const char details[] =
 
 const struct cli_command mock_model_command = {
 	.name = "codex mock-model",
-	.about = "Run a scripted model: a server for the Responses API that needs no network and no key. Use the "
+	.about = "Run a scripted model: a server for Responses, Chat Completions and Messages without network and key. "
+                 "Use the "
 		 "address that it prints as the base_url of a provider.",
 	.usage = "Usage: codex mock-model --script FILE [OPTIONS]",
 	.details = details,

@@ -243,7 +243,7 @@ static int show(const char *home, const char *argument, struct error *err)
 	buf_init(&shown, 2 * LIMIT_LINE);
 	if (!plugin.root)
 		return error_set(err, ERR_not_found,
-		                 "no plugin named `%s` is installed, and it is no path of a folder, such as ./NAME",
+		                 "no plugin named `%s` is installed, nor is it the path of a folder, such as ./NAME",
 		                 argument);
 	if (read_name(plugin.root, &arena, &name, err) != 0 ||
 	    plugin_read(&plugin, ".codex-plugin/plugin.json", &arena, &manifest, err) != 0)

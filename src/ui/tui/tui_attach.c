@@ -394,8 +394,8 @@ bool tui_attach_refuses(struct tui *tui)
 {
 	if (tui->guest_address)
 		tui_cells_fail(tui->cells,
-		               STR("this terminal is attached to a session that runs elsewhere: do this there, or "
-		                   "start `codex` in another terminal"));
+		               STR("this terminal is attached to a session of another process: Ctrl-C detaches, then "
+		                   "run `codex` or `codex --daemon`"));
 	return tui->guest_address != NULL;
 }
 

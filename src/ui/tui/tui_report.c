@@ -48,7 +48,7 @@ void on_slash_config(struct tui *tui, struct str text)
 	auto_buf struct buf out;
 	(void)text;
 	buf_init(&out, LIMIT_LINE);
-	buf_append_c(&out, "Settings; of two places the later one counts\n");
+	buf_append_c(&out, "Settings; later files override earlier ones\n");
 	for (size_t i = 0; i < count; i++) {
 		const char *separator = ": ";
 		buf_printf(&out, "  %s", layers[i].root->source);

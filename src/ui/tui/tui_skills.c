@@ -105,7 +105,8 @@ void on_slash_skills(struct tui *tui, struct str text)
 	(void)text;
 	if (!tui->skills.count) {
 		auto_free char *note =
-			xasprintf("No skill was found in %s/skills and .agents/skills.", config_home(tui->config));
+			xasprintf("No skill was found in %s/skills, .agents/skills and ~/.agents/skills.",
+		                  config_home(tui->config));
 		tui_cells_note(tui->cells, str_of(note));
 		return;
 	}

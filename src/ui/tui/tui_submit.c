@@ -64,8 +64,7 @@ void tui_remove_waiting(struct tui *tui, size_t at)
 void tui_send(struct tui *tui, struct str text, struct exec_images images)
 {
 	if (tui->has_no_session) {
-		tui_cells_fail(tui->cells,
-		               STR("there is no session: mend what the error says, then start codex again"));
+		tui_cells_fail(tui->cells, STR("there is no session: correct the error above, then start codex again"));
 		composer_set(&tui->composer, text);
 		exec_images_finish(&images);
 		return;
