@@ -85,6 +85,7 @@ struct app_server *app_server_create(const struct app_server_options *options)
 	server->is_attachable = options->is_attachable;
 	server->settings = process_settings_create(server);
 	server->threads = threads_create();
+	threads_watch_environments(server);
 	root->config_error = options->config_error ? xstrdup(options->config_error) : NULL;
 	root->on_client_end = options->on_client_end;
 	root->self = options->self;
@@ -112,6 +113,7 @@ void app_server_destroy(struct app_server *server)
 		return;
 	struct server_root *root = server_root(server);
 	end_connections(server);
+	threads_ignore_environments(server);
 	thread_unload_all(server->threads);
 	threads_destroy(server->threads);
 	account_logins_destroy(server->logins);

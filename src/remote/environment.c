@@ -151,3 +151,30 @@ void environment_set_shell(struct environment *environment, struct str path)
 	if (shell_is_known(name))
 		memcpy(environment->shell, name, sizeof(name));
 }
+
+/* ---- its connections ---- */
+
+static void notify(const struct environment *environment, bool is_connected)
+{
+	const struct environment_watcher *watcher = environment->watcher;
+	if (watcher && watcher->on_change)
+		watcher->on_change(environment, is_connected, watcher->self);
+}
+
+void environment_reach(struct environment *environment, bool is_again)
+{
+	bool is_last = is_again && --environment->resuming == 0;
+	if (!is_last && !environment->is_gone)
+		return;
+	environment->is_gone = false;
+	notify(environment, true);
+}
+
+void environment_lose(struct environment *environment)
+{
+	environment->resuming--;
+	if (environment->is_gone)
+		return;
+	environment->is_gone = true;
+	notify(environment, false);
+}

@@ -14,16 +14,24 @@
 #include "base/str.h"
 #include "sandbox/command_run.h"
 
+struct environment;
 struct http_client;
 struct loop;
 
 #define ENVIRONMENT_LOCAL "local" /* the id of this machine, which is no such environment */
 
+/* Called when a connection to an environment was resumed, or when that was given up. */
+struct environment_watcher {
+	void (*on_change)(const struct environment *environment, bool is_connected, void *self); /* NULL: none */
+	void *self;
+};
+
 struct environment {
 	/* read-only */
-	struct command_place place; /* for commands; set by environments.c */
-	struct list *leaving;       /* commands that are being ended; of environments.c */
-	uint64_t number;            /* of its registration, which the id alone does not identify; 0: not registered */
+	const struct environment_watcher *watcher; /* of environments.c; NULL: none */
+	struct command_place place;                /* for commands; set by environments.c */
+	struct list *leaving;                      /* commands that are being ended; of environments.c */
+	uint64_t number; /* of its registration, which the id alone does not identify; 0: not registered */
 	struct loop *loop;
 	struct http_client *http;
 	struct str id;
@@ -32,9 +40,11 @@ struct environment {
 	struct str headers[2];
 	size_t header_count;
 	uint64_t connect_timeout_ms;
-	char shell[64]; /* the shell of commands there; /bin/sh until the server has reported another */
-	bool is_fenced; /* the server has shown that it has a sandbox; set by those that ask it */
+	char shell[64];  /* the shell of commands there; /bin/sh until the server has reported another */
+	bool is_fenced;  /* the server has shown that it has a sandbox; set by those that ask it */
+	size_t resuming; /* links that are being opened again; of exec_link.c */
 	/* private */
+	bool is_gone; /* no link could be opened again, and none has been opened since */
 	int refs;
 };
 
@@ -65,6 +75,11 @@ must_check struct environment *environment_create(struct loop *loop, struct http
 struct environment *environment_create_absent(struct loop *loop, struct str id);
 struct environment *environment_ref(struct environment *environment);
 void environment_unref(struct environment *environment);
+
+/* A link was opened, or again: the last of those that were lost notifies the watcher. */
+void environment_reach(struct environment *environment, bool is_again);
+/* A link could not be opened again. The first one notifies the watcher. */
+void environment_lose(struct environment *environment);
 
 /* Takes over the shell that the server reports, if it is one whose command lines are understood here. */
 void environment_set_shell(struct environment *environment, struct str path);

@@ -18,6 +18,7 @@ struct environments {
 	struct http_client *http;
 	uint64_t last_number;
 	VEC(struct entry *) list;
+	struct environment_watcher watcher;
 	struct list leaving; /* commands that are being ended (remote_command.h) */
 };
 
@@ -45,6 +46,11 @@ void environments_destroy(struct environments *all)
 	}
 	vec_finish(&all->list);
 	free(all);
+}
+
+void environments_watch(struct environments *all, struct environment_watcher watcher)
+{
+	all->watcher = watcher;
 }
 
 static struct entry *find(struct environments *all, struct str id)
@@ -97,6 +103,7 @@ int environments_add(struct environments *all, const struct environment_words *w
 		vec_push(&all->list, entry = xnew(struct entry));
 	environment->place = remote_command_place;
 	environment->leaving = &all->leaving;
+	environment->watcher = &all->watcher;
 	environment->number = ++all->last_number;
 	entry->environment = environment;
 	entry->probe = exec_question_start(environment, "environment/info", on_probed, entry);

@@ -12,6 +12,8 @@ struct environments;
 
 struct environments *environments_create(struct loop *loop, struct http_client *http);
 void environments_destroy(struct environments *all);
+/* Sets the watcher of all environments, copied. */
+void environments_watch(struct environments *all, struct environment_watcher watcher);
 
 /* Registers an environment, in place of one with the same id. Fails as environment_create does, and with ERR_limit if
  * there are LIMIT_ENVIRONMENTS. */

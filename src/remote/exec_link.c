@@ -5,6 +5,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "base/limits.h"
@@ -14,7 +15,10 @@
 #include "net/websocket_client.h"
 #include "remote/environment.h"
 
-enum { NOT_FOUND = -32004 }; /* the code of a refusal: there is no such file */
+enum {                     /* codes of refusals */
+       NOT_FOUND = -32004, /* there is no such file */
+       BUSY = -32010,      /* the server has not noticed yet that the session's connection was lost */
+};
 
 struct asked {
 	int64_t id;
@@ -26,7 +30,12 @@ struct exec_link {
 	const struct exec_link_handler *handler;
 	void *self;
 	struct websocket_client *socket;
-	struct loop_timer *timer; /* runs while a request is unanswered and the link is not paused */
+	struct loop_timer *timer; /* runs while a request is unanswered and the link is not paused, and between attempts
+	                           * to connect again */
+	struct str session;       /* its name at the server; STR_NONE before the answer to `initialize` */
+	uint64_t lost_ns;         /* when the connection was lost; 0: it is not being resumed */
+	uint64_t wait_ms;         /* before the next attempt */
+	bool is_kept;
 	VEC(struct asked) unanswered;
 	int64_t last_id;
 	int stray;     /* messages that nothing waited for */
@@ -40,6 +49,8 @@ struct exec_link {
 
 static void watch(struct exec_link *link)
 {
+	if (!link->socket) /* the timer is that of the next attempt */
+		return;
 	if (link->unanswered.count && !link->is_paused)
 		loop_timer_start(link->timer, LIMIT_ENVIRONMENT_ANSWER_MS);
 	else
@@ -77,13 +88,42 @@ static void fail(struct exec_link *link, const struct error *cause)
 {
 	struct error err = *cause;
 	loop_timer_stop(link->timer);
-	if (link->is_ready)
+	if (link->lost_ns)
+		error_wrap(&err, "the connection to the exec-server `%.*s` was lost: its session cannot be resumed",
+		           STR_ARG(link->environment->name));
+	else if (link->is_ready)
 		error_wrap(&err, "the connection to the exec-server `%.*s` was lost", STR_ARG(link->environment->name));
 	else
 		error_wrap(&err,
 		           "exec-server connection attempt failed: failed to connect to exec-server websocket `%.*s`",
 		           STR_ARG(link->environment->name));
+	if (link->lost_ns)
+		environment_lose(link->environment);
+	link->lost_ns = 0;
 	link->handler->on_end(&err, link->self);
+}
+
+/* Starts the next attempt to resume the session, later. False: the link is not kept, or the time is over. */
+static bool retry(struct exec_link *link)
+{
+	uint64_t now = clock_now_ns();
+	if (!link->is_kept)
+		return false;
+	if (!link->lost_ns) {
+		link->lost_ns = now;
+		link->wait_ms = 0;
+		link->environment->resuming++;
+	}
+	if (now - link->lost_ns > LIMIT_ENVIRONMENT_RESUME_MS * UINT64_C(1000000))
+		return false;
+	websocket_client_close(steal(link->socket));
+	link->is_ready = false;
+	link->unanswered.count = 0;
+	loop_timer_start(link->timer, link->wait_ms);
+	link->wait_ms = link->wait_ms * 2 + 100;
+	if (link->wait_ms > LIMIT_ENVIRONMENT_RETRY_MS)
+		link->wait_ms = LIMIT_ENVIRONMENT_RETRY_MS;
+	return true;
 }
 
 static void on_end(int status, const struct error *err, void *self)
@@ -91,7 +131,8 @@ static void on_end(int status, const struct error *err, void *self)
 	struct error closed;
 	(void)status; /* err names it */
 	error_set(&closed, ERR_transport, "the server closed it");
-	fail(self, err ? err : &closed);
+	if (!retry(self))
+		fail(self, err ? err : &closed);
 }
 
 static void give_up(struct exec_link *link, const struct error *err)
@@ -100,31 +141,54 @@ static void give_up(struct exec_link *link, const struct error *err)
 	fail(link, err);
 }
 
+static void open_socket(struct exec_link *link);
+
 static void on_timeout(void *self)
 {
 	struct exec_link *link = self;
 	struct error err;
+	if (!link->socket) {
+		open_socket(link);
+		return;
+	}
 	error_set(&err, ERR_timeout, "no answer to `%s` within %d s", link->unanswered.items[0].method,
 	          LIMIT_ENVIRONMENT_ANSWER_MS / 1000);
-	give_up(link, &err);
+	if (!link->lost_ns || !retry(link))
+		give_up(link, &err);
 }
 
 /* ---- messages ---- */
 
 static void on_open(const struct http_head *head, void *self)
 {
+	struct exec_link *link = self;
+	auto_buf struct buf params;
+	buf_init(&params, 8 * LIMIT_ENVIRONMENT_TEXT);
+	struct json_writer w = json_writer(&params);
 	(void)head;
-	exec_link_request(self, "initialize", STR("{\"clientName\":\"codex\",\"resumeSessionId\":null}"));
+	jw_object(&w);
+	jw_member_cstr(&w, "clientName", "codex");
+	jw_key(&w, "resumeSessionId");
+	if (link->session.ptr)
+		jw_str(&w, link->session);
+	else
+		jw_null(&w);
+	jw_object_end(&w);
+	exec_link_request(link, "initialize", buf_str(&params));
 }
 
 static void become_ready(struct exec_link *link, const struct json *result)
 {
 	static const struct str initialized = STR("{\"method\":\"initialized\",\"params\":{}}");
-	struct str shell;
+	struct str shell, session = json_get_str(result, "sessionId");
+	if (!link->session.ptr && session.ptr && session.len <= LIMIT_ENVIRONMENT_TEXT)
+		link->session = str_copy(session);
 	if (json_to_str(json_path(result, "environmentInfo.shell.path"), &shell))
 		environment_set_shell(link->environment, shell);
 	websocket_client_send(link->socket, &initialized, 1);
 	link->is_ready = true;
+	environment_reach(link->environment, link->lost_ns != 0);
+	link->lost_ns = 0;
 	link->handler->on_ready(link->self);
 }
 
@@ -151,15 +215,18 @@ static void take_answer(struct exec_link *link, const struct json *message, size
 	if (!result || refusal) {
 		struct str text = json_get_str(refusal, "message");
 		result = NULL;
-		bool is_missing = json_get_i64(refusal, "code", 0) == NOT_FOUND;
-		error_set(&err, is_missing ? ERR_not_found : ERR_io, "%.*s",
-		          STR_ARG(text.len ? text : STR("the server gave no reason")));
+		int64_t code = json_get_i64(refusal, "code", 0);
+		error_set(&err,
+		          code == NOT_FOUND ? ERR_not_found
+		          : code == BUSY    ? ERR_busy
+		                            : ERR_io,
+		          "%.*s", STR_ARG(text.len ? text : STR("the server gave no reason")));
 	}
 	if (link->is_ready)
 		link->handler->on_answer(id, result, result ? NULL : &err, link->self);
 	else if (result)
 		become_ready(link, result);
-	else
+	else if (err.code != ERR_busy || !retry(link))
 		fail(link, &err);
 }
 
@@ -193,14 +260,10 @@ static void on_bytes(void *self)
 
 /* ---- its life ---- */
 
-struct exec_link *exec_link_open(struct environment *environment, const struct exec_link_handler *handler, void *self)
+static void open_socket(struct exec_link *link)
 {
 	static const struct websocket_client_handler socket_handler = {on_open, on_bytes, on_message, on_end};
-	struct exec_link *link = xnew(struct exec_link);
-	link->environment = environment_ref(environment);
-	link->handler = handler;
-	link->self = self;
-	link->timer = loop_timer_create(environment->loop, on_timeout, link);
+	struct environment *environment = link->environment;
 	struct websocket_client_request request = {
 		.url = environment->url,
 		.headers = environment->headers,
@@ -208,7 +271,29 @@ struct exec_link *exec_link_open(struct environment *environment, const struct e
 		.timeout_ms = environment->connect_timeout_ms,
 	};
 	link->socket = websocket_client_open(environment->loop, environment->http, &request, &socket_handler, link);
+	if (link->is_paused)
+		websocket_client_pause(link->socket);
+}
+
+struct exec_link *exec_link_open(struct environment *environment, const struct exec_link_handler *handler, void *self)
+{
+	struct exec_link *link = xnew(struct exec_link);
+	link->environment = environment_ref(environment);
+	link->handler = handler;
+	link->self = self;
+	link->timer = loop_timer_create(environment->loop, on_timeout, link);
+	open_socket(link);
 	return link;
+}
+
+void exec_link_keep(struct exec_link *link)
+{
+	link->is_kept = link->session.ptr;
+}
+
+bool exec_link_is_ready(const struct exec_link *link)
+{
+	return link->is_ready;
 }
 
 void exec_link_allow_file(struct exec_link *link, bool is_allowed)
@@ -236,8 +321,11 @@ void exec_link_close(struct exec_link *link)
 {
 	if (!link)
 		return;
+	if (link->lost_ns)
+		link->environment->resuming--;
 	websocket_client_close(link->socket);
 	loop_timer_destroy(link->timer);
+	str_free(&link->session);
 	vec_finish(&link->unanswered);
 	environment_unref(link->environment);
 	free(link);

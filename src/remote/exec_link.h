@@ -5,6 +5,9 @@
  * than LIMIT_ENVIRONMENT_MESSAGE, end the link; at most LIMIT_ENVIRONMENT_STRAY that nothing waits for are ignored, of
  * LIMIT_WEBSOCKET_MESSAGE bytes together; an answer must come within LIMIT_ENVIRONMENT_ANSWER_MS.
  *
+ * A link that is kept connects again when its connection is lost, and resumes its session at the server, at most for
+ * LIMIT_ENVIRONMENT_RESUME_MS. A session that the server no longer knows ends the link.
+ *
  * Owns: the WebSocket. Holds a reference to its environment. Loop thread only. No callback runs inside a call to this
  * module; the link may be closed in any of them. */
 #ifndef REMOTE_EXEC_LINK_H
@@ -21,7 +24,8 @@ struct exec_link;
 struct json;
 
 struct exec_link_handler {
-	void (*on_ready)(void *self); /* requests can be sent */
+	/* Requests can be sent. Called again when the session was resumed: requests without an answer get none. */
+	void (*on_ready)(void *self);
 	/* result is NULL if the server has refused the request, with err (ERR_not_found: no such file). Both are
 	 * borrowed. */
 	void (*on_answer)(int64_t id, const struct json *result, const struct error *err, void *self);
@@ -35,6 +39,10 @@ struct exec_link_handler {
 struct exec_link *exec_link_open(struct environment *environment, const struct exec_link_handler *handler, void *self);
 /* Sends a request, after on_ready, and returns its id. method is a constant, params JSON. */
 int64_t exec_link_request(struct exec_link *link, const char *method, struct str params);
+/* From now on the session is resumed when the connection is lost. No-op if the server has named no session. */
+void exec_link_keep(struct exec_link *link);
+/* False before on_ready, and while the session is being resumed. */
+bool exec_link_is_ready(const struct exec_link *link);
 /* Allows a message with a file, of at most LIMIT_WEBSOCKET_MESSAGE, until this is called with false. */
 void exec_link_allow_file(struct exec_link *link, bool is_allowed);
 /* Stop and restart callbacks; a message that has arrived with the current one may still follow. */

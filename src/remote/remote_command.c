@@ -14,19 +14,14 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/uuid.h"
-#include "base/vec.h"
 #include "loop/loop.h"
 #include "remote/environment.h"
 #include "remote/exec_link.h"
+#include "remote/remote_input.h"
 #include "remote/remote_start.h"
 #include "sandbox/sandbox.h"
 
 enum { PIECE = 64 * KIB }; /* of output for on_output */
-
-struct sent_write {
-	int64_t id;
-	size_t len;
-};
 
 struct command_away {
 	struct environment *environment;
@@ -39,11 +34,12 @@ struct command_away {
 	char id[UUID_TEXT_SIZE];
 	struct buf params; /* of process/start */
 	struct buf probe;  /* of the start without effect; empty: none is needed */
-	struct buf typed;  /* input before the start */
+	struct remote_input input;
 	int64_t start_id, probe_id;
-	VEC(struct sent_write) sent; /* unanswered writes */
-	size_t writing;              /* their bytes */
-	unsigned writes, pauses;
+	int64_t read_id;  /* of a read of what was missed; 0: none is pending */
+	int64_t last_seq; /* number of the last message that was taken */
+	bool is_behind;   /* a later one than is read was skipped */
+	unsigned pauses;
 	uint64_t started_ns, drain_ms;
 	bool is_boxed; /* it needs a sandbox */
 	bool merges;   /* stderr is reported as stdout */
@@ -62,8 +58,7 @@ static void away_free(struct command_away *away)
 	loop_timer_destroy(away->timer);
 	buf_finish(&away->params);
 	buf_finish(&away->probe);
-	buf_finish(&away->typed);
-	vec_finish(&away->sent);
+	remote_input_finish(&away->input);
 	environment_unref(away->environment);
 	free(away);
 }
@@ -126,9 +121,19 @@ static void lose(struct command_away *away, const struct error *err)
 	finish(away);
 }
 
+/* True while there can be output that was not read yet. */
+static bool is_catching_up(const struct command_away *away)
+{
+	return !exec_link_is_ready(away->link) || away->read_id;
+}
+
 static void on_timer(void *self)
 {
 	struct command_away *away = self;
+	if (!away->is_killed && is_catching_up(away)) {
+		loop_timer_start(away->timer, away->drain_ms);
+		return;
+	}
 	if (!away->has_exited) /* the server does not end what was killed */
 		away->result = (struct process_result){.exit_code = -1, .signal = SIGKILL};
 	away->result.is_cut = away->has_exited;
@@ -137,36 +142,17 @@ static void on_timer(void *self)
 
 /* ---- requests ---- */
 
-static int64_t ask(struct command_away *away, const char *method, struct str chunk)
+static void ask_to_end(struct command_away *away)
 {
-	auto_buf struct buf params;
-	buf_init(&params, 2 * LIMIT_EXEC_STDIN + LIMIT_LINE);
-	buf_printf(&params, "{\"processId\":\"%s\"", away->id);
-	if (chunk.ptr) {
-		buf_append_c(&params, ",\"chunk\":\"");
-		text_base64(&params, chunk.ptr, chunk.len);
-		buf_printf(&params, "\",\"writeId\":\"%u\"", ++away->writes);
-	}
-	buf_append_char(&params, '}');
-	int64_t id = exec_link_request(away->link, method, buf_str(&params));
-	if (chunk.ptr) {
-		struct sent_write write = {id, chunk.len};
-		vec_push(&away->sent, write);
-		away->writing += chunk.len;
-	}
-	return id;
+	remote_request_end(away->link, away->id);
 }
 
-/* Called for each answer, a refusal included: an answered write leaves room for others. */
-static void take_written(struct command_away *away, int64_t id)
+/* Until the output after that which was taken is known, later messages are skipped, and read, too. */
+static void read_missed(struct command_away *away)
 {
-	for (size_t i = 0; i < away->sent.count; i++) {
-		if (away->sent.items[i].id != id)
-			continue;
-		away->writing -= away->sent.items[i].len;
-		away->sent.items[i] = away->sent.items[--away->sent.count];
-		return;
-	}
+	away->is_behind = false;
+	exec_link_allow_file(away->link, true);
+	away->read_id = remote_request_read(away->link, away->id, away->last_seq);
 }
 
 static void away_kill(struct command_away *away)
@@ -186,7 +172,8 @@ static void away_kill(struct command_away *away)
 		loop_defer(&away->later);
 		return;
 	}
-	ask(away, "process/terminate", STR_NONE); /* again after an answer that is still due (take_start) */
+	if (exec_link_is_ready(away->link))
+		ask_to_end(away); /* again after an answer that is still due (take_start) */
 	loop_timer_start(away->timer,
 	                 away->is_started && away->handler ? LIMIT_KILL_GRACE_MS : LIMIT_ENVIRONMENT_ANSWER_MS);
 }
@@ -198,9 +185,22 @@ static void await_rest(struct command_away *away)
 		loop_timer_start(away->timer, away->drain_ms);
 }
 
+static void on_resumed(struct command_away *away)
+{
+	if (away->is_killed) /* while the connection was lost */
+		ask_to_end(away);
+	remote_input_lose(&away->input);
+	remote_input_send(&away->input, away->link, away->id);
+	read_missed(away);
+}
+
 static void on_ready(void *self)
 {
 	struct command_away *away = self;
+	if (away->is_started) {
+		on_resumed(away);
+		return;
+	}
 	if (away->probe.len && !away->environment->is_fenced) {
 		away->probe_id = exec_link_request(away->link, "process/start", buf_str(&away->probe));
 		return;
@@ -219,7 +219,7 @@ static void refuse_unfenced(struct command_away *away)
 {
 	struct error err;
 	if (away->start_id)
-		ask(away, "process/terminate", STR_NONE);
+		ask_to_end(away);
 	error_set(&err, ERR_unsupported,
 	          "the exec-server of environment `%.*s` has no sandbox, which this command needs",
 	          STR_ARG(away->environment->id));
@@ -229,37 +229,15 @@ static void refuse_unfenced(struct command_away *away)
 static void take_start(struct command_away *away, const struct json *result)
 {
 	away->is_started = true;
+	exec_link_keep(away->link);
 	if (away->is_killed)
-		ask(away, "process/terminate", STR_NONE);
-	if (away->typed.len)
-		ask(away, "process/write", buf_str(&away->typed));
-	buf_finish(&away->typed);
+		ask_to_end(away);
+	remote_input_send(&away->input, away->link, away->id);
 	if (!is_fenced(away, result))
 		refuse_unfenced(away);
 }
 
-static void on_answer(int64_t id, const struct json *result, const struct error *err, void *self)
-{
-	struct command_away *away = self;
-	bool is_start = id == away->start_id, is_probe = id == away->probe_id;
-	if ((is_start || is_probe) && !result) {
-		struct error error = *err;
-		error_wrap(&error, "the exec-server of environment `%.*s` refuses the command",
-		           STR_ARG(away->environment->id));
-		fail(away, &error);
-	} else if (is_start) {
-		take_start(away, result);
-	} else if (is_probe && is_fenced(away, result)) {
-		away->environment->is_fenced = true;
-		on_ready(away);
-	} else if (is_probe) {
-		refuse_unfenced(away);
-	} else {
-		take_written(away, id);
-	}
-}
-
-/* ---- notifications ---- */
+/* ---- output and exit ---- */
 
 static void take_output(struct command_away *away, const struct json *params)
 {
@@ -292,8 +270,17 @@ static void take_exit(struct command_away *away, const struct json *params)
 static bool on_notify(struct str method, const struct json *params, void *self)
 {
 	struct command_away *away = self;
+	int64_t seq = json_get_i64(params, "seq", 0);
 	if (!str_is(json_get_str(params, "processId"), away->id) || away->is_ended)
 		return false;
+	if (away->read_id) {
+		away->is_behind |= seq > away->last_seq;
+		return true;
+	}
+	if (seq > 0 && seq <= away->last_seq)
+		return false;
+	if (seq > 0)
+		away->last_seq = seq;
 	if (str_is(method, "process/output"))
 		take_output(away, params);
 	else if (str_is(method, "process/exited") && !away->has_exited)
@@ -303,6 +290,80 @@ static bool on_notify(struct str method, const struct json *params, void *self)
 	else
 		return false;
 	return true;
+}
+
+/* ---- what was missed ---- */
+
+/* The server keeps a part of the output. An exit has a number, too, but is in no chunk. */
+static void take_gap(struct command_away *away, const struct json *result, const struct json *first)
+{
+	int64_t seq = json_get_i64(first, "seq", 0);
+	bool is_exit_between = json_get_bool(result, "exited", false) && !away->has_exited;
+	if (seq > away->last_seq + 1 + is_exit_between)
+		tell_output(away, exec_stream_stderr,
+		            STR("\n[output is missing here: the exec-server did not keep it while the connection was "
+		                "lost]\n"));
+}
+
+static void take_chunks(struct command_away *away, const struct json *result)
+{
+	const struct json *chunks = json_get(result, "chunks");
+	take_gap(away, result, chunks ? chunks->child : NULL);
+	json_for_each(it, chunks) {
+		int64_t seq = json_get_i64(it, "seq", 0);
+		if (seq <= away->last_seq || away->is_ended)
+			continue;
+		away->last_seq = seq;
+		take_output(away, it);
+	}
+}
+
+static void take_read(struct command_away *away, const struct json *result, const struct error *err)
+{
+	int64_t known = away->last_seq;
+	away->read_id = 0;
+	exec_link_allow_file(away->link, false);
+	if (!result) {
+		struct error error = *err;
+		error_wrap(&error, "the connection to the exec-server `%.*s` was lost: it does not resume the command",
+		           STR_ARG(away->environment->name));
+		lose(away, &error);
+		return;
+	}
+	take_chunks(away, result);
+	if (away->is_ended)
+		return;
+	if (away->last_seq > known || away->is_behind) {
+		read_missed(away);
+		return;
+	}
+	if (json_get_bool(result, "exited", false) && !away->has_exited)
+		take_exit(away, result);
+	if (json_get_bool(result, "closed", false) && away->has_exited)
+		finish(away);
+}
+
+static void on_answer(int64_t id, const struct json *result, const struct error *err, void *self)
+{
+	struct command_away *away = self;
+	bool is_start = id == away->start_id, is_probe = id == away->probe_id;
+	if ((is_start || is_probe) && !result) {
+		struct error error = *err;
+		error_wrap(&error, "the exec-server of environment `%.*s` refuses the command",
+		           STR_ARG(away->environment->id));
+		fail(away, &error);
+	} else if (is_start) {
+		take_start(away, result);
+	} else if (is_probe && is_fenced(away, result)) {
+		away->environment->is_fenced = true;
+		on_ready(away);
+	} else if (is_probe) {
+		refuse_unfenced(away);
+	} else if (id == away->read_id) {
+		take_read(away, result, err);
+	} else {
+		remote_input_answer(&away->input, id);
+	}
 }
 
 static void on_lost(const struct error *err, void *self)
@@ -346,7 +407,6 @@ static struct command_away *away_start(struct command_place *place, const struct
 	uuid_v7(away->id);
 	buf_init(&away->params, LIMIT_WEBSOCKET_MESSAGE);
 	buf_init(&away->probe, LIMIT_WEBSOCKET_MESSAGE);
-	buf_init(&away->typed, LIMIT_EXEC_STDIN);
 	away->result = (struct process_result){.exit_code = -1, .error = &away->error};
 	if (write_start(away, spec) != 0)
 		loop_defer(&away->later);
@@ -374,17 +434,12 @@ static bool away_is_running(const struct command_away *away)
 
 static int away_write(struct command_away *away, struct str bytes, struct error *err)
 {
-	size_t pending = away->writing + away->typed.len;
 	if (away->is_ended || away->has_exited)
 		return error_set(err, ERR_io, "the command's input is closed");
-	if (pending > LIMIT_EXEC_STDIN || bytes.len > LIMIT_EXEC_STDIN - pending)
-		return error_set(err, ERR_busy, "the command does not read its input: %zu bytes are already pending",
-		                 pending);
-	if (away->is_started)
-		ask(away, "process/write", bytes);
-	else
-		buf_append_str(&away->typed, bytes);
-	return 0;
+	int status = remote_input_add(&away->input, bytes, err);
+	if (status == 0 && away->is_started && exec_link_is_ready(away->link))
+		remote_input_send(&away->input, away->link, away->id);
+	return status;
 }
 
 static void away_pause(struct command_away *away)

@@ -2,7 +2,8 @@
  *
  * A command that needs a sandbox runs in that of the exec-server. A server that reports none is refused: before the
  * first such command it starts one without effect, to show that it has a sandbox. Files that the policy names are those
- * of the environment. If the link is lost the command ends with code -1 and words; it is never run elsewhere.
+ * of the environment. A link that is lost after the start is resumed, and what was missed is read. If that is not
+ * possible the command ends with code -1 and words; it is never run elsewhere.
  *
  * Owns: the link. Loop thread only. */
 #ifndef REMOTE_REMOTE_COMMAND_H

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "engine/codex/codex.h"
+#include "remote/environments.h"
 
 struct threads *threads_create(void)
 {
@@ -28,6 +29,45 @@ void threads_destroy(struct threads *threads)
 	loop_timer_destroy(threads->farewell.limit);
 	thread_configs_finish(&threads->configs);
 	free(threads);
+}
+
+/* ---- environments ---- */
+
+static bool has_selected(const struct thread *thread, struct str id)
+{
+	for (size_t i = 0; thread->settings && i < thread->settings->environments_count; i++)
+		if (str_eq(thread->settings->environments[i].environment_id, id))
+			return true;
+	return false;
+}
+
+static void on_environment_change(const struct environment *environment, bool is_connected, void *self)
+{
+	struct app_server *server = self;
+	struct app_environment_connection_notification event = {.environment_id = environment->id};
+	struct thread *thread;
+	if (environments_find(services_environments(server->services), environment->id) != environment)
+		return; /* another machine has its id now */
+	list_for_each(thread, &server->threads->all, link) {
+		if (!has_selected(thread, environment->id))
+			continue;
+		event.thread_id = str_of(thread->id);
+		thread_notify(thread,
+		              is_connected ? NOTIFY_thread_environment_connected
+		                           : NOTIFY_thread_environment_disconnected,
+		              &event);
+	}
+}
+
+void threads_watch_environments(struct app_server *server)
+{
+	environments_watch(services_environments(server->services),
+	                   (struct environment_watcher){on_environment_change, server});
+}
+
+void threads_ignore_environments(struct app_server *server)
+{
+	environments_watch(services_environments(server->services), (struct environment_watcher){0});
 }
 
 /* ---- the end ---- */

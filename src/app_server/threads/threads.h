@@ -41,6 +41,11 @@ void threads_shut_down(struct threads *threads);
  * all have ended, at the latest after LIMIT_END_HOOKS_MS. False: there are no such hooks, and done does not run. */
 must_check bool threads_bid_farewell(struct app_server *server, void (*done)(void *self), void *self);
 
+/* Notifies the subscribers of threads that have selected an environment when its connection was resumed, or that was
+ * given up; until threads_ignore_environments. */
+void threads_watch_environments(struct app_server *server);
+void threads_ignore_environments(struct app_server *server);
+
 /* Returns NULL if no loaded thread has this id. */
 struct thread *threads_find(struct app_server *server, struct str id);
 /* Appends the thread to `all`; threads_find finds it after threads_add_id. */

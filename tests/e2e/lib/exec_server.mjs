@@ -6,8 +6,9 @@
 //   server.calls      // [{method, params, link}] of all links, in order
 //   await server.called('process/terminate')
 //
-// A replacement returns the result, throws a refusal, or returns undefined to give no answer. A link has notify(method, params),
-// raw(bytes), drop() and headers.
+// A replacement returns the result, throws a refusal, or returns undefined to give no answer; it can call its third argument, which is
+// what it replaces. A link has notify(method, params), raw(bytes), drop() and headers. A session keeps its processes and their output when
+// its link is lost; server.forget() drops all sessions, and while server.isClosed new links are refused.
 import { spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -24,13 +25,29 @@ function startProcess(params, link) {
 	const { processId, argv, cwd, env, sandbox } = params;
 	const child = spawn(argv[0], argv.slice(1), { cwd: fileURLToPath(cwd), env: { PATH: process.env.PATH, ...env }, detached: true,
 		stdio: [params.tty || params.pipeStdin ? 'pipe' : 'ignore', 'pipe', 'pipe'] });
-	let seq = 0;
-	const tell = (method, more) => link.notify(`process/${method}`, { processId, seq: ++seq, ...more });
-	const output = (stream) => (bytes) => tell('output', { stream: params.tty ? 'pty' : stream, chunk: bytes.toString('base64') });
+	const { session } = link, kept = { seq: 0, chunks: [], writes: new Set(), exitCode: null, closed: false };
+	session.processes.set(processId, kept);
+	const tell = (method, more) => {
+		const params = { processId, seq: ++kept.seq, ...more };
+		session.link?.notify(`process/${method}`, params);
+	};
+	const output = (stream) => (bytes) => {
+		const chunk = { stream: params.tty ? 'pty' : stream, chunk: bytes.toString('base64') };
+		kept.chunks.push({ seq: kept.seq + 1, ...chunk });
+		tell('output', chunk);
+		for (const look of [...link.server.looks]) look();
+	};
 	child.stdout.on('data', output('stdout'));
 	child.stderr.on('data', output('stderr'));
-	child.on('exit', (code, signal) => tell('exited', { exitCode: code ?? (signal === 'SIGKILL' ? 137 : 143), sandboxDenied: false }));
-	child.on('close', () => tell('closed'));
+	child.on('exit', (code, signal) => {
+		kept.exitCode = code ?? (signal === 'SIGKILL' ? 137 : 143);
+		tell('exited', { exitCode: kept.exitCode, sandboxDenied: false });
+	});
+	child.on('close', () => {
+		kept.closed = true;
+		tell('closed');
+		for (const look of [...link.server.looks]) look();
+	});
 	link.server.children.set(processId, child);
 	return new Promise((resolve, reject) => {
 		child.on('spawn', () => resolve({ processId, sandboxType: sandbox ? 'linuxSeccomp' : 'none' }));
@@ -61,18 +78,44 @@ function attempt(work) {
 	}
 }
 
+function refuse(rpc, message) {
+	throw Object.assign(new Error(message), { rpc });
+}
+
 const methods = {
 	'fs/readFile': (params) => attempt(() => ({ dataBase64: fs.readFileSync(fileOf(params)).toString('base64') })),
 	'fs/getMetadata': (params) => attempt(() => ({ isDirectory: fs.statSync(fileOf(params)).isDirectory() })),
 	'fs/writeFile': (params) => attempt(() => fs.writeFileSync(fileOf(params, true), Buffer.from(params.dataBase64, 'base64'))),
 	'fs/createDirectory': (params) => attempt(() => void fs.mkdirSync(fileOf(params, true), { recursive: params.recursive })),
 	'fs/remove': (params) => attempt(() => fs.unlinkSync(fileOf(params, true))),
-	initialize: () => ({ sessionId: crypto.randomUUID(), environmentInfo: info }),
+	initialize: ({ resumeSessionId }, link) => {
+		const { sessions } = link.server, sessionId = resumeSessionId ?? crypto.randomUUID();
+		if (resumeSessionId && !sessions.has(resumeSessionId)) refuse(-32600, `unknown session id ${resumeSessionId}`);
+		link.session = sessions.get(sessionId) ?? { processes: new Map() };
+		if (link.session.link) refuse(-32010, `session ${sessionId} is already attached to another connection`);
+		link.session.link = link;
+		sessions.set(sessionId, link.session);
+		return { sessionId, environmentInfo: info };
+	},
 	'environment/status': () => ({ status: 'ready' }),
 	'environment/info': () => info,
 	'process/start': startProcess,
-	'process/write': ({ processId, chunk }, link) => {
-		link.server.children.get(processId).stdin.write(Buffer.from(chunk, 'base64'));
+	'process/read': ({ processId, afterSeq, maxBytes }, link) => {
+		const kept = link.session.processes.get(processId), chunks = [];
+		if (!kept) refuse(-32600, `unknown process id ${processId}`);
+		let bytes = 0;
+		for (const it of kept.chunks.filter(({ seq }) => seq > (afterSeq ?? 0))) {
+			bytes += Buffer.byteLength(it.chunk, 'base64');
+			if (chunks.length && bytes > maxBytes) break;
+			chunks.push(it);
+		}
+		return { chunks, nextSeq: (chunks.at(-1)?.seq ?? kept.seq) + 1, exited: kept.exitCode !== null, exitCode: kept.exitCode,
+			closed: kept.closed, failure: null, sandboxDenied: false };
+	},
+	'process/write': ({ processId, chunk, writeId }, link) => {
+		const kept = link.session.processes.get(processId);
+		if (!kept.writes.has(writeId)) link.server.children.get(processId).stdin.write(Buffer.from(chunk, 'base64'));
+		kept.writes.add(writeId);
 		return { status: 'accepted' };
 	},
 	'process/terminate': ({ processId }, link) => {
@@ -89,7 +132,7 @@ async function answer(link, message, own) {
 	for (const look of [...server.looks]) look();
 	if (id === undefined) return;
 	try {
-		const result = await (own[method] ?? methods[method])(params, link);
+		const result = await (own[method] ?? methods[method])(params, link, methods[method]);
 		if (result !== undefined) link.send({ id, result });
 	} catch (error) {
 		link.send({ error: { code: error.rpc ?? -32603, message: error.message }, id });
@@ -115,13 +158,18 @@ function open(server, request, socket, own) {
 	});
 	socket.on('error', () => {}).on('end', () => socket.end()).on('close', () => {
 		server.links.delete(link);
+		if (link.session?.link === link) link.session.link = null;
 		for (const look of [...server.looks]) look();
 	});
 }
 
 export async function startExecServer(t, own = {}) {
-	const server = { calls: [], looks: new Set(), links: new Set(), children: new Map() };
-	const listener = http.createServer().on('upgrade', (request, socket) => open(server, request, socket, own));
+	const server = { calls: [], looks: new Set(), links: new Set(), children: new Map(), sessions: new Map() };
+	const listener = http.createServer().on('upgrade', (request, socket) => {
+		if (server.isClosed) socket.destroy();
+		else open(server, request, socket, own);
+	});
+	server.forget = () => server.sessions.clear();
 	await new Promise((resolve) => listener.listen(0, '127.0.0.1', resolve));
 	server.url = `ws://127.0.0.1:${listener.address().port}`;
 	/** Waits until test is true, which is tried after each message and each lost link. */
