@@ -246,7 +246,7 @@ bool agents_md_read(const struct agents_md_options *options, struct buf *out, bo
 	buf_init(&text, (size_t)4 * LIMIT_AGENTS_MD);
 	struct project project = {.options = options, .out = &text};
 	project.bytes_left = options->max_bytes < LIMIT_AGENTS_MD ? options->max_bytes : LIMIT_AGENTS_MD;
-	if (options->home)
+	if (options->home && !options->is_project_only)
 		read_global(options->home, &text, &project.is_cut);
 	if (project.bytes_left)
 		walk_project(options, on_folder_read, &project);
@@ -292,7 +292,7 @@ static void list_global(struct list_of_files *files)
 size_t agents_md_list(const struct agents_md_options *options, struct arena *arena, struct str **ret)
 {
 	struct list_of_files files = {.options = options, .arena = arena};
-	if (options->home)
+	if (options->home && !options->is_project_only)
 		list_global(&files);
 	if (options->max_bytes)
 		walk_project(options, on_folder_listed, &files);

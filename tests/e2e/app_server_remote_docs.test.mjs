@@ -60,13 +60,50 @@ test('the files of the project there are read, from its root to the folder', opt
 	assert.deepEqual(remote.calls.slice(before), []); // they are read once
 });
 
-test('those of the first environment count, which may be this machine', options, async (t) => {
-	const { server, root, turn, docs } = await start(t);
-	const environments = [{ environmentId: 'local', cwd: server.cwd }, { environmentId: 'r', cwd: path.join(root, 'p') }];
-	const { thread, instructionSources } = await server.request('thread/start', { ...FREE, environments });
-	assert.deepEqual(instructionSources, [server.home, server.cwd].map((folder) => path.join(folder, 'AGENTS.md')));
+test('those of all environments are read, and named, in their order', options, async (t) => {
+	const { server, root, turn, docs } = await start(t, { count: 2, files: { ...PROJECT, 'q/AGENTS.md': 'OTHER' } });
+	const places = [['s', path.join(root, 'q')], ['local', server.cwd], ['r', path.join(root, 'p')]];
+	const { thread, instructionSources } = await server.request('thread/start',
+		{ ...FREE, environments: places.map(([environmentId, cwd]) => ({ environmentId, cwd })) });
+	assert.deepEqual(instructionSources, [server.home, ...places.map(([, cwd]) => cwd)].map((folder) => path.join(folder, 'AGENTS.md')));
 	await turn({ threadId: thread.id });
-	assert.match(docs()[0], /--- project-doc ---\n\nLOCAL RULES\n<\/INSTRUCTIONS>$/);
+	assert.deepEqual(docs(), ['# AGENTS.md instructions\n\n<INSTRUCTIONS>\nHOME RULES\n\n'
+		+ `for \`s\` with root ${root}/q\n\nOTHER\n\nfor \`local\` with root ${server.cwd}\n\nLOCAL RULES\n\n`
+		+ `for \`r\` with root ${root}/p\n\nROOT RULES\n</INSTRUCTIONS>`]);
+	await turn({ threadId: thread.id, environments: [{ environmentId: 'r', cwd: places[2][1] }] });
+	assert.match(docs()[1], new RegExp(`^# AGENTS.md instructions for ${root}/p\n\n<INSTRUCTIONS>\nThey take the place of all [^]*HOME RULES\n\n`
+		+ '--- project-doc ---\n\nROOT RULES\n</INSTRUCTIONS>$'));
+});
+
+test('of several environments only one has files: it is not named', options, async (t) => {
+	const { server, root, turn, docs } = await start(t, { files: { ...PROJECT, 'q/x': '' } });
+	fs.rmSync(path.join(server.cwd, 'AGENTS.md'));
+	const { thread } = await server.request('thread/start', { ...FREE,
+		environments: [{ environmentId: 'local', cwd: server.cwd }, { environmentId: 'r', cwd: path.join(root, 'p') }] });
+	await turn({ threadId: thread.id });
+	assert.deepEqual(docs(), [`# AGENTS.md instructions for ${root}/p\n\n<INSTRUCTIONS>\nHOME RULES\n\n`
+		+ '--- project-doc ---\n\nROOT RULES\n</INSTRUCTIONS>']);
+});
+
+test('the limit is that of all environments together', options, async (t) => {
+	const { server, root, turn, docs } = await start(t,
+		{ count: 2, files: { ...PROJECT, 'q/AGENTS.md': 'OTHER' }, config: 'project_doc_max_bytes = 13\n' });
+	const { thread } = await server.request('thread/start', { ...FREE,
+		environments: [{ environmentId: 'r', cwd: path.join(root, 'p') }, { environmentId: 's', cwd: path.join(root, 'q') }] });
+	await turn({ threadId: thread.id });
+	assert.match(docs()[0], /ROOT RULES\n\nfor `s` with root [^\n]*\n\nOTH\n<\/INSTRUCTIONS>$/);
+	assert.match(server.all('warning').at(-1).params.message, /^AGENTS.md files hold more than project_doc_max_bytes \(13\)/);
+});
+
+test('an environment that is lost leaves the files of the others', options, async (t) => {
+	const { server, root, turn, docs } = await start(t, { files: { ...PROJECT } });
+	const lost = await startExecServer(t, { 'fs/getMetadata': (params, link) => link.drop() });
+	await server.request('environment/add', { environmentId: 'x', execServerUrl: lost.url });
+	const { thread } = await server.request('thread/start', { ...FREE,
+		environments: [{ environmentId: 'x', cwd: root }, { environmentId: 'r', cwd: path.join(root, 'p') }] });
+	await turn({ threadId: thread.id });
+	assert.match(docs()[0], /--- project-doc ---\n\nROOT RULES\n<\/INSTRUCTIONS>$/);
+	assert.match(server.all('warning')[0].params.message, /^AGENTS.md files of the environment `x` were not read: the connection .* was lost/);
 });
 
 test('without a project there is one folder, and root markers and names are configurable', options, async (t) => {

@@ -311,17 +311,16 @@ struct thread *thread_open(struct rpc_request *request, const struct thread_open
 
 /* ---- the view after opening ---- */
 
-static size_t list_instructions(const struct thread *thread, struct arena *arena, struct str **ret)
+/* Returns the number of files of this machine: the global one, or those of the project alone. */
+static size_t list_here(const struct thread *thread, bool is_project, struct arena *arena, struct str **ret)
 {
 	const struct config *config = thread->config;
-	const struct app_thread_settings *settings = thread->settings;
-	bool is_remote =
-		settings->environments_count && !str_is(settings->environments->environment_id, ENVIRONMENT_LOCAL);
-	auto_free char *cwd = str_dup(settings->cwd);
+	auto_free char *cwd = str_dup(thread->settings->cwd);
 	struct agents_md_options options = {
 		.home = config_home(config),
 		.cwd = cwd,
-		.max_bytes = is_remote ? 0 : (size_t)config->project_doc_max_bytes,
+		.max_bytes = is_project ? (size_t)config->project_doc_max_bytes : 0,
+		.is_project_only = is_project,
 		.fallbacks = config->project_doc_fallback_filenames.items,
 		.fallback_count = config->project_doc_fallback_filenames.count,
 		.root = config_root_of(config, cwd),
@@ -329,14 +328,31 @@ static size_t list_instructions(const struct thread *thread, struct arena *arena
 		.root_marker_count = config->project_root_markers.count,
 		.is_trusted = config_trusts_folder(config, cwd),
 	};
+	return agents_md_list(&options, arena, ret);
+}
+
+static size_t list_instructions(const struct thread *thread, struct arena *arena, struct str **ret)
+{
+	VEC(struct str) all = {0};
 	struct str *here;
 	const struct str *there;
-	size_t count = agents_md_list(&options, arena, &here);
-	size_t remote_count = codex_remote_instructions(thread->codex, &there);
-	*ret = arena_array(arena, struct str, count + remote_count);
-	for (size_t i = 0; i < count + remote_count; i++)
-		(*ret)[i] = i < count ? here[i] : arena_str(arena, there[i - count]);
-	return count + remote_count;
+	size_t count = list_here(thread, false, arena, &here), places;
+	const struct app_thread_environment *place = thread_environments(thread->settings, arena, &places);
+	for (size_t i = 0; i < count; i++)
+		vec_push(&all, here[i]);
+	for (size_t at = 0; at < places; at++) {
+		bool is_here = str_is(place[at].environment_id, ENVIRONMENT_LOCAL);
+		count = is_here ? list_here(thread, true, arena, &here)
+		                : codex_remote_instructions(thread->codex, at, &there);
+		for (size_t i = 0; i < count; i++)
+			vec_push(&all, is_here ? here[i] : arena_str(arena, there[i]));
+	}
+	count = all.count;
+	*ret = arena_array(arena, struct str, count);
+	for (size_t i = 0; i < count; i++)
+		(*ret)[i] = all.items[i];
+	vec_finish(&all);
+	return count;
 }
 
 void thread_open_describe(const struct thread *thread, struct arena *arena, struct app_thread_start_response *ret)

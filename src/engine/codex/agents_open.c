@@ -264,7 +264,7 @@ static void inherit(struct session *parent, struct session *session, struct agen
 	conversation_close_calls(&session->conversation);
 	agent->initial_messages = count;
 	conversation_set_announced(&session->conversation, from->announced);
-	session->conversation.docs_number = from->announced && from->announced->environment ? DOCS_RESUMED : 0;
+	session->conversation.docs_number = from->announced && settings_have_remote(from->announced) ? DOCS_RESUMED : 0;
 	if (from->counted_items <= count) {
 		session->conversation.counted_items = from->counted_items;
 		session->conversation.counted_tokens = from->counted_tokens;

@@ -63,8 +63,9 @@ bool codex_answer(struct codex *codex, enum event_tag asks, struct str id, const
  * itself runs it. */
 void codex_write_asker(const struct codex *codex, struct str task, struct buf *out);
 
-/* Returns the number and the paths of AGENTS.md files of the Session's environment, borrowed until the next Op. */
-size_t codex_remote_instructions(const struct codex *codex, const struct str **ret);
+/* Returns the number and the paths of AGENTS.md files of an environment of the Session, borrowed until the next Op;
+ * none for this machine. */
+size_t codex_remote_instructions(const struct codex *codex, size_t place, const struct str **ret);
 
 /* Returns the built-in instructions of a mode, for clients without their own. */
 struct str codex_mode_text(enum mode_kind mode);

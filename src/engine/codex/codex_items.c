@@ -42,9 +42,9 @@ int codex_add_items(struct codex *codex, const struct str *items, size_t count, 
 	return 0;
 }
 
-size_t codex_remote_instructions(const struct codex *codex, const struct str **ret)
+size_t codex_remote_instructions(const struct codex *codex, size_t place, const struct str **ret)
 {
-	return environment_docs_paths(codex->session, ret);
+	return environment_docs_paths(codex->session, place, ret);
 }
 
 void codex_preview_input(struct codex *codex, const struct user_input *items, size_t count, struct buf *out)

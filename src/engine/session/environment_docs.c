@@ -1,242 +1,102 @@
-/* One request is sent after the other. The root of the project is the nearest folder with a marker, among the nearest
- * LIMIT_ENVIRONMENT_FOLDERS; without one it is the folder of the Session. */
+/* All places are read at the same time. A change of one of them reads all again: an environment answers quickly, and
+ * the model gets all of them again anyway. */
 #include "engine/session/environment_docs.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
-#include "base/text.h"
-#include "base/vec.h"
 #include "config/config.h"
+#include "engine/session/place_docs.h"
 #include "engine/session/session.h"
 #include "engine/session/session_environment.h"
-#include "loop/loop.h"
 #include "remote/environment.h"
-#include "remote/remote_files.h"
+#include "workspace/agents_md.h"
 
 struct environment_docs {
 	struct session *session;
-	struct environment *environment;
-	char *cwd;
+	struct place_docs *places[LIMIT_ENVIRONMENT_PLACES]; /* in the order of the settings; NULL: this machine */
+	size_t count;
 	uint64_t number;
-	struct loop_timer *timer;   /* until all has been read */
-	struct remote_files *files; /* NULL: all has been read */
-	bool is_first, is_cut;
-	bool has_root; /* the root was found, and files are being read */
-	size_t end;    /* the folder at which the request looks is the first bytes of cwd; 0: / */
-	size_t name;   /* and the marker or file in it */
-	int folders;
-	size_t bytes_left;
-	struct buf text;
-	VEC(struct str) paths;
+	bool is_first;
 };
 
-/* ---- folders ---- */
+/* ---- places ---- */
 
-static char *path_of(const struct environment_docs *docs, struct str name)
+static size_t count_places(const struct settings *settings)
 {
-	auto_free char *folder = docs->end ? xstrndup(docs->cwd, docs->end) : xstrdup("/"), *text = str_dup(name);
-	return path_join(folder, text);
+	return 1 + settings->further_count;
 }
 
-/* Goes to the folder above; false at the root of the file system. */
-static bool go_up(struct environment_docs *docs)
+static struct environment_place place_at(const struct settings *settings, size_t i)
 {
-	if (!docs->end)
-		return false;
-	while (docs->cwd[--docs->end] != '/')
-		;
-	return true;
+	if (i)
+		return settings->further[i - 1];
+	return (struct environment_place){settings->environment, str_of(settings_folder(settings))};
 }
 
-/* Goes to the next folder on the way to cwd; false there. */
-static bool go_down(struct environment_docs *docs)
+static bool are_registered(const struct settings *settings)
 {
-	if (!docs->cwd[docs->end] || !docs->cwd[1])
-		return false;
-	docs->end += 1 + strcspn(docs->cwd + docs->end + 1, "/");
-	return true;
-}
-
-/* ---- requests ---- */
-
-static struct str marker_at(const struct environment_docs *docs, size_t i)
-{
-	const struct config *config = docs->session->env->config;
-	if (config->project_root_markers.items)
-		return i < config->project_root_markers.count ? config->project_root_markers.items[i] : STR_NONE;
-	return i == 0 ? STR(".git") : STR_NONE;
-}
-
-static struct str name_at(const struct environment_docs *docs, size_t i)
-{
-	const struct config *config = docs->session->env->config;
-	if (i < 2)
-		return i ? STR("AGENTS.md") : STR("AGENTS.override.md");
-	i -= 2;
-	return i < config->project_doc_fallback_filenames.count ? config->project_doc_fallback_filenames.items[i]
-	                                                        : STR_NONE;
-}
-
-/* Must be the last step of its caller. */
-static void finish(struct environment_docs *docs)
-{
-	const struct session_env *env = docs->session->env;
-	docs->is_first = false;
-	loop_timer_stop(docs->timer);
-	remote_files_close(steal(docs->files));
-	env->ops->carry_on(env->self);
-}
-
-static void read_next(struct environment_docs *docs)
-{
-	struct str name = name_at(docs, docs->name);
-	if (!name.ptr) {
-		docs->name = 0;
-		if (!docs->bytes_left || !go_down(docs)) {
-			finish(docs);
-			return;
-		}
-		name = name_at(docs, 0);
+	bool are = true;
+	for (size_t i = 0; i < count_places(settings); i++) {
+		struct environment_place place = place_at(settings, i);
+		are &= !place.environment || place.environment->url;
 	}
-	auto_free char *path = path_of(docs, name);
-	remote_files_read(docs->files, path);
+	return are;
 }
 
-static void begin_reading(struct environment_docs *docs)
+static bool is_about(const struct environment_docs *docs, const struct settings *settings)
 {
-	docs->has_root = true;
-	docs->name = 0;
-	read_next(docs);
-}
-
-static void look_next(struct environment_docs *docs)
-{
-	struct str marker = marker_at(docs, docs->name);
-	if (!marker.ptr) {
-		docs->name = 0;
-		marker = marker_at(docs, 0);
-		if (!marker.ptr || ++docs->folders == LIMIT_ENVIRONMENT_FOLDERS || !go_up(docs)) {
-			docs->end = strlen(docs->cwd);
-			begin_reading(docs);
-			return;
-		}
+	bool is = docs && docs->count == count_places(settings);
+	for (size_t i = 0; is && i < docs->count; i++) {
+		struct environment_place place = place_at(settings, i);
+		is = place_docs_are_about(docs->places[i], &place);
 	}
-	auto_free char *path = path_of(docs, marker);
-	remote_files_look(docs->files, path);
+	return is;
 }
 
-/* ---- answers ---- */
-
-static void take_text(struct environment_docs *docs, struct str content)
+static bool is_pending(const struct environment_docs *docs)
 {
-	auto_buf struct buf text;
-	auto_free char *path = path_of(docs, name_at(docs, docs->name));
-	buf_init(&text, 3 * content.len + 1);
-	text_append_utf8_lossy(&text, content);
-	bool is_cut = text.len > docs->bytes_left;
-	struct str whole = str_n(text.data, is_cut ? text_floor_boundary(buf_str(&text), docs->bytes_left) : text.len);
-	vec_push(&docs->paths, str_copy(str_of(path)));
-	if (!str_trim(whole).len)
-		return;
-	if (docs->text.len)
-		buf_append_c(&docs->text, "\n\n");
-	buf_append_str(&docs->text, whole);
-	docs->bytes_left = is_cut ? 0 : docs->bytes_left - whole.len;
-	docs->is_cut |= is_cut;
+	bool is = false;
+	for (size_t i = 0; docs && i < docs->count; i++)
+		is |= place_docs_are_pending(docs->places[i]);
+	return is;
 }
 
-/* The nearest files are the last to arrive: a part of them would contradict what the project says there. */
-static void give_up(struct environment_docs *docs, const char *why)
-{
-	buf_clear(&docs->text);
-	vec_for_each(it, &docs->paths)
-		str_free(it);
-	docs->paths.count = 0;
-	session_warn(docs->session, STR(""), "AGENTS.md files of the environment `%.*s` were not read: %s",
-	             STR_ARG(docs->environment->id), why);
-	finish(docs);
-}
+/* ---- reading ---- */
 
-static void on_timeout(void *self)
-{
-	give_up(self, "its exec-server is too slow");
-}
-
-static void on_answer(struct str content, const struct error *err, void *self)
+static void on_place(void *self)
 {
 	struct environment_docs *docs = self;
-	if (err && remote_files_is_lost(docs->files)) {
-		give_up(docs, err->text);
-	} else if (err) { /* there is no such file, or none that can be read */
-		docs->name++;
-		(docs->has_root ? read_next : look_next)(docs);
-	} else if (!docs->has_root) {
-		begin_reading(docs);
-	} else {
-		take_text(docs, content);
-		docs->name = SIZE_MAX; /* the other names of the folder are not read */
-		read_next(docs);
-	}
+	const struct session_env *env = docs->session->env;
+	if (is_pending(docs))
+		return;
+	docs->is_first = false;
+	env->ops->carry_on(env->self);
 }
-
-/* ---- their life ---- */
 
 void environment_docs_destroy(struct environment_docs *docs)
 {
 	if (!docs)
 		return;
-	remote_files_close(docs->files);
-	loop_timer_destroy(docs->timer);
-	buf_finish(&docs->text);
-	vec_for_each(it, &docs->paths)
-		str_free(it);
-	vec_finish(&docs->paths);
-	environment_unref(docs->environment);
-	free(docs->cwd);
+	for (size_t i = 0; i < docs->count; i++)
+		place_docs_destroy(docs->places[i]);
 	free(docs);
-}
-
-static bool is_about(const struct environment_docs *docs, const struct settings *settings)
-{
-	if (!docs || docs->environment != settings->environment)
-		return false;
-	auto_free char *cwd = path_normalize(settings->environment_cwd);
-	return strcmp(docs->cwd, cwd) == 0;
-}
-
-/* A client sets how long it waits for an environment. */
-static uint64_t patience_of(const struct environment *environment)
-{
-	uint64_t ms = environment->connect_timeout_ms;
-	return ms && ms < LIMIT_ENVIRONMENT_ANSWER_MS ? ms : LIMIT_ENVIRONMENT_ANSWER_MS;
 }
 
 static struct environment_docs *start(struct session *session, bool is_first)
 {
 	const struct settings *settings = session->settings;
-	const struct config *config = session->env->config;
-	struct error err;
 	struct environment_docs *docs = xnew(struct environment_docs);
 	docs->session = session;
-	docs->environment = environment_ref(settings->environment);
-	docs->cwd = path_normalize(settings->environment_cwd);
 	docs->is_first = is_first;
 	docs->number = ++session->docs_count;
-	docs->timer = loop_timer_create(session->env->loop, on_timeout, docs);
-	docs->end = strlen(docs->cwd);
-	docs->bytes_left = (size_t)config->project_doc_max_bytes;
-	if (docs->bytes_left > LIMIT_AGENTS_MD)
-		docs->bytes_left = LIMIT_AGENTS_MD;
-	buf_init(&docs->text, 2 * LIMIT_AGENTS_MD);
-	if (docs->bytes_left)
-		docs->files = remote_files_open(docs->environment, NULL, on_answer, docs, &err);
-	if (docs->files) {
-		loop_timer_start(docs->timer, patience_of(docs->environment));
-		look_next(docs);
+	for (; docs->count < count_places(settings); docs->count++) {
+		struct environment_place place = place_at(settings, docs->count);
+		if (place.environment)
+			docs->places[docs->count] = place_docs_create(session, &place, on_place, docs);
 	}
 	return docs;
 }
@@ -247,44 +107,114 @@ bool environment_docs_begin(struct session *session)
 		return false;
 	session_environment_refresh(session);
 	const struct settings *settings = session->settings;
-	if (!settings->environment || !settings->environment->url || is_about(session->docs, settings))
-		return environment_docs_are_pending(session);
+	if (!settings_have_remote(settings) || !are_registered(settings) || is_about(session->docs, settings))
+		return is_pending(session->docs);
 	bool is_first = !session->docs && !session->conversation.context.items.count;
 	environment_docs_destroy(session->docs);
 	session->docs = start(session, is_first);
-	return session->docs->files;
+	return is_pending(session->docs);
 }
 
 bool environment_docs_are_pending(const struct session *session)
 {
-	return session->docs && session->docs->files;
+	return is_pending(session->docs);
 }
 
 uint64_t environment_docs_number(const struct session *session, const struct settings *settings, uint64_t known)
 {
-	if (!settings->environment)
+	if (!settings_have_remote(settings))
 		return 0;
-	return is_about(session->docs, settings) && !session->docs->files ? session->docs->number : known;
+	return is_about(session->docs, settings) && !is_pending(session->docs) ? session->docs->number : known;
 }
 
 bool environment_docs_are_first(const struct session *session)
 {
-	return environment_docs_are_pending(session) && session->docs->is_first;
+	return is_pending(session->docs) && session->docs->is_first;
 }
 
-void environment_docs_append(const struct session *session, const struct settings *settings, struct buf *out,
-                             bool *ret_is_cut)
+size_t environment_docs_paths(const struct session *session, size_t i, const struct str **ret)
 {
-	if (environment_docs_number(session, settings, 0) == 0 || !session->docs->text.len)
-		return;
-	buf_append_c(out, out->len ? "\n\n--- project-doc ---\n\n" : "");
-	buf_append_str(out, buf_str(&session->docs->text));
-	*ret_is_cut |= session->docs->is_cut;
+	const struct environment_docs *docs = session->docs;
+	*ret = NULL;
+	return is_about(docs, session->settings) && docs->places[i] ? place_docs_paths(docs->places[i], ret) : 0;
 }
 
-size_t environment_docs_paths(const struct session *session, const struct str **ret)
+/* ---- instructions ---- */
+
+static void on_refused(const char *path, const char *why, void *self)
 {
-	bool is_known = session->settings->environment && is_about(session->docs, session->settings);
-	*ret = is_known ? session->docs->paths.items : NULL;
-	return is_known ? session->docs->paths.count : 0;
+	session_warn(self, STR(""), "%s is left out: %s.", path, why);
+}
+
+/* Appends the global file, or at most max_bytes of this machine's project. */
+static void read_here(struct session *session, const struct settings *settings, size_t max_bytes, struct buf *out,
+                      bool *ret_is_cut)
+{
+	const struct config *config = session->env->config;
+	bool is_cut = false;
+	struct agents_md_options options = {
+		.home = config_home(config),
+		.cwd = settings->cwd,
+		.max_bytes = max_bytes,
+		.is_project_only = max_bytes > 0,
+		.fallbacks = config->project_doc_fallback_filenames.items,
+		.fallback_count = config->project_doc_fallback_filenames.count,
+		.root_markers = config->project_root_markers.items,
+		.root_marker_count = config->project_root_markers.count,
+		.is_trusted = config_trusts_folder(config, settings->cwd),
+		.on_refused = on_refused,
+		.self = session,
+	};
+	agents_md_read(&options, out, &is_cut);
+	*ret_is_cut |= is_cut;
+}
+
+/* Appends the text of a place, of at most *bytes_left. */
+static void read_place(struct session *session, const struct settings *settings, size_t i, size_t *bytes_left,
+                       struct buf *out, bool *ret_is_cut)
+{
+	const struct environment_docs *docs = is_about(session->docs, settings) ? session->docs : NULL;
+	if (place_at(settings, i).environment) {
+		if (docs && !is_pending(docs))
+			place_docs_append(docs->places[i], bytes_left, out, ret_is_cut);
+	} else if (*bytes_left) {
+		read_here(session, settings, *bytes_left, out, ret_is_cut);
+		*bytes_left -= out->len < *bytes_left ? out->len : *bytes_left;
+	}
+}
+
+/* Several places have a line each that names them. */
+static void append_place(const struct settings *settings, size_t i, bool is_named, struct str text, struct buf *out)
+{
+	struct environment_place place = place_at(settings, i);
+	if (is_named)
+		buf_printf(out, "%sfor `%.*s` with root %.*s\n\n", out->len ? "\n\n" : "",
+		           STR_ARG(environment_id(place.environment)), STR_ARG(place.cwd));
+	else if (out->len)
+		buf_append_c(out, "\n\n--- project-doc ---\n\n");
+	buf_append_str(out, text);
+}
+
+const char *environment_docs_read(struct session *session, const struct settings *settings, struct buf *out)
+{
+	struct buf texts[LIMIT_ENVIRONMENT_PLACES];
+	size_t count = 0, last = 0, bytes_left = (size_t)session->env->config->project_doc_max_bytes;
+	bool is_cut = false;
+	for (size_t i = 0; i < count_places(settings); i++) {
+		buf_init(&texts[i], 4 * LIMIT_AGENTS_MD);
+		read_place(session, settings, i, &bytes_left, &texts[i], &is_cut);
+		last = texts[i].len ? i : last;
+		count += texts[i].len > 0;
+	}
+	read_here(session, settings, 0, out, &is_cut);
+	for (size_t i = 0; i < count_places(settings); i++) {
+		if (texts[i].len)
+			append_place(settings, i, count > 1, buf_str(&texts[i]), out);
+		buf_finish(&texts[i]);
+	}
+	if (is_cut)
+		session_warn(session, STR(""),
+		             "AGENTS.md files hold more than project_doc_max_bytes (%lld); the rest was left out.",
+		             (long long)session->env->config->project_doc_max_bytes);
+	return count > 1 ? NULL : last ? place_at(settings, last).cwd.ptr : settings_folder(settings);
 }

@@ -70,14 +70,17 @@ static void add_docs(const struct destination *to, const struct settings *settin
 	auto_buf struct buf docs, text;
 	buf_init(&docs, LIMIT_CONTEXT_TEXT);
 	buf_init(&text, LIMIT_CONTEXT_TEXT);
-	session_read_instructions(session, settings, &docs);
-	if (docs.len == 0 && !is_again)
+	const char *folder = environment_docs_read(session, settings, &docs);
+	if (docs.len == 0 && !session->user_instructions && !is_again)
 		return;
-	buf_append_c(&text, "# AGENTS.md instructions for ");
-	text_append_line(&text, str_of(settings_folder(settings)));
+	buf_append_c(&text, folder ? "# AGENTS.md instructions for " : "# AGENTS.md instructions");
+	if (folder)
+		text_append_line(&text, str_of(folder));
 	buf_append_c(&text, "\n\n<INSTRUCTIONS>\n");
 	if (is_again)
 		buf_append_c(&text, "They take the place of all earlier AGENTS.md instructions.\n\n");
+	if (session->user_instructions)
+		buf_printf(&text, "%s\n\n", session->user_instructions);
 	text_append_utf8_lossy(&text, buf_str(&docs));
 	buf_append_c(&text, "\n</INSTRUCTIONS>");
 	record_text(to, "user", buf_str(&text));
@@ -91,7 +94,7 @@ static void add_instructions(const struct destination *to, const struct settings
 	const struct config *config = conversation->session->env->config;
 	uint64_t known = conversation->docs_number,
 		 now = environment_docs_number(conversation->session, settings, known);
-	bool is_resumed = known == DOCS_RESUMED && before && settings_have_same_folder(before, settings);
+	bool is_resumed = known == DOCS_RESUMED && before && settings_have_same_places(before, settings);
 	conversation->docs_number = now;
 	if (before) {
 		if (now != known && !is_resumed)

@@ -123,7 +123,7 @@ static void take_history(struct session *session, struct resume_load *load)
 		conversation_answer_calls(&session->conversation, &load->open_calls);
 	bool is_pending = str_find(reader->turn.environment, STR("\"is_pending\"")) >= 0;
 	struct settings *announced = reader->needs_context || is_pending ? NULL : settings_of(session, &reader->turn);
-	session->conversation.docs_number = announced && announced->environment ? DOCS_RESUMED : 0;
+	session->conversation.docs_number = announced && settings_have_remote(announced) ? DOCS_RESUMED : 0;
 	conversation_set_announced(&session->conversation, announced); /* the position in the history is unknown */
 	settings_unref(announced);
 }

@@ -18,14 +18,12 @@
 #include "config/config.h"
 #include "config/model_provider.h"
 #include "config/toml/toml.h"
-#include "engine/session/environment_docs.h"
 #include "engine/session/session.h"
 #include "engine/session/session_code.h"
 #include "engine/session/session_tools.h"
 #include "engine/session/session_window.h"
 #include "model/model_client.h"
 #include "model/prompt.h"
-#include "workspace/agents_md.h"
 
 struct model_provider *session_read_provider(const struct session *session, struct str described, struct error *err)
 {
@@ -292,35 +290,4 @@ struct str conversation_instructions(const struct conversation *conversation)
 {
 	const struct conversation_voice *voice = conversation->voice;
 	return voice ? voice->instructions : shared_text_str(conversation->session->base_instructions);
-}
-
-static void on_refused(const char *path, const char *why, void *self)
-{
-	session_warn(self, STR(""), "%s is left out: %s.", path, why);
-}
-
-void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out)
-{
-	const struct config *config = session->env->config;
-	bool is_cut = false;
-	struct agents_md_options options = {
-		.home = config_home(config),
-		.cwd = settings->cwd,
-		.max_bytes = settings->environment ? 0 : (size_t)config->project_doc_max_bytes, /* of this machine */
-		.fallbacks = config->project_doc_fallback_filenames.items,
-		.fallback_count = config->project_doc_fallback_filenames.count,
-		.root_markers = config->project_root_markers.items,
-		.root_marker_count = config->project_root_markers.count,
-		.is_trusted = config_trusts_folder(config, settings->cwd),
-		.on_refused = on_refused,
-		.self = session,
-	};
-	if (session->user_instructions)
-		buf_printf(out, "%s\n\n", session->user_instructions);
-	agents_md_read(&options, out, &is_cut);
-	environment_docs_append(session, settings, out, &is_cut);
-	if (is_cut)
-		session_warn(session, STR(""),
-		             "AGENTS.md files hold more than project_doc_max_bytes (%lld); the rest was left out.",
-		             (long long)config->project_doc_max_bytes);
 }

@@ -42,8 +42,6 @@ must_check int session_read_prompt_file(const struct config *config, const char 
 struct str session_personality_text(enum personality personality);
 /* Returns the system prompt, borrowed. */
 struct str conversation_instructions(const struct conversation *conversation);
-/* Appends the instructions of configure_session and of AGENTS.md files, if there are any. */
-void session_read_instructions(struct session *session, const struct settings *settings, struct buf *out);
 
 /* True if the history begins with the tools and the instructions, so that its requests have the lite form. */
 bool conversation_is_lite(const struct conversation *conversation);

@@ -89,6 +89,14 @@ const char *settings_folder_of(const struct settings *settings, const struct env
 	return place->cwd.ptr;
 }
 
+bool settings_have_remote(const struct settings *settings)
+{
+	bool has_remote = settings->environment;
+	for (size_t i = 0; i < settings->further_count; i++)
+		has_remote |= settings->further[i].environment != NULL;
+	return has_remote;
+}
+
 bool settings_name_places(const struct settings *settings)
 {
 	return settings->environment || settings->further_count;

@@ -83,6 +83,8 @@ void settings_serve_window(struct settings *settings, const struct config *confi
 const char *settings_folder(const struct settings *settings);
 /* Returns the folder of one of the further places. */
 const char *settings_folder_of(const struct settings *settings, const struct environment_place *place);
+/* True if there is another machine. */
+bool settings_have_remote(const struct settings *settings);
 /* True if there is another machine, or several. */
 bool settings_name_places(const struct settings *settings);
 /* True if calls that name no place act on the same machine, in the same folder. */
