@@ -246,6 +246,24 @@ test('a turn of a goal waits for them', options, async (t) => {
 	assert.match(docs().at(-1), /OTHER/);
 });
 
+test('an interrupt does not wait for them, and the next turn has them', options, async (t) => {
+	const waiting = [];
+	const { root, server, remotes, opening, turn, docs } = await start(t, { count: 2, files: { ...PROJECT, 'q/AGENTS.md': 'OTHER' },
+		replies: [say('one'), forever(say('two'))],
+		own: { 'fs/getMetadata': ({ path: uri }) => uri.includes('/q') ? new Promise((resolve) => waiting.push(resolve)) : {} } });
+	await turn();
+	const { thread } = await opening;
+	const { turn: { id } } = await server.request('turn/start', { threadId: thread.id, input: [text('go')],
+		environments: [{ environmentId: 's', cwd: path.join(root, 'q') }] });
+	await remotes[1].called('fs/getMetadata');
+	await server.request('turn/interrupt', { threadId: thread.id, turnId: id });
+	assert.equal((await server.next('turn/completed')).params.turn.status, 'interrupted');
+	assert.deepEqual(server.all('warning'), []); // they are still being read
+	waiting[0]({});
+	await turn();
+	assert.match(docs().at(-1), /They take the place of all earlier [^]*OTHER/);
+});
+
 /** The program of codex 0.169, whose exec-server this test can use, too. */
 const REAL = process.env.CODEX_EXEC_SERVER_BIN;
 

@@ -31,7 +31,8 @@ static bool is_resuming(const struct codex *codex)
 {
 	const struct session *session = codex->session;
 	return resume_wait_is_pending(&codex->resume_wait) || mcp_wait_is_pending(&codex->mcp_wait) ||
-	       codex->settling || (session && !session->task && environment_docs_are_pending(session));
+	       codex->settling ||
+	       (session && !session->task && environment_docs_are_pending(session) && !sq_has_interrupt(&codex->sq));
 }
 
 static void on_room(void *self)
@@ -41,11 +42,17 @@ static void on_room(void *self)
 		codex->on_room(codex->self);
 }
 
+/* A Turn that is about to be interrupted does not wait for AGENTS.md files, which the next one gets. */
+static bool awaits_docs(struct codex *codex)
+{
+	return !sq_has_interrupt(&codex->sq) && environment_docs_begin(codex->session);
+}
+
 static void on_submissions(void *self)
 {
 	struct codex *codex = self;
 	struct submission *submission;
-	while (!is_resuming(codex) && !environment_docs_begin(codex->session) && (submission = sq_pop(&codex->sq))) {
+	while (!is_resuming(codex) && !awaits_docs(codex) && (submission = sq_pop(&codex->sq))) {
 		op_dispatch(codex, submission);
 		submission_destroy(submission);
 	}

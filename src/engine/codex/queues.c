@@ -50,6 +50,15 @@ int sq_push(struct submission_queue *sq, struct str id, const struct op *op, str
 	return 0;
 }
 
+bool sq_has_interrupt(const struct submission_queue *sq)
+{
+	const struct submission *it;
+	list_for_each(it, &sq->submissions, link)
+		if (it->op.tag == OP_interrupt)
+			return true;
+	return false;
+}
+
 struct submission *sq_pop(struct submission_queue *sq)
 {
 	struct submission *submission = list_first(&sq->submissions, struct submission, link);

@@ -39,6 +39,7 @@ void sq_finish(struct submission_queue *sq);
 must_check int sq_push(struct submission_queue *sq, struct str id, const struct op *op, struct error *err);
 /* Returns the oldest submission, to be freed by the caller; NULL if the queue is empty. */
 struct submission *sq_pop(struct submission_queue *sq);
+bool sq_has_interrupt(const struct submission_queue *sq);
 
 struct event_queue {
 	/* read-only */
