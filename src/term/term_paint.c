@@ -136,10 +136,14 @@ static void draw_changes(struct term_paint *paint, struct buf *out)
 	}
 }
 
+/* With the cursor at the first column of the screen's first row, tmux takes CSI J for a clear screen, and keeps what it
+ * erases in its history. */
+#define ERASE_BELOW "\x1b[K\x1b[2G\x1b[J\r"
+
 static void erase(struct term_paint *paint, struct buf *out)
 {
 	go_to(paint, out, 0);
-	buf_append_c(out, "\x1b[J");
+	buf_append_c(out, ERASE_BELOW);
 	buf_append_str(out, buf_str(&paint->pending));
 	buf_reuse(&paint->pending);
 }

@@ -139,7 +139,7 @@ test('sequences that are no keys are swallowed whole, at once and byte by byte',
 async function resized(term, rows, columns) {
 	const from = term.raw().length;
 	term.resize(rows, columns);
-	const test = () => /\x1b\[\?2026h\x1b\[\?25l(\x1b\[\d+[AB])?\r\x1b\[J[^]*\x1b\[\?2026l/.test(term.raw().slice(from));
+	const test = () => /\x1b\[\?2026h\x1b\[\?25l(\x1b\[\d+[AB])?\r\x1b\[K\x1b\[2G\x1b\[J[^]*\x1b\[\?2026l/.test(term.raw().slice(from));
 	await term.until({ test, toString: () => `a frame of ${rows} by ${columns}` });
 }
 

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
 
-import { call, forever, makeHome, needs, rollouts, run, say, startModel, tempDir } from './lib/codex.mjs';
+import { atEnd, call, cleanEnv, codexBin, forever, makeHome, needs, reply, rollouts, run, say, startModel, tempDir } from './lib/codex.mjs';
 import { isAlive, until } from './lib/nest.mjs';
 import { answer, enter, lacksEmulator, leave, startReady, startTerminal } from './lib/terminal.mjs';
 
@@ -438,4 +438,32 @@ test('a narrow window: what is cut ends with an ellipsis, a wrapped hint is inde
 		}
 		await leave(term);
 	}
+});
+
+const tmux = { ...options, skip: options.skip || (spawnSync('tmux', ['-V']).error && 'tmux is not installed') };
+
+test('in tmux, too, nothing of the rows at the bottom stands in the scrollback', tmux, async (t) => {
+	const model = await startModel(t, [forever(say('The answer.'))]), home = makeHome(t, model), cwd = tempDir(t, 'cwd');
+	fs.appendFileSync(path.join(home, 'config.toml'), `\n[projects.${JSON.stringify(cwd)}]\ntrust_level = "trusted"\n`);
+	const call = (...args) => {
+		const command = ['-f', '/dev/null', '-S', path.join(home, 'tmux'), ...args];
+		const { status, stdout, stderr } = spawnSync('tmux', command, { cwd, encoding: 'utf8', env: cleanEnv(home, { TERM: 'xterm-256color' }) });
+		assert.equal(status, 0, stderr);
+		return stdout.split('\n').map((line) => line.trimEnd());
+	};
+	atEnd(t, () => call('kill-server'));
+	const all = () => call('capture-pane', '-p', '-S', '-').join('\n'), screen = () => call('capture-pane', '-p').join('\n');
+	call('new-session', '-d', '-x', '80', '-y', '20', codexBin);
+	await until(() => /^ {2}gpt/m.test(screen()));
+	for (const words of ['one', 'two']) {
+		call('send-keys', 'C-l');
+		await until(() => /^\n?›\n/.test(screen()));
+		call('send-keys', words);
+		await until(() => screen().includes(`› ${words}`));
+		call('send-keys', 'Enter');
+		await until(() => /The answer\.[^]*^›\n/m.test(screen()) && !/esc to interrupt/.test(screen()));
+	}
+	const lines = all().split('\n');
+	for (const [part, count] of [[/^›$/, 1], [/^ {2}gpt/, 1], [/Working/, 0], [/^› one$/, 1], [/^› two$/, 1], [/^• The answer\.$/, 2]])
+		assert.equal(lines.filter((line) => part.test(line)).length, count, `${part} in:\n${lines.join('\n')}`);
 });

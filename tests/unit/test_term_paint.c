@@ -88,7 +88,7 @@ static void a_finished_line_is_written_once(void **state)
 	term_paint_commit(paint, &row);
 	term_row_finish(&row);
 	draw(paint, "one", "two");
-	check_frame(paint, BEGIN "\x1b[1A\r\x1b[Jdone\r\none\r\ntwo\r\x1b[4G" END);
+	check_frame(paint, BEGIN "\x1b[1A\r\x1b[K\x1b[2G\x1b[J\rdone\r\none\r\ntwo\r\x1b[4G" END);
 	draw(paint, "one", "two");
 	check_frame(paint, "");
 	term_paint_destroy(paint);
@@ -103,7 +103,7 @@ static void a_narrower_window_is_drawn_over_the_wrapped_rows(void **state)
 	check_frame(paint, BEGIN "\rone\x1b[K\r\nx\x1b[K\r\x1b[2G" END);
 	term_paint_resize(paint, 2);
 	draw(paint, "a", "x");
-	check_frame(paint, BEGIN "\x1b[2A\r\x1b[Ja\r\nx\r\x1b[2G" END);
+	check_frame(paint, BEGIN "\x1b[2A\r\x1b[K\x1b[2G\x1b[J\ra\r\nx\r\x1b[2G" END);
 	term_paint_destroy(paint);
 }
 
