@@ -56,8 +56,10 @@ enum rollout_item_kind rollout_item_kind(struct str type)
 bool rollout_item_is_checklist(struct str item)
 {
 	if (str_has_prefix(item, "{\"type\":\"function_call_output\","))
-		return str_find(item, STR("\"output\":\"Plan updated\"")) >= 0;
-	return str_has_prefix(item, "{\"type\":\"function_call\",") && str_find(item, STR("\"update_plan\"")) >= 0;
+		return str_find(item, STR("\"output\":\"Plan updated\"")) >= 0 ||
+		       str_find(item, STR("\"output\":\"{\\\"answers\\\":")) >= 0;
+	return str_has_prefix(item, "{\"type\":\"function_call\",") &&
+	       (str_find(item, STR("\"update_plan\"")) >= 0 || str_find(item, STR("\"request_user_input\"")) >= 0);
 }
 
 bool rollout_item_is_sent(enum rollout_item_kind kind)

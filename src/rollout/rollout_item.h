@@ -26,8 +26,8 @@ enum rollout_item_kind {
 enum rollout_call { ROLLOUT_NO_CALL, ROLLOUT_CALL, ROLLOUT_CALL_OUTPUT };
 
 enum rollout_item_kind rollout_item_kind(struct str type);
-/* True for a call that changes the checklist, of which no event is recorded, and for its output. item: JSON that begins
- * with its type. */
+/* True for a call that changes the checklist or asks the user, of which no event is recorded, and for its output. item:
+ * JSON that begins with its type. */
 bool rollout_item_is_checklist(struct str item);
 /* True if items of this kind are part of a request. */
 bool rollout_item_is_sent(enum rollout_item_kind kind);

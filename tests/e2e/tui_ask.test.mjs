@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import test from 'node:test';
 
-import { call, needs, outputOf, patch, reply, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
+import { call, makeHome, needs, outputOf, patch, reply, run, say, startModel, tempDir, textsOf } from './lib/codex.mjs';
 import { until } from './lib/nest.mjs';
 import { answer, enter, lacksEmulator, leave, startReady } from './lib/terminal.mjs';
 
@@ -37,6 +37,40 @@ test('questions: an option, a note, and the answers that the model gets', option
 	assert.deepEqual(lines.slice(lines.indexOf('• Questions 2/2 answered')).slice(1, 6).map((line) => line.trim()),
 		['Which language?', 'answer: Rust', 'Which size?', 'answer: None of the above', 'note: about 3 MB']);
 	await leave(term);
+});
+
+test('answered questions are shown in the transcript and after a resume, without secrets', options, async (t) => {
+	const model = await startModel(t, [ask(question('lang', 'Which language?'), question('key', 'Which key?', { isSecret: true })), say('Thanks.'),
+		ask(question('last', 'Anything else?')), say('Stopped.')]);
+	const home = makeHome(t, model, ASKS), cwd = tempDir(t, 'cwd');
+	const term = await startReady(t, model, ['go'], { home, cwd, rows: 40 });
+	await term.until(/Which language\?/);
+	await answer(term, '\x1b[B', '\r');
+	await term.until(/Which key\?/);
+	await answer(term, '\t', 'hunter2');
+	await term.until(/^› •{7}$/m);
+	term.type('\r');
+	await term.until(/Thanks\./);
+	await idle(term);
+	await enter(term, 'more');
+	await term.until(/Anything else\?/);
+	await answer(term, '\x1b'); // without an answer there is no cell
+	await term.until(/■ Conversation interrupted/);
+	await idle(term);
+	const cellWith = (secret) => new RegExp('› go\n\n• Questions 2/2 answered\n {4}Which language\\?\n {6}answer: Rust\n' +
+		` {4}Which key\\?\n {6}answer: ${secret}\n\n• Thanks\\.`);
+	const cell = cellWith('\\[secret\\]'); // as the file has it
+	assert.match(term.lines().join('\n'), cellWith('C .*\n {6}note: ••'));
+	term.type('\x14');
+	await term.until(/T R A N S C R I P T/);
+	await term.until(cell);
+	term.type('q');
+	await term.untilGone(/T R A N S C R I P T/);
+	await leave(term);
+	const again = await startReady(t, model, ['resume', '--last'], { home, cwd, rows: 40 });
+	await again.until(cell);
+	assert.doesNotMatch(again.raw(), /hunter2|Anything else/);
+	await leave(again);
 });
 
 test('questions: a digit answers, arrows go between questions, and a note returns to the list', options, async (t) => {

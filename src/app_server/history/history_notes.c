@@ -42,16 +42,20 @@ static void drop_update(struct history_notes_builder *builder, size_t call)
 }
 
 /* Marks the checklist of a call as accepted. Outputs come in the order of the calls. */
-static void accept(struct history_notes_builder *builder, const struct json *output)
+static void accept(struct history_notes_builder *builder, const struct json *output, struct arena *arena)
 {
 	struct str id = json_get_str(output, "call_id"), text = json_get_str(output, "output");
-	for (size_t i = builder->accepted; str_is(text, "Plan updated") && i < builder->checklists.count; i++) {
+	bool is_plan = str_is(text, "Plan updated"), is_answer = str_has_prefix(text, "{\"answers\":");
+	for (size_t i = builder->accepted; (is_plan || is_answer) && i < builder->checklists.count; i++) {
 		struct history_checklist *it = &builder->checklists.items[i];
-		if (it->is_update || !str_eq(it->call_id, id))
+		if (it->is_update || it->is_question != is_answer || !str_eq(it->call_id, id))
 			continue;
 		it->is_accepted = true;
 		builder->accepted = i + 1;
-		drop_update(builder, i);
+		if (is_answer)
+			it->answers = arena_str(arena, text);
+		else
+			drop_update(builder, i);
 		return;
 	}
 }
@@ -82,10 +86,11 @@ static void drop_unaccepted(struct history_notes_builder *builder, const struct 
 void history_notes_add_call(struct history_notes_builder *builder, const struct rollout_reader *reader,
                             const struct json *item, struct arena *arena, struct history_checklist at)
 {
-	struct str type = json_get_str(item, "type");
+	struct str type = json_get_str(item, "type"), name = json_get_str(item, "name");
+	at.is_question = str_is(name, "request_user_input");
 	if (str_is(type, "function_call_output"))
-		accept(builder, item);
-	if (!str_is(type, "function_call") || !str_is(json_get_str(item, "name"), "update_plan"))
+		accept(builder, item, arena);
+	if (!str_is(type, "function_call") || (!at.is_question && !str_is(name, "update_plan")))
 		return;
 	drop_unaccepted(builder, reader, at.record);
 	at.arguments = arena_str(arena, json_get_str(item, "arguments"));

@@ -12,13 +12,15 @@ struct app_thread_item;
 struct json;
 struct rollout_reader;
 
-/* A call that changed the checklist, which is no item of the app-server. */
+/* A call that changed the checklist, or asked the user, which is no item of the app-server. */
 struct history_checklist {
 	size_t turn, item;    /* it comes before this item of this turn */
 	size_t record;        /* its record in the reader */
 	struct str arguments; /* JSON, as the model wrote it */
+	struct str answers;   /* JSON: of the user; STR_NONE: it is a checklist */
 	struct str call_id;
 	bool is_accepted; /* the tool's output says so; others are left out */
+	bool is_question; /* to the user */
 	bool is_update;   /* an event of the engine: of a call in a script, unless a call of the model turns up */
 };
 

@@ -3,34 +3,22 @@
 #include "base/json.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "ui/tui/tui_answers.h"
 #include "ui/tui/tui_cells.h"
 #include "ui/tui/tui_form.h"
 #include "ui/tui/tui_priv.h"
 
 #define NO_OPTION "None of the above"
 
-/* Writes the answers of a page: the label of the option, then the note. */
-static void write_page(struct json_writer *w, const struct form_page *page, struct str note)
+static struct str option_of(const struct form_page *page)
 {
-	jw_object(w);
-	jw_key(w, "answers");
-	jw_array(w);
-	if (page->is_answered && page->at < page->options.count)
-		jw_str(w, str_of(page->options.items[page->at].label));
-	if (page->is_answered && !str_is_blank(note))
-		jw_strf(w, "user_note: %.*s", STR_ARG(note));
-	jw_array_end(w);
-	jw_object_end(w);
+	return str_of(page->at < page->options.count ? page->options.items[page->at].label : "");
 }
 
-static void note_page(struct buf *lines, const struct form_page *page, struct str note)
+static void write_page(struct json_writer *w, const struct form_page *page, struct str note)
 {
-	buf_printf(lines, "  %s\n", page->text);
-	if (page->at < page->options.count)
-		buf_printf(lines, "    answer: %s\n", page->options.items[page->at].label);
-	if (!str_is_blank(note))
-		buf_printf(lines, "    note: %.*s\n", page->is_secret ? 6 : (int)note.len,
-		           page->is_secret ? "••" : note.ptr);
+	bool is_answered = page->is_answered;
+	tui_answers_write(w, is_answered ? option_of(page) : STR(""), is_answered ? note : STR(""));
 }
 
 static void submit_answers(struct tui *tui, const struct ev_request_user_input *asked, struct str answers)
@@ -47,7 +35,7 @@ static void send_answers(struct tui *tui, struct tui_form *form)
 	buf_init(&answers, LIMIT_LINE);
 	buf_init(&lines, LIMIT_LINE);
 	struct json_writer w = json_writer(&answers);
-	buf_printf(&lines, "Questions %zu/%zu answered\n", form->pages.count, form->pages.count);
+	tui_answers_begin(&lines, form->pages.count);
 	jw_object(&w);
 	for (size_t i = 0; i < form->pages.count; i++) {
 		auto_buf struct buf note;
@@ -55,7 +43,8 @@ static void send_answers(struct tui *tui, struct tui_form *form)
 		composer_take(&form->pages.items[i]->notes, &note, NULL);
 		jw_key_str(&w, asked->questions[i].id);
 		write_page(&w, form->pages.items[i], buf_str(&note));
-		note_page(&lines, form->pages.items[i], buf_str(&note));
+		tui_answers_add(&lines, str_of(form->pages.items[i]->text), option_of(form->pages.items[i]),
+		                buf_str(&note), form->pages.items[i]->is_secret);
 	}
 	jw_object_end(&w);
 	if (answers.over) {

@@ -12,6 +12,7 @@
 #include "protocol/record/types.h"
 #include "rollout/rollout_reader.h"
 #include "ui/cli/terminal.h"
+#include "ui/tui/tui_answers.h"
 #include "ui/tui/tui_cell_exec.h"
 #include "ui/tui/tui_cell_note.h"
 #include "ui/tui/tui_cell_patch.h"
@@ -270,6 +271,11 @@ static void write_other(struct replay *replay, const struct app_thread_item *ite
 		write_patch(page, item->file_change);
 		break;
 	case app_thread_item_web_search:
+		if (is_shown && it->is_question) {
+			end_explored(replay);
+			tui_answers_replay(replay->page, it->arguments, it->answers);
+			continue;
+		}
 		write_text(page, "Searched the web: ", item->web_search->query);
 		break;
 	case app_thread_item_image_view:
