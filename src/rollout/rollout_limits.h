@@ -21,6 +21,7 @@ enum {
 	LIMIT_ROLLOUT_INDEX_SUMMARY = 64 * KIB, /* a session's row in the index */
 	LIMIT_ROLLOUT_INDEX_TEXT = 16 * MIB,    /* indexed text of one session */
 	LIMIT_ROLLOUT_INDEX_WORDS = 4 * KIB,    /* a query of the index */
+	LIMIT_ROLLOUT_REASON = 512,             /* the reason of a denial that is shown */
 	LIMIT_SESSION_INDEX = 64 * MIB,
 	LIMIT_HISTORY_FILE = 64 * MIB,           /* the size of history.jsonl */
 	LIMIT_HISTORY_LOCK_MS = 20,              /* wait for the lock in the process that shortens history.jsonl */

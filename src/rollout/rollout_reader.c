@@ -60,7 +60,8 @@ static bool is_wanted(const struct rollout_reader *reader, enum rollout_line_typ
 		return type != LINE_event_msg || reader->ends_turn || rollout_is_about_agents(type, payload);
 	case ROLLOUT_EVENTS:
 		return type == LINE_event_msg || type == LINE_turn_context || !reader->line_is_numbered ||
-		       rollout_item_is_checklist(payload);
+		       rollout_item_is_checklist(payload) ||
+		       rollout_reader_is_denial(reader, reader->records.count, payload);
 	default:
 		return true;
 	}

@@ -146,6 +146,10 @@ void rollout_reader_write_events(const struct rollout_reader *reader, struct jso
 /* Appends a sentence about skipped lines; false if the file is undamaged, and then nothing is appended. */
 bool rollout_reader_describe_damage(const struct rollout_reader *reader, struct buf *out);
 
+/* True for the output of a call, JSON that begins with its type, if a command was declined shortly before this record:
+ * the output may be the reason. */
+bool rollout_reader_is_denial(const struct rollout_reader *reader, size_t record, struct str item);
+
 /* True for events from which the tree of subagents is restored. */
 bool rollout_is_about_agents(enum rollout_line_type type, struct str payload);
 

@@ -6,6 +6,20 @@
 #include "base/limits.h"
 #include "rollout/rollout_item.h"
 
+/* The items of the commands of a response come before the outputs of their calls. */
+bool rollout_reader_is_denial(const struct rollout_reader *reader, size_t record, struct str item)
+{
+	enum { SIDE_BY_SIDE = 16 };
+	if (!str_has_prefix(item, "{\"type\":\"function_call_output\","))
+		return false;
+	for (size_t i = record; i-- > 0 && i + 2 * SIDE_BY_SIDE > record;) {
+		const struct rollout_record *before = &reader->records.items[i];
+		if (before->type == LINE_event_msg && str_has_suffix(before->payload, "\"status\":\"declined\"}}"))
+			return true;
+	}
+	return false;
+}
+
 /* ---- rollback ---- */
 
 /* Returns the index of the `turns`-th turn from the end; of the first turn if there are fewer; count without any

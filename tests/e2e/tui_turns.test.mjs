@@ -117,7 +117,9 @@ test('a command that the reviewer denied is named, live, in the transcript and a
 	assert.match(text(term), /• Automatic approval review denied .*\s+asked\.\n\n• The command was not run: `touch made; echo "it's"`\n\n• Done/);
 	await leave(term);
 	const { shown, transcript } = await replayed(t, model, { home, cwd });
-	for (const seen of [shown, transcript]) assert.match(seen, /› go\n\n• ✗ The request to run touch made; echo "it's" was declined\n\n• Done\./);
+	const reason = 'Automatic approval review denied \\(risk: high, authorization: low\\): Nobody asked\\.'.replaceAll(' ', '\\s+');
+	for (const seen of [shown, transcript])
+		assert.match(seen, new RegExp(`› go\n\n• ✗ The request to run touch made; echo "it's" was declined:\\s+${reason}\n\n• Done\\.`));
 });
 
 for (const reviewer of ['', 'approvals_reviewer = "auto_review"\n'])
@@ -131,8 +133,31 @@ for (const reviewer of ['', 'approvals_reviewer = "auto_review"\n'])
 		await idle(term);
 		assert.match(text(term), /• The command was not run: `touch made`: Not here\./);
 		await leave(term);
-		assert.match((await replayed(t, model, { home, cwd })).shown, /• ✗ The request to run touch made was declined/);
+		const { shown, transcript } = await replayed(t, model, { home, cwd });
+		for (const seen of [shown, transcript]) assert.match(seen, /• ✗ The request to run touch made was declined: Not here\.\n\n• Done/);
 	});
+
+test('of parallel commands that a hook denied each keeps its own reason after a resume, also with ids that repeat', options, async (t) => {
+	const touch = (file, id) => ({ call: 'exec_command', arguments: { cmd: `touch ${file}` }, call_id: id });
+	const model = await startModel(t, [reply(touch('one', 'a'), touch('two', 'b')), say('Once.'), reply(touch('three', 'a')), say('Twice.')]);
+	const home = makeHome(t, model, 'approval_policy = "untrusted"\nsandbox_mode = "danger-full-access"\n'), cwd = tempDir(t, 'cwd');
+	const decision = (message) => JSON.stringify({ hookSpecificOutput: { hookEventName: 'PermissionRequest', decision: { behavior: 'deny', message } } });
+	const script = path.join(home, 'hook.sh'), command = `sh ${script}`;
+	fs.writeFileSync(script, `cat ${home}/$(grep -o 'touch [a-z]*' | head -1 | cut -c7-)\n`);
+	for (const name of ['one', 'two', 'three']) fs.writeFileSync(path.join(home, name), decision(`No ${name}.\nAnd more.`));
+	fs.writeFileSync(path.join(home, 'hooks.json'), JSON.stringify({ hooks: { PermissionRequest: [{ hooks: [{ type: 'command', command }] }] } }));
+	await trust(t, home);
+	const term = await startReady(t, model, ['go'], { home, cwd, rows: 40 });
+	await term.until(/• Once\./);
+	await idle(term);
+	await enter(term, 'again');
+	await term.until(/• Twice\./);
+	await idle(term);
+	await leave(term);
+	const { shown } = await replayed(t, model, { home, cwd });
+	const found = [...shown.matchAll(/run touch (\w+) was declined: No (\w+)\.\n\n/g)].map(([, file, reason]) => [file, reason]);
+	assert.deepEqual(found.sort(), ['one', 'three', 'two'].map((name) => [name, name]));
+});
 
 test('a command that a hook allowed is no declined request, also while it runs in the background', options, async (t) => {
 	const model = await startModel(t, [run('sleep 300', { yield_time_ms: 250 }), say('Done.')]);

@@ -4,6 +4,8 @@
 
 #include "app_server/history/item_view.h"
 #include "base/json.h"
+#include "base/text.h"
+#include "rollout/rollout_limits.h"
 #include "rollout/rollout_reader.h"
 
 void history_notes_add_names(struct history_notes_builder *builder, const struct json *agents, struct arena *arena)
@@ -83,6 +85,17 @@ static void drop_unaccepted(struct history_notes_builder *builder, const struct 
 		builder->accepted = count;
 }
 
+static void add_reason(struct history_notes_builder *builder, const struct json *output, struct arena *arena,
+                       size_t turn)
+{
+	struct str text = json_get_str(output, "output"), line = STR("");
+	if (str_find(text, STR("rejected by user")) < 0 && !str_has_prefix(text, "aborted"))
+		str_next_line(&text, &line);
+	line.len = line.len > LIMIT_ROLLOUT_REASON ? text_floor_boundary(line, LIMIT_ROLLOUT_REASON) : line.len;
+	vec_push(&builder->reasons, (struct history_reason){turn, arena_str(arena, json_get_str(output, "call_id")),
+	                                                    arena_str(arena, line)});
+}
+
 void history_notes_add_call(struct history_notes_builder *builder, const struct rollout_reader *reader,
                             const struct json *item, struct arena *arena, struct history_checklist at)
 {
@@ -90,6 +103,8 @@ void history_notes_add_call(struct history_notes_builder *builder, const struct 
 	at.is_question = str_is(name, "request_user_input");
 	if (str_is(type, "function_call_output"))
 		accept(builder, item, arena);
+	if (rollout_reader_is_denial(reader, at.record, item->span))
+		add_reason(builder, item, arena, at.turn);
 	if (!str_is(type, "function_call") || (!at.is_question && !str_is(name, "update_plan")))
 		return;
 	drop_unaccepted(builder, reader, at.record);
@@ -139,6 +154,7 @@ struct history_notes history_notes_take(struct history_notes_builder *builder, s
 {
 	struct history_notes notes = {0};
 	struct history_checklist *checklists = arena_array(arena, struct history_checklist, builder->checklists.count);
+	struct history_reason *reasons = arena_array(arena, struct history_reason, builder->reasons.count);
 	struct history_name *names = arena_array(arena, struct history_name, builder->names.count);
 	vec_for_each(it, &builder->checklists) {
 		if (it->is_accepted)
@@ -146,9 +162,13 @@ struct history_notes history_notes_take(struct history_notes_builder *builder, s
 	}
 	vec_for_each(it, &builder->names)
 		names[notes.name_count++] = *it;
+	vec_for_each(it, &builder->reasons)
+		reasons[notes.reason_count++] = *it;
 	notes.checklists = checklists;
+	notes.reasons = reasons;
 	notes.names = names;
 	vec_finish(&builder->checklists);
+	vec_finish(&builder->reasons);
 	vec_finish(&builder->names);
 	return notes;
 }

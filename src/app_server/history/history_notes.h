@@ -1,5 +1,5 @@
-/* history_notes.h — what the terminal shows of a stored thread besides the app-server's items: checklists, and the
- * names of subagents.
+/* history_notes.h — what the terminal shows of a stored thread besides the app-server's items: checklists, the reasons
+ * of denials, and the names of subagents.
  *
  * Owns: nothing; all results live in the arena. Any thread, one at a time. */
 #ifndef APP_SERVER_HISTORY_NOTES_H
@@ -28,9 +28,17 @@ struct history_name {
 	struct str thread_id, name; /* of a subagent */
 };
 
+/* The output of a call that may be the reason why its command was declined. */
+struct history_reason {
+	size_t turn;
+	struct str call_id, text; /* its first line; empty if the user declined it */
+};
+
 struct history_notes {
 	const struct history_checklist *checklists; /* oldest first */
 	size_t checklist_count;
+	const struct history_reason *reasons; /* oldest first */
+	size_t reason_count;
 	const struct history_name *names;
 	size_t name_count;
 };
@@ -43,6 +51,7 @@ struct str history_notes_name(const struct history_notes *notes, struct str thre
 /* Zero-initialised; history_notes_take ends it. */
 struct history_notes_builder {
 	VEC(struct history_checklist) checklists;
+	VEC(struct history_reason) reasons;
 	VEC(struct history_name) names;
 	size_t placed;   /* number of checklists whose place is final */
 	size_t accepted; /* an output accepts this one or a later one */
@@ -50,8 +59,8 @@ struct history_notes_builder {
 
 /* agents: receiver_agents of a recorded call. */
 void history_notes_add_names(struct history_notes_builder *builder, const struct json *agents, struct arena *arena);
-/* Adds a checklist if the item is a call that changes it, or accepts it if the item is the output; at: its place,
- * without the arguments. */
+/* Adds a checklist if the item is a call that changes it, or accepts it if the item is the output, or adds the reason
+ * of a denial; at: its place, without the arguments. */
 void history_notes_add_call(struct history_notes_builder *builder, const struct rollout_reader *reader,
                             const struct json *item, struct arena *arena, struct history_checklist at);
 /* Adds the checklist of a plan_update event. A call of the model has one, too; the call is kept, as its place is exact.

@@ -22,7 +22,10 @@
 struct replay {
 	struct tui_page *page;
 	const struct thread_history *history;
-	size_t checklists; /* number of those that are written */
+	size_t checklists;   /* number of those that are written */
+	size_t turn;         /* index of the one that is written */
+	size_t reasons;      /* number of those of denials that belong to turns before */
+	size_t reasons_used; /* the last one that was found in the turn, counted from 1; 0: none */
 	struct tui_explored explored;
 	bool is_over; /* no turn runs */
 };
@@ -101,7 +104,29 @@ static bool add_explored(struct replay *replay, const struct app_item_command_ex
 	return tui_explored_add(&replay->explored, (uint64_t)command->started_at_ms, actions.list, count);
 }
 
-static void write_declined(struct tui_page *page, struct str command)
+/* Returns why the command of this call was declined, or an empty text. Ids may repeat, and outputs have another order
+ * than items, so the search begins after the reason that was found last. */
+static struct str reason_of(struct replay *replay, struct str call_id)
+{
+	const struct history_notes *notes = &replay->history->notes;
+	const struct history_reason *reasons = notes->reasons;
+	size_t count = 0;
+	for (; replay->reasons < notes->reason_count && reasons[replay->reasons].turn < replay->turn; replay->reasons++)
+		replay->reasons_used = 0;
+	reasons += replay->reasons;
+	while (replay->reasons + count < notes->reason_count && reasons[count].turn == replay->turn)
+		count++;
+	for (size_t i = 0; i < count; i++) {
+		const struct history_reason *it = &reasons[(replay->reasons_used + i) % count];
+		if (!str_eq(it->call_id, call_id))
+			continue;
+		replay->reasons_used = (size_t)(it - reasons) + 1;
+		return it->text;
+	}
+	return STR("");
+}
+
+static void write_declined(struct tui_page *page, struct str command, struct str reason)
 {
 	auto_buf struct buf line;
 	struct str first;
@@ -109,7 +134,8 @@ static void write_declined(struct tui_page *page, struct str command)
 	bool is_whole = page->is_full || (str_next_line(&command, &first) && !command.len);
 	if (page->is_full)
 		first = command;
-	buf_printf(&line, "✗ The request to run %.*s%s was declined", STR_ARG(first), is_whole ? "" : " …");
+	buf_printf(&line, "✗ The request to run %.*s%s was declined%s%.*s", STR_ARG(first), is_whole ? "" : " …",
+	           reason.len ? ": " : "", STR_ARG(reason));
 	tui_page_cell(page, &tui_note_look, buf_str(&line));
 }
 
@@ -122,7 +148,7 @@ static void write_command(struct replay *replay, const struct app_item_command_e
 	buf_init(&script, command->command.len + 1);
 	terminal_line_append(&script, command->command);
 	if (command->status == app_command_execution_status_declined && !command->has_exit_code) {
-		write_declined(replay->page, buf_str(&script));
+		write_declined(replay->page, buf_str(&script), reason_of(replay, command->id));
 		return;
 	}
 	tui_cell_exec(replay->page,
@@ -421,6 +447,7 @@ static void write_turns(struct replay *replay, size_t most, bool is_cut)
 	for (size_t i = 0; i < history->count; i++) {
 		const struct app_turn *turn = &history->turns[i];
 		auto_free size_t *order = order_of(turn);
+		replay->turn = i;
 		for (size_t k = 0; k < turn->items_count; k++, at++) {
 			write_checklists(replay, i, k, at + most >= total);
 			if (at + most >= total)
