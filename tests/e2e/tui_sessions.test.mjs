@@ -23,7 +23,7 @@ async function recorded(t, model, prompt = 'first question') {
 
 const FIRST = [run('for i in $(seq 1 9); do echo out $i; done'), say('The **first** answer.')];
 const SHOWN = '› first question\n\n• Ran for i in $(seq 1 9); do echo out $i; done\n  └ out 1\n    out 2\n' +
-	'    … +5 lines (ctrl + t to view transcript)\n    out 8\n    out 9\n\n• The first answer.';
+	'    … +5 lines (ctrl-t to view transcript)\n    out 8\n    out 9\n\n• The first answer.';
 
 for (const [name, argsOf] of [['by its id', (id) => [id]], ['by a prefix', (id) => [id.slice(0, 24)]], ['with --last', () => ['--last']]]) {
 	test(`a session is resumed ${name}: its conversation stands there and continues in the same file`, options, async (t) => {
@@ -68,6 +68,34 @@ test('a session without a name is chosen from a list; none starts a new one', op
 	await leave(other);
 });
 
+test('a session that is open elsewhere is not resumed: the error names the command that watches it', options, async (t) => {
+	const model = await startModel(t, [...FIRST, forever(say('ok'))]);
+	const { home, cwd, id } = await recorded(t, model);
+	const open = await startReady(t, model, ['resume', id], { home, cwd });
+	const words = new RegExp(`session ${id} runs in another process; watch it with:\\s+codex attach ${id}`);
+	const second = await startTerminal(t, model, ['resume', '--last'], { home, cwd, columns: 200 });
+	assert.deepEqual(await second.done, { status: 1, restored: true });
+	assert.match(second.lines().join('\n'), words);
+	assert.doesNotMatch(second.raw(), /\x1b/);
+	const other = await startReady(t, model, ['hello'], { home, cwd, columns: 200 });
+	await other.until(/^• ok$/m);
+	await other.untilGone(/esc to interrupt/);
+	await enter(other, '/resume');
+	await other.until(/^[› ] .*first question$/m);
+	other.type('first');
+	await other.until(/^› .*first question$/m);
+	other.type('\r');
+	await other.until(words);
+	await enter(other, 'go on'); // its own session continues
+	await other.until(/› go on\n\n• ok/);
+	await other.untilGone(/esc to interrupt/);
+	await leave(other);
+	await leave(open);
+	const first = await startTerminal(t, model, ['resume', '--last'], { home, cwd });
+	await first.until(/^ {2}gpt\S+ · /m);
+	await leave(first);
+});
+
 test('an unknown session is refused with status 1', options, async (t) => {
 	const model = await startModel(t, [forever(say('ok'))]);
 	const term = await startTerminal(t, model, ['resume', '0199a213-81c0-7800-8aa1-bbab2a035a53']);
@@ -90,48 +118,6 @@ test('a fork continues in a file of its own, and the session is unchanged', opti
 	assert.equal(rollouts(home).length, 2);
 	assert.deepEqual(fs.readFileSync(file), before);
 	assert.doesNotMatch(term.lines().join('\n'), new RegExp(`codex resume ${id}`));
-});
-
-test('of a large file only the end is read at first; the transcript has all of it', options, async (t) => {
-	const words = 'word '.repeat(300);
-	const model = await startModel(t, [reply(...Array.from({ length: 400 }, (_, i) => ({ message: `Message ${i}. ${words}` }))), forever(say('ok'))]);
-	const { home, cwd, id } = await recorded(t, model);
-	assert.ok(fs.statSync(rollouts(home)[0]).size > 1024 * 1024);
-	const term = await startReady(t, model, ['resume', id], { home, cwd, columns: 200 });
-	const lines = term.lines().join('\n');
-	assert.match(lines, /^• … earlier items \(ctrl \+ t to view transcript\)$/m);
-	const shown = lines.match(/^• Message \d+\./gm).map((line) => Number(/\d+/.exec(line)[0]));
-	assert.equal(shown.at(-1), 399);
-	assert.deepEqual(shown, Array.from({ length: shown.length }, (_, i) => 400 - shown.length + i));
-	assert.ok(shown.length > 20 && shown.length < 400, `${shown.length} messages`);
-	term.type('\x14');
-	await term.until(/T R A N S C R I P T/);
-	term.type(HOME);
-	await term.until(/^› first question$/m);
-	term.type('q');
-	await term.untilGone(/T R A N S C R I P T/);
-	await enter(term, 'and now?');
-	await term.until(/› and now\?[^]*• ok/);
-	await term.untilGone(/esc to interrupt/);
-	assert.match(JSON.stringify(model.requests().at(-1).body.input), /Message 0\./); // the engine has read all of it
-	await leave(term);
-});
-
-test('a long session shows its end, and says how much is before', options, async (t) => {
-	const model = await startModel(t, [reply(...Array.from({ length: 1200 }, (_, i) => ({ message: `Message ${i}.` }))), forever(say('ok'))]);
-	const { home, cwd, id } = await recorded(t, model);
-	const term = await startReady(t, model, ['resume', id], { home, cwd });
-	const text = conversationOf(term.lines());
-	const lines = term.lines().join('\n');
-	assert.match(lines, /^• … \d+ earlier items \(ctrl \+ t to view transcript\)$/m);
-	assert.match(text || lines, /^• Message 1199\.$/m);
-	assert.doesNotMatch(lines, /Message 100\.$/m);
-	term.type('\x14');
-	await term.until(/T R A N S C R I P T/);
-	term.type(HOME);
-	await term.until(/^› first question$/m);
-	term.type('q');
-	await leave(term);
 });
 
 test('a damaged line of the session is skipped', options, async (t) => {

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/file.h"
 #include "config/config.h"
 #include "rollout/rollout_fork.h"
 #include "rollout/rollout_list.h"
+#include "rollout/rollout_lock.h"
+#include "rollout/rollout_path.h"
 #include "ui/exec/exec_options.h"
 #include "ui/sessions/session_pick.h"
 
@@ -70,4 +73,13 @@ int exec_resume_fork(struct exec_resume *resume, const char *originator, struct 
 	free(resume->path);
 	resume->path = copy;
 	return 0;
+}
+
+int exec_resume_check(const char *path, struct error *err)
+{
+	struct rollout_file_name name;
+	if (rollout_lock_is_ending(path) || !rollout_path_parse(path_name(path), &name))
+		return 0;
+	return error_set(err, ERR_busy, "session %.*s runs in another process; watch it with: codex attach %.*s",
+	                 STR_ARG(name.thread_id), STR_ARG(name.thread_id));
 }

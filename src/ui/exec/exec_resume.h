@@ -27,5 +27,7 @@ must_check int exec_resume_find(struct exec_resume *resume, struct error *err);
 /* Replaces the path by that of a copy if the options fork the session; with --ephemeral it stays, because an unrecorded
  * run leaves the rollout unchanged. */
 must_check int exec_resume_fork(struct exec_resume *resume, const char *originator, struct error *err);
+/* Fails if another process writes the session at this path, and names the command that watches it. */
+must_check int exec_resume_check(const char *path, struct error *err);
 
 #endif

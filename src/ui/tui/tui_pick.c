@@ -8,6 +8,7 @@
 #include "rollout/rollout_fork.h"
 #include "rollout/rollout_path.h"
 #include "term/term_tty.h"
+#include "ui/exec/exec_resume.h"
 #include "ui/sessions/archive_command.h"
 #include "ui/sessions/session_pick.h"
 #include "ui/tui/tui_cells.h"
@@ -86,6 +87,7 @@ struct job {
 };
 
 static void start(struct tui *tui, const struct job *job);
+static void open_picker(struct tui *tui, bool is_first);
 
 /* ---- the list ---- */
 
@@ -102,10 +104,17 @@ static void open_path(struct tui *tui, const char *path, bool is_first)
 	struct job job = {.fork_path = str_of(path), .is_first = true};
 	if (is_busy(tui))
 		return;
-	if (tui->options.run.forks && is_first)
+	const char *own = tui_engine_path(tui);
+	struct error err;
+	if (tui->options.run.forks && is_first) {
 		start(tui, &job);
-	else
+	} else if ((!own || strcmp(own, path) != 0) && exec_resume_check(path, &err) != 0) {
+		tui_cells_fail(tui->cells, str_of(err.text));
+		if (is_first)
+			open_picker(tui, true);
+	} else {
 		tui_restart_with(tui, path, true);
+	}
 }
 
 static void draw_picker(struct buf *out, void *self)

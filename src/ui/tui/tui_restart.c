@@ -25,6 +25,8 @@ int tui_session_find(struct tui *tui, struct error *err)
 	bool is_absent = status != 0 && run->resume_id && err->code == ERR_not_found;
 	if (status == 0)
 		status = exec_resume_fork(&resume, "codex_cli_rs", err);
+	if (status == 0 && resume.path)
+		status = exec_resume_check(resume.path, err);
 	tui->resume_path = resume.path;
 	if (is_absent)
 		return error_set(err, ERR_not_found, "No saved session found with ID %s", run->resume_id);
