@@ -440,6 +440,25 @@ test('a narrow window: what is cut ends with an ellipsis, a wrapped hint is inde
 	}
 });
 
+test('the cause of a broken stream is shown whole, also by /warnings; without warnings there is no sign of one', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'Half' }, { drop: 'reset' }), forever(say('Whole.'))]);
+	const term = await startReady(t, model, [], { rows: 15, columns: 60 });
+	term.type(F2);
+	await term.until(/W A R N I N G S[^]*^There are no warnings\.$/m);
+	term.type('q');
+	await term.until(/^›$/m);
+	await talk(term, 'go', 'Whole.');
+	const cause = /the\s+connection\s+to\s+\S+\s+was\s+lost:[^]*reset\s+the\s+connection/;
+	assert.match(text(term), cause);
+	term.type(F2);
+	await term.until(/W A R N I N G S/);
+	await term.until(cause);
+	assert.match(text(term), /^⚠ Reconnecting/m);
+	term.type('q');
+	await term.until(/^›$/m);
+	await leave(term);
+});
+
 const tmux = { ...options, skip: options.skip || (spawnSync('tmux', ['-V']).error && 'tmux is not installed') };
 
 test('in tmux, too, nothing of the rows at the bottom stands in the scrollback', tmux, async (t) => {

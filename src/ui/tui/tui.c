@@ -223,6 +223,14 @@ static void on_item(struct tui *tui, const struct event *event)
 	}
 }
 
+/* Attempts that fail for the same reason are one warning. */
+static void add_cause(struct tui *tui, const struct ev_stream_error *error)
+{
+	auto_free char *text = xasprintf("%.*s: %.*s", STR_ARG(error->message), STR_ARG(error->additional_details));
+	if (!str_has_suffix(str_trim_end(buf_str(&tui->warnings)), strchr(text, ':')))
+		tui_warning_add(tui, str_of(text));
+}
+
 static void handle(struct tui *tui, const struct event *event)
 {
 	if (event->msg.tag == EV_turn_aborted)
@@ -256,6 +264,9 @@ static void handle(struct tui *tui, const struct event *event)
 		break;
 	case EV_error:
 		on_error(tui);
+		break;
+	case EV_stream_error:
+		add_cause(tui, event->msg.stream_error);
 		break;
 	case EV_warning:
 		tui_warning_add(tui, event->msg.warning->message);

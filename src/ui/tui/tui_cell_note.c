@@ -12,7 +12,7 @@
 #include "protocol/message/message.h"
 #include "ui/tui/tui_stream.h"
 
-enum { DETAIL_LINES = 5, DETAIL_ROWS = 2, PROMPT_LINES = 3, ARGUMENTS_SHOWN = 400 };
+enum { DETAIL_LINES = 5, DETAIL_ROWS = 2, CAUSE_ROWS = 8, PROMPT_LINES = 3, ARGUMENTS_SHOWN = 400 };
 /* A message of the user is shown whole up to these limits. */
 enum { USER_LINES = 30, USER_BYTES = 4 * KIB, USER_HEAD = 20, USER_TAIL = 5, USER_ROWS = 3 };
 
@@ -170,7 +170,9 @@ static void on_stream_error(struct tui_page *page, const struct event *event)
 {
 	const struct ev_stream_error *error = event->msg.stream_error;
 	tui_page_cell(page, &tui_warning_look, error->message);
-	write_detail(page, error->additional_details, DETAIL_LINES);
+	struct str rest = error->additional_details, line;
+	for (size_t at = 0; at < DETAIL_LINES && str_next_line(&rest, &line); at++)
+		tui_page_write_line(page, at ? &more_look : &tui_detail_look, line, CAUSE_ROWS, NULL);
 }
 
 static void on_background(struct tui_page *page, const struct event *event)

@@ -152,7 +152,7 @@ static void fill_warnings(struct tui_page *page, void *self)
 	struct tui *tui = self;
 	struct str rest = buf_str(&tui->warnings), line;
 	if (!rest.len)
-		tui_page_write(page, &look, STR("There are no warnings."));
+		tui_page_write(page, &(struct tui_look){""}, STR("There are no warnings."));
 	while (str_next_line(&rest, &line))
 		tui_page_write(page, &look, line);
 }
