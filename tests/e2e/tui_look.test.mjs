@@ -459,6 +459,18 @@ test('the cause of a broken stream is shown whole, also by /warnings; without wa
 	await leave(term);
 });
 
+test('/model without an effort keeps the one of the session, and shows it', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model, []);
+	await enter(term, '/model gpt-5.5 high');
+	await term.until(/Model changed to gpt-5\.5 high/);
+	await enter(term, '/model gpt-5.4');
+	await term.until(/Model changed to gpt-5\.4 high[^]*^ {2}gpt-5\.4 high · /m);
+	await talk(term, 'go', 'ok');
+	assert.equal(model.requests().at(-1).body.reasoning.effort, 'high');
+	await leave(term);
+});
+
 const tmux = { ...options, skip: options.skip || (spawnSync('tmux', ['-V']).error && 'tmux is not installed') };
 
 test('in tmux, too, nothing of the rows at the bottom stands in the scrollback', tmux, async (t) => {

@@ -55,9 +55,11 @@ static void set_model(struct tui *tui, struct str model, int effort)
 		.model = model, .has_effort = effort >= 0, .effort = effort >= 0 ? (enum reasoning_effort)effort : 0};
 	tui_submit(tui, OP_override_turn_context, &op);
 	free(tui->model);
-	free(tui->effort);
 	tui->model = str_dup(model);
-	tui->effort = effort >= 0 ? xstrdup(enum_wire(&enum_reasoning_effort, effort)) : NULL;
+	if (effort >= 0) { /* without one the session keeps its own */
+		free(tui->effort);
+		tui->effort = xstrdup(enum_wire(&enum_reasoning_effort, effort));
+	}
 	note_two(tui, "Model changed to ", tui->model, tui->effort);
 	save_model(tui);
 }
