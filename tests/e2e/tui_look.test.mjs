@@ -471,6 +471,16 @@ test('/model without an effort keeps the one of the session, and shows it', opti
 	await leave(term);
 });
 
+test('the footer abbreviates the home folder and what is below it, and no other folder', options, async (t) => {
+	const cwd = tempDir(t, 'cwd'), name = path.basename(cwd);
+	for (const [HOME, shown] of [[path.dirname(cwd), `~/${name}`], [cwd, '~'], [cwd.slice(0, -2), cwd]]) {
+		const model = await startModel(t, [forever(say('ok'))]);
+		const term = await startReady(t, model, [], { cwd, columns: 120, env: { HOME } });
+		await term.until({ test: () => term.screen().at(-1).endsWith(` · ${shown}`), toString: () => shown });
+		await leave(term);
+	}
+});
+
 const tmux = { ...options, skip: options.skip || (spawnSync('tmux', ['-V']).error && 'tmux is not installed') };
 
 test('in tmux, too, nothing of the rows at the bottom stands in the scrollback', tmux, async (t) => {

@@ -34,10 +34,10 @@ static void add_model_with_effort(const struct tui *tui, struct buf *out)
 static void add_folder(const struct tui *tui, struct buf *out)
 {
 	const char *home = config_env("HOME");
-	struct str cwd = str_of(tui->cwd);
-	if (home && *home && home[1] && str_cut_prefix(&cwd, home))
-		buf_append_char(out, '~');
-	buf_append_str(out, cwd);
+	struct str cwd = str_of(tui->cwd), below = cwd;
+	bool is_home = home && *home && home[1] && str_cut_prefix(&below, home) && (!below.len || *below.ptr == '/');
+	buf_append_c(out, is_home ? "~" : "");
+	buf_append_str(out, is_home ? below : cwd);
 }
 
 static void add_project(const struct tui *tui, struct buf *out)
