@@ -33,7 +33,7 @@ test('a subagent is watched live: what it did, what streams, and the way back', 
 	term.type(LEFT);
 	await term.until(/^Subagents\n\n?› 1\. Main \[default\] \(current\)\n {2}2\. \S+ .*[0-9a-f-]{36}/m);
 	term.type('2');
-	await term.until(/• Watching \S+ \([0-9a-f-]{36}\)[^]*› count pears[^]*esc to interrupt[^]*Watching \S+ \(alt\+left/);
+	await term.until(/• Watching \S+ \([0-9a-f-]{36}\)[^]*› count pears[^]*esc to interrupt[^]*Watching \S+ \(alt-left/);
 	await model.openGate('a');
 	await term.until(/Watching[^]*four\.[^]*^›$/m);
 	await idle(term);

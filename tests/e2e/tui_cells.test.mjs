@@ -28,7 +28,7 @@ async function show(t, replies, { config = '', ...more } = {}) {
 test('a command shows the ends of its output', options, async (t) => {
 	const { text } = await show(t, [run('for i in $(seq 1 30); do echo line $i; done')]);
 	assert.equal(text, '• Ran for i in $(seq 1 30); do echo line $i; done\n  └ line 1\n    line 2\n' +
-		'    … +26 lines (ctrl + t to view transcript)\n    line 29\n    line 30');
+		'    … +26 lines (ctrl-t to view transcript)\n    line 29\n    line 30');
 });
 
 test('a short output is shown whole; no output is said', options, async (t) => {
@@ -405,7 +405,7 @@ test('a long message is shown by its ends, and whole in the transcript and in th
 	await term.until(/^• Read\.$/m);
 	await term.untilGone(/esc to interrupt/);
 	const shown = conversationOf(term.lines());
-	assert.match(shown, /^› row 1 of it\n {2}row 2 of it\n[^]* {2}row 20 of it\n {4}… \+275 lines \(ctrl \+ t to view transcript\)\n {2}row 296 of it\n/);
+	assert.match(shown, /^› row 1 of it\n {2}row 2 of it\n[^]* {2}row 20 of it\n {4}… \+275 lines \(ctrl-t to view transcript\)\n {2}row 296 of it\n/);
 	assert.equal(shown.match(/of it/g).length, 25);
 	assert.equal(textsOf(model.requests()[0], 'user').at(-1), text);
 	term.type('\x14');
@@ -437,7 +437,7 @@ test('a message of few long lines is shown by its ends, too; 4 KiB and blank lin
 		await term.untilGone(/esc to interrupt/);
 	};
 	await send(`first ${'x'.repeat(5000)} last`, 1);
-	assert.match(conversationOf(term.lines()), /^› first\n[x\n ]+ {4}… \+1427 bytes \(ctrl \+ t to view transcript\)\n {2}x[x\n ]+ last\n/);
+	assert.match(conversationOf(term.lines()), /^› first\n[x\n ]+ {4}… \+1427 bytes \(ctrl-t to view transcript\)\n {2}x[x\n ]+ last\n/);
 	await send(`whole ${'z'.repeat(4096 - 6)}${'\n'.repeat(40)}`, 2);
 	assert.equal(conversationOf(term.lines()).match(/z/g).length, 4090);
 	await leave(term);

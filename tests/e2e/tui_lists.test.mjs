@@ -87,7 +87,7 @@ for (const [rows, columns] of SIZES)
 		term.type(ESC);
 		await term.until(/esc again/);
 		term.type(ESC);
-		await walkList(term, 'earlier messages', { title: /^Edit previous/, row: /^[› ] m\d$/, foot: /\^C back/, least: 7 });
+		await walkList(term, 'earlier messages', { title: /^Edit previous/, row: /^[› ] m\d$/, foot: /ctrl-c back/, least: 7 });
 		term.type('\x03');
 		await term.until(/^›$/m);
 		await leave(term);

@@ -120,6 +120,48 @@ test('a fork continues in a file of its own, and the session is unchanged', opti
 	assert.doesNotMatch(term.lines().join('\n'), new RegExp(`codex resume ${id}`));
 });
 
+test('of a large file only the end is read at first; the transcript has all of it', options, async (t) => {
+	const words = 'word '.repeat(300);
+	const model = await startModel(t, [reply(...Array.from({ length: 400 }, (_, i) => ({ message: `Message ${i}. ${words}` }))), forever(say('ok'))]);
+	const { home, cwd, id } = await recorded(t, model);
+	assert.ok(fs.statSync(rollouts(home)[0]).size > 1024 * 1024);
+	const term = await startReady(t, model, ['resume', id], { home, cwd, columns: 200 });
+	const lines = term.lines().join('\n');
+	assert.match(lines, /^• … earlier items \(ctrl-t to view transcript\)$/m);
+	const shown = lines.match(/^• Message \d+\./gm).map((line) => Number(/\d+/.exec(line)[0]));
+	assert.equal(shown.at(-1), 399);
+	assert.deepEqual(shown, Array.from({ length: shown.length }, (_, i) => 400 - shown.length + i));
+	assert.ok(shown.length > 20 && shown.length < 400, `${shown.length} messages`);
+	term.type('\x14');
+	await term.until(/T R A N S C R I P T/);
+	term.type(HOME);
+	await term.until(/^› first question$/m);
+	term.type('q');
+	await term.untilGone(/T R A N S C R I P T/);
+	await enter(term, 'and now?');
+	await term.until(/› and now\?[^]*• ok/);
+	await term.untilGone(/esc to interrupt/);
+	assert.match(JSON.stringify(model.requests().at(-1).body.input), /Message 0\./); // the engine has read all of it
+	await leave(term);
+});
+
+test('a long session shows its end, and says how much is before', options, async (t) => {
+	const model = await startModel(t, [reply(...Array.from({ length: 1200 }, (_, i) => ({ message: `Message ${i}.` }))), forever(say('ok'))]);
+	const { home, cwd, id } = await recorded(t, model);
+	const term = await startReady(t, model, ['resume', id], { home, cwd });
+	const text = conversationOf(term.lines());
+	const lines = term.lines().join('\n');
+	assert.match(lines, /^• … \d+ earlier items \(ctrl-t to view transcript\)$/m);
+	assert.match(text || lines, /^• Message 1199\.$/m);
+	assert.doesNotMatch(lines, /Message 100\.$/m);
+	term.type('\x14');
+	await term.until(/T R A N S C R I P T/);
+	term.type(HOME);
+	await term.until(/^› first question$/m);
+	term.type('q');
+	await leave(term);
+});
+
 test('a damaged line of the session is skipped', options, async (t) => {
 	const model = await startModel(t, [...FIRST, forever(say('ok'))]);
 	const { home, cwd, id } = await recorded(t, model);

@@ -56,7 +56,7 @@ for (const size of SIZES)
 		await walk.take('/resume', ['/resume', /^› .*talk one$/m]);
 		assert.equal(walk.emulator.buffer.active.type, 'alternate');
 		const filters = '\n {2}Filter: \\[Cwd\\] All {2,}Status: \\[Active\\] Archived {2,}Sort: \\[Updated\\] Created\n {2}Search:\n';
-		const rows = '› +\\S+ +talk one\n +\\S+ +talk three[^]*\n {2}esc back · tab filter · \\^T view';
+		const rows = '› +\\S+ +talk one\n +\\S+ +talk three[^]*\n {2}esc back · tab filter · ctrl-t view';
 		if (isWide) assert.match(walk.screen().join('\n'), new RegExp(`^Resume a previous session${filters}${rows}`));
 		await steps(walk, 'arrows and search', [[DOWN, /^› .*talk three/m], [UP, /^› .*talk one$/m], ['two', /^› .*talk two$/m, { isRaw: true }],
 			['x', 'no session match'], ['\x7f', /^› .*talk two$/m], [ESC, /^› .*talk one$/m]]);

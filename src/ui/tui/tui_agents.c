@@ -226,8 +226,8 @@ static void submit(struct tui *tui, enum op_tag tag, void *body)
 	if (!tui->watched->codex)
 		tui_cells_fail(tui->cells,
 		               tui->link ? STR("this subagent runs elsewhere: do this in the terminal of its session; "
-		                               "alt+left goes back to the main thread")
-		                         : STR("this subagent is not loaded; alt+left goes back to the main thread"));
+		                               "alt-left goes back to the main thread")
+		                         : STR("this subagent is not loaded; alt-left goes back to the main thread"));
 	else if (codex_submit_op(tui->watched->codex, str_of(id), &op, &err) != 0)
 		tui_cells_fail(tui->cells, str_of(err.text));
 	tui_frame_change(tui->frame);
@@ -246,7 +246,7 @@ void tui_agents_send(struct tui *tui, struct op_user_input *input)
 void tui_agents_append(const struct tui *tui, struct buf *out)
 {
 	if (tui->watched)
-		buf_printf(out, " · Watching %s (alt+left, alt+right)", name_of(tui->watched));
+		buf_printf(out, " · Watching %s (alt-left, alt-right)", name_of(tui->watched));
 }
 
 /* ---- the command ---- */

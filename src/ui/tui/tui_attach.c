@@ -304,7 +304,7 @@ void tui_attach_move(struct tui *tui)
 	if (tui_options_check_daemon(&tui->options, &err) != 0)
 		tui_cells_fail(tui->cells, str_of(err.text));
 	else if (tui->is_running || tui->is_plan_mode)
-		tui_cells_fail(tui->cells, STR("a session is moved after its turn, and not in plan mode (shift+tab)"));
+		tui_cells_fail(tui->cells, STR("a session is moved after its turn, and not in plan mode (shift-tab)"));
 	else if (!tui->has_turn || tui->options.run.ephemeral)
 		tui_cells_fail(tui->cells,
 		               STR("nothing of this session is recorded yet: `codex --daemon` begins one there"));

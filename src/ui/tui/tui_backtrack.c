@@ -65,7 +65,8 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 		auto_free char *label = str_dup(line);
 		sheet_item(sheet, &(struct sheet_item){.label = label, .is_chosen = i == backtrack->at}, 0);
 	}
-	sheet_foot(sheet, sheet_rest_of(count, from, room), "  esc or ← older · → newer · enter edits it · ^C back");
+	sheet_foot(sheet, sheet_rest_of(count, from, room),
+	           "  esc or ← older · → newer · enter edits it · ctrl-c back");
 	backtrack->room = room;
 }
 

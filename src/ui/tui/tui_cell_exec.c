@@ -44,7 +44,7 @@ static void write_output(struct tui_page *page, struct str output)
 	struct str line, part;
 	struct term_sgr sgr = {0};
 	char more[80];
-	snprintf(more, sizeof(more), "… +%zu lines (ctrl + t to view transcript)", total - OUTPUT_HEAD - OUTPUT_TAIL);
+	snprintf(more, sizeof(more), "… +%zu lines (ctrl-t to view transcript)", total - OUTPUT_HEAD - OUTPUT_TAIL);
 	for (; str_next_line(&output, &line); at++) {
 		bool is_hidden = !page->is_full && total > OUTPUT_HEAD + OUTPUT_TAIL + 1 && at >= OUTPUT_HEAD &&
 		                 at < total - OUTPUT_TAIL;

@@ -88,7 +88,7 @@ static void write_cut(struct tui_page *page, struct str text)
 	size_t head = text_floor_boundary(text, USER_BYTES / 4 * 3);
 	size_t tail = text_floor_boundary(text, text.len - USER_BYTES / 8);
 	char more[80];
-	snprintf(more, sizeof(more), "… +%zu bytes (ctrl + t to view transcript)", tail - head);
+	snprintf(more, sizeof(more), "… +%zu bytes (ctrl-t to view transcript)", tail - head);
 	tui_page_write(page, &tui_user_look, str_n(text.ptr, head));
 	tui_page_write(page, &more_look, str_of(more));
 	tui_page_write(page, &rest_look, str_skip(text, tail));
@@ -104,7 +104,7 @@ static void write_folded(struct tui_page *page, struct str text)
 		write_cut(page, text);
 		return;
 	}
-	snprintf(more, sizeof(more), "… +%zu lines (ctrl + t to view transcript)", total - USER_HEAD - USER_TAIL);
+	snprintf(more, sizeof(more), "… +%zu lines (ctrl-t to view transcript)", total - USER_HEAD - USER_TAIL);
 	for (; str_next_line(&text, &line); at++) {
 		if (at < USER_HEAD || at >= total - USER_TAIL)
 			tui_page_write_line(page, at ? &rest_look : &tui_user_look, line, USER_ROWS, NULL);

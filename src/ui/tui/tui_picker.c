@@ -272,8 +272,8 @@ void tui_picker_draw(struct tui_picker *picker, size_t rows, size_t columns, str
 	buf_append_c(out, "\x1b[?2026h\x1b[?25l");
 	draw_filters(picker, out, &line);
 	struct sheet_rest rest = draw_sessions(picker, out, &line, end);
-	snprintf(hint, sizeof(hint), "  esc %s · tab filter · ^T view · ^E expand · ^O rows · ^A %s", picker->escape,
-	         picker->is_filtered[1] ? "unarchive" : "archive");
+	snprintf(hint, sizeof(hint), "  esc %s · tab filter · ctrl-t view · ctrl-a %s · ctrl-e expand · ctrl-o rows",
+	         picker->escape, picker->is_filtered[1] ? "unarchive" : "archive");
 	term_row_add_c(&picker->row, TERM_dim, hint);
 	put(picker, out, &line);
 	sheet_add_title(&picker->row, TERM_bold, str_of(picker->title), rest);

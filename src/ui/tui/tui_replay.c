@@ -271,6 +271,11 @@ static void write_checklists(struct replay *replay, size_t turn, size_t item, bo
 		struct ev_plan_update update = {0}; /* decoding leaves absent members as they are */
 		if (it->turn > turn || (it->turn == turn && it->item > item))
 			return;
+		if (is_shown && it->is_question) {
+			end_explored(replay);
+			tui_answers_replay(replay->page, it->arguments, it->answers);
+			continue;
+		}
 		if (!is_shown || record_decode(&record_ev_plan_update, json_parse(&arena, it->arguments, NULL), &arena,
 		                               &update, NULL) != 0)
 			continue;
@@ -297,11 +302,6 @@ static void write_other(struct replay *replay, const struct app_thread_item *ite
 		write_patch(page, item->file_change);
 		break;
 	case app_thread_item_web_search:
-		if (is_shown && it->is_question) {
-			end_explored(replay);
-			tui_answers_replay(replay->page, it->arguments, it->answers);
-			continue;
-		}
 		write_text(page, "Searched the web: ", item->web_search->query);
 		break;
 	case app_thread_item_image_view:
@@ -346,7 +346,7 @@ static void note_earlier(struct replay *replay, size_t count)
 	char note[96], number[32] = "";
 	if (count)
 		snprintf(number, sizeof(number), "%zu ", count);
-	snprintf(note, sizeof(note), "… %searlier items (ctrl + t to view transcript)", number);
+	snprintf(note, sizeof(note), "… %searlier items (ctrl-t to view transcript)", number);
 	tui_page_cell(replay->page, &tui_note_look, str_of(note));
 }
 

@@ -21,18 +21,18 @@ static struct shortcuts *of(struct tui_panel *panel)
 static const struct row {
 	const char *keys, *effect;
 } card[] = {
-	{"ctrl+j, shift+enter", "New line"},
+	{"ctrl-j, shift-enter", "New line"},
 	{"tab", "Queue a message during a turn"},
-	{"alt+up", "Edit the queued message"},
+	{"alt-up", "Edit the queued message"},
 	{"esc", "Interrupt; twice: edit an earlier message"},
-	{"shift+tab", "Plan mode on and off"},
-	{"alt+, alt+.", "Less or more reasoning effort"},
-	{"ctrl+t", "Show the transcript"},
-	{"ctrl+r", "Search earlier messages"},
-	{"ctrl+g", "Write in $EDITOR"},
-	{"ctrl+o", "Copy the last answer"},
+	{"shift-tab", "Plan mode on and off"},
+	{"alt-, alt-.", "Less or more reasoning effort"},
+	{"ctrl-t", "Show the transcript"},
+	{"ctrl-r", "Search earlier messages"},
+	{"ctrl-g", "Write in $EDITOR"},
+	{"ctrl-o", "Copy the last answer"},
 	{"/ @ $ !", "Commands, files, skills, your shell"},
-	{"ctrl+c", "Clear the draft; without one: end"},
+	{"ctrl-c", "Clear the draft; without one: end"},
 };
 
 enum { KEYS_COLUMNS = 19, CARD_COLUMNS = KEYS_COLUMNS + 46, CARD_ROWS = countof(card) + 4 };

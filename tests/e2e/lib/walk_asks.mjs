@@ -211,7 +211,7 @@ export const ASKS = {
 		wide: { 0: /^• Spawned [A-Z]\w+ \(\S+\)\n {2}└ count pears$/m,
 			1: rows(/[A-Z]\w+ asks: Would you like to run the following command\?/, /(?:)/, /\$ touch made/),
 			9: rows(/Subagents/, /› 1\. Main \[default\] \(current\)/, / {2}2\. [A-Z]\w+ \[scout\] +[0-9a-f-]{36}/),
-			11: / · Watching [A-Z]\w+ \(alt\+left, alt\+right\)/m, 13: / \[scout\] \(current\) +[0-9a-f-]{36}/ },
+			11: / · Watching [A-Z]\w+ \(alt-left, alt-right\)/m, 13: / \[scout\] \(current\) +[0-9a-f-]{36}/ },
 		once: ['Spawned', '• Asked.', 'It ran.', '✔ You approved codex'],
 		absent: ['asks:'],
 	},
