@@ -53,10 +53,12 @@ static size_t pattern_length(struct str text)
 {
 	if (text.ptr[0] == '*' || text.ptr[0] == '?')
 		return 1;
+	if (text.ptr[0] != '[') /* before the scan, which would make a long word quadratic */
+		return 0;
 	size_t length = 1;
 	while (length < text.len && (is_plain(text.ptr[length]) || (length == 1 && text.ptr[length] == '^')))
 		length++;
-	return text.ptr[0] == '[' && length > 1 && length < text.len && text.ptr[length] == ']' ? length + 1 : 0;
+	return length > 1 && length < text.len && text.ptr[length] == ']' ? length + 1 : 0;
 }
 
 static bool ends_word(char c)
