@@ -1,5 +1,5 @@
-/* Records are made from the events that every front end gets, and from what the model client reports
- * (telemetry_model.c), so nothing else in the engine knows of them. A collector that does not answer costs a few
+/* Records are made from the events that every front end gets, from what the model client reports (telemetry_model.c),
+ * and from decisions about calls and their ends. A collector that does not answer costs a few
  * requests and no memory: beyond LIMIT_TELEMETRY_SENDS batches are dropped, and the next record says how many. Prompts,
  * commands, outputs and keys are left out unless log_user_prompt asks for them. */
 #define LOG_MODULE "telemetry"
@@ -58,11 +58,6 @@ void telemetry_add_auth(const struct telemetry *t, struct json_writer *w)
 
 static void telemetry_free(struct telemetry *t)
 {
-	vec_for_each(id, &t->asked)
-		free(*id);
-	vec_finish(&t->asked);
-	telemetry_forget_arguments(t);
-	vec_finish(&t->calls);
 	buf_finish(&t->records);
 	free(t->model);
 	free(t->servers);
@@ -193,68 +188,12 @@ static void on_usage(struct telemetry *t, const struct ev_token_count *event)
 
 /* ---- calls ---- */
 
-/* The end of a tool's call. */
-struct tool_end {
-	struct str name, call_id, output;
-	const struct duration *duration;
-	bool is_success, has_run;
-	struct str server; /* of MCP; STR_NONE: none */
-};
-
-static void on_asked(struct telemetry *t, struct str call_id)
+/* Adds the names that the tool has for the model. */
+static void add_tool(struct json_writer *w, const struct telemetry_call *call)
 {
-	if (t->asked.count < LIMIT_TELEMETRY_ASKED)
-		vec_push(&t->asked, str_dup(call_id));
-}
-
-/* True if the user was asked about the call, which is forgotten. */
-static bool take_asked(struct telemetry *t, struct str call_id)
-{
-	for (size_t i = 0; i < t->asked.count; i++) {
-		if (!str_is(call_id, t->asked.items[i]))
-			continue;
-		free(t->asked.items[i]);
-		t->asked.items[i] = t->asked.items[--t->asked.count];
-		return true;
-	}
-	return false;
-}
-
-/* The names that the tool has for the model. */
-static void add_tool(struct json_writer *w, struct str name, struct str server)
-{
-	char text[256];
-	if (!name.ptr)
-		return;
-	snprintf(text, sizeof(text), "mcp__%.*s", STR_ARG(server));
-	otlp_text(w, "tool_name", name);
-	otlp_text(w, "tool_namespace", server.ptr ? str_of(text) : STR("functions"));
-}
-
-static void add_decision(struct telemetry *t, struct str name, struct str call_id, bool is_approved, bool is_user)
-{
-	struct json_writer w = telemetry_begin(t, "codex.tool_decision");
-	add_tool(&w, name, STR_NONE);
-	otlp_text(&w, "call_id", call_id);
-	otlp_text(&w, "decision", is_approved ? STR("approved") : STR("denied"));
-	otlp_text(&w, "source", is_user ? STR("User") : STR("Config"));
-	otlp_end(&w);
-}
-
-/* A call that was asked about and has no end was denied. */
-static void on_task_end(struct telemetry *t)
-{
-	while (t->asked.count) {
-		auto_free char *id = t->asked.items[--t->asked.count];
-		add_decision(t, STR_NONE, str_of(id), false, true);
-	}
-	telemetry_forget_arguments(t);
-}
-
-/* A refused command ends with the words of the engine in place of its output. */
-static bool is_denied(const struct tool_end *call)
-{
-	return !call->has_run && str_find(call->output, STR("rejected")) >= 0;
+	otlp_text(w, "tool_name", call->name);
+	otlp_text(w, "tool_namespace", call->namespace.ptr ? call->namespace : STR("functions"));
+	otlp_text(w, "call_id", call->call_id);
 }
 
 /* Adds the scheme and the host of a server's URL, without what may be a password. */
@@ -274,51 +213,51 @@ static void add_origin(const struct telemetry *t, struct json_writer *w, struct 
 	otlp_text(w, "mcp_server_origin", str_of(host ? url : name ? "stdio" : ""));
 }
 
-static void on_tool_result(struct telemetry *t, const struct tool_end *call)
+static bool is_full(const struct telemetry *t)
+{
+	return t->records.len > LIMIT_TELEMETRY_BATCH / 2;
+}
+
+static void send_if_full(struct telemetry *t)
+{
+	if (is_full(t))
+		flush(t);
+}
+
+bool telemetry_has_texts(const struct telemetry *t)
+{
+	return t->settings.logs_prompts;
+}
+
+void telemetry_decision(struct telemetry *t, const struct telemetry_call *call, struct str decision, const char *source)
+{
+	struct json_writer w = telemetry_begin(t, "codex.tool_decision");
+	add_tool(&w, call);
+	otlp_text(&w, "decision", decision);
+	otlp_text(&w, "source", str_of(source));
+	otlp_end(&w);
+	send_if_full(t);
+}
+
+void telemetry_result(struct telemetry *t, const struct telemetry_call *call)
 {
 	struct json_writer w = telemetry_begin(t, "codex.tool_result");
 	otlp_int(&w, "tool_result_seq", ++t->results);
-	add_tool(&w, call->name, call->server);
-	otlp_text(&w, "call_id", call->call_id);
+	add_tool(&w, call);
 	otlp_text(&w, "agent_name", str_of(t->agent ? t->agent : "/root"));
 	add_origin(t, &w, call->server);
-	if (call->duration)
-		otlp_int(&w, "duration_ms", call->duration->secs * 1000 + call->duration->nanos / 1000000);
+	otlp_int(&w, "duration_ms", (int64_t)call->duration_ms);
 	otlp_bool(&w, "success", call->is_success);
 	if (t->settings.logs_prompts) {
-		auto_free char *arguments = telemetry_take_arguments(t, call->call_id);
-		otlp_text(&w, "arguments", str_of(arguments));
+		otlp_text(&w, "arguments", call->arguments);
 		otlp_text(&w, "output", call->output);
+		otlp_bool(&w, "output_truncated", call->output.len > LIMIT_TELEMETRY_TEXT);
 	}
 	otlp_end(&w);
+	send_if_full(t);
 }
 
-static void on_tool_end(struct telemetry *t, const struct tool_end *call)
-{
-	add_decision(t, call->name, call->call_id, !is_denied(call), take_asked(t, call->call_id));
-	on_tool_result(t, call);
-}
-
-/* The approval of a call is the matter of the server's settings, and has no record. */
-static void on_mcp_end(struct telemetry *t, const struct ev_mcp_call_end *event)
-{
-	auto_arena struct arena arena = {0};
-	struct error ignored;
-	const struct mcp_result *result = event->result;
-	bool has_answer = result->tag == mcp_result_ok;
-	struct str output = has_answer ? result->ok->answer : result->err->reason;
-	const struct json *answer = has_answer ? json_parse(&arena, output, &ignored) : NULL;
-	const struct json *failed = json_get(answer, "isError");
-	const struct tool_end call = {
-		.name = event->invocation->tool,
-		.call_id = event->call_id,
-		.output = output,
-		.duration = event->duration,
-		.is_success = answer && !(failed && failed->boolean),
-		.server = event->invocation->server,
-	};
-	on_tool_result(t, &call);
-}
+/* ---- tasks ---- */
 
 static void on_first_output(struct telemetry *t)
 {
@@ -333,23 +272,12 @@ static void on_first_output(struct telemetry *t)
 static void record(struct telemetry *t, const struct event *event)
 {
 	const struct event_msg *msg = &event->msg;
-	struct tool_end call = {0};
 	switch (msg->tag) {
 	case EV_session_configured:
 		on_configured(t, msg->session_configured);
 		return;
 	case EV_task_started:
 		t->started_ms = clock_now_ms();
-		return;
-	case EV_exec_approval_request:
-		on_asked(t, msg->exec_approval_request->call_id);
-		return;
-	case EV_apply_patch_approval_request:
-		on_asked(t, msg->apply_patch_approval_request->call_id);
-		return;
-	case EV_task_complete:
-	case EV_turn_aborted:
-		on_task_end(t);
 		return;
 	case EV_item_started:
 		if (msg->item_started->item->tag != turn_item_user_message)
@@ -362,27 +290,6 @@ static void record(struct telemetry *t, const struct event *event)
 	case EV_token_count:
 		on_usage(t, msg->token_count);
 		return;
-	case EV_exec_command_end:
-		call = (struct tool_end){STR("exec_command"),
-		                         msg->exec_command_end->call_id,
-		                         msg->exec_command_end->aggregated_output,
-		                         msg->exec_command_end->duration,
-		                         msg->exec_command_end->exit_code == 0,
-		                         msg->exec_command_end->exit_code != -1};
-		on_tool_end(t, &call);
-		return;
-	case EV_patch_apply_end:
-		call = (struct tool_end){STR("apply_patch"),
-		                         msg->patch_apply_end->call_id,
-		                         msg->patch_apply_end->standard_output,
-		                         NULL,
-		                         msg->patch_apply_end->success,
-		                         msg->patch_apply_end->success};
-		on_tool_end(t, &call);
-		return;
-	case EV_mcp_tool_call_end:
-		on_mcp_end(t, msg->mcp_tool_call_end);
-		return;
 	default:
 		return;
 	}
@@ -390,8 +297,7 @@ static void record(struct telemetry *t, const struct event *event)
 
 static bool ends_batch(const struct telemetry *t, enum event_tag tag)
 {
-	return tag == EV_task_complete || tag == EV_turn_aborted || tag == EV_shutdown_complete ||
-	       t->records.len > LIMIT_TELEMETRY_BATCH / 2;
+	return tag == EV_task_complete || tag == EV_turn_aborted || tag == EV_shutdown_complete || is_full(t);
 }
 
 void telemetry_event(struct telemetry *t, const struct event *event)

@@ -21,6 +21,22 @@ const struct model_watch *telemetry_watcher(const struct telemetry *telemetry);
 void telemetry_name_agent(struct telemetry *telemetry, struct str path);
 /* Records an event. telemetry may be NULL. */
 void telemetry_event(struct telemetry *telemetry, const struct event *event);
+/* A call of the model. Texts are borrowed. */
+struct telemetry_call {
+	struct str name, namespace, call_id;
+	struct str server; /* the MCP server that has the tool; STR_NONE: none */
+	uint64_t duration_ms;
+	bool is_success;
+	struct str arguments, output; /* left out unless telemetry_has_texts */
+};
+
+/* True if arguments and outputs are recorded. */
+bool telemetry_has_texts(const struct telemetry *telemetry);
+/* Records who has decided about a command or patch, and how. */
+void telemetry_decision(struct telemetry *telemetry, const struct telemetry_call *call, struct str decision,
+                        const char *source);
+/* Records the end of a call. */
+void telemetry_result(struct telemetry *telemetry, const struct telemetry_call *call);
 /* Sends what waits. NULL is fine. */
 void telemetry_destroy(struct telemetry *telemetry);
 

@@ -5,8 +5,6 @@
 #include "base/limits.h"
 
 enum {
-	LIMIT_TELEMETRY_ASKED = 64,        /* calls of a task that the user was asked about, for telemetry */
-	LIMIT_TELEMETRY_CALLS = 64,        /* calls of a task whose arguments wait for the result; the oldest go */
 	LIMIT_TELEMETRY_BATCH = 256 * KIB, /* log records that wait to be sent */
 	LIMIT_TELEMETRY_TEXT = 16 * KIB,   /* bytes of one attribute of a record */
 	LIMIT_TELEMETRY_ANSWER = 64 * KIB, /* bytes of a collector's answer */

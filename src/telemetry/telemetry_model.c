@@ -96,29 +96,6 @@ static void count_event(struct telemetry *t, const char *kind, uint64_t duration
 	t->run.duration_ms += (int64_t)duration_ms;
 }
 
-/* Removes a call; the caller frees the arguments, which are returned. The others stay in their order. */
-static char *take_call(struct telemetry *t, size_t at)
-{
-	struct telemetry_call *call = &t->calls.items[at];
-	char *arguments = call->arguments;
-	free(call->id);
-	memmove(call, call + 1, (--t->calls.count - at) * sizeof(*call));
-	return arguments;
-}
-
-static void keep_arguments(struct telemetry *t, const struct json *item)
-{
-	struct str id = json_get_str(item, "call_id"), text = json_get_str(item, "arguments");
-	if (!text.ptr)
-		text = json_get_str(item, "input");
-	if (!id.ptr || !text.ptr)
-		return;
-	if (t->calls.count >= LIMIT_TELEMETRY_CALLS)
-		free(take_call(t, 0));
-	text.len = text.len > LIMIT_TELEMETRY_TEXT ? text_floor_boundary(text, LIMIT_TELEMETRY_TEXT) : text.len;
-	vec_push(&t->calls, (struct telemetry_call){str_dup(id), str_dup(text)});
-}
-
 static void on_event(const struct response_event *event, uint64_t duration_ms, void *self)
 {
 	struct telemetry *t = self;
@@ -130,8 +107,6 @@ static void on_event(const struct response_event *event, uint64_t duration_ms, v
 	    event->type != RESPONSE_item_done)
 		t->ttft_ms = t->waited_ms;
 	t->cache_writes = event->cache_writes;
-	if (event->type == RESPONSE_item_done && t->settings.logs_prompts)
-		keep_arguments(t, event->item);
 }
 
 static void on_failure(const struct model_error *error, uint64_t duration_ms, void *self)
@@ -145,20 +120,3 @@ static void on_failure(const struct model_error *error, uint64_t duration_ms, vo
 }
 
 const struct model_watch telemetry_watch = {on_attempt, on_event, on_failure, NULL};
-
-/* ---- arguments of calls ---- */
-
-char *telemetry_take_arguments(struct telemetry *t, struct str call_id)
-{
-	for (size_t i = 0; i < t->calls.count; i++) {
-		if (str_is(call_id, t->calls.items[i].id))
-			return take_call(t, i);
-	}
-	return NULL;
-}
-
-void telemetry_forget_arguments(struct telemetry *t)
-{
-	while (t->calls.count)
-		free(take_call(t, t->calls.count - 1));
-}

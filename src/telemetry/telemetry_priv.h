@@ -1,4 +1,5 @@
-/* telemetry_priv.h — shared by telemetry.c (events, sending) and telemetry_model.c (requests of the model). */
+/* telemetry_priv.h — shared by telemetry.c (events, calls of tools, sending) and telemetry_model.c (requests of the
+ * model). */
 #ifndef TELEMETRY_TELEMETRY_PRIV_H
 #define TELEMETRY_TELEMETRY_PRIV_H
 
@@ -8,11 +9,6 @@
 #include "model/model_client.h"
 #include "telemetry/otlp.h"
 #include "telemetry/telemetry.h"
-
-/* A call of the model whose result was not recorded yet. Results of some tools are not recorded at all. */
-struct telemetry_call {
-	char *id, *arguments;
-};
 
 struct telemetry {
 	struct http_client *http;
@@ -30,16 +26,14 @@ struct telemetry {
 	int64_t total;           /* tokens of the session, as recorded last */
 	uint64_t dropped;        /* batches that were not sent */
 	uint64_t opened_ms;      /* when the session was opened */
-	VEC(char *) asked;       /* the calls that the user was asked about */
 	uint64_t started_ms;     /* when the running task started; 0: its first output was recorded */
 	unsigned sends;          /* requests that have no answer */
 	bool is_closed;          /* waits for the last answer, then frees itself */
 	/* Used by telemetry_model.c. */
 	struct model_watch watch;
-	VEC(struct telemetry_call) calls; /* with log_user_prompt */
-	char effort[32];                  /* of the last request; "": none */
-	int64_t cache_writes;             /* tokens, of the last response */
-	int64_t waited_ms, ttft_ms;       /* since its head, and to its first output; -1: none yet */
+	char effort[32];            /* of the last request; "": none */
+	int64_t cache_writes;       /* tokens, of the last response */
+	int64_t waited_ms, ttft_ms; /* since its head, and to its first output; -1: none yet */
 	struct {
 		const char *kind; /* equal events in a row, which become one record */
 		int64_t count, duration_ms;
@@ -56,8 +50,5 @@ void telemetry_add_auth(const struct telemetry *t, struct json_writer *w);
 extern const struct model_watch telemetry_watch; /* without self */
 /* Records the events of the stream that were only counted so far. */
 void telemetry_end_run(struct telemetry *t);
-/* Returns the arguments of a call, which are forgotten; NULL if they are not known. The caller frees them. */
-char *telemetry_take_arguments(struct telemetry *t, struct str call_id);
-void telemetry_forget_arguments(struct telemetry *t);
 
 #endif

@@ -40,7 +40,20 @@ const struct tool_type *tool_get(enum tool_tag tag)
 static void on_deferred_done(void *self)
 {
 	struct tool_call *call = self;
+	if (call->started_ns && call->host->watch)
+		call->host->watch->on_end(call, call->host->watch->self);
 	call->on_done(call, call->self);
+}
+
+void tool_call_note_decision(const struct tool_call *call, const char *decision, const char *source)
+{
+	if (call->host->watch)
+		call->host->watch->on_decision(call, decision, source, call->host->watch->self);
+}
+
+void tool_call_note_allowed(const struct tool_call *call, bool is_known)
+{
+	tool_call_note_decision(call, is_known ? "approved_for_session" : "approved", is_known ? "User" : "Config");
 }
 
 /* The tool wait of scripts takes precedence over that of agents. */

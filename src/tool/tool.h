@@ -119,6 +119,10 @@ void tool_call_destroy(struct tool_call *call);
 void tool_call_finish(struct tool_call *call, bool success, struct str text);
 void tool_call_finishf(struct tool_call *call, bool success, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
+/* Notes for the host's watch a decision about the call, a command or patch. */
+void tool_call_note_decision(const struct tool_call *call, const char *decision, const char *source);
+/* Notes that it runs without a question. is_known: the user has approved it for the session before. */
+void tool_call_note_allowed(const struct tool_call *call, bool is_known);
 /* For tools: emits, if the host reports refusals, what was refused before it began, and why (may be empty). */
 void tool_call_report_refusal(const struct tool_call *call, struct str what, struct str reason);
 /* For tools: takes the place that the call names. False if the call was ended, because there is no such one. */

@@ -48,9 +48,19 @@ struct tool_grant {
 	bool network, for_session;
 };
 
+/* Learns of calls for telemetry. */
+struct tool_watch {
+	/* source: who has decided about a command or patch: "Config", "User", "AutomatedReviewer". */
+	void (*on_decision)(const struct tool_call *call, const char *decision, const char *source, void *self);
+	/* A call that was started has ended; the hooks after it have not run. Not called for one that was cancelled. */
+	void (*on_end)(const struct tool_call *call, void *self);
+	void *self;
+};
+
 struct tool_host {
 	struct loop *loop;
-	const char *cwd; /* absolute working folder of the task's commands */
+	const struct tool_watch *watch; /* NULL: none */
+	const char *cwd;                /* absolute working folder of the task's commands */
 	/* the machine on which they run; NULL: this one */
 	struct environment *environment;
 	const struct environment_place *further; /* places that a call can name instead of that one */

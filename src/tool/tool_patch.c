@@ -355,9 +355,10 @@ static void decide(struct patch_run *run)
 	bool is_read_only = host->sandbox->mode == sandbox_mode_read_only;
 	run->is_auto_approved = policy->tag != ask_for_approval_untrusted && all_inside(run);
 	run->is_free = !run->is_auto_approved && pass_all(run, false);
-	if (run->is_auto_approved || run->is_free)
+	if (run->is_auto_approved || run->is_free) {
+		tool_call_note_allowed(run->call, run->is_free);
 		commit(run);
-	else if (approval_may_ask(policy, QUESTION_sandbox))
+	} else if (approval_may_ask(policy, QUESTION_sandbox))
 		ask(run);
 	else
 		reject(run, is_read_only ? "writing is blocked by read-only sandbox; rejected by user approval settings"

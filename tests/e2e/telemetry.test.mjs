@@ -6,6 +6,7 @@ import http from 'node:http';
 import path from 'node:path';
 import test from 'node:test';
 
+import { engines, script, startThread } from './lib/code_mode.mjs';
 import { FEW_RETRIES, codexExec, failed, httpError, makeHome, needs, reply, run, runCodex, say, startModel, tempDir } from './lib/codex.mjs';
 import { startIssuer } from './lib/issuer.mjs';
 import { ECHO, configOf, itemCall } from './lib/mcp.mjs';
@@ -39,11 +40,11 @@ const plain = (attributes) => Object.fromEntries(attributes.map(({ key, value })
 const recordsOf = (received) => received.flatMap(({ body }) => body.resourceLogs[0].scopeLogs[0].logRecords)
 	.map(({ attributes, body, timeUnixNano }) => ({ name: body.stringValue, time: timeUnixNano, ...plain(attributes) }));
 
-const script = [run(`echo ${SECRET}; false`), say('done')];
+const steps = [run(`echo ${SECRET}; false`), say('done')];
 
 test('a run sends its records by its end, without prompts, outputs and keys', options, async (t) => {
 	const { received, exporter } = await startCollector(t);
-	const model = await startModel(t, script);
+	const model = await startModel(t, steps);
 	const { code } = await codexExec(t, model, ['the private prompt'], { config: exporter() });
 	assert.equal(code, 0);
 	assert.ok(received.length >= 1);
@@ -69,7 +70,7 @@ test('a run sends its records by its end, without prompts, outputs and keys', op
 	assert.deepEqual([decision.tool_name, decision.tool_namespace, decision.decision, decision.source],
 		['exec_command', 'functions', 'approved', 'Config']);
 	const tool = records.find(({ name }) => name === 'codex.tool_result');
-	assert.deepEqual([tool.tool_name, tool.success, 'output' in tool, 'arguments' in tool], ['exec_command', false, false, false]);
+	assert.deepEqual([tool.tool_name, tool.success, 'output' in tool, 'arguments' in tool], ['exec_command', true, false, false]);
 	assert.deepEqual([tool.tool_namespace, tool.tool_result_seq, tool.agent_name, tool.mcp_server, tool.mcp_server_origin],
 		['functions', '1', '/root', '', '']);
 	for (const record of records) {
@@ -93,21 +94,92 @@ test('records name the terminal, the summaries and the MCP servers', options, as
 
 test('log_user_prompt = true sends prompts and outputs', options, async (t) => {
 	const { received, exporter } = await startCollector(t);
-	await codexExec(t, await startModel(t, script), ['shown'], { config: exporter('log_user_prompt = true,') });
+	await codexExec(t, await startModel(t, steps), ['shown'], { config: exporter('log_user_prompt = true,') });
 	const records = recordsOf(received);
 	assert.equal(records.find(({ name }) => name === 'codex.user_prompt').prompt, 'shown');
 	const result = records.find(({ name }) => name === 'codex.tool_result');
-	assert.match(result.output, new RegExp(SECRET));
+	assert.match(result.output, new RegExp(`exited with code 1\\n[^]*${SECRET}\\n$`), 'as the model has it');
+	assert.equal(result.output_truncated, false);
 	assert.equal(JSON.parse(result.arguments).cmd, `echo ${SECRET}; false`);
 });
 
-test('calls have their arguments, however many went before and whichever of them have no result', options, async (t) => {
+const resultsOf = (received) => recordsOf(received).filter(({ name }) => name === 'codex.tool_result');
+const decisionsOf = (received) => recordsOf(received).filter(({ name }) => name === 'codex.tool_decision');
+
+test('all tools have results, those that do not exist or fail, too', options, async (t) => {
 	const { received, exporter } = await startCollector(t);
-	const plans = Array.from({ length: 70 }, () => reply({ call: 'update_plan', arguments: { plan: [{ step: 'x', status: 'pending' }] } }));
-	await codexExec(t, await startModel(t, [...plans, run('echo one'), run('echo two'), say('done')]), ['go'],
-		{ config: exporter('log_user_prompt = true,') });
-	const results = recordsOf(received).filter(({ name }) => name === 'codex.tool_result');
-	assert.deepEqual(results.map((it) => JSON.parse(it.arguments).cmd), ['echo one', 'echo two']);
+	const PATCH = '*** Begin Patch\n*** Add File: a.txt\n+x\n*** End Patch\n';
+	const call = (name, args, more = {}) => reply({ call: name, arguments: args, ...more });
+	const plan = { plan: [{ step: 'x', status: 'pending' }] }, found = { type: 'tool_search_call', call_id: 't', status: 'completed',
+		execution: 'client', arguments: { query: 'agents' } };
+	const agent = { item: { type: 'function_call', name: 'spawn_agent', namespace: 'multi_agent_v1', arguments: '{}', call_id: 's' } };
+	const calls = [call('update_plan', plan), call('view_image', { path: 'none.png' }), call('no_such', { a: 1 }),
+		call('exec_command', 'not json'),
+		call('get_goal', {}), call('request_user_input', { questions: [] }), call('write_stdin', { session_id: 7, chars: 'x' }),
+		reply({ custom: 'apply_patch', input: PATCH }), reply({ custom: 'apply_patch', input: 'rubbish' }),
+		reply({ custom: 'no_custom', input: 'text' }),
+		reply({ item: found }), reply(itemCall('foo', {}, 'n', 'ns')), reply(agent), say('done')];
+	const config = `model = "gpt-5.5"\n${exporter('log_user_prompt = true,')}`;
+	await codexExec(t, await startModel(t, calls), ['-s', 'workspace-write', 'go'], { config });
+	const results = resultsOf(received);
+	assert.deepEqual(results.map((it) => [it.tool_name, it.success]), [['update_plan', true], ['view_image', false], ['no_such', false],
+		['exec_command', false], ['get_goal', true], ['request_user_input', false], ['write_stdin', false], ['apply_patch', true],
+		['apply_patch', false], ['no_custom', false], ['tool_search', true], ['foo', false], ['spawn_agent', false]]);
+	assert.deepEqual(results.map((it) => it.tool_result_seq), results.map((it, i) => `${i + 1}`));
+	assert.deepEqual(results.slice(-3).map((it) => it.tool_namespace), ['functions', 'mcp__ns', 'multi_agent_v1']);
+	assert.deepEqual([0, 2, 7].map((i) => results[i].arguments), [JSON.stringify(plan), '{"a":1}', PATCH]);
+	assert.deepEqual([0, 2, 9].map((i) => results[i].output), ['Plan updated', 'unsupported call: no_such', 'unsupported custom tool call: no_custom']);
+	assert.ok(results.every((it) => /^\d+$/.test(it.duration_ms)));
+	assert.deepEqual(decisionsOf(received).map((it) => [it.tool_name, it.decision, it.source]), [['apply_patch', 'approved', 'Config']],
+		'a patch that is none, and calls of other tools, need no decision');
+});
+
+test('a result has the output before hooks replace it, and calls that hooks block have none', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const hook = (event, command) => `[[hooks.${event}]]\nmatcher = "Bash"\n[[hooks.${event}.hooks]]\ntype = "command"\n` +
+		`command = ${JSON.stringify(command)}\n`;
+	const model = await startModel(t, [run('echo BLOCKED'), run('echo original'), say('done')]);
+	const home = makeHome(t, model, exporter('log_user_prompt = true,'));
+	fs.appendFileSync(`${home}/config.toml`, hook('PreToolUse', 'if grep -q BLOCKED; then echo no >&2; exit 2; fi') +
+		hook('PostToolUse', 'echo replaced >&2; exit 2'));
+	await codexExec(t, model, ['--dangerously-bypass-hook-trust', 'go'], { home });
+	assert.match(JSON.stringify(model.requests().at(-1).body), /replaced/);
+	assert.deepEqual(resultsOf(received).map((it) => /Output:\noriginal\n$/.test(it.output)), [true]);
+});
+
+test('a script has a result, and so have its calls', { skip: options.skip || !engines.length }, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const lines = [script('text((await tools.exec_command({ cmd: "echo inner" })).output)'), script('throw new Error("no")')];
+	const thread = await startThread(t, lines, { engine: engines[0], config: exporter('log_user_prompt = true,') });
+	await thread.turn();
+	assert.equal((await thread.turn()).status, 'completed');
+	await thread.server.end();
+	const results = resultsOf(received);
+	assert.deepEqual(results.map((it) => [it.tool_name, it.success]), [['exec_command', true], ['exec', true], ['exec', false]]);
+	assert.match(results[0].call_id, /^exec-/);
+	assert.deepEqual(results.map((it) => /inner/.test(it.output)), [true, true, false]);
+	assert.match(results[1].output, /^Script completed/);
+});
+
+test('the answer to a secret question is not in its result', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	const questions = [{ id: 'key', header: 'Key', question: 'Which?', isSecret: true, options: [{ label: 'a', description: 'b' }] }];
+	const model = await startModel(t, [reply({ call: 'request_user_input', arguments: { questions } }), say('ok')]);
+	const proto = startProto(t, model, { config: `${exporter('log_user_prompt = true,')}\nfeatures = { default_mode_request_user_input = true }` });
+	proto.submit('1', userInput('go'));
+	await proto.next('request_user_input');
+	proto.submit('2', { type: 'user_input_answer', id: '1', response: { answers: { key: { answers: [SECRET] } } } });
+	await proto.next('task_complete');
+	await proto.end();
+	assert.match(JSON.stringify(model.requests()[1].body), new RegExp(SECRET), 'the model has it');
+	const [{ output }] = resultsOf(received);
+	assert.deepEqual([output.includes('[secret]'), output.includes(SECRET)], [true, false]);
+});
+
+test('a long output is cut, and marked', options, async (t) => {
+	const { received, exporter } = await startCollector(t);
+	await codexExec(t, await startModel(t, [run('seq 1 9999'), say('done')]), ['go'], { config: exporter('log_user_prompt = true,') });
+	assert.deepEqual(resultsOf(received).map((it) => [it.output_truncated, it.output.length]), [[true, 16384]]);
 });
 
 test('nothing is sent by default, and a collector that fails changes nothing', options, async (t) => {
@@ -227,18 +299,20 @@ test('exporters that this version lacks are errors before the model is asked', o
 test('the decisions of the user are recorded', options, async (t) => {
 	const { received, exporter } = await startCollector(t);
 	const ask = (call_id) => reply({ call: 'exec_command', call_id,
-		arguments: { cmd: 'touch x', sandbox_permissions: 'require_escalated', justification: 'why' } });
-	const model = await startModel(t, [ask('yes'), ask('no'), say('done')]);
+		arguments: { cmd: call_id === 'stop' ? 'touch y' : 'touch x', sandbox_permissions: 'require_escalated', justification: 'why' } });
+	const model = await startModel(t, [ask('yes'), ask('no'), ask('for'), ask('again'), ask('stop')]);
 	const proto = startProto(t, model, { config: `approval_policy = "on-request"\nsandbox_mode = "read-only"\n${exporter()}` });
 	proto.submit('1', userInput('go'));
-	for (const decision of ['approved', 'denied']) {
+	for (const decision of ['approved', 'denied', 'approved_for_session', 'abort']) {
 		const { msg } = await proto.next('exec_approval_request');
 		proto.submit(`a-${decision}`, approve(msg.call_id, decision));
 	}
-	await proto.next('task_complete');
+	await proto.next('turn_aborted');
 	await proto.end();
-	const decisions = recordsOf(received).filter(({ name }) => name === 'codex.tool_decision');
-	assert.deepEqual(decisions.map((it) => [it.call_id, it.decision, it.source]), [['yes', 'approved', 'User'], ['no', 'denied', 'User']]);
+	assert.deepEqual(decisionsOf(received).map((it) => [it.call_id, it.decision, it.source]), [
+		['yes', 'approved', 'User'], ['no', 'denied', 'User'],
+		['for', 'approved_for_session', 'User'], ['again', 'approved_for_session', 'User'], ['stop', 'abort', 'User']]);
+	assert.deepEqual(resultsOf(received).map((it) => [it.call_id, it.success]), [['yes', true], ['no', false], ['for', true], ['again', true]]);
 });
 
 test('records say where keys could come from, and have none', options, async (t) => {
@@ -331,5 +405,6 @@ test('the calls of a subagent have its name', options, async (t) => {
 	fs.appendFileSync(`${home}/config.toml`, '[features]\nmulti_agent_v2 = true\n');
 	await codexExec(t, model, ['ROOT'], { home });
 	const results = recordsOf(received).filter(({ name }) => name === 'codex.tool_result');
-	assert.deepEqual(results.map((it) => [it.agent_name, it.tool_result_seq]).sort(), [['/root', '1'], ['/root/pears', '1']]);
+	assert.deepEqual(results.map((it) => [it.agent_name, it.tool_result_seq]).sort(),
+		[['/root', '1'], ['/root', '2'], ['/root', '3'], ['/root/pears', '1']]);
 });

@@ -10,6 +10,7 @@
 #include "engine/codex/agents.h"
 #include "engine/codex/codex_data.h"
 #include "engine/codex/codex_session.h"
+#include "engine/codex/codex_telemetry.h"
 #include "engine/codex/op.h"
 #include "engine/session/guardian.h"
 #include "engine/session/guardian_inquiry.h"
@@ -265,8 +266,7 @@ struct codex *codex_open(const struct codex_options *options)
 	resume_wait_init(&codex->resume_wait, &codex->env, on_resume_ready, codex);
 	mcp_wait_init(&codex->mcp_wait, &codex->env, on_resume_ready, codex);
 	codex_init_goal(codex);
-	codex->telemetry = telemetry_create(codex->env.config, codex->env.http, codex->env.originator);
-	codex->env.watch = telemetry_watcher(codex->telemetry);
+	codex_open_telemetry(codex);
 	rollout_stall_init(&codex->stall, codex->env.loop, &stall_ops, codex);
 	sq_init(&codex->sq, codex->env.loop, on_submissions, on_room, codex);
 	eq_init(&codex->eq, codex->env.loop, on_events, codex);

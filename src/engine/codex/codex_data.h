@@ -84,6 +84,7 @@ struct codex {
 	struct samples samples;
 	struct rollout_stall stall;
 	struct telemetry *telemetry; /* NULL: off */
+	struct tool_watch calls;     /* reports to it */
 	unsigned holds;              /* number of holds that were not released */
 	bool is_shut_down;
 	bool has_succeeded;              /* the last Task did, or a goal was set: the goal may start the next one */

@@ -216,7 +216,7 @@ static void answer_call(struct call_review *it, bool is_allowed)
 	struct op_resolve_elicitation elicited = {
 		.decision = is_allowed ? elicitation_action_accept : elicitation_action_decline,
 	};
-	session_record_decision(it->review.session, call, &decision);
+	session_record_decision(it->review.session, call, &decision, "AutomatedReviewer");
 	loop_defer(&it->review.session->asked);
 	call_review_destroy(it);
 	answer(call, tag == EV_elicitation_request ? (void *)&elicited : &decision);

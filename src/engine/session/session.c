@@ -170,8 +170,14 @@ int session_change_settings(struct session *session, const struct settings_chang
 
 /* The journal writes a denied item as declined. */
 void session_record_decision(struct session *session, const struct tool_call *call,
-                             const struct review_decision *decision)
+                             const struct review_decision *decision, const char *source)
 {
+	bool is_amended = decision->tag == review_decision_approved_execpolicy_amendment;
+	if (!call->mcp.start)
+		tool_call_note_decision(call,
+		                        is_amended ? "approved_with_amendment"
+		                                   : union_find_tag(&union_review_decision, (int)decision->tag)->wire,
+		                        source);
 	bool is_denied = decision->tag == review_decision_denied || decision->tag == review_decision_abort;
 	if (session->journal)
 		rollout_journal_decide(session->journal, call->call_id, is_denied);
@@ -187,7 +193,7 @@ bool session_answer(struct session *session, enum pending_kind kind, struct str 
 	if (!call || loop_deferred_is_waiting(&session->interrupt)) /* the answer to another one was "abort" */
 		return false;
 	if (kind == PENDING_approval)
-		session_record_decision(session, call, answer);
+		session_record_decision(session, call, answer, "User");
 	loop_defer(&session->asked);
 	return pending_answer(&session->requests, kind, id, answer);
 }
@@ -400,6 +406,7 @@ void session_host_init(struct session *session)
 	struct loop *loop = session->env->loop;
 	session->host = (struct tool_host){
 		.loop = loop,
+		.watch = session->env->calls,
 		.thread_id = session->id,
 		.mutes_output = session->env->mutes_output,
 		.begins_once_allowed = session->env->begins_once_allowed,

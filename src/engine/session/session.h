@@ -163,9 +163,9 @@ must_check int session_change_settings(struct session *session, const struct set
  * answer to another one is about to abort the Task. */
 must_check bool session_answer(struct session *session, enum pending_kind kind, struct str id, const void *answer);
 
-/* Marks a denied item in the rollout. */
+/* Marks a denied item in the rollout, and notes the decision. source: see struct tool_watch. */
 void session_record_decision(struct session *session, const struct tool_call *call,
-                             const struct review_decision *decision);
+                             const struct review_decision *decision, const char *source);
 /* Drops the requests of a call without an answer; NULL: all. */
 void session_drop_requests(struct session *session, const struct tool_call *call);
 

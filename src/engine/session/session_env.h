@@ -20,6 +20,7 @@ struct model_watch;
 struct patch_plan;
 struct rollout_sink;
 struct session;
+struct tool_watch;
 struct unfinished;
 
 struct session_ops {
@@ -57,6 +58,7 @@ struct session_env {
 	struct mcp_pool *mcp; /* the MCP servers of the process */
 	struct accounts *accounts;
 	const struct model_watch *watch;   /* of the model client; NULL: none */
+	const struct tool_watch *calls;    /* of calls of tools; NULL: none */
 	struct environments *environments; /* machines on which commands can run */
 	struct config *config;
 	const struct skill_roots *skill_roots;

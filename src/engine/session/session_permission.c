@@ -59,7 +59,7 @@ static void on_done(const struct hook_result *result, void *self)
 		call->denial =
 			arena_str(&call->arena, message.len ? message : STR("denied by a PermissionRequest hook"));
 	}
-	session_record_decision(it->session, call, &decision);
+	session_record_decision(it->session, call, &decision, "Config");
 	loop_defer(&it->session->asked);
 	permission_destroy(it);
 	answer(call, &decision);

@@ -38,7 +38,7 @@ static void answer(struct code_cell *cell, const char *state)
 	code_result_write(&cell->result, buf_str(&head), cell->tokens, &call->output, &call->parts);
 	stop_waiting(cell);
 	call->state = NULL;
-	tool_call_finish_output(call, true);
+	tool_call_finish_output(call, !cell->has_failed);
 }
 
 static bool is_asking(const struct code_cell *cell)

@@ -26,6 +26,7 @@ struct exec_command {
 	bool is_escalated; /* the model has requested to run it outside the sandbox */
 	bool is_allowed;   /* a rule of the user allows it: it runs outside the sandbox */
 	bool is_approved;  /* the user has approved it */
+	bool is_known;     /* the user has approved it for the session before */
 	bool is_sandboxed; /* it was started inside the sandbox */
 	bool is_stopped;   /* the sandbox probably stopped it */
 	bool is_freed;     /* it was started again outside the sandbox */

@@ -291,8 +291,7 @@ static void write_reason(const struct exec_command *command, const struct judgem
 
 static struct str environment_of(const struct exec_command *command)
 {
-	bool is_named = command->environment || command->host->further_count;
-	return is_named ? environment_id(command->environment) : STR_NONE;
+	return command->environment || command->host->further_count ? environment_id(command->environment) : STR_NONE;
 }
 
 static void ask(struct exec_command *command, const struct judgement *judgement, struct str reason,
@@ -359,7 +358,8 @@ enum exec_verdict exec_gate_check(struct exec_command *command, struct tool_call
 		exec_command_report_refusal(command, call, buf_str(ret_reason));
 		return EXEC_REFUSED;
 	}
-	if (judgement.decision == EXEC_allow || is_approved(command))
+	command->is_known = judgement.decision != EXEC_allow && is_approved(command);
+	if (judgement.decision == EXEC_allow || command->is_known)
 		return EXEC_RUN;
 	auto_buf struct buf reason;
 	buf_init(&reason, LIMIT_LINE);

@@ -114,6 +114,7 @@ static void check(struct tool_call *call, struct exec_session *session)
 		call->state = session;
 		return;
 	case EXEC_RUN:
+		tool_call_note_allowed(call, session->command.is_known);
 		exec_command_emit_begin(&session->command);
 		run(call, session);
 	}

@@ -243,6 +243,7 @@ static void start(struct tool_call *call, const struct shell_request *request)
 	case EXEC_WAIT:
 		return;
 	case EXEC_RUN:
+		tool_call_note_allowed(call, run->command.is_known);
 		exec_command_emit_begin(&run->command);
 		begin(run);
 	}
