@@ -160,6 +160,46 @@ test('a registered client is used with its secret, and nothing is registered', n
 	assert.ok(!server.ats().includes('POST /register'));
 });
 
+/** A port that nothing listens on. */
+async function freePort() {
+	const server = http.createServer();
+	await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+	const { port } = server.address();
+	await new Promise((resolve) => server.close(resolve));
+	return port;
+}
+
+test('the redirect is mcp_oauth_callback_url, or the callback_url of the server, on their ports', needs('mcp'), async (t) => {
+	const server = await serve(t, honest());
+	const [port, own] = [await freePort(), await freePort()];
+	const keys = ['-c', 'mcp_oauth_callback_url="https://relay.example/back"', '-c', `mcp_oauth_callback_port=${port}`];
+	for (const [more, url, at] of [['', 'https://relay.example/back', `${port}/back`],
+		[`oauth = { callback_url = "https://own.example/mine", callback_port = ${own} }\n`, 'https://own.example/mine', `${own}/mine`]]) {
+		const run = await begin(t, place(t, server.url, more), ...keys);
+		assert.equal(run.asked.searchParams.get('redirect_uri'), url);
+		const answer = await fetch(`http://127.0.0.1:${at}?${new URLSearchParams({ state: run.asked.searchParams.get('state'), code: 'c' })}`);
+		assert.equal(answer.status, 200);
+		assert.equal((await run.done).code, 0);
+		assert.equal(new URLSearchParams(server.seen.findLast((it) => it.at === 'POST /token').body).get('redirect_uri'), url);
+	}
+});
+
+test('authorization_server_issuer chooses one of the authorization servers, or none', needs('mcp'), async (t) => {
+	const server = await serve(t, honest({ 'GET /prm': (request, response, body, url) => json(response,
+		{ resource: `${url}/mcp`, authorization_servers: [`${url}/as`, `${url}/second`] }),
+	'GET /.well-known/oauth-authorization-server/second': (request, response, body, url) => json(response, { issuer: `${url}/second`,
+		authorization_endpoint: `${url}/authorize2`, token_endpoint: `${url}/token`, registration_endpoint: `${url}/register`,
+		code_challenge_methods_supported: ['S256'] }) }));
+	const chosen = (issuer) => place(t, server.url, `oauth = { authorization_server_issuer = "${server.url}/${issuer}" }\n`);
+	const run = await begin(t, chosen('second'));
+	assert.equal(run.asked.pathname, '/authorize2');
+	await redirect(run, { code: 'c' });
+	assert.equal((await run.done).code, 0);
+	const { code, stderr } = await chosen('third').start('mcp', 'login', 'web', '--no-browser').done;
+	assert.equal(code, 1);
+	assert.match(stderr, /third/);
+});
+
 for (const [name, params, reason] of [
 	['a refusal', { error: 'access_denied', error_description: 'no' }, /access_denied: no/],
 	['a foreign issuer', { code: 'c', iss: 'https://evil.example' }, /another authorization server/],

@@ -278,6 +278,8 @@ static void mistakes_name_file_and_key(void **state)
 		{"[network]\nenabled = true\n", "cannot limit commands to certain hosts"},
 		{"[experimental_network]\nenabled = true\n", "cannot limit commands to certain hosts"},
 		{"config_server = { base_url = \"http://x\" }\n", "does not read settings of a server"},
+		{"[[remote_sandbox_config]]\nhostname_patterns = [\"*\"]\n", "does not distinguish host names"},
+		{"[permissions.own]\n", "has no permission profiles of the administrator"},
 		{"features = {}\nfeature_requirements = {}\n", "another name of `features`"},
 		{"feature_requirements = { goals = 1 }\n", "`feature_requirements`: each value must be true or false"},
 		{"allowed_permission_profiles = {}\n", "default_permissions is needed"},
