@@ -22,7 +22,10 @@ enum {
 	POSITIVE = 1 << 20, /* a number above 0 */
 	KEY = 1 << 21,      /* a string is the name of a key */
 	CLOSED = 1 << 22,   /* the words are the members of a table */
+	UNSIGNED = 1 << 23, /* an integer of 32 bits */
+	NEEDS_SHIFT = 24,
 };
+#define NEEDS(count) ((count) << NEEDS_SHIFT)
 
 struct shape {
 	const char *key;
@@ -35,6 +38,7 @@ struct shape {
 #define SHAPE(table) static const struct shape shape_##table[] = {
 #define ROW(key, kinds, expected, words, table) {key, kinds, expected, words, table},
 #define TEXT(key) ROW(key, STRING, "a string", NULL, NULL)
+#define TEXTS(key) ROW(key, LIST, "a list of strings", NULL, shape_texts)
 #define WORD(key, words) ROW(key, STRING, "a string", words, NULL)
 #define FLAG(key) ROW(key, BOOL, "true or false", NULL, NULL)
 #define TABLE_OF(key, table) ROW(key, TABLE, "a table", NULL, shape_##table)
@@ -90,7 +94,9 @@ static int check_number(const struct place *place, const struct shape *shape, st
 	char number[32];
 	const struct toml *node = place->node;
 	bool is_float = node->kind == TOML_float;
-	if (is_float ? isfinite(node->number) && node->number > 0 : node->integer >= (shape->kinds & POSITIVE ? 1 : 0))
+	int64_t max = shape->kinds & UNSIGNED ? UINT32_MAX : INT64_MAX;
+	if (is_float ? isfinite(node->number) && node->number > 0
+	             : node->integer >= (shape->kinds & POSITIVE ? 1 : 0) && node->integer <= max)
 		return 0;
 	if (is_float)
 		snprintf(number, sizeof(number), "%g", node->number);
@@ -133,6 +139,21 @@ static int check_value(const struct place *place, const struct shape *shape, con
 	                                                  : 0;
 }
 
+/* Refuses a table that lacks one of the first members of its row. */
+static int check_needs(const struct place *place, const struct shape *row, struct error *err)
+{
+	struct str rest = str_of(row->words ? row->words : ""), word;
+	for (unsigned left = row->kinds >> NEEDS_SHIFT; left && str_next_part(&rest, ' ', &word); left--) {
+		const struct toml *it = place->node->child;
+		while (it && !str_eq(it->key, word))
+			it = it->next;
+		auto_free char *expected = it ? NULL : xasprintf("a table with `%.*s`", STR_ARG(word));
+		if (!it)
+			return refuse(place, expected, "one without it", err);
+	}
+	return 0;
+}
+
 /* Checks what is in the table or list of this row. */
 static int check(const struct toml *node, const struct shape *row, const struct place *parent, struct error *err)
 {
@@ -146,6 +167,8 @@ static int check(const struct toml *node, const struct shape *row, const struct 
 			status = check_value(&place, shape, node->kind == TOML_array ? row : NULL, err);
 		if (status == 0 && shape && (it->kind == TOML_array || it->kind == TOML_table))
 			status = check(it, shape, &place, err);
+		if (status == 0 && shape)
+			status = check_needs(&place, shape, err);
 	}
 	return status;
 }

@@ -262,6 +262,22 @@ static void wrong_types_name_file_line_and_key(void **state)
 		{"permissions.x.network.mitm.hooks.a = 1", "`permissions.x.network.mitm.hooks.a` must be a table"},
 		{"permissions.x.network.mitm.hooks.a = { host = \"b\", path = 1 }",
 	         "`permissions.x.network.mitm.hooks.a.path` must be one of these words: schemes ports host methods "},
+		{"permissions.x.network.mitm.hooks.a = { methods = [], path_prefixes = [], action = [] }",
+	         "`permissions.x.network.mitm.hooks.a` must be a table with `host`, not one without it"},
+		{"permissions.x.network.mitm.hooks.a = { host = \"b\", path_prefixes = [], action = [] }",
+	         "must be a table with `methods`, not"},
+		{"permissions.x.network.mitm.hooks.a = { host = \"b\", methods = [], action = [] }",
+	         "must be a table with `path_prefixes`, not"},
+		{"permissions.x.network.mitm.hooks.a = { host = \"b\", methods = [], path_prefixes = [] }",
+	         "must be a table with `action`, not"},
+		{"permissions.x.network.mitm.hooks.a = { host = 1 }", "hooks.a.host` must be a string"},
+		{"permissions.x.network.mitm.hooks.a = { methods = \"GET\" }",
+	         "hooks.a.methods` must be a list of strings"},
+		{"permissions.x.network.mitm.hooks.a = { query = 1 }", "hooks.a.query` must be a table"},
+		{"permissions.x.network.mitm.actions.a = { strip_request_headers = \"a\" }",
+	         "actions.a.strip_request_headers` must be a list of strings"},
+		{"tui.model_availability_nux.a = 4294967296",
+	         "`tui.model_availability_nux.a` must be an integer from 0 to 4294967295, not 4294967296"},
 		{"permissions.x.network.mitm.actions.a = { inject = 1 }",
 	         "mitm.actions.a.inject` must be one of these words"},
 		{"[tui]\ntheme = 1", "config.toml:2: `tui.theme` must be a string, not an integer"},
@@ -316,7 +332,8 @@ static void nested_values_that_codex_accepts_load(void **state)
 	                       "[tui.keymap.composer]\nsubmit = \"ctrl-x\"\nqueue = [\"enter\", \"f24\"]\n"
 	                       "[tui.presets.1]\ninput = 2026-01-01\nanything = 1\n"
 	                       "[permissions.y.network.mitm]\nversion = 1\nactions.a.aws_sigv4 = {}\n"
-	                       "hooks.a = { host = \"b\", body = 1 }\n"
+	                       "hooks.a = { host = \"b\", methods = [], path_prefixes = [], action = [], body = 1 }\n"
+	                       "[tui.model_availability_nux]\na = 4294967295\n"
 	                       "[marketplaces.y]\nref = 2026-01-01T00:00:00\nsparse_paths = [\"a\", 2026-01-01]\n"));
 }
 
