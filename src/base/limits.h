@@ -81,7 +81,7 @@ enum {
 	LIMIT_CLONE_NAMES = 64 * KIB,        /* its files, each with the folders on its path */
 	LIMIT_CLONE_BYTES = 256 * MIB,       /* they together */
 	LIMIT_CLONE_MEMORY = 1024 * MIB,     /* memory of each process of git */
-	LIMIT_CLONE_RETRY_MS = 50,           /* between two looks at a lock that another process holds */
+	LIMIT_CLONE_NOTICE_MS = 1000,        /* a longer wait for the lock of another process is reported */
 	LIMIT_MARKETS = 64,                  /* marketplaces */
 	LIMIT_MARKET_PLUGINS = 1024,         /* plugins of a marketplace */
 	LIMIT_MARKET_SPARSE = 32,            /* folders of a repository that are checked out */

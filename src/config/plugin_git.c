@@ -2,6 +2,7 @@
  * no protocol for which it would look for a program by the URL. It has a session without a terminal, so that neither
  * it nor ssh asks the user. Files are counted before they are checked out: a kilobyte of objects may describe any
  * number of them. */
+#define LOG_MODULE "plugins"
 #include "config/plugin_git.h"
 
 #include <dirent.h>
@@ -25,6 +26,7 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "base/limits.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/uuid.h"
 #include "base/vec.h"
@@ -94,21 +96,6 @@ int plugin_clone_open(struct plugin_clone *clone, const char *parent, struct err
 		clone->in_use = claim(clone->folder);
 	}
 	return clone->in_use < 0 ? error_sys(err, errno, "cannot create %s", clone->folder) : 0;
-}
-
-int plugin_clone_lock(const struct plugin_clone *clone, int fd, struct error *err)
-{
-	struct pollfd stop = {clone->stop, POLLIN, 0};
-	while (poll(&stop, 1, 0) == 0) {
-		if (flock(fd, LOCK_EX | LOCK_NB) == 0)
-			return 0;
-		if (errno != EWOULDBLOCK)
-			return error_sys(err, errno, "cannot take a lock");
-		if (clock_now_ms() >= clone->end_ms)
-			return error_set(err, ERR_busy, "another process changes plugins or marketplaces: try again");
-		poll(&stop, 1, LIMIT_CLONE_RETRY_MS);
-	}
-	return error_set(err, ERR_cancelled, "interrupted");
 }
 
 void plugin_clone_close(struct plugin_clone *clone)
@@ -213,44 +200,87 @@ static _Noreturn void run_child(const struct plugin_clone *clone, pid_t program,
 	_exit(ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
 }
 
-/* Waits until git has ended (true), or a signal or its time ends it. */
-static bool watch(const struct plugin_clone *clone, pid_t pid, const char *word, struct error *err)
+enum outcome { ENDED, STOPPED, LATE };
+
+/* Waits until a process has ended, a signal arrives, or the time has come. */
+static enum outcome watch(const struct plugin_clone *clone, pid_t pid, uint64_t end_ms)
 {
 	int ready;
 	auto_close int end = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd fds[] = {{end, POLLIN, 0}, {clone->stop, POLLIN, 0}};
-	if (end < 0 || clone->stop < 0) {
-		best_effort(error_sys(err, errno, "cannot watch git"));
-		return false;
-	}
+	if (end < 0 || clone->stop < 0)
+		return STOPPED;
 	do {
 		uint64_t now = clock_now_ms();
-		ready = poll(fds, countof(fds), now < clone->end_ms ? (int)(clone->end_ms - now) : 0);
+		ready = poll(fds, countof(fds), now < end_ms ? (int)(end_ms - now) : 0);
 	} while (ready < 0 && errno == EINTR);
-	if (fds[0].revents)
-		return true;
-	best_effort(ready ? error_set(err, ERR_cancelled, "`git %s` was interrupted", word)
-	                  : error_set(err, ERR_timeout, "`git %s` was ended: a clone has %d ms (%s allows more)", word,
-	                              (int)clone->most_ms, limit_name));
-	return false;
+	return fds[0].revents ? ENDED : ready ? STOPPED : LATE;
+}
+
+static int wait_for_end(pid_t pid)
+{
+	int status = 0;
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return status;
 }
 
 /* The group of git has all that it has started; the group exists once git has its session. */
 static int wait_for(const struct plugin_clone *clone, pid_t pid, const char *word, struct error *err)
 {
-	int status = 0;
-	bool has_ended = watch(clone, pid, word, err);
-	if (!has_ended) {
+	enum outcome outcome = watch(clone, pid, clone->end_ms);
+	if (outcome != ENDED) {
 		killpg(pid, SIGKILL);
 		kill(pid, SIGKILL);
 	}
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (!has_ended)
-		return -(int)err->code;
+	int status = wait_for_end(pid);
+	if (outcome == STOPPED)
+		return error_set(err, ERR_cancelled, "`git %s` was interrupted", word);
+	if (outcome == LATE)
+		return error_set(err, ERR_timeout, "`git %s` was ended: a clone has %d ms (%s allows more)", word,
+		                 (int)clone->most_ms, limit_name);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_MISSING)
 		return error_set(err, ERR_not_found, "cannot run git: is it installed?");
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : error_set(err, ERR_io, "`git %s` failed", word);
+}
+
+/* ---- the lock ---- */
+
+/* The lock belongs to the open folder, which this child shares with the program. */
+static _Noreturn void take_lock(int fd, pid_t program)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	_exit(getppid() == program && flock(fd, LOCK_EX) == 0 ? EXIT_SUCCESS : EXIT_FAILURE);
+}
+
+/* A wait for a lock has no limit of time and ends with no signal that is blocked: a child waits. */
+int plugin_clone_lock(const struct plugin_clone *clone, int fd, struct error *err)
+{
+	struct pollfd stop = {clone->stop, POLLIN, 0};
+	uint64_t notice_ms = clock_now_ms() + LIMIT_CLONE_NOTICE_MS;
+	pid_t program = getpid();
+	if (poll(&stop, 1, 0) != 0)
+		return error_set(err, ERR_cancelled, "interrupted");
+	if (flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	pid_t pid = errno == EWOULDBLOCK ? fork() : -1;
+	if (pid < 0)
+		return error_sys(err, errno, "cannot take a lock");
+	if (pid == 0)
+		take_lock(fd, program);
+	enum outcome outcome = watch(clone, pid, notice_ms < clone->end_ms ? notice_ms : clone->end_ms);
+	if (outcome == LATE) {
+		log_warn("another process changes plugins or marketplaces: waiting until it is done");
+		outcome = watch(clone, pid, clone->end_ms);
+	}
+	if (outcome != ENDED)
+		kill(pid, SIGKILL);
+	int status = wait_for_end(pid);
+	if (outcome == STOPPED)
+		return error_set(err, ERR_cancelled, "interrupted");
+	if (outcome == LATE)
+		return error_set(err, ERR_busy, "another process changes plugins or marketplaces: try again");
+	return status == 0 ? 0 : error_set(err, ERR_io, "cannot take a lock");
 }
 
 /* out -1: that of the program; most: bytes of each file that git writes. */

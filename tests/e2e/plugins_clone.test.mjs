@@ -10,7 +10,7 @@ import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 
-import { launch, makeHome, needs, runCodex, tempDir } from './lib/codex.mjs';
+import { launch, makeHome, needs, runCodex, tempDir, waitFor } from './lib/codex.mjs';
 
 const options = needs('plugin');
 const plugin = (t, home, args, more) => runCodex(t, ['plugin', ...args], { home, ...more });
@@ -75,6 +75,11 @@ test('a host that says nothing has a limit of time, and git ends with it', optio
 		assert.deepEqual(freshOf(home), []);
 	}
 	assert.doesNotMatch(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /plugins/);
+	fs.appendFileSync(path.join(home, 'config.toml'), `\n[marketplaces.away]\nsource_type = "git"\nsource = "${host.url}"\n`);
+	const { code, stderr } = await plugin(t, home, ['marketplace', 'upgrade', 'away'], { env });
+	assert.deepEqual([code, /`git clone` was ended: a clone has 300 ms/.test(stderr)], [1, true], stderr);
+	await allClosed(host);
+	assert.deepEqual(freshOf(home), []);
 });
 
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGKILL']) {
@@ -133,19 +138,46 @@ test('a signal ends the wait for the lock of another process, and nothing is lef
 	const root = makeMarket(t), home = makeHome(t, null), { env, runs, go, checked } = gate(t);
 	gitIn(root);
 	await plugin(t, home, ['marketplace', 'add', makeMarket(t, [{ name: 'whole', source: { source: 'url', url: `file://${root}` } }])]);
-	let child;
-	const adding = plugin(t, home, ['add', 'whole@shop'], { env, onStart: (it) => { child = it; } });
+	let child, told = '';
+	const adding = plugin(t, home, ['add', 'whole@shop'], { env, onStart: (it) => {
+		child = it;
+		it.stderr.on('data', (bytes) => (told += bytes));
+	} });
 	await runs;
 	const holder = launch(t, 'flock', [path.join(home, '.tmp/marketplaces'), 'sh', '-c', 'echo held; exec cat']);
 	await once(holder.child.stdout, 'data');
 	const ready = checked();
 	await go();
 	await ready; // from here on it waits for the lock
+	await waitFor(child.stderr, () => told, (text) => /another process changes plugins or marketplaces: waiting/.exec(text));
 	child.kill('SIGINT');
 	assert.equal((await adding).signal, 'SIGINT');
 	assert.deepEqual(foldersOf(home), ['cache']);
 	holder.child.stdin.end();
 	assert.doesNotMatch(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /plugins/);
+});
+
+test('a clone waits for the lock of another process, and has it afterwards', options, async (t) => {
+	const root = makeMarket(t), home = makeHome(t, null), { env, runs, go, checked } = gate(t);
+	gitIn(root);
+	await plugin(t, home, ['marketplace', 'add', makeMarket(t, [{ name: 'whole', source: { source: 'url', url: `file://${root}` } }])]);
+	const adding = plugin(t, home, ['add', 'whole@shop'], { env });
+	await runs;
+	const holder = launch(t, 'flock', [path.join(home, '.tmp/marketplaces'), 'sh', '-c', 'echo held; exec cat']);
+	await once(holder.child.stdout, 'data');
+	const ready = checked();
+	await go();
+	await ready;
+	holder.child.stdin.end();
+	assert.equal((await adding).code, 0);
+	assert.match(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /plugins/);
+});
+
+test('each process of git has a limit of memory', options, async (t) => {
+	const home = makeHome(t, null), bin = tempDir(t, 'bin');
+	fs.writeFileSync(path.join(bin, 'git'), `#!/bin/sh\nulimit -d > ${bin}/limit\nexit 1\n`, { mode: 0o755 });
+	const { code } = await plugin(t, home, ['add', 'https://127.0.0.1:1/x'], { env: { PATH: `${bin}:${process.env.PATH}` } });
+	assert.deepEqual([code, fs.readFileSync(path.join(bin, 'limit'), 'utf8')], [1, `${1 << 20}\n`]);
 });
 
 test('attributes of a repository do not make its files larger', options, async (t) => {
