@@ -97,6 +97,14 @@ test('PreToolUse blocks a command, in both forms, and the model learns why', nee
 	}
 });
 
+test('PreToolUse blocks a command that is larger than its output may be, and the model learns why', needs('exec'), async (t) => {
+	const model = await startModel(t, [run(`touch made # ${'x'.repeat(4_200_000)}`), forever(say('Done.'))]);
+	const home = homeWith(t, model, { PreToolUse: [group('echo not here >&2; exit 2', { matcher: 'Bash' })] });
+	const { code, stderr } = await exec(t, model, home, ['go']);
+	assert.equal(code, 0, stderr.slice(-400));
+	assert.match(outputOf(model.requests()[1], 'call_1_1'), /Command blocked by PreToolUse hook: its input would exceed 1 MiB\. Command: touch made # x/);
+});
+
 test('PreToolUse replaces a command; the new one runs and is judged', needs('exec'), async (t) => {
 	const model = await startModel(t, [run('echo old'), run('echo old'), say('Done.')]);
 	const home = homeWith(t, model, { PreToolUse: [group(print(specific('PreToolUse', { permissionDecision: 'allow',

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/limits.h"
+#include "base/text.h"
 #include "command/shell.h"
 #include "engine/session/session_hooks.h"
 #include "tool/mcp/mcp_offer.h"
@@ -183,9 +184,11 @@ static void refuse(struct tool_call *call, struct str reason)
 	auto_buf struct buf text;
 	struct tool_hook_view view = tool_hook_view(call, &arena);
 	bool is_line = is_command(call);
+	struct str what = is_line ? view.command : view.name;
+	what.len = what.len > LIMIT_TOOL_OUTPUT / 2 ? text_floor_boundary(what, LIMIT_TOOL_OUTPUT / 2) : what.len;
 	buf_init(&text, LIMIT_TOOL_OUTPUT);
 	buf_printf(&text, "%s blocked by PreToolUse hook: %.*s. %s: %.*s", is_line ? "Command" : "Tool call",
-	           STR_ARG(reason), is_line ? "Command" : "Tool", STR_ARG(is_line ? view.command : view.name));
+	           STR_ARG(reason), is_line ? "Command" : "Tool", STR_ARG(what));
 	call->is_blocked = true;
 	tool_call_finish(call, false, buf_str(&text));
 }

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "base/limits.h"
+#include "base/text.h"
 #include "config/mcp_server.h"
 #include "mcp/mcp_catalog.h"
 #include "mcp/mcp_client.h"
@@ -267,8 +268,10 @@ static void start(struct tool_call *call)
 		return;
 	}
 	auto_buf struct buf text;
+	struct str got = arguments->span;
+	got.len = got.len > LIMIT_TOOL_OUTPUT / 2 ? text_floor_boundary(got, LIMIT_TOOL_OUTPUT / 2) : got.len;
 	buf_init(&text, LIMIT_TOOL_OUTPUT);
-	buf_printf(&text, "MCP tool arguments must be a JSON object, got %.*s", STR_ARG(arguments->span));
+	buf_printf(&text, "MCP tool arguments must be a JSON object, got %.*s", STR_ARG(got));
 	fail_call(run, buf_str(&text).ptr);
 }
 
