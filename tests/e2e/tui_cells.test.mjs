@@ -31,6 +31,16 @@ test('a command shows the ends of its output', options, async (t) => {
 		'    … +26 lines (ctrl-t to view transcript)\n    line 29\n    line 30');
 });
 
+test('of an output that was not kept whole the lines are not counted as all', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model);
+	term.type('!yes | head -c 3000000');
+	await term.until(/^! yes/m);
+	term.type('\r');
+	await term.until(/… more than \d+ lines \(ctrl-t to view transcript\)/);
+	await leave(term);
+});
+
 test('a short output is shown whole; no output is said', options, async (t) => {
 	assert.equal((await show(t, [run('for i in 1 2 3 4 5; do echo $i; done')])).text,
 		'• Ran for i in 1 2 3 4 5; do echo $i; done\n  └ 1\n    2\n    3\n    4\n    5');

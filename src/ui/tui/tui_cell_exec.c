@@ -44,7 +44,10 @@ static void write_output(struct tui_page *page, struct str output)
 	struct str line, part;
 	struct term_sgr sgr = {0};
 	char more[80];
-	snprintf(more, sizeof(more), "… +%zu lines (ctrl-t to view transcript)", total - OUTPUT_HEAD - OUTPUT_TAIL);
+	bool is_part =
+		str_find(output, STR(" bytes of output left out here]\n")) >= 0; /* those lines are not counted */
+	snprintf(more, sizeof(more), "… %s%zu lines (ctrl-t to view transcript)", is_part ? "more than " : "+",
+	         total - OUTPUT_HEAD - OUTPUT_TAIL);
 	for (; str_next_line(&output, &line); at++) {
 		bool is_hidden = !page->is_full && total > OUTPUT_HEAD + OUTPUT_TAIL + 1 && at >= OUTPUT_HEAD &&
 		                 at < total - OUTPUT_TAIL;
