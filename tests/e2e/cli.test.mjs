@@ -78,7 +78,7 @@ test('misspelt commands get a suggestion', async (t) => {
 		[['exec', '--sandbox', 'readonly', 'hi'], "a similar value exists: 'read-only'"],
 		[['exec', 'fix', 'it'], 'put quotes around the prompt'],
 		[['exec', 'fix', 'all', 'of', 'it'], 'put quotes around the prompt'],
-		[['hello', 'world'], 'put quotes around the prompt'],
+		[['hello there', 'world'], 'put quotes around the prompt'],
 		[['exec', '--what', 'hi'], "to pass '--what' as a value, use '-- --what'"],
 	];
 	for (const [args, tip] of tips) {
