@@ -1,8 +1,8 @@
 /* place_docs.h — the AGENTS.md files of one environment and folder, read through its exec-server.
  *
  * They are searched as on this machine (workspace/agents_md.h): one per folder, from the root of the project down to
- * the folder. If they cannot be read, or not within the time to connect to the environment, the user is warned, and
- * there are none.
+ * the folder. If they cannot be read, or not within the time to connect to the environment, the user is warned, and no
+ * file is used.
  *
  * Owns: the link while it reads, the text, the paths. Loop thread only. Private to engine/. */
 #ifndef ENGINE_PLACE_DOCS_H
