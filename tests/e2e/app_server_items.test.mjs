@@ -1,10 +1,11 @@
 // Every item that a client of `codex app-server` saw start completes, also when its turn fails.
 
 import assert from 'node:assert/strict';
+import fs from 'node:fs';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { call, failed, httpError, needs, patch, reply, run, say, startModel } from './lib/codex.mjs';
+import { call, failed, httpError, makeHome, needs, patch, reply, run, say, startModel } from './lib/codex.mjs';
 
 const options = needs('app-server');
 const FREE = { sandbox: 'danger-full-access', approvalPolicy: 'never' };
@@ -96,3 +97,22 @@ for (const [name, replies, wishes, act, last, outcome] of CASES) {
 		assert.deepEqual([item.type, item.status], last);
 	});
 }
+
+test('a recorded message of many parts is whole, and is joined once', options, async (t) => {
+	const model = await startModel(t, [say('one')]);
+	const home = makeHome(t, model);
+	const first = await startAppServer(t, model, { home });
+	const { thread } = await first.request('thread/start', {});
+	await first.request('turn/start', { threadId: thread.id, input: [text('go')] });
+	await first.next('turn/completed');
+	await first.end();
+	const content = Array.from({ length: 2000 }, () => ({ type: 'Text', text: 'x'.repeat(1000) }));
+	fs.appendFileSync(thread.path, `${JSON.stringify({ type: 'event_msg', timestamp: '2026-11-27T00:00:00.000Z', payload: {
+		type: 'item_completed', thread_id: thread.id, turn_id: 'x', item: { type: 'AgentMessage', id: 'msg_2', content } } })}\n`);
+	const second = await startAppServer(t, model, { home });
+	const { thread: { turns } } = await second.request('thread/read', { threadId: thread.id, includeTurns: true });
+	const long = turns.flatMap(({ items }) => items).find((item) => item.type === 'agentMessage' && item.text.length > 100);
+	assert.equal(long.text.length, 2_000_000);
+	const [, peak] = /VmHWM:\s+(\d+) kB/.exec(fs.readFileSync(`/proc/${second.child.pid}/status`, 'utf8'));
+	assert.ok(peak < 700_000, `${peak} kB: a copy of all parts for each part would be 2 GB`);
+});

@@ -3,6 +3,7 @@
 #include "app_server/history/item_view.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/arena.h"
 #include "base/buf.h"
@@ -112,10 +113,18 @@ static struct str join(const struct agent_message_item *from, struct arena *aren
 {
 	if (from->content_count == 1)
 		return from->content[0].text->text;
-	struct str all = STR("");
+	size_t len = 0;
 	for (size_t i = 0; i < from->content_count; i++)
-		all = str_of(arena_printf(arena, "%.*s%.*s", STR_ARG(all), STR_ARG(from->content[i].text->text)));
-	return all;
+		len += from->content[i].text->text.len;
+	char *all = arena_alloc_raw(arena, len + 1), *end = all;
+	for (size_t i = 0; i < from->content_count; i++) {
+		struct str part = from->content[i].text->text;
+		if (part.len)
+			memcpy(end, part.ptr, part.len);
+		end += part.len;
+	}
+	*end = '\0';
+	return str_n(all, len);
 }
 
 static struct app_thread_item agent_message(const struct agent_message_item *from, struct arena *arena)
