@@ -81,6 +81,12 @@ static void add_output(struct buf *out, const struct json *block)
 	buf_append_c(out, text.len ? "\n[/external_agent_tool_result]" : "[/external_agent_tool_result]");
 }
 
+static void add_unknown(struct buf *out, struct str type)
+{
+	size_t len = type.len > LIMIT_IMPORT_NAME ? text_floor_boundary(type, LIMIT_IMPORT_NAME) : type.len;
+	buf_printf(out, "[external unsupported block: %.*s]", STR_ARG(str_n(type.ptr, len)));
+}
+
 static bool is_output(const struct json *block)
 {
 	return str_is(json_get_str(block, "type"), "tool_result");
@@ -100,8 +106,7 @@ static void add_block(struct buf *out, const struct json *block)
 	else if (str_is(type, "text"))
 		buf_append_str(out, text);
 	else
-		buf_printf(out, "[external unsupported block: %.*s]",
-		           STR_ARG(str_n(type.ptr, type.len < LIMIT_IMPORT_NAME ? type.len : LIMIT_IMPORT_NAME)));
+		add_unknown(out, type);
 }
 
 /* ---- messages ---- */
