@@ -261,7 +261,7 @@ static void wrong_types_name_file_line_and_key(void **state)
 	         "mean `hooks`?"},
 		{"permissions.x.network.mitm.hooks.a = 1", "`permissions.x.network.mitm.hooks.a` must be a table"},
 		{"permissions.x.network.mitm.hooks.a = { host = \"b\", path = 1 }",
-	         "`permissions.x.network.mitm.hooks.a.path` must be one of these words: schemes ports host methods "},
+	         "`permissions.x.network.mitm.hooks.a.path` must be one of these words: host methods path_prefixes "},
 		{"permissions.x.network.mitm.hooks.a = { methods = [], path_prefixes = [], action = [] }",
 	         "`permissions.x.network.mitm.hooks.a` must be a table with `host`, not one without it"},
 		{"permissions.x.network.mitm.hooks.a = { host = \"b\", path_prefixes = [], action = [] }",
