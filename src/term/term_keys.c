@@ -81,13 +81,17 @@ static void report_named(struct term_keys *keys, enum term_key_name name, unsign
 {
 	bool is_burst = name == KEY_enter && (keys->burst >= BURST_LEAST || (keys->burst && keys->is_more));
 	if (name != KEY_none)
-		report(keys, (struct term_key){.kind = TERM_NAMED, .name = name, .mods = mods, .is_burst = is_burst});
+		report(keys, (struct term_key){.kind = TERM_NAMED,
+		                               .name = name,
+		                               .mods = mods,
+		                               .is_burst = is_burst,
+		                               .is_crowded = name == KEY_enter && (keys->burst || keys->is_more)});
 }
 
 static void report_char(struct term_keys *keys, struct str text, unsigned mods)
 {
-	keys->burst++;
-	report(keys, (struct term_key){.kind = TERM_CHAR, .mods = mods, .text = text});
+	bool is_crowded = keys->burst++ || keys->is_more;
+	report(keys, (struct term_key){.kind = TERM_CHAR, .mods = mods, .text = text, .is_crowded = is_crowded});
 }
 
 /* A character by its number, as kitty and xterm send it with modifiers. */

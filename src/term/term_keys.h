@@ -49,6 +49,8 @@ struct term_key {
 	struct str text; /* borrowed during the callback */
 	/* Enter within a block of characters that arrived at once: a paste by a terminal without bracketed paste */
 	bool is_burst;
+	/* a character or Enter that arrived in one block with other characters: pasted, or typed long before */
+	bool is_crowded;
 };
 
 typedef void (*term_key_fn)(const struct term_key *key, void *self);

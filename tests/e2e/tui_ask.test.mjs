@@ -340,6 +340,35 @@ test('a command: in a small window it is visible, and so is what a choice saves'
 	await leave(term);
 });
 
+test('a block of keys that arrives at once approves nothing, and answers no question', options, async (t) => {
+	const model = await startModel(t, [run('touch made'), say('Finished.'), ask(question('a', 'First?')), say('Thanks.')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: `${FREE}\n${ASKS}` });
+	await term.until(/› 1\. Yes, proceed/);
+	for (const block of ['/permissions read only', 'y yes', 'hello\r', '1\r', 'p3']) {
+		await answer(term, block, '\x1b[B');
+		await term.until(/^› 2\. /m);
+		await answer(term, '\x1b[A');
+		await term.until(/^› 1\. /m);
+	}
+	assert.ok(!fs.existsSync(`${term.cwd}/made`) && !fs.existsSync(`${term.home}/rules/default.rules`));
+	await answer(term, '4');
+	await term.until(/You canceled the request[^]*^›$/m);
+	await enter(term, 'more');
+	await term.until(/Finished\./);
+	await idle(term);
+	await enter(term, 'ask');
+	await term.until(/First\?/);
+	for (const block of ['2 pears', 'hello\r']) {
+		await answer(term, block, '\x1b[C');
+		await term.until(/Question 1\/1 \(1 unanswered\)/);
+	}
+	await answer(term, '2');
+	await term.until(/Thanks\./);
+	assert.match(term.lines().join('\n'), /answer: Rust/);
+	await idle(term);
+	await leave(term);
+});
+
 test('a patch: the change, the question, and the file', options, async (t) => {
 	const model = await startModel(t, [patch('*** Add File: made.txt', '+one line'), say('Finished.')]);
 	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE });

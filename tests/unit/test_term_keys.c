@@ -117,6 +117,36 @@ static void enter_within_a_block_of_keys_is_a_burst(void **state)
 	check("\r", 100, "enter");
 }
 
+static void note_crowded(const struct term_key *key, void *self)
+{
+	buf_append_char(self, key->is_crowded ? '+' : '.');
+}
+
+static void check_crowded(const char *bytes, size_t step, const char *want)
+{
+	struct term_keys keys;
+	auto_buf struct buf got;
+	struct str rest = str_of(bytes);
+	buf_init(&got, 100);
+	term_keys_init(&keys, note_crowded, &got);
+	for (; rest.len; rest = str_skip(rest, rest.len < step ? rest.len : step))
+		term_keys_feed(&keys, str_n(rest.ptr, rest.len < step ? rest.len : step));
+	assert_string_equal(buf_str(&got).ptr, want);
+	term_keys_finish(&keys);
+}
+
+static void a_character_that_does_not_come_alone_is_crowded(void **state)
+{
+	(void)state;
+	check_crowded("y", 100, ".");
+	check_crowded("\r", 100, ".");
+	check_crowded("y yes", 100, "+++++");
+	check_crowded("hi\r", 100, "+++");
+	check_crowded("y\r", 1, "..");
+	check_crowded("\x1b[B\r", 100, ".."); /* keys, no text */
+	check_crowded("\r\r", 100, "+.");
+}
+
 /* Found by the fuzz target: a continuation byte was written after the end of the sequence's parameters. */
 static void what_follows_a_long_sequence_is_no_part_of_it(void **state)
 {
@@ -152,6 +182,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(keys_are_the_same_however_they_are_cut),
 		cmocka_unit_test(enter_within_a_block_of_keys_is_a_burst),
+		cmocka_unit_test(a_character_that_does_not_come_alone_is_crowded),
 		cmocka_unit_test(what_follows_a_long_sequence_is_no_part_of_it),
 		cmocka_unit_test(an_endless_sequence_is_ignored_whole),
 	};

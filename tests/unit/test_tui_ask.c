@@ -183,6 +183,39 @@ static void the_next_request_has_a_first_frame_of_its_own(void **state)
 	assert_int_equal(chosen, CHOICE_ESCAPED);
 }
 
+static void text_that_was_meant_for_the_composer_approves_nothing(void **state)
+{
+	static const struct term_key enter = {.kind = TERM_NAMED, .name = KEY_enter};
+	add(*state, "r");
+	fire();
+	draw(*state);
+	now_ms += 200;
+	tui_ask_key(*state,
+	            &(struct term_key){.kind = TERM_CHAR, .text = STR("y"), .is_crowded = true}); /* of a block */
+	tui_ask_key(*state, &(struct term_key){.kind = TERM_CHAR, .text = STR("n"), .is_crowded = true});
+	tui_ask_key(*state, &(struct term_key){.kind = TERM_NAMED, .name = KEY_enter, .is_crowded = true});
+	now_ms += 500;
+	type(*state, "h"); /* of a word */
+	now_ms += 499;
+	type(*state, "y");
+	tui_ask_key(*state, &enter);
+	assert_int_equal(chosen, NOT_YET);
+	now_ms += 1;
+	type(*state, "y");
+	assert_int_equal(chosen, 0);
+}
+
+static void a_denial_waits_for_no_rest(void **state)
+{
+	add(*state, "r");
+	fire();
+	draw(*state);
+	now_ms += 200;
+	type(*state, "x");
+	type(*state, "n");
+	assert_int_equal(chosen, CHOICE_ESCAPED);
+}
+
 static void a_list_of_the_user_takes_keys_at_once(void **state)
 {
 	tui_ask_typed(*state);
@@ -201,6 +234,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_request_that_interrupts_no_typing_appears_at_once, setup, teardown),
 		cmocka_unit_test_setup_teardown(keys_count_200_ms_after_the_first_frame, setup, teardown),
 		cmocka_unit_test_setup_teardown(the_next_request_has_a_first_frame_of_its_own, setup, teardown),
+		cmocka_unit_test_setup_teardown(text_that_was_meant_for_the_composer_approves_nothing, setup, teardown),
+		cmocka_unit_test_setup_teardown(a_denial_waits_for_no_rest, setup, teardown),
 		cmocka_unit_test_setup_teardown(a_list_of_the_user_takes_keys_at_once, setup, teardown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

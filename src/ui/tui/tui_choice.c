@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/buf.h"
+#include "base/clock.h"
 #include "base/limits.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -15,7 +16,7 @@
 #include "ui/tui/tui_limits.h"
 #include "ui/tui/tui_sheet.h"
 
-enum { SEARCH_MAX = 256, LABEL_COLUMNS_MAX = 40, ROWS_MAX = 12 };
+enum { NO_CHOICE = CHOICE_ESCAPED - 1, SEARCH_MAX = 256, LABEL_COLUMNS_MAX = 40, ROWS_MAX = 12 };
 
 struct choice_panel {
 	struct tui_panel panel; /* first */
@@ -29,6 +30,7 @@ struct choice_panel {
 	int answer;
 	unsigned long visible; /* of an approval: bits of the entries that are visible, and all of the text with them */
 	bool is_read;          /* all was shown */
+	uint64_t stray_ms;     /* when a letter was typed that is no answer to an approval */
 };
 
 static struct choice_panel *of(struct tui_panel *panel)
@@ -103,10 +105,26 @@ static bool read_all(struct choice_panel *choice)
 	return false;
 }
 
+static bool is_yes(const struct choice_panel *choice, int at)
+{
+	return choice->what.on_read && at >= 0 && (size_t)at + 1 < choice->what.count;
+}
+
+/* Text that was meant for the composer approves nothing: not a letter within a block, nor one soon after a letter that
+ * is no answer. Returns true for such keys, and for others that are no answer. */
+static bool is_stray(struct choice_panel *choice, const struct term_key *key, int at)
+{
+	uint64_t now = clock_now_ms();
+	bool is_letter = key->kind == TERM_CHAR && !key->mods, is_enter = key->kind == TERM_NAMED;
+	bool is_new = is_letter && (key->is_crowded || at < 0);
+	if (is_new)
+		choice->stray_ms = now;
+	return is_new || (is_enter && key->is_crowded) || (choice->stray_ms && now - choice->stray_ms < ASK_REST_MS);
+}
+
 static bool answer(struct choice_panel *choice, int at)
 {
-	bool is_yes = choice->what.on_read && at >= 0 && (size_t)at + 1 < choice->what.count;
-	if (is_yes && !choice->is_read && !(choice->visible >> at & 1))
+	if (is_yes(choice, at) && !choice->is_read && !(choice->visible >> at & 1))
 		return read_all(choice);
 	choice->answer = at;
 	return true;
@@ -144,18 +162,30 @@ static int named(const struct choice_panel *choice, const struct term_key *key)
 	return CHOICE_ESCAPED;
 }
 
+/* Returns the entry that the key chooses, CHOICE_ESCAPED for the answer of Esc, or NO_CHOICE. */
+static int chosen_by(const struct choice_panel *choice, const struct term_key *key)
+{
+	int at = named(choice, key);
+	if (at >= 0)
+		return at;
+	if (is_escape(choice, key))
+		return CHOICE_ESCAPED;
+	bool is_enter = key->kind == TERM_NAMED && key->name == KEY_enter && choice->found.count;
+	return is_enter ? (int)choice->found.items[choice->at] : NO_CHOICE;
+}
+
 static bool key(struct tui_panel *panel, const struct term_key *key)
 {
 	struct choice_panel *choice = of(panel);
-	int at = named(choice, key);
-	if (at >= 0)
-		return answer(choice, at);
-	if (is_escape(choice, key))
-		return answer(choice, CHOICE_ESCAPED);
+	int at = chosen_by(choice, key);
+	bool is_letter = key->kind == TERM_CHAR && !key->mods;
+	bool denies = at != NO_CHOICE && !is_yes(choice, at) && !(is_letter && key->is_crowded);
 	if (choice->what.on_read && is_reading(key))
 		return read_all(choice);
-	if (key->kind == TERM_NAMED && key->name == KEY_enter && choice->found.count)
-		return answer(choice, (int)choice->found.items[choice->at]);
+	if (choice->what.on_read && !denies && (at != NO_CHOICE || is_letter) && is_stray(choice, key, at))
+		return false;
+	if (at != NO_CHOICE)
+		return answer(choice, at);
 	if (!sheet_move(&choice->at, choice->found.count, choice->room, key) && choice->what.is_searched)
 		search_key(choice, key);
 	return false;

@@ -171,7 +171,7 @@ static bool list_char(struct tui_form *form, const struct term_key *key)
 	char c = key->text.ptr[0];
 	if (!key->mods && c == ' ')
 		toggle(page);
-	if (key->mods || c < '1' || c > '9' || (size_t)(c - '1') >= page->options.count)
+	if (key->mods || key->is_crowded || c < '1' || c > '9' || (size_t)(c - '1') >= page->options.count)
 		return false;
 	page->at = (size_t)(c - '1');
 	toggle(page);
@@ -223,7 +223,8 @@ static bool on_key(struct tui_panel *panel, const struct term_key *key)
 		return end(form, FORM_declined);
 	if (is_named && key->name == KEY_escape && is_list)
 		return end(form, FORM_escaped);
-	if (is_named && key->name == KEY_enter && !key->mods && !(key->is_burst && form->in_notes))
+	bool is_pasted = form->in_notes ? key->is_burst : key->is_crowded;
+	if (is_named && key->name == KEY_enter && !key->mods && !is_pasted)
 		return answer_page(form);
 	if (!form->in_notes)
 		return list_key(form, key);
