@@ -369,6 +369,30 @@ test('a block of keys that arrives at once approves nothing, and answers no ques
 	await leave(term);
 });
 
+test('a deletion is named and shown before it is approved, also among other files', options, async (t) => {
+	const cwd = tempDir(t, 'cwd'), rows = Array.from({ length: 250 }, (_, i) => `row ${i}`);
+	fs.writeFileSync(`${cwd}/old.txt`, 'first\nlast\n');
+	fs.writeFileSync(`${cwd}/long.txt`, `${rows.join('\n')}\n`);
+	const model = await startModel(t, [patch('*** Add File: new.txt', '+one', '*** Delete File: old.txt'),
+		patch('*** Delete File: long.txt'), say('Finished.')]);
+	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE, cwd });
+	await term.until(/^• Edited 2 files \(\+1 -2\)\n[^]*^ {2}└ Deleted old\.txt \(\+0 -2\)\n +1 -first\n +2 -last\n[^]*following edits\?/m);
+	await answer(term, 'y');
+	await term.until(/^• Deleted long\.txt \(\+0 -250\)\n +1 -row 0\n[^]*… ctrl-a shows all/m);
+	await answer(term, 'y'); // it has folded rows
+	await term.until(/R E Q U E S T/);
+	term.type('/row 249\r');
+	await term.until(/^-row 249$/m);
+	assert.ok(fs.existsSync(`${cwd}/long.txt`) && !fs.existsSync(`${cwd}/old.txt`));
+	term.type('q');
+	await term.until(/› 1\. Yes, proceed/);
+	await answer(term, 'y');
+	await term.until(/Finished\./);
+	assert.ok(!fs.existsSync(`${cwd}/long.txt`));
+	await idle(term);
+	await leave(term);
+});
+
 test('a patch: the change, the question, and the file', options, async (t) => {
 	const model = await startModel(t, [patch('*** Add File: made.txt', '+one line'), say('Finished.')]);
 	const term = await startReady(t, model, ['go', '-a', 'untrusted'], { config: FREE });

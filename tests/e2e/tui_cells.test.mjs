@@ -199,7 +199,7 @@ test('several files are one cell with a block each; new, deleted and moved ones 
 		'*** Move to: moved.txt', '@@', ' one', '-two', '+three')], { cwd });
 	assert.match(text, /^• Edited 3 files \(\+2 -3\)$/m);
 	assert.match(text, /^ {2}└ new\.txt \(\+1 -0\)\n {6}1 \+hello$/m);
-	assert.match(text, /^ {2}└ gone\.txt \(\+0 -2\)$/m);
+	assert.match(text, /^ {2}└ Deleted gone\.txt \(\+0 -2\)\n {6}1 -one\n {6}2 -two$/m);
 	assert.match(text, /^ {2}└ old\.txt → .*moved\.txt \(\+1 -1\)\n {6}1 {2}one\n {6}2 -two\n {6}2 \+three$/m);
 });
 

@@ -124,7 +124,7 @@ static void write_change(struct tui_page *page, const struct tui_change *change)
 		write_hunks(&diff, change->text);
 	else if (change->kind == CHANGE_added)
 		write_content(&diff, '+', change->text);
-	else if (page->is_full)
+	else
 		write_content(&diff, '-', change->text);
 	snprintf(more, sizeof(more), "… (%zu changed lines in all)", count.added + count.removed);
 	if (diff.is_cut)
@@ -181,6 +181,7 @@ void tui_cell_patch(struct tui_page *page, const struct tui_change *changes, siz
 	tui_page_cell(page, &title_look, buf_str(&title));
 	for (size_t i = 0; i < count; i++) {
 		buf_clear(&title);
+		buf_append_c(&title, changes[i].kind == CHANGE_deleted ? verbs[CHANGE_deleted] : "");
 		append_name(&title, page, &changes[i]);
 		tui_page_write(page, &file_look, buf_str(&title));
 		write_change(page, &changes[i]);
@@ -210,7 +211,7 @@ bool tui_changes_are_cut(const struct file_change *changes, size_t count)
 		struct tui_change change = change_of(STR(""), &changes[i]);
 		struct str line;
 		size_t lines = 0;
-		while (change.kind != CHANGE_deleted && str_next_line(&change.text, &line)) {
+		while (str_next_line(&change.text, &line)) {
 			lines += !str_has_prefix(line, "@@");
 			if (lines > LINES_SHOWN || line.len > LINE_BYTES)
 				return true;
