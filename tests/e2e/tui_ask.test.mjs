@@ -553,6 +553,24 @@ test('Ctrl-C interrupts and sends nothing: what joined the turn is read with the
 	await leave(term);
 });
 
+test('Ctrl-C closes a list above the composer before it interrupts a turn', options, async (t) => {
+	const model = await startModel(t, [reply({ delta: 'I begin' }, { gate: 'a' }, { delta: '. Done.' })]);
+	const term = await startReady(t, model, ['go']);
+	await term.until(/I begin/);
+	term.type('/stat');
+	await term.until(/› \/status/);
+	term.type('\x03');
+	await term.untilGone(/› \/status/);
+	await term.until(/esc to interrupt[^]*^› \/stat$/m);
+	await model.openGate('a');
+	await term.until(/Done\./);
+	await idle(term);
+	assert.doesNotMatch(term.lines().join('\n'), /interrupted/);
+	term.type('\x03');
+	await term.until(/^›$/m);
+	await leave(term);
+});
+
 test('input during /compact waits for its end and is then sent', options, async (t) => {
 	const model = await startModel(t, [say('One.'), reply({ gate: 'c' }, { message: 'A summary.' }), say('Two.')]);
 	const term = await startReady(t, model, ['go']);

@@ -141,7 +141,7 @@ bool tui_complete_key(struct tui *tui, const struct term_key *key)
 		return false;
 	if (is_escape || is_ctrl_c) {
 		tui_popup_refuse(&tui->popup);
-		return is_escape; /* Ctrl-C means the draft, too */
+		return is_escape || tui_shows_running(tui); /* else Ctrl-C means the draft, too */
 	}
 	if (tui_popup_move(&tui->popup, key))
 		return true;
