@@ -471,6 +471,17 @@ test('/model without an effort keeps the one of the session, and shows it', opti
 	await leave(term);
 });
 
+test('Esc Esc without a message is no error', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model, []);
+	term.type(ESC);
+	await term.until(/esc again/);
+	term.type(ESC);
+	await term.until(/There is no recorded message to go back to/);
+	assert.doesNotMatch(text(term), /■/);
+	await leave(term);
+});
+
 test('the footer abbreviates the home folder and what is below it, and no other folder', options, async (t) => {
 	const cwd = tempDir(t, 'cwd'), name = path.basename(cwd);
 	for (const [HOME, shown] of [[path.dirname(cwd), `~/${name}`], [cwd, '~'], [cwd.slice(0, -2), cwd]]) {

@@ -184,7 +184,7 @@ void tui_backtrack_open(struct tui *tui)
 	struct error err;
 	backtrack->panel = (struct tui_panel){.class = &class};
 	backtrack->tui = tui;
-	if (path && read_messages(backtrack, path, &err) != 0)
+	if (path && tui->has_turn && read_messages(backtrack, path, &err) != 0)
 		tui_cells_fail(tui->cells, str_of(err.text));
 	backtrack->at = backtrack->messages.count ? backtrack->messages.count - 1 : 0;
 	if (backtrack->messages.count) {
