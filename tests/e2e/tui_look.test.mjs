@@ -482,6 +482,19 @@ test('Esc Esc without a message is no error', options, async (t) => {
 	await leave(term);
 });
 
+test('a field that the user opens is no question', options, async (t) => {
+	const model = await startModel(t, [forever(say('ok'))]);
+	const term = await startReady(t, model, []);
+	await enter(term, '/rename');
+	await term.until(/^Name this session\n› *\n {2}enter save · esc back$/m);
+	assert.doesNotMatch(text(term), /unanswered|submit/);
+	term.type('pears');
+	await term.until(/^› pears$/m);
+	term.type('\r');
+	await term.until(/Thread renamed to pears/);
+	await leave(term);
+});
+
 test('the footer abbreviates the home folder and what is below it, and no other folder', options, async (t) => {
 	const cwd = tempDir(t, 'cwd'), name = path.basename(cwd);
 	for (const [HOME, shown] of [[path.dirname(cwd), `~/${name}`], [cwd, '~'], [cwd.slice(0, -2), cwd]]) {

@@ -89,7 +89,7 @@ static void on_renamed(struct tui_form *form, enum form_end end, void *self)
 
 static void ask_name(struct tui *tui)
 {
-	static const struct form_use use = {.noun = "Name", .escapes = " · esc back", .on_done = on_renamed};
+	static const struct form_use use = {.escapes = "enter save · esc back", .on_done = on_renamed};
 	struct tui_form *form = tui_form_create(&use, STR("rename"), NULL, NULL, tui);
 	tui_form_add(form, FORM_text, STR(""), STR("Name this session"));
 	form->panel.is_request = false;

@@ -22,7 +22,7 @@ static void on_key_given(struct tui_form *form, enum form_end end, void *self);
 
 static void ask_key(struct tui *tui, const char *why)
 {
-	static const struct form_use use = {.noun = "Key", .escapes = " · esc to leave", .on_done = on_key_given};
+	static const struct form_use use = {.escapes = "enter save · esc to leave", .on_done = on_key_given};
 	struct tui_form *form = tui_form_create(&use, STR("key"), NULL, NULL, tui);
 	auto_buf struct buf text;
 	buf_init(&text, LIMIT_LINE);

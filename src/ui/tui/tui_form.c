@@ -316,6 +316,10 @@ static void write_hint(const struct tui_form *form, char hint[HINT_MAX])
 {
 	const struct form_page *page = current(form);
 	bool is_last = unanswered(form) - !page->is_answered == 0;
+	if (!form->use->noun) {
+		snprintf(hint, HINT_MAX, "  %s", form->use->escapes);
+		return;
+	}
 	snprintf(hint, HINT_MAX, "  %s%s%s%s%s",
 	         is_last && form->pages.count > 1 ? "enter to submit all" : "enter to submit answer",
 	         page->kind == FORM_many ? " · space to select"
@@ -331,9 +335,11 @@ static void draw(struct tui_panel *panel, struct tui_sheet *sheet)
 	char hint[HINT_MAX];
 	write_hint(form, hint);
 	size_t below = form->in_notes + (form->problem ? 1 : 0), rows = sheet_hint_rows(sheet, hint);
-	below += below + rows <= (sheet->most - 1) / 2 ? rows : 0;
-	below = below + 1 < sheet->most ? below : 0;
-	draw_heading(form, sheet, below);
+	size_t head = form->use->noun ? 1 : 0;
+	below += below + rows <= (sheet->most - head) / 2 ? rows : 0;
+	below = below + head < sheet->most ? below : 0;
+	if (head)
+		draw_heading(form, sheet, below);
 	sheet->most -= below;
 	draw_question(form, sheet);
 	sheet->most += below;

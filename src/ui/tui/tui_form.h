@@ -44,8 +44,8 @@ struct form_page {
 };
 
 struct form_use {
-	const char *noun;    /* "Question" */
-	const char *escapes; /* the effect of Esc, for the hint */
+	const char *noun; /* "Question", for the first row; NULL: a field that the user opened, which has no such row */
+	const char *escapes; /* the effect of Esc, for the hint; of a field: the whole hint */
 	bool can_decline;    /* Ctrl-D declines */
 	/* Shows a page that was not wholly visible when the user answered it, which answers nothing. False: it cannot
 	 * be shown whole. NULL: a page is answered in any case. */

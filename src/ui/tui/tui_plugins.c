@@ -124,7 +124,7 @@ static void on_source(struct tui_form *form, enum form_end end, void *self)
 
 static void ask_source(struct tui *tui)
 {
-	static const struct form_use use = {.noun = "Source", .escapes = " · esc back", .on_done = on_source};
+	static const struct form_use use = {.escapes = "enter add · esc back", .on_done = on_source};
 	struct tui_form *form = tui_form_create(&use, STR("plugin"), NULL, NULL, tui);
 	tui_form_add(form, FORM_text, STR(""), STR("The folder, the URL of a repository, or NAME@MARKETPLACE"));
 	form->panel.is_request = false;

@@ -188,7 +188,7 @@ static void on_edited(struct tui_form *form, enum form_end end, void *self)
 
 static void on_edit_chosen(const struct tui_chosen *chosen, void *self)
 {
-	static const struct form_use use = {.noun = "Preset", .escapes = " · esc back", .on_done = on_edited};
+	static const struct form_use use = {.escapes = "enter save · esc back", .on_done = on_edited};
 	struct tui *tui = self;
 	if (chosen->at < 0)
 		return;
@@ -198,7 +198,7 @@ static void on_edit_chosen(const struct tui_chosen *chosen, void *self)
 
 static void write_new(struct tui *tui)
 {
-	static const struct form_use use = {.noun = "Preset", .escapes = " · esc back", .on_done = on_written};
+	static const struct form_use use = {.escapes = "enter save · esc back", .on_done = on_written};
 	ask_text(tui, &use, STR(""));
 }
 
