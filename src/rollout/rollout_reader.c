@@ -7,8 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/error.h"
 #include "base/file.h"
@@ -34,16 +32,6 @@ static struct str keep(struct rollout_reader *reader, struct str payload)
 	memmove(to, payload.ptr, payload.len);
 	segment->kept += payload.len;
 	return str_n(to, payload.len);
-}
-
-/* Returns the pages after the kept text to the system. */
-static void release_pages(const struct rollout_segment *segment)
-{
-	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-	uintptr_t from = ((uintptr_t)segment->text + segment->kept + page - 1) / page * page;
-	uintptr_t to = ((uintptr_t)segment->text + segment->len) / page * page;
-	if (!segment->is_disordered && from < to)
-		madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
 bool rollout_is_about_agents(enum rollout_line_type type, struct str payload)
@@ -353,7 +341,7 @@ static int read_all(struct rollout_reader *reader, struct error *err)
 		}
 	}
 	vec_for_each(it, &reader->segments)
-		release_pages(it);
+		rollout_segment_release(it, it->kept, it->len);
 	return 0;
 }
 
@@ -384,44 +372,6 @@ struct rollout_reader *rollout_reader_create_part(const char *path, enum rollout
 	}
 	rollout_reader_destroy(reader);
 	return NULL;
-}
-
-static void forget_bytes(struct rollout_reader *reader)
-{
-	vec_for_each(it, &reader->segments) {
-		free(it->text);
-		free(it->path);
-	}
-	vec_finish(&reader->segments);
-}
-
-void rollout_reader_forget(struct rollout_reader *reader)
-{
-	forget_bytes(reader);
-	vec_finish(&reader->records);
-	vec_finish(&reader->history);
-	vec_finish(&reader->marks);
-	vec_finish(&reader->open_calls);
-	vec_finish(&reader->scripts);
-}
-
-void rollout_reader_thin(struct rollout_reader *reader, bool (*keeps)(enum rollout_line_type type, struct str payload))
-{
-	size_t records = 0, items = 0;
-	vec_for_each(it, &reader->records) {
-		if (!keeps(it->type, it->payload))
-			continue;
-		it->payload = arena_str(&reader->arena, it->payload);
-		reader->records.items[records++] = *it;
-	}
-	vec_for_each(it, &reader->history) {
-		if (keeps(LINE_response_item, *it))
-			reader->history.items[items++] = arena_str(&reader->arena, *it);
-	}
-	reader->records.count = records;
-	reader->history.count = items;
-	reader->marks.count = reader->open_calls.count = reader->scripts.count = 0;
-	forget_bytes(reader);
 }
 
 void rollout_reader_destroy(struct rollout_reader *reader)

@@ -133,8 +133,14 @@ void rollout_reader_destroy(struct rollout_reader *reader);
 /* Frees the bytes of the files, and with them records, history and marks; the data about the session remains. */
 void rollout_reader_forget(struct rollout_reader *reader);
 
-/* As rollout_reader_forget, but keeps copies of the records and items of the history that `keeps` accepts. */
-void rollout_reader_thin(struct rollout_reader *reader, bool (*keeps)(enum rollout_line_type type, struct str payload));
+typedef bool (*rollout_keeps_fn)(enum rollout_line_type type, struct str payload);
+/* Gets an item of the history; borrowed. */
+typedef void (*rollout_take_fn)(struct str item, void *self);
+
+/* As rollout_reader_forget, but keeps copies of the records and items of the history that `keeps` accepts. Before, each
+ * item of the history is handed to `take`, in order; the bytes before it are freed meanwhile, so that a copy of the
+ * history and its source do not need memory at the same time. */
+void rollout_reader_thin(struct rollout_reader *reader, rollout_keeps_fn keeps, rollout_take_fn take, void *self);
 
 /* Finds the position after a record, for a fork: sets base_rollout_id (borrowed), base_bytes and base_ordinal of
  * *ret. False if the position is unknown or cannot be referred to (a file without numbers, outside of a home, out of

@@ -1,5 +1,5 @@
-/* rollout_reader_priv.h — shared by rollout_reader.c (lines), rollout_reader_files.c (bytes) and
- * rollout_reader_history.c (the history of requests). */
+/* rollout_reader_priv.h — shared by rollout_reader.c (lines), rollout_reader_files.c (bytes),
+ * rollout_reader_history.c (the history of requests) and rollout_reader_thin.c (what remains). */
 #ifndef ROLLOUT_ROLLOUT_READER_PRIV_H
 #define ROLLOUT_ROLLOUT_READER_PRIV_H
 
@@ -16,7 +16,13 @@ struct rollout_segment {
 	char *path;         /* owned */
 	uint64_t most;      /* number of its bytes that belong to the session */
 	size_t kept;        /* number of bytes at its start that records refer to */
+	size_t taken;       /* number of those that rollout_reader_thin has returned */
 };
+
+enum { ROLLOUT_RELEASE = 256 * 1024 }; /* bytes that are returned at once */
+
+/* Returns the pages between two offsets to the system. Their content is lost, unless the segment is disordered. */
+void rollout_segment_release(const struct rollout_segment *segment, size_t from, size_t to);
 
 /* Reads the file and the files that it refers to into reader->segments; the oldest is last. */
 must_check int rollout_reader_read_files(struct rollout_reader *reader, struct error *err);

@@ -31,20 +31,33 @@ void resume_load_destroy(struct resume_load *load)
 	free(load);
 }
 
-static void fill_context(struct context *context, const struct rollout_reader *reader)
+struct filling {
+	struct context *context;
+	const struct rollout_reader *reader;
+	size_t items, marks; /* number of those that the context has */
+};
+
+/* Adds the marks that follow the items so far. */
+static void add_marks(struct filling *filling)
 {
-	size_t mark = 0;
-	for (size_t i = 0; i <= reader->history.count; i++) {
-		for (; mark < reader->marks.count && reader->marks.items[mark].item_count == i; mark++) {
-			context->user_turns = reader->marks.items[mark].user_turns;
-			context_mark_response(context, reader->marks.items[mark].response_id);
-			if (reader->marks.items[mark].ends_task)
-				context_mark_task_end(context);
-		}
-		if (i < reader->history.count)
-			context_append(context, reader->history.items[i]);
+	struct context *context = filling->context;
+	for (; filling->marks < filling->reader->marks.count; filling->marks++) {
+		const struct rollout_mark *mark = &filling->reader->marks.items[filling->marks];
+		if (mark->item_count != filling->items)
+			return;
+		context->user_turns = mark->user_turns;
+		context_mark_response(context, mark->response_id);
+		if (mark->ends_task)
+			context_mark_task_end(context);
 	}
-	context->user_turns = reader->user_turns;
+}
+
+static void take_item(struct str item, void *self)
+{
+	struct filling *filling = self;
+	context_append(filling->context, item);
+	filling->items++;
+	add_marks(filling);
 }
 
 /* True for lines from which subagents are restored: their events, calls that set a watchdog, and the outputs of such
@@ -74,14 +87,16 @@ static int read_file(struct resume_load *load, struct error *err)
 		return error_wrap(err, "cannot resume"); /* err contains the path */
 	if (load->reader->meta.thread_id.len != UUID_TEXT_SIZE - 1)
 		return error_set(err, ERR_invalid, "failed to parse thread ID from rollout file %s", load->path);
-	fill_context(&load->context, load->reader);
-	open_calls_find(&load->open_calls, &load->context);
 	if (load->shows_events) {
 		struct json_writer w = json_writer(&load->events);
 		rollout_reader_write_events(load->reader, &w);
 	}
 	load->is_fork = is_fresh_fork(load->reader);
-	rollout_reader_thin(load->reader, is_about_agents);
+	struct filling filling = {.context = &load->context, .reader = load->reader};
+	add_marks(&filling);
+	rollout_reader_thin(load->reader, is_about_agents, take_item, &filling);
+	load->context.user_turns = load->reader->user_turns;
+	open_calls_find(&load->open_calls, &load->context);
 	return 0;
 }
 
