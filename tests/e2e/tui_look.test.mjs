@@ -298,7 +298,15 @@ test('/archive and /delete put a new session in its place; /export writes it', o
 	await talk(term, 'first words', 'ok');
 	await enter(term, '/export out.md');
 	await term.until(/Exported to \S+\/out\.md/);
-	assert.match(fs.readFileSync(path.join(term.cwd, 'out.md'), 'utf8'), /first words[^]*ok/);
+	const file = path.join(term.cwd, 'out.md');
+	assert.match(fs.readFileSync(file, 'utf8'), /first words[^]*ok/);
+	fs.writeFileSync(file, 'my own work');
+	fs.symlinkSync('nowhere', path.join(term.cwd, 'link'));
+	for (const name of ['out.md', 'link']) {
+		await enter(term, `/export ${name}`);
+		await term.until(new RegExp(`${name} exists: name another file`));
+	}
+	assert.deepEqual([fs.readFileSync(file, 'utf8'), fs.existsSync(path.join(term.cwd, 'nowhere'))], ['my own work', false]);
 	await enter(term, '/archive');
 	await term.until(/Archived [0-9a-f-]{36}/);
 	const archived = fs.readdirSync(path.join(term.home, 'archived_sessions'), { recursive: true }).filter((name) => name.endsWith('.jsonl'));

@@ -1,5 +1,9 @@
 /* Commands about the recorded session as a whole: it is exported, archived or deleted. The last two begin a new
  * session first, because a session that runs is locked. The work is done by a worker. */
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
 #include "base/file.h"
 #include "base/limits.h"
 #include "base/mem.h"
@@ -22,12 +26,27 @@ struct managing {
 	int status;
 };
 
+/* A file of that name may be the user's own work. */
+static int write_new(const char *path, struct str text, struct error *err)
+{
+	auto_close int fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0 && errno == EEXIST)
+		return error_set(err, ERR_exists, "%s exists: name another file, as in /export FILE", path);
+	if (fd < 0)
+		return error_sys(err, errno, "cannot create %s", path);
+	int status = fd_write_all(fd, text.ptr, text.len, err);
+	if (status == 0)
+		return 0;
+	unlink(path);
+	return error_wrap(err, "cannot write %s", path);
+}
+
 static int export(struct managing *managing)
 {
 	auto_buf struct buf out;
 	buf_init(&out, LIMIT_ROLLOUT_FILE);
 	int status = export_write(managing->home, managing->subject, false, &out, &managing->err);
-	return status == 0 ? file_write_atomic(managing->file, buf_str(&out), 0600, false, &managing->err) : status;
+	return status == 0 ? write_new(managing->file, buf_str(&out), &managing->err) : status;
 }
 
 static void on_work(void *self)
