@@ -455,7 +455,7 @@ test('/model and /permissions take names', options, async (t) => {
 	const model = await startModel(t, [run('touch made'), forever(say('ok'))]);
 	const term = await startReady(t, model, [], { config: 'sandbox_mode = "read-only"\n' });
 	await enter(term, '/model my-model high');
-	await term.until(/• Model changed to my-model high/);
+	await term.until(/• Model changed to my-model high\n\n⚠ my-model is not among the known models: requests ask the provider for it\n/);
 	await closed(term);
 	await enter(term, '/model high'); // no model is called so, and it would be the one of all new sessions
 	await term.until(/■ \/model takes the name of a model[^]*^›$/m);

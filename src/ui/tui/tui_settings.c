@@ -131,6 +131,19 @@ static void choose_model(struct tui *tui)
 		free(names[i]);
 }
 
+/* A name that is not in the list may be a model of the provider, or a slip. */
+static void set_named(struct tui *tui, struct str name, int effort)
+{
+	auto_buf struct buf text;
+	buf_init(&text, LIMIT_LINE);
+	set_model(tui, name, effort);
+	if (model_catalog_get(name).is_known)
+		return;
+	buf_printf(&text, "%s is not among the known models: requests ask the provider for it", tui->model);
+	struct ev_warning warning = {.message = buf_str(&text)};
+	tui_on_event(&(struct event){.msg = {.tag = EV_warning, .warning = &warning}}, tui);
+}
+
 /* NAME, or NAME EFFORT. */
 void on_slash_model(struct tui *tui, struct str text)
 {
@@ -147,7 +160,7 @@ void on_slash_model(struct tui *tui, struct str text)
 		tui_cells_fail(tui->cells,
 		               STR("/model takes the name of a model and a reasoning effort, such as high"));
 	else
-		set_model(tui, name, effort);
+		set_named(tui, name, effort);
 }
 
 void tui_settings_append_model(const struct tui *tui, struct buf *out)
