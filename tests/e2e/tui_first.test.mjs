@@ -69,7 +69,7 @@ test('a key: typed unseen, checked, and stored for the user alone; Esc leaves', 
 	await term.until(/Paste or type your API key[^]*OPENAI_API_KEY[^]*codex login/);
 	await answer(term, 'bad key');
 	term.type('\r');
-	await term.until(/Paste or type your API key[^]*auth\.json/);
+	await term.until(/invalid API key[^]*auth\.json/);
 	await answer(term, 'sk-test-123');
 	await term.until(/^› •{11}$/m);
 	term.type('\r');

@@ -1,4 +1,4 @@
-/* What remains of a session that was read, and when the memory of its text is free. */
+/* A session that was read gives its items away, and frees their text meanwhile. */
 #include "temp.h"
 
 #include <stdio.h>

@@ -176,6 +176,7 @@ const READ_MS = 200;
 
 /** Waits until a request that stands on the screen takes keys: READ_MS after it was drawn, before which they are typing ahead. */
 export async function takesKeys(term) {
+	await term.rests(); // what was pending is drawn
 	await new Promise((wake) => setTimeout(wake, term.lastMs() + READ_MS + 1 - performance.now()));
 }
 

@@ -3,10 +3,10 @@
     terminal_bridge.py ROWS COLUMNS COMMAND...
 
 Lines on standard input: "i BASE64" types bytes, "r ROWS COLUMNS" resizes the window, "s SIGNAL" signals the command,
-"c" closes the terminal, "p" reads nothing from it until "u", "f" waits until what was not read fills it. "w" waits until
-the command has read what was typed and sleeps, and then answers with the line "rests MS BYTES" on standard error: the time
-until it wakes up by itself, -1 for never, and the bytes on standard output so far. What is typed waits until the command
-has read what was typed before, so that keys of different lines do not arrive at once.
+"c" closes the terminal, "p" reads nothing from it until "u", "f" waits until what was not read fills it. "w" waits
+until the command has read what was typed and sleeps, and then answers with the line "rests MS BYTES" on standard
+error: the time until it wakes up by itself, -1 for never, and the bytes on standard output so far. What is typed
+waits until the command has read what was typed before, so that keys of different lines do not arrive at once.
 
 Standard output is what the command writes to the terminal. The last line of standard error is "status N restored", with
 the exit status as a shell gives it, and "changed" if the terminal's modes are not those from before.
@@ -29,11 +29,13 @@ def resize(terminal, rows, columns):
 
 
 def unread(terminal):
-    """The bytes that the other side has not read."""
+    """The bytes that were not read from this side."""
+    select.select([terminal], [], [], 0)  # the system hands over what was written a little later, or when it is polled
     return struct.unpack("i", fcntl.ioctl(terminal, termios.FIONREAD, b"\0\0\0\0"))[0]
 
 
 EPOLL = ("232", "281", "22")  # epoll_wait and epoll_pwait of x86-64, epoll_pwait of aarch64
+SELECT = ("270", "72")  # pselect6 of both, in which a shell waits for a key
 REST = 100  # longer than the timers of frames, of resizes and of a lone ESC
 STUCK = 1  # seconds: what is typed is written although the command does not read
 STEP = 0.002  # seconds between two looks
@@ -41,12 +43,14 @@ FULL = 4000  # bytes of which a terminal shows at least so many once it is full
 
 
 def sleep_of(pid):
-    """Milliseconds for which the command sleeps in its loop, -1 without a limit; None: it works."""
+    """Milliseconds for which a process sleeps in its loop, -1 without a limit; None: it works."""
     try:
         with open(f"/proc/{pid}/syscall", encoding="ascii") as file:
             words = file.read().split()
     except OSError:
         return None
+    if words[0] in SELECT and int(words[5], 16) == 0:
+        return -1
     return struct.unpack("i", struct.pack("I", int(words[4], 16) & 0xffffffff))[0] if words[0] in EPOLL else None
 
 
@@ -74,9 +78,16 @@ class Bridge:
         sys.stdout.flush()
         return True
 
+    def rest(self):
+        """As sleep_of, for the program in the foreground: the command, or one that it has started."""
+        try:
+            return sleep_of(os.tcgetpgrp(self.terminal))
+        except OSError:
+            return None
+
     def rests(self):
         """Reports that the command has read what was typed and sleeps, and what it has written. False: it does not."""
-        rest = None if unread(self.slave) else sleep_of(self.child.pid)
+        rest = None if unread(self.slave) else self.rest()
         if rest is None or 0 <= rest <= REST:
             return False
         while not self.is_paused and self.drain():
@@ -87,7 +98,7 @@ class Bridge:
     def is_full(self):
         """True if the command has filled the terminal, and has written nothing more since the last look."""
         before, self.filled = self.filled, unread(self.terminal)
-        return before == self.filled >= FULL and sleep_of(self.child.pid) is not None
+        return before == self.filled >= FULL and self.rest() is not None
 
     def obey(self, line):
         """False: it has to wait."""
