@@ -211,15 +211,6 @@ bool tool_call_choose(struct tool_call *call, struct str id)
 	return false;
 }
 
-void tool_call_refuse_local(struct tool_call *call)
-{
-	tool_call_finishf(
-		call, false,
-		"%.*s cannot be used: it acts on this machine, and the commands run in the environment `%.*s`. "
-		"Use commands there instead.",
-		STR_ARG(call->name), STR_ARG(call->environment->id));
-}
-
 void tool_call_start(struct tool_call *call)
 {
 	if (call->host->recheck)
@@ -235,8 +226,6 @@ void tool_call_start(struct tool_call *call)
 	else if (!call->type || (call->is_custom && !(call->type->flags & TOOL_FREEFORM)))
 		tool_call_finishf(call, false, "unsupported call: %.*s%.*s", STR_ARG(call->namespace),
 		                  STR_ARG(call->name));
-	else if (call->type->flags & TOOL_LOCAL && call->environment)
-		tool_call_refuse_local(call);
 	else if (read_args(call, &err) != 0)
 		tool_call_finishf(call, false, "failed to parse %s arguments: %s",
 		                  call->type->flags & TOOL_NAMES_ARGUMENTS ? call->type->wire : "function", err.text);

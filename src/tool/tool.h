@@ -31,7 +31,6 @@ enum tool_flags {
 	TOOL_IN_REVIEW = 64,
 	TOOL_OF_CODE = 128,
 	TOOL_OF_TEAM = 256,
-	TOOL_LOCAL = 1024,
 	TOOL_OF_CLOCK = 512, /* exists for models of the gpt-6 family only */
 };
 #define TOOL_FUNCTIONS "functions"   /* the namespace of tools without one in the lite form of requests */
@@ -127,8 +126,6 @@ void tool_call_note_allowed(const struct tool_call *call, bool is_known);
 void tool_call_report_refusal(const struct tool_call *call, struct str what, struct str reason);
 /* For tools: takes the place that the call names. False if the call was ended, because there is no such one. */
 bool tool_call_choose(struct tool_call *call, struct str environment_id);
-/* For tools: ends a call that would act on this machine while commands run in an environment. */
-void tool_call_refuse_local(struct tool_call *call);
 /* For tools: emits EV_item_started or EV_item_completed with an item of the call's turn. */
 void tool_call_emit_item(struct tool_call *call, enum event_tag tag, struct turn_item *item);
 /* For tools: ends the call with the content of call->output. */

@@ -43,6 +43,7 @@ typedef void (*tool_ended_fn)(struct tool_call *call, void *self);
 
 /* Folders to write to, and the network, that the user grants for the task or for the session. Borrowed. */
 struct tool_grant {
+	struct environment *environment; /* NULL: on this machine */
 	struct str *roots;
 	size_t count;
 	bool network, for_session;
@@ -140,6 +141,8 @@ struct tool_host {
 	void (*remember)(struct tool_host *host, struct str key);
 	/* Widens the sandbox of later calls. ERR_denied: the administrator's requirements exclude it. */
 	must_check int (*grant)(struct tool_host *host, const struct tool_grant *grant, struct error *err);
+	/* Returns the sandbox with what was granted there; NULL: nothing was. The function is NULL before a grant. */
+	const struct sandbox_policy *(*granted)(const struct tool_host *host, const struct environment *environment);
 	/* Removes granted folders that are no longer what was granted, before each call. NULL: nothing was granted. */
 	void (*recheck)(struct tool_host *host);
 	/* Fills the goal of the session, borrowed until it changes. False: the session has no goal. */
@@ -167,11 +170,12 @@ struct tool_host {
 	void (*amend)(struct tool_host *host, const struct str *words, size_t count);
 };
 
-/* Returns the policy of a call there: grants are about the first place. */
+/* Returns the policy of a call there. */
 static inline const struct sandbox_policy *tool_host_policy(const struct tool_host *host,
                                                             const struct environment *environment)
 {
-	return environment == host->environment ? host->sandbox : host->settings_sandbox;
+	const struct sandbox_policy *granted = host->granted ? host->granted(host, environment) : NULL;
+	return granted ? granted : host->settings_sandbox;
 }
 
 #endif

@@ -352,7 +352,7 @@ static void decide(struct patch_run *run)
 {
 	const struct tool_host *host = run->call->host;
 	const struct ask_for_approval *policy = host->approval_policy;
-	bool is_read_only = host->sandbox->mode == sandbox_mode_read_only;
+	bool is_read_only = tool_host_policy(host, run->call->environment)->mode == sandbox_mode_read_only;
 	run->is_auto_approved = policy->tag != ask_for_approval_untrusted && all_inside(run);
 	run->is_free = !run->is_auto_approved && pass_all(run, false);
 	if (run->is_auto_approved || run->is_free) {

@@ -9,11 +9,13 @@
 #include "base/limits.h"
 #include "base/mem.h"
 #include "protocol/message/approval.h"
+#include "remote/environment.h"
 #include "sandbox/sandbox.h"
 #include "tool/tool.h"
 #include "tool/tool_impl.h"
 
-/* Permissions that are asked for, or granted: folders, absolute and without links, and the network. */
+/* Permissions that are asked for, or granted: folders, absolute and, on this machine, without links, and the network.
+ */
 struct permissions {
 	struct str *roots;
 	size_t count;
@@ -26,7 +28,12 @@ static int read_root(struct tool_call *call, struct str path, struct str *ret, s
 		if ((unsigned char)path.ptr[i] < ' ')
 			return error_set(err, ERR_invalid, "a path contains a control character");
 	auto_free char *name = str_dup(path);
-	auto_free char *joined = path_join(call->host->cwd, name);
+	auto_free char *joined = path_join(call->cwd, name);
+	if (call->environment) { /* its folders are not known here */
+		auto_free char *plain = path_normalize(joined);
+		*ret = arena_str(&call->arena, str_of(plain));
+		return 0;
+	}
 	auto_free char *real = realpath(joined, NULL);
 	if (!real || !dir_exists(real))
 		return error_set(err, ERR_invalid, "%s is not a folder that exists", joined);
@@ -135,7 +142,7 @@ static void on_answer(struct tool_call *call, const void *body)
 		return;
 	}
 	reduce(asked, content);
-	const struct tool_grant grant = {asked->roots, asked->count, asked->network, for_session};
+	const struct tool_grant grant = {call->environment, asked->roots, asked->count, asked->network, for_session};
 	if (call->host->grant(call->host, &grant, &err) != 0)
 		tool_call_finishf(call, false, "%s", err.text);
 	else
@@ -144,9 +151,12 @@ static void on_answer(struct tool_call *call, const void *body)
 
 /* ---- the question ---- */
 
-static void write_words(const struct permissions *asked, struct str reason, struct buf *out)
+static void write_words(const struct tool_call *call, const struct permissions *asked, struct str reason,
+                        struct buf *out)
 {
 	buf_append_c(out, "Allow commands");
+	if (call->environment)
+		buf_printf(out, " in the environment `%.*s`", STR_ARG(call->environment->id));
 	for (size_t i = 0; i < asked->count; i++)
 		buf_printf(out, "%s%.*s", i ? ", " : " to write to ", STR_ARG(asked->roots[i]));
 	buf_printf(out, "%s until the end of this turn?",
@@ -164,7 +174,8 @@ static void write_meta(const struct tool_call *call, const struct permissions *a
 	jw_object(&w);
 	jw_member_cstr(&w, "codex_approval_kind", "request_permissions");
 	jw_member_raw(&w, "persist", STR("[\"session\"]"));
-	jw_member_cstr(&w, "cwd", call->host->cwd);
+	jw_member_cstr(&w, "cwd", call->cwd);
+	jw_member_str(&w, "environment_id", environment_id(call->environment));
 	jw_member_str(&w, "reason", args->reason);
 	jw_key(&w, "permissions");
 	write_permissions(asked, NULL, 0, &w);
@@ -179,7 +190,7 @@ static void ask(struct tool_call *call, struct permissions *asked)
 	buf_init(&message, LIMIT_LINE);
 	buf_init(&id, LIMIT_CALL_ID * 8);
 	write_meta(call, asked, &meta);
-	write_words(asked, args->reason, &message);
+	write_words(call, asked, args->reason, &message);
 	json_quote(&id, call->call_id);
 	struct ev_elicitation_request event = {
 		.server_name = STR(""),
@@ -197,7 +208,10 @@ static void ask(struct tool_call *call, struct permissions *asked)
 void tool_request_permissions_start(struct tool_call *call)
 {
 	const struct tool_host *host = call->host;
+	const struct args_request_permissions *args = call->args;
 	struct error err;
+	if (!tool_call_choose(call, args->environment_id))
+		return;
 	struct permissions none = {0}, *asked = arena_new(&call->arena, struct permissions);
 	if (read_args(call, asked, &err) != 0)
 		tool_call_finishf(call, false, "%s", err.text);

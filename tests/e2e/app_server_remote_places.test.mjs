@@ -133,6 +133,31 @@ test('what the user grants on this machine is not granted on another', options, 
 	assert.equal(params.sandbox.cwd, `file://${folders.r}`);
 });
 
+test('what the user grants in an environment holds there alone, and a folder is one of that machine', options, async (t) => {
+	const ask = (more) => call('request_permissions', { permissions: { file_system: { write: ['sub/../new'] }, network: { enabled: true } }, ...more },
+		{ call_id: 'g' });
+	const { server, turn, remotes, folders, output } = await startPlaces(t, ['local', 'r', 's'], [
+		ask({ environment_id: 'r' }), runAs('c1', 'true', { environment_id: 'r' }), runAs('c2', 'true', { environment_id: 's' }), runAs('c3', 'true'),
+		patchAs('p', '*** Environment ID: r', `*** Add File: new/made`, '+1'), say('done'),
+		runAs('c4', 'true', { environment_id: 'r' }), call('request_permissions', { permissions: {}, environment_id: 'zz' }, { call_id: 'u' })],
+	{ sandbox: 'read-only', approvalPolicy: 'on-request' });
+	const ended = turn();
+	const { id, params } = await server.next('item/permissions/requestApproval');
+	assert.deepEqual([params.environmentId, params.cwd, params.permissions.fileSystem.write], ['r', folders.r, [`${folders.r}/new`]]);
+	server.answer({ id }, { permissions: params.permissions, scope: 'turn' });
+	await ended;
+	const policies = (name) => remotes[name].calls.filter((it) => it.method === 'process/start' && it.params.processId !== 'probe')
+		.map((it) => it.params.sandbox.permissions);
+	const writable = ({ file_system: files }) => files.entries.filter(({ access }) => access === 'write').map((entry) => entry.path.path);
+	assert.deepEqual(writable(policies('r')[0]), [`file://${folders.r}/new`]);
+	assert.deepEqual([policies('r')[0].network, policies('s')[0].network], ['enabled', 'restricted']);
+	assert.deepEqual(writable(policies('s')[0]), []);
+	assert.equal(fs.readFileSync(path.join(folders.r, 'new/made'), 'utf8'), '1\n');
+	await turn();
+	assert.deepEqual(writable(policies('r')[1]), []); // it was for the turn
+	assert.equal(output('u'), 'unknown turn environment id `zz`');
+});
+
 test('the environments that can be selected', options, async (t) => {
 	const { server, environments: [r, s] } = await startPlaces(t, ['r', 's'], []);
 	const start = (environments) => server.request('thread/start', { environments });

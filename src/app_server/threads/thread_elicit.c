@@ -113,6 +113,7 @@ static void describe_permissions(const struct thread *thread, const struct ev_el
 {
 	const struct json *wanted = json_get(meta, "permissions"), *files = json_get(wanted, "file_system");
 	struct app_request_permission_profile *profile = arena_new(arena, struct app_request_permission_profile);
+	struct str environment = json_get_str(meta, "environment_id");
 	struct app_permissions_request_approval_params *params =
 		arena_new(arena, struct app_permissions_request_approval_params);
 	if (files) {
@@ -130,7 +131,7 @@ static void describe_permissions(const struct thread *thread, const struct ev_el
 		.permissions = profile,
 		.started_at_ms = clock_unix_ms(),
 		.turn_id = event->turn_id,
-		.environment_id = STR(ENVIRONMENT_LOCAL), /* others have no request_permissions */
+		.environment_id = environment.len ? environment : STR(ENVIRONMENT_LOCAL),
 		.reason = json_get_str(meta, "reason"),
 	};
 	ret->tag = ASK_item_permissions_request_approval;
