@@ -102,7 +102,8 @@ bool settings_name_places(const struct settings *settings)
 	return settings->environment || settings->further_count;
 }
 
-bool settings_have_same_folder(const struct settings *a, const struct settings *b)
+/* True if calls that name no place act on the same machine, in the same folder. */
+static bool have_same_folder(const struct settings *a, const struct settings *b)
 {
 	return str_eq(environment_id(a->environment), environment_id(b->environment)) &&
 	       strcmp(settings_folder(a), settings_folder(b)) == 0;
@@ -110,7 +111,7 @@ bool settings_have_same_folder(const struct settings *a, const struct settings *
 
 bool settings_have_same_places(const struct settings *a, const struct settings *b)
 {
-	bool is_same = settings_have_same_folder(a, b) && a->further_count == b->further_count;
+	bool is_same = have_same_folder(a, b) && a->further_count == b->further_count;
 	for (size_t i = 0; is_same && i < a->further_count; i++)
 		is_same =
 			str_eq(environment_id(a->further[i].environment), environment_id(b->further[i].environment)) &&

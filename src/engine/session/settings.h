@@ -87,9 +87,7 @@ const char *settings_folder_of(const struct settings *settings, const struct env
 bool settings_have_remote(const struct settings *settings);
 /* True if there is another machine, or several. */
 bool settings_name_places(const struct settings *settings);
-/* True if calls that name no place act on the same machine, in the same folder. */
-bool settings_have_same_folder(const struct settings *a, const struct settings *b);
-/* True if the further places are the same, too. */
+/* True if calls act on the same machines, in the same folders. */
 bool settings_have_same_places(const struct settings *a, const struct settings *b);
 /* Returns the name of the shell there. */
 const char *settings_shell(const struct settings *settings);
