@@ -85,11 +85,14 @@ test('output that arrives while missed output is read comes once, in its order',
 	const { remote, cut, touch, end, output } = await startCommand(t, `echo one; ${until('a')}`, { own: {
 		'process/read': (params, link, base) => {
 			const answer = base(params, link), kept = link.session.processes.get(params.processId);
-			if (++reads > 2) return answer;
-			const chunk = { stream: 'stdout', chunk: Buffer.from(`more ${reads}\n`).toString('base64') };
+			const chunk = { stream: 'stdout', chunk: Buffer.from(`more ${++reads}\n`).toString('base64') };
+			if (reads > 2) setImmediate(() => { // once more, after it was read
+				link.notify('process/output', { processId: params.processId, seq: kept.seq, ...kept.chunks.at(-1) });
+				touch('a');
+			});
+			if (reads > 2) return answer;
 			kept.chunks.push({ seq: ++kept.seq, ...chunk });
 			link.notify('process/output', { processId: params.processId, seq: kept.seq, ...chunk });
-			if (reads === 2) touch('a');
 			return answer;
 		},
 	} });
