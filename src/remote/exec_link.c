@@ -15,6 +15,8 @@
 #include "net/websocket_client.h"
 #include "remote/environment.h"
 
+enum { WAIT_MS = 100 }; /* before the second attempt, and between two resumptions */
+
 enum {                     /* codes of refusals */
        NOT_FOUND = -32004, /* there is no such file */
        BUSY = -32010,      /* the server has not noticed yet that the session's connection was lost */
@@ -111,7 +113,6 @@ static bool retry(struct exec_link *link)
 		return false;
 	if (!link->lost_ns) {
 		link->lost_ns = now;
-		link->wait_ms = 0;
 		link->environment->resuming++;
 	}
 	if (now - link->lost_ns > LIMIT_ENVIRONMENT_RESUME_MS * UINT64_C(1000000))
@@ -120,7 +121,7 @@ static bool retry(struct exec_link *link)
 	link->is_ready = false;
 	link->unanswered.count = 0;
 	loop_timer_start(link->timer, link->wait_ms);
-	link->wait_ms = link->wait_ms * 2 + 100;
+	link->wait_ms = link->wait_ms * 2 + WAIT_MS;
 	if (link->wait_ms > LIMIT_ENVIRONMENT_RETRY_MS)
 		link->wait_ms = LIMIT_ENVIRONMENT_RETRY_MS;
 	return true;
@@ -177,6 +178,16 @@ static void on_open(const struct http_head *head, void *self)
 	exec_link_request(link, "initialize", buf_str(&params));
 }
 
+/* An answer proves that the resumed session works; before that, another loss counts as a failed attempt. */
+static void prove(struct exec_link *link)
+{
+	if (!link->lost_ns)
+		return;
+	environment_reach(link->environment, true);
+	link->lost_ns = 0;
+	link->wait_ms = WAIT_MS;
+}
+
 static void become_ready(struct exec_link *link, const struct json *result)
 {
 	static const struct str initialized = STR("{\"method\":\"initialized\",\"params\":{}}");
@@ -187,8 +198,8 @@ static void become_ready(struct exec_link *link, const struct json *result)
 		environment_set_shell(link->environment, shell);
 	websocket_client_send(link->socket, &initialized, 1);
 	link->is_ready = true;
-	environment_reach(link->environment, link->lost_ns != 0);
-	link->lost_ns = 0;
+	if (!link->lost_ns)
+		environment_reach(link->environment, false);
 	link->handler->on_ready(link->self);
 }
 
@@ -222,12 +233,14 @@ static void take_answer(struct exec_link *link, const struct json *message, size
 		                            : ERR_io,
 		          "%.*s", STR_ARG(text.len ? text : STR("the server gave no reason")));
 	}
-	if (link->is_ready)
+	if (link->is_ready) {
+		prove(link);
 		link->handler->on_answer(id, result, result ? NULL : &err, link->self);
-	else if (result)
+	} else if (result) {
 		become_ready(link, result);
-	else if (err.code != ERR_busy || !retry(link))
+	} else if (err.code != ERR_busy || !retry(link)) {
 		fail(link, &err);
+	}
 }
 
 static void on_message(struct str text, void *self)

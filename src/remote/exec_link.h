@@ -6,7 +6,7 @@
  * LIMIT_WEBSOCKET_MESSAGE bytes together; an answer must come within LIMIT_ENVIRONMENT_ANSWER_MS.
  *
  * A link that is kept connects again when its connection is lost, and resumes its session at the server, at most for
- * LIMIT_ENVIRONMENT_RESUME_MS. A session that the server no longer knows ends the link.
+ * LIMIT_ENVIRONMENT_RESUME_MS until a request has an answer. A session that the server no longer knows ends the link.
  *
  * Owns: the WebSocket. Holds a reference to its environment. Loop thread only. No callback runs inside a call to this
  * module; the link may be closed in any of them. */

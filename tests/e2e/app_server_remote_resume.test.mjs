@@ -201,14 +201,34 @@ test('an interrupt while the connection is lost ends the command when it is resu
 	await remote.until(() => remote.links.size === 0);
 });
 
-test('a server that cannot be reached again is given up', options, async (t) => {
-	const { remote, server, cut } = await startCommand(t, `echo one; ${until('a')}`);
-	remote.isClosed = true;
+test('the connection is there again when the resumed session has answered', options, async (t) => {
+	let reads = 0;
+	const { server, cut, touch, end, output } = await startCommand(t, `echo one; ${until('a')}; echo two`,
+		{ own: { 'process/read': (params, link, base) => (++reads > 3 ? base(params, link) : link.drop()) } });
 	cut();
-	await server.next('thread/environment/disconnected');
+	await server.next('thread/environment/connected');
+	assert.equal(reads, 4);
+	touch('a');
+	await end();
+	assert.match(output('c1'), /code 0\n[^]*Output:\none\ntwo\n$/);
+	assert.equal(server.all('thread/environment/connected').length, 1);
+});
+
+/** Loses the connection for good; own are the answers of the server. */
+async function loseForGood(t, own, close) {
+	const { remote, server, cut } = await startCommand(t, `echo one; ${until('a')}`, { own });
+	remote.isClosed = close;
+	cut();
 	const { item } = (await server.take(({ method, params }) => method === 'item/completed' && params.item.type === 'commandExecution')).params;
 	assert.match(item.aggregatedOutput, /was lost: its session cannot be resumed: [^]*; the end of the command is not known\n$/);
-	assert.equal(server.all('thread/environment/disconnected').length, 1);
+	assert.deepEqual(['disconnected', 'connected'].map((name) => server.all(`thread/environment/${name}`).length), [1, 0]);
+}
+
+test('a server that cannot be reached again is given up, and so is one that answers nothing', options, async (t) => {
+	let reads = 0;
+	const drop = (params, link) => (++reads > 100 ? refuse() : link.drop());
+	const refuse = () => { throw code(-32600, 'asked too often'); };
+	await Promise.all([loseForGood(t, {}, true), loseForGood(t, { 'process/read': drop }, false)]);
 });
 
 /** A copy of the connections to a server, which can be cut. */
