@@ -201,6 +201,30 @@ test('a resumed thread does not read them again', options, async (t) => {
 	assert.equal(docs().length, 1);
 });
 
+test('an environment that is not registered again leaves the files of the others', options, async (t) => {
+	const { root, model, server, remotes, turn, opening, docs } = await start(t, { count: 2, files: { ...PROJECT, 'q/AGENTS.md': 'OTHER' },
+		replies: ['one', 'two', 'summary', 'three', 'four'].map((words) => say(words)) });
+	await turn({ environments: [{ environmentId: 'r', cwd: path.join(root, 'p') }, { environmentId: 's', cwd: path.join(root, 'q') }] });
+	await server.end();
+	const again = await startAppServer(t, model, { home: server.home, cwd: server.cwd }), threadId = (await opening).thread.id;
+	const add = (i) => again.request('environment/add', { environmentId: ['r', 's'][i], execServerUrl: remotes[i].url });
+	const next = async (method, params) => {
+		await again.request(method, { threadId, ...params });
+		await again.next('turn/completed');
+	};
+	await add(0);
+	await again.request('thread/resume', { threadId });
+	await next('turn/start', { input: [text('go')] });
+	assert.equal(docs().length, 1); // the history has them
+	await next('thread/compact/start');
+	await next('turn/start', { input: [text('go')] });
+	assert.match(docs().join(''), /ROOT RULES/);
+	assert.doesNotMatch(docs().join(''), /OTHER/);
+	await add(1);
+	await next('turn/start', { input: [text('go')] });
+	assert.match(docs().at(-1), /They take the place of all earlier [^]*ROOT RULES[^]*OTHER/);
+});
+
 test('a copy of a subagent has them once', options, async (t) => {
 	const { model, server, turn } = await start(t, {
 		config: 'features.subagent_tools = true\n',

@@ -37,14 +37,15 @@ static struct environment_place place_at(const struct settings *settings, size_t
 	return (struct environment_place){settings->environment, str_of(settings_folder(settings))};
 }
 
-static bool are_registered(const struct settings *settings)
+/* One that is not registered has no files; it becomes another environment when it is. */
+static bool has_registered(const struct settings *settings)
 {
-	bool are = true;
+	bool has = false;
 	for (size_t i = 0; i < count_places(settings); i++) {
 		struct environment_place place = place_at(settings, i);
-		are &= !place.environment || place.environment->url;
+		has |= place.environment && place.environment->url;
 	}
-	return are;
+	return has;
 }
 
 static bool is_about(const struct environment_docs *docs, const struct settings *settings)
@@ -107,7 +108,7 @@ bool environment_docs_begin(struct session *session)
 		return false;
 	session_environment_refresh(session);
 	const struct settings *settings = session->settings;
-	if (!settings_have_remote(settings) || !are_registered(settings) || is_about(session->docs, settings))
+	if (!has_registered(settings) || is_about(session->docs, settings))
 		return is_pending(session->docs);
 	bool is_first = !session->docs && !session->conversation.context.items.count;
 	environment_docs_destroy(session->docs);
