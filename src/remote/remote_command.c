@@ -292,6 +292,19 @@ static bool on_notify(struct str method, const struct json *params, void *self)
 	return true;
 }
 
+static void on_lost(const struct error *err, void *self)
+{
+	struct command_away *away = self;
+	if (away->has_exited) { /* only output is missing */
+		away->result.is_cut = true;
+		finish(away);
+	} else if (away->start_id) { /* without its answer, too: it may have run */
+		lose(away, err);
+	} else {
+		fail(away, err);
+	}
+}
+
 /* ---- what was missed ---- */
 
 /* The server keeps a part of the output. An exit has a number, too, but is in no chunk. */
@@ -327,7 +340,7 @@ static void take_read(struct command_away *away, const struct json *result, cons
 		struct error error = *err;
 		error_wrap(&error, "the connection to the exec-server `%.*s` was lost: it does not resume the command",
 		           STR_ARG(away->environment->name));
-		lose(away, &error);
+		on_lost(&error, away);
 		return;
 	}
 	take_chunks(away, result);
@@ -364,17 +377,6 @@ static void on_answer(int64_t id, const struct json *result, const struct error 
 	} else {
 		remote_input_answer(&away->input, id);
 	}
-}
-
-static void on_lost(const struct error *err, void *self)
-{
-	struct command_away *away = self;
-	if (away->has_exited)
-		finish(away);
-	else if (away->start_id) /* without its answer, too: it may have run */
-		lose(away, err);
-	else
-		fail(away, err);
 }
 
 /* ---- the functions of the place ---- */

@@ -157,6 +157,19 @@ test('a process that the server no longer knows ends its command with words', op
 	assert.match(output('c1'), /was lost: it does not resume the command: unknown process id p; the end of the command is not known\n$/);
 });
 
+test('an exit code that was reported is kept when the server has dropped the process', options, async (t) => {
+	const { remote, items, touch, end } = await startCommand(t, `echo one; ${until('a')}; sleep 20 & exit 3`,
+		{ own: { 'process/read': () => { throw code(-32600, 'unknown process id p'); } } });
+	const [child] = remote.children.values();
+	const exited = new Promise((resolve) => child.once('exit', resolve));
+	touch('a');
+	await exited;
+	[...remote.links].forEach((link) => link.socket.end()); // after the notification
+	await end();
+	assert.deepEqual(items().map(({ status, exitCode, aggregatedOutput }) => [status, exitCode, aggregatedOutput]), [['failed', 3, 'one\n']]);
+	process.kill(-child.pid, 'SIGKILL');
+});
+
 test('commands that were resumed are one notification', options, async (t) => {
 	const { remote, server, thread, cut, touch, end, output } = await startCommand(t, `echo one; ${until('a')}; echo two`,
 		{ args: { yield_time_ms: 250 }, replies: [runAs('c2', `echo three; ${until('a')}; echo four`, { yield_time_ms: 30000, login: false })] });
