@@ -127,11 +127,18 @@ static bool is_catching_up(const struct command_away *away)
 	return !exec_link_is_ready(away->link) || away->read_id;
 }
 
+/* True if the process runs there and cannot be ended now: the link ends if that lasts. A destroyed command has its own
+ * time. */
+static bool is_unreachable(const struct command_away *away)
+{
+	return away->handler && !away->has_exited && !exec_link_is_ready(away->link);
+}
+
 static void on_timer(void *self)
 {
 	struct command_away *away = self;
-	if (!away->is_killed && is_catching_up(away)) {
-		loop_timer_start(away->timer, away->drain_ms);
+	if ((!away->is_killed && is_catching_up(away)) || is_unreachable(away)) {
+		loop_timer_start(away->timer, away->is_killed ? LIMIT_KILL_GRACE_MS : away->drain_ms);
 		return;
 	}
 	if (!away->has_exited) /* the server does not end what was killed */

@@ -7,7 +7,7 @@ import path from 'node:path';
 import test from 'node:test';
 
 import { startAppServer, text } from './lib/app_server.mjs';
-import { launch, needs, outputOf, say, startModel, tempDir, waitFor } from './lib/codex.mjs';
+import { call, launch, needs, outputOf, say, startModel, tempDir, waitFor } from './lib/codex.mjs';
 import { FREE, runAs, startRemote } from './lib/remote.mjs';
 
 const options = needs('app-server');
@@ -212,6 +212,24 @@ test('an interrupt while the connection is lost ends the command when it is resu
 	assert.equal((await end()).status, 'interrupted');
 	await remote.called('process/terminate');
 	await remote.until(() => remote.links.size === 0);
+});
+
+test('a command whose time is up while the connection is lost is ended there when it is resumed', options, async (t) => {
+	const lose = async (params, link, base) => {
+		setImmediate(() => {
+			link.server.isClosed = true;
+			link.socket.end(); // after the answer
+		});
+		return base(params, link);
+	};
+	const { remote, turn, output } = await startRemote(t, [call('shell', { command: ['sleep', '60'], timeout_ms: 1000 }, { call_id: 'c1' }), say('done')],
+		{ own: { 'process/start': lose } });
+	const ended = turn();
+	await Promise.race([remote.until(() => remote.refused === 6), ended]); // the waits between them are longer than the limit and the time to end together
+	remote.isClosed = false;
+	await ended;
+	assert.match(output('c1'), /timed out/);
+	assert.equal(remote.calls.filter(({ method }) => method === 'process/terminate').length, 1);
 });
 
 test('the connection is there again when the resumed session has answered', options, async (t) => {

@@ -8,7 +8,8 @@
 //
 // A replacement returns the result, throws a refusal, or returns undefined to give no answer; it can call its third argument, which is
 // what it replaces. A link has notify(method, params), raw(bytes), drop() and headers. A session keeps its processes and their output when
-// its link is lost; server.forget() drops all sessions, and while server.isClosed new links are refused.
+// its link is lost; server.forget() drops all sessions, and while server.isClosed new links are refused,
+// and counted in server.refused.
 import { spawn } from 'node:child_process';
 import crypto from 'node:crypto';
 import fs from 'node:fs';
@@ -164,10 +165,12 @@ function open(server, request, socket, own) {
 }
 
 export async function startExecServer(t, own = {}) {
-	const server = { calls: [], looks: new Set(), links: new Set(), children: new Map(), sessions: new Map() };
+	const server = { refused: 0, calls: [], looks: new Set(), links: new Set(), children: new Map(), sessions: new Map() };
 	const listener = http.createServer().on('upgrade', (request, socket) => {
-		if (server.isClosed) socket.destroy();
-		else open(server, request, socket, own);
+		if (!server.isClosed) return open(server, request, socket, own);
+		socket.destroy();
+		server.refused++;
+		for (const look of [...server.looks]) look();
 	});
 	server.forget = () => server.sessions.clear();
 	await new Promise((resolve) => listener.listen(0, '127.0.0.1', resolve));
