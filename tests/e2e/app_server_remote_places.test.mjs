@@ -1,6 +1,7 @@
 // Several environments of one thread: the model names one for a call, or the first is meant.
 
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import test from 'node:test';
@@ -152,10 +153,30 @@ test('what the user grants in an environment holds there alone, and a folder is 
 	assert.deepEqual(writable(policies('r')[0]), [`file://${folders.r}/new`]);
 	assert.deepEqual([policies('r')[0].network, policies('s')[0].network], ['enabled', 'restricted']);
 	assert.deepEqual(writable(policies('s')[0]), []);
+	const [told, untold] = ['s', 'r'].map((name) => remotes[name].calls.find((it) => it.method === 'process/start' && it.params.processId !== 'probe'));
+	assert.deepEqual([told, untold].map((it) => it.params.env.CODEX_SANDBOX_NETWORK_DISABLED), ['1', undefined]);
 	assert.equal(fs.readFileSync(path.join(folders.r, 'new/made'), 'utf8'), '1\n');
 	await turn();
 	assert.deepEqual(writable(policies('r')[1]), []); // it was for the turn
 	assert.equal(output('u'), 'unknown turn environment id `zz`');
+});
+
+test('git needs an approval in a repository that the user has made writable in a further environment', options, async (t) => {
+	const granted = tempDir(t, 'granted'), repository = path.join(granted, 'repository');
+	spawnSync('git', ['init', '-q', repository]);
+	const status = (id) => runAs(id, 'git status', { environment_id: 'local', workdir: repository, login: false });
+	const { server, turn } = await startPlaces(t, ['r', 'local'], [status('c1'),
+		call('request_permissions', { permissions: { file_system: { write: [granted] } }, environment_id: 'local' }, { call_id: 'g' }), status('c2')],
+	{ sandbox: 'read-only', approvalPolicy: 'untrusted' });
+	const ended = turn();
+	const ask = await server.take(({ method }) => /requestApproval$/.test(method));
+	assert.equal(ask.method, 'item/permissions/requestApproval'); // not for c1
+	server.answer(ask, { permissions: ask.params.permissions, scope: 'turn' });
+	const next = await server.take(({ method, params }) => method === 'item/commandExecution/requestApproval'
+		|| (method === 'item/completed' && params.item.id === 'c2'));
+	assert.equal(next.method, 'item/commandExecution/requestApproval');
+	server.answer(next, { decision: 'decline' });
+	await ended;
 });
 
 test('the environments that can be selected', options, async (t) => {

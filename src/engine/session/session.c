@@ -376,12 +376,13 @@ static const char *const *host_command_env(struct tool_host *host, const struct 
 	env_init(&session->command_env);
 	if (!environment)
 		exec_command_env(&session->env->config->shell_environment_policy, &session->command_env);
-	bool has_sandbox = is_model && (host->sandbox->mode == sandbox_mode_read_only ||
-	                                host->sandbox->mode == sandbox_mode_workspace_write);
+	const struct sandbox_policy *policy = tool_host_policy(host, environment);
+	bool has_sandbox =
+		is_model && (policy->mode == sandbox_mode_read_only || policy->mode == sandbox_mode_workspace_write);
 	struct env_engine engine = {
 		.thread_id = session->id,
 		.call_id = is_model ? call_id : STR_NONE,
-		.network_disabled = has_sandbox && !host->sandbox->network_access,
+		.network_disabled = has_sandbox && !policy->network_access,
 		.plain_terminal = is_model,
 	};
 	env_engine_apply(&engine, &session->command_env);

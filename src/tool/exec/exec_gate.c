@@ -37,7 +37,7 @@ struct judgement {
 static bool can_run_git(const struct exec_command *command)
 {
 	char git[PATH_MAX];
-	const struct sandbox_policy *policy = command->host->sandbox;
+	const struct sandbox_policy *policy = tool_host_policy(command->host, command->environment);
 	return !command->environment && git_is_inert(command->cwd, git) &&
 	       (!git[0] || !sandbox_is_needed(policy->mode) || !sandbox_can_write(policy, git));
 }
