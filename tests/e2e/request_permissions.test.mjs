@@ -118,6 +118,17 @@ test('requests that no user is asked about', options, async (t) => {
 	assert.equal(server.all('item/permissions/requestApproval').length, 0);
 });
 
+test('a grant does not widen the sandbox that a subagent may have', options, async (t) => {
+	const spawn = (id) => reply({ call: 'subagent_spawn', call_id: id, arguments: { prompt: 'CHILD', sandbox_mode: 'workspace-write' } });
+	const { model, server, turn, end } = await begin(t, [{ when: { contains: 'CHILD', lacks: 'ROOT' }, ...say('child') },
+		ask({ network: { enabled: true } }, 'p'), spawn('s'), forever(say('end'))], `${ON}subagent_tools = true\n`);
+	await turn('ROOT');
+	const asked = await server.next('item/permissions/requestApproval');
+	server.answer(asked, { permissions: asked.params.permissions, scope: 'turn' });
+	await end();
+	assert.match(outputOf(model.requests().at(-1), 's'), /sandbox_mode workspace-write not permitted; parent session runs in read-only/);
+});
+
 test('the tool is offered with its feature only', options, async (t) => {
 	const offered = async (config) => {
 		const model = await startModel(t, [say('x')]);

@@ -69,7 +69,7 @@ static int rank_of(enum sandbox_mode mode)
 
 static int read_sandbox(const struct tool_call *call, struct str text, struct agent_launch *launch, struct error *err)
 {
-	enum sandbox_mode own = call->host->sandbox->mode;
+	enum sandbox_mode own = call->host->settings_sandbox->mode; /* its children have no grants */
 	if (str_is_blank(text))
 		return 0;
 	if (!parse_sandbox(text, &launch->sandbox))
