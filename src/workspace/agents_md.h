@@ -25,7 +25,7 @@ struct agents_md_options {
 	const char *root;               /* the project's root, if cwd is a real path; or NULL: it is searched for */
 	const struct str *root_markers; /* names that mark the root of a project; NULL: .git */
 	size_t root_marker_count;       /* 0 with a non-NULL pointer: the project is only the cwd */
-	bool is_project_only; /* the global file is left out */
+	bool is_project_only;           /* the global file is left out */
 	/* A project's file may be a link. It must not lead into home, which holds the keys, and may leave the
 	 * project only if the user trusts the project. Other links are skipped, and on_refused (may be NULL) is
 	 * called. */

@@ -55,7 +55,7 @@ static const char details[] =
 const struct cli_command mock_model_command = {
 	.name = "codex mock-model",
 	.about = "Run a scripted model: a server for Responses, Chat Completions and Messages without network and key. "
-                 "Use the "
+		 "Use the "
 		 "address that it prints as the base_url of a provider.",
 	.usage = "Usage: codex mock-model --script FILE [OPTIONS]",
 	.details = details,
