@@ -49,6 +49,8 @@ static void catch_signals(struct plugin_clone *clone)
 		if (sigaction(list[i], NULL, &now) == 0 && now.sa_handler != SIG_IGN)
 			sigaddset(&clone->caught, list[i]);
 	}
+	if (sigaction(SIGCHLD, NULL, &now) == 0 && now.sa_handler == SIG_IGN)
+		signal(SIGCHLD, SIG_DFL); /* inherited; with it the kernel keeps no status of a child */
 	sigprocmask(SIG_BLOCK, &clone->caught, &clone->before);
 	clone->stop = signalfd(-1, &clone->caught, SFD_CLOEXEC);
 }
@@ -79,9 +81,9 @@ void plugin_clone_shorten(void)
 		unsetenv(limit_name);
 }
 
-int plugin_clone_open(struct plugin_clone *clone, const char *parent, struct error *err)
+/* The time begins, and signals are caught. */
+static int begin(struct plugin_clone *clone, struct error *err)
 {
-	char id[UUID_TEXT_SIZE];
 	*clone = (struct plugin_clone){.in_use = -1, .stop = -1};
 	if (read_limit(&clone->most_ms, err) != 0) {
 		sigprocmask(SIG_BLOCK, NULL, &clone->before);
@@ -89,6 +91,14 @@ int plugin_clone_open(struct plugin_clone *clone, const char *parent, struct err
 	}
 	clone->end_ms = clock_now_ms() + clone->most_ms;
 	catch_signals(clone);
+	return clone->stop < 0 ? error_sys(err, errno, "cannot watch for signals") : 0;
+}
+
+int plugin_clone_open(struct plugin_clone *clone, const char *parent, struct error *err)
+{
+	char id[UUID_TEXT_SIZE];
+	if (begin(clone, err) != 0)
+		return -(int)err->code;
 	for (int i = 0; i < OPEN_TRIES && clone->in_use < 0; i++) {
 		uuid_v7(id);
 		free(clone->folder);
@@ -200,7 +210,7 @@ static _Noreturn void run_child(const struct plugin_clone *clone, pid_t program,
 	_exit(ended == pid && WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILURE);
 }
 
-enum outcome { ENDED, STOPPED, LATE };
+enum outcome { ENDED, STOPPED, LATE, UNSEEN };
 
 /* Waits until a process has ended, a signal arrives, or the time has come. */
 static enum outcome watch(const struct plugin_clone *clone, pid_t pid, uint64_t end_ms)
@@ -208,8 +218,8 @@ static enum outcome watch(const struct plugin_clone *clone, pid_t pid, uint64_t 
 	int ready;
 	auto_close int end = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct pollfd fds[] = {{end, POLLIN, 0}, {clone->stop, POLLIN, 0}};
-	if (end < 0 || clone->stop < 0)
-		return STOPPED;
+	if (end < 0)
+		return UNSEEN;
 	do {
 		uint64_t now = clock_now_ms();
 		ready = poll(fds, countof(fds), now < end_ms ? (int)(end_ms - now) : 0);
@@ -234,6 +244,8 @@ static int wait_for(const struct plugin_clone *clone, pid_t pid, const char *wor
 		kill(pid, SIGKILL);
 	}
 	int status = wait_for_end(pid);
+	if (outcome == UNSEEN)
+		return error_set(err, ERR_io, "cannot watch `git %s`: the system refuses pidfd_open", word);
 	if (outcome == STOPPED)
 		return error_set(err, ERR_cancelled, "`git %s` was interrupted", word);
 	if (outcome == LATE)
@@ -280,7 +292,17 @@ int plugin_clone_lock(const struct plugin_clone *clone, int fd, struct error *er
 		return error_set(err, ERR_cancelled, "interrupted");
 	if (outcome == LATE)
 		return error_set(err, ERR_busy, "another process changes plugins or marketplaces: try again");
-	return status == 0 ? 0 : error_set(err, ERR_io, "cannot take a lock");
+	return status == 0 && outcome == ENDED ? 0 : error_set(err, ERR_io, "cannot take a lock");
+}
+
+int plugin_lock(int fd, struct error *err)
+{
+	struct plugin_clone wait;
+	int status = begin(&wait, err);
+	if (status == 0)
+		status = plugin_clone_lock(&wait, fd, err);
+	plugin_clone_close(&wait);
+	return status;
 }
 
 /* out -1: that of the program; most: bytes of each file that git writes. */

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -85,14 +84,10 @@ int market_lock(const char *home, const struct plugin_clone *clone, struct error
 	if (dir_make(folder, 0700, err) != 0)
 		return -(int)err->code;
 	auto_close int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd >= 0 && clone && plugin_clone_lock(clone, fd, err) != 0)
-		return -(int)err->code;
-	while (fd >= 0 && flock(fd, LOCK_EX) != 0) {
-		if (errno != EINTR)
-			return error_sys(err, errno, "cannot lock %s", folder);
-	}
 	if (fd < 0)
 		return error_sys(err, errno, "cannot open %s", folder);
+	if ((clone ? plugin_clone_lock(clone, fd, err) : plugin_lock(fd, err)) != 0)
+		return -(int)err->code;
 	plugin_clone_sweep(folder);
 	plugin_clone_sweep(cache);
 	return steal_fd(&fd);

@@ -6,7 +6,7 @@
 #include "market/market.h"
 
 /* Waits until no other process changes marketplaces or plugins, and removes what killed ones have left. Returns a
- * descriptor to close. clone: its signals and its time end the wait; may be NULL. */
+ * descriptor to close. A signal or the time of the clone ends the wait; NULL: a time of its own, as long. */
 must_check int market_lock(const char *home, const struct plugin_clone *clone, struct error *err);
 /* Clones the source to a new folder of `parent`; sha: a commit of it, or NULL. *lock is not held while git talks to a
  * host, so what was checked is checked again. plugin_clone_close follows in any case. */

@@ -10,7 +10,7 @@ import net from 'node:net';
 import path from 'node:path';
 import test from 'node:test';
 
-import { launch, makeHome, needs, runCodex, tempDir, waitFor } from './lib/codex.mjs';
+import { codexBin, launch, makeHome, needs, runCodex, tempDir, waitFor } from './lib/codex.mjs';
 
 const options = needs('plugin');
 const plugin = (t, home, args, more) => runCodex(t, ['plugin', ...args], { home, ...more });
@@ -171,6 +171,25 @@ test('a clone waits for the lock of another process, and has it afterwards', opt
 	holder.child.stdin.end();
 	assert.equal((await adding).code, 0);
 	assert.match(fs.readFileSync(path.join(home, 'config.toml'), 'utf8'), /plugins/);
+});
+
+test('a change waits for the lock of another process no longer than a clone may take', options, async (t) => {
+	const home = makeHome(t, null);
+	assert.equal((await plugin(t, home, ['marketplace', 'add', makeMarket(t)])).code, 0);
+	const holder = launch(t, 'flock', [path.join(home, '.tmp/marketplaces'), 'sh', '-c', 'echo held; exec cat']);
+	await once(holder.child.stdout, 'data');
+	const { code, stderr } = await plugin(t, home, ['marketplace', 'remove', 'shop'], { env: { CODEX_CLONE_TIMEOUT_MS: '1500' } });
+	assert.deepEqual([code, /changes plugins or marketplaces: waiting/.test(stderr), /changes plugins or marketplaces: try again/.test(stderr)],
+		[1, true, true], stderr);
+	holder.child.stdin.end();
+	assert.equal((await plugin(t, home, ['marketplace', 'remove', 'shop'])).code, 0);
+});
+
+test('git that fails is noticed by a program that was started with ignored children', options, async (t) => {
+	const home = makeHome(t, null), root = tempDir(t, 'none');
+	const args = ['-c', 'trap "" CHLD; exec "$0" plugin marketplace add "$1"', codexBin, `file://${root}/absent.git`];
+	const { code, stderr } = await launch(t, 'bash', args, { env: { ...process.env, CODEX_HOME: home } }).done;
+	assert.deepEqual([code, /`git clone` failed|`git fetch` failed/.test(stderr)], [1, true], stderr);
 });
 
 test('each process of git has a limit of memory', options, async (t) => {
