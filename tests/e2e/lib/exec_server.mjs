@@ -187,11 +187,13 @@ export async function startExecServer(t, own = {}) {
 		look();
 	});
 	server.called = (method, count = 1) => server.until(() => server.calls.filter((call) => call.method === method)[count - 1]);
+	listener.unref(); // a test that has failed must not hold its file
 	t.after(() => {
+		server.isClosed = true; // the engine connects again
+		listener.close();
 		for (const link of server.links) link.drop();
 		for (const child of server.children.values())
 			if (child.exitCode === null && child.signalCode === null && child.pid) process.kill(-child.pid, 'SIGKILL');
-		listener.close();
 	});
 	return server;
 }
