@@ -147,7 +147,7 @@ int rollout_environment_decode(struct str text, struct arena *arena, struct roll
 	bool is_good = is_place(ret->id, ret->cwd);
 	json_for_each(it, json_get(json, "further")) {
 		struct str id = json_get_str(it, "id"), cwd = json_get_str(it, "cwd");
-		is_good = is_good && is_place(id, cwd) && ret->further_count < LIMIT_ENVIRONMENT_PLACES;
+		is_good = is_good && is_place(id, cwd) && ret->further_count < countof(ret->further);
 		if (!is_good)
 			break;
 		ret->further[ret->further_count].id = id;

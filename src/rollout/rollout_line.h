@@ -64,7 +64,7 @@ struct rollout_environment {
 	bool is_pending; /* it was selected after the turn, and the model has not read of it */
 	struct {
 		struct str id, cwd;
-	} further[LIMIT_ENVIRONMENT_PLACES]; /* which a call can name instead */
+	} further[LIMIT_ENVIRONMENT_PLACES - 1]; /* which a call can name instead */
 	size_t further_count;
 };
 

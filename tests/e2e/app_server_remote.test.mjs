@@ -375,7 +375,8 @@ test('a session whose environment cannot be read is not resumed', options, async
 	const [file] = fs.readdirSync(path.join(again.home, 'sessions'), { recursive: true }).filter((name) => name.endsWith('.jsonl'));
 	const rollout = path.join(again.home, 'sessions', file);
 	const lines = fs.readFileSync(rollout, 'utf8');
-	for (const bad of ['7', 'null', '{}', '{"id":"","cwd":"/x"}', '{"id":"r","cwd":"x"}', '{"id":"r","cwd":"/\\u0000"}', '{"id":7,"cwd":"/"}']) {
+	const nine = JSON.stringify({ id: 'r', cwd: '/x', further: Array(8).fill({ id: 'r', cwd: '/y' }) });
+	for (const bad of ['7', 'null', '{}', '{"id":"","cwd":"/x"}', '{"id":"r","cwd":"x"}', '{"id":"r","cwd":"/\\u0000"}', '{"id":7,"cwd":"/"}', nine]) {
 		fs.writeFileSync(rollout, lines.replace(/"command_environment":\{[^}]*\}/g, `"command_environment":${bad}`));
 		await assert.rejects(again.request('thread/resume', { threadId: first.thread.id }), /its `command_environment` has no id with an absolute cwd/);
 	}

@@ -53,7 +53,7 @@ struct settings_change {
 	bool has_environment;
 	struct environment *environment; /* borrowed; NULL: this machine */
 	struct str environment_cwd;
-	struct environment_place further[LIMIT_ENVIRONMENT_PLACES]; /* borrowed */
+	struct environment_place further[LIMIT_ENVIRONMENT_PLACES - 1]; /* borrowed */
 	size_t further_count;
 	const struct ask_for_approval *approval_policy;
 	bool has_reviewer;
