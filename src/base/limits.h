@@ -273,7 +273,8 @@ enum {
 	LIMIT_ENVIRONMENT_CONNECT_MS = 10 * 1000, /* time to connect to one, unless its client sets another */
 	LIMIT_ENVIRONMENT_ANSWER_MS = 30 * 1000,  /* time for an exec-server to answer, or to end a command */
 	LIMIT_ENVIRONMENT_RESUME_MS = 45 * 1000,  /* time to resume the session of a lost connection */
-	LIMIT_ENVIRONMENT_RETRY_MS = 2 * 1000,    /* wait between two attempts */
+	LIMIT_ENVIRONMENT_RETRY_MS = 2 * 1000,    /* the longest wait between two attempts */
+	LIMIT_ENVIRONMENT_PAUSE_MS = 100,         /* the second wait, and that between two resumptions */
 	LIMIT_ENVIRONMENT_MISSED = 128 * KIB,     /* output of a command that one request reads afterwards */
 	LIMIT_ENVIRONMENT_MESSAGE = 256 * KIB,    /* a message of an exec-server */
 	LIMIT_ENVIRONMENT_FILE = 8 * MIB,         /* a file of an environment that is read or written */

@@ -26,8 +26,8 @@ struct plugin_clone {
 
 /* Creates a new folder in `parent`. plugin_clone_close follows in any case. */
 must_check int plugin_clone_open(struct plugin_clone *clone, const char *parent, struct error *err);
-/* Takes the lock of an open file: ERR_cancelled if a signal is pending or comes first, ERR_busy at the end of the time of
- * a clone. A wait of LIMIT_CLONE_NOTICE_MS is reported. */
+/* Takes the lock of an open file: ERR_cancelled if a signal is pending or comes first, ERR_busy after the time that a
+ * clone has. A wait of LIMIT_CLONE_NOTICE_MS is reported. */
 must_check int plugin_lock(int fd, struct error *err);
 /* The same within the time of this clone. */
 must_check int plugin_clone_lock(const struct plugin_clone *clone, int fd, struct error *err);

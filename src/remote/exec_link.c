@@ -15,8 +15,6 @@
 #include "net/websocket_client.h"
 #include "remote/environment.h"
 
-enum { WAIT_MS = 100 }; /* before the second attempt, and between two resumptions */
-
 enum {                     /* codes of refusals */
        NOT_FOUND = -32004, /* there is no such file */
        BUSY = -32010,      /* the server has not noticed yet that the session's connection was lost */
@@ -121,7 +119,7 @@ static bool retry(struct exec_link *link)
 	link->is_ready = false;
 	link->unanswered.count = 0;
 	loop_timer_start(link->timer, link->wait_ms);
-	link->wait_ms = link->wait_ms * 2 + WAIT_MS;
+	link->wait_ms = link->wait_ms * 2 + LIMIT_ENVIRONMENT_PAUSE_MS;
 	if (link->wait_ms > LIMIT_ENVIRONMENT_RETRY_MS)
 		link->wait_ms = LIMIT_ENVIRONMENT_RETRY_MS;
 	return true;
@@ -185,7 +183,7 @@ static void prove(struct exec_link *link)
 		return;
 	environment_reach(link->environment, true);
 	link->lost_ns = 0;
-	link->wait_ms = WAIT_MS;
+	link->wait_ms = LIMIT_ENVIRONMENT_PAUSE_MS;
 }
 
 static void become_ready(struct exec_link *link, const struct json *result)
