@@ -288,6 +288,19 @@ test('an interrupt does not wait for them, and the next turn has them', options,
 	assert.match(docs().at(-1), /They take the place of all earlier [^]*OTHER/);
 });
 
+test('an interrupt of the first turn does not wait for them', options, async (t) => {
+	const remote = await startExecServer(t, { 'fs/getMetadata': () => undefined });
+	const server = await startAppServer(t, await startModel(t, [say('one')]));
+	await server.request('environment/add', { environmentId: 'r', execServerUrl: remote.url });
+	const { thread } = await server.request('thread/start', FREE);
+	const { turn } = await server.request('turn/start', { threadId: thread.id, input: [text('go')],
+		environments: [{ environmentId: 'r', cwd: tempDir(t, 'there') }] });
+	await remote.called('fs/getMetadata');
+	await server.request('turn/interrupt', { threadId: thread.id, turnId: turn.id });
+	assert.equal((await server.next('turn/completed')).params.turn.status, 'interrupted');
+	assert.deepEqual(server.all('warning'), []); // they are still being read
+});
+
 /** The program of codex 0.169, whose exec-server this test can use, too. */
 const REAL = process.env.CODEX_EXEC_SERVER_BIN;
 

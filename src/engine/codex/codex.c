@@ -49,11 +49,21 @@ static bool awaits_docs(struct codex *codex)
 	return !sq_has_interrupt(&codex->sq) && environment_docs_begin(codex->session);
 }
 
+/* The events of a submission that does not wait for the first ones do not wait, either. */
+static void release_events(struct codex *codex)
+{
+	if (!codex->session || !environment_docs_are_first(codex->session))
+		return;
+	environment_docs_announce(codex->session);
+	loop_defer(&codex->eq.wake);
+}
+
 static void on_submissions(void *self)
 {
 	struct codex *codex = self;
 	struct submission *submission;
 	while (!is_resuming(codex) && !awaits_docs(codex) && (submission = sq_pop(&codex->sq))) {
+		release_events(codex);
 		op_dispatch(codex, submission);
 		submission_destroy(submission);
 	}

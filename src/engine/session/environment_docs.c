@@ -133,6 +133,11 @@ bool environment_docs_are_first(const struct session *session)
 	return is_pending(session->docs) && session->docs->is_first;
 }
 
+void environment_docs_announce(struct session *session)
+{
+	session->docs->is_first = false;
+}
+
 size_t environment_docs_paths(const struct session *session, size_t i, const struct str **ret)
 {
 	const struct environment_docs *docs = session->docs;

@@ -29,6 +29,8 @@ bool environment_docs_are_pending(const struct session *session);
 uint64_t environment_docs_number(const struct session *session, const struct settings *settings, uint64_t known);
 /* True while the first ones are read, before which the Session is not announced. */
 bool environment_docs_are_first(const struct session *session);
+/* The Session is announced without waiting for them. */
+void environment_docs_announce(struct session *session);
 /* Appends the global file and those of the settings' places, so far as they are known; several places with files are
  * named. Returns the folder that they are about, borrowed; NULL: several. */
 const char *environment_docs_read(struct session *session, const struct settings *settings, struct buf *out);
