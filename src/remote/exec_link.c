@@ -51,7 +51,7 @@ static void watch(struct exec_link *link)
 {
 	if (!link->socket) /* the timer is that of the next attempt */
 		return;
-	if (link->unanswered.count && !link->is_paused)
+	if (link->unanswered.count && !(link->is_paused && link->is_ready))
 		loop_timer_start(link->timer, LIMIT_ENVIRONMENT_ANSWER_MS);
 	else
 		loop_timer_stop(link->timer);
@@ -196,6 +196,8 @@ static void become_ready(struct exec_link *link, const struct json *result)
 		environment_set_shell(link->environment, shell);
 	websocket_client_send(link->socket, &initialized, 1);
 	link->is_ready = true;
+	if (link->is_paused)
+		websocket_client_pause(link->socket);
 	if (!link->lost_ns)
 		environment_reach(link->environment, false);
 	link->handler->on_ready(link->self);
@@ -282,8 +284,6 @@ static void open_socket(struct exec_link *link)
 		.timeout_ms = environment->connect_timeout_ms,
 	};
 	link->socket = websocket_client_open(environment->loop, environment->http, &request, &socket_handler, link);
-	if (link->is_paused)
-		websocket_client_pause(link->socket);
 }
 
 struct exec_link *exec_link_open(struct environment *environment, const struct exec_link_handler *handler, void *self)
@@ -316,7 +316,7 @@ void exec_link_pause(struct exec_link *link)
 {
 	link->is_paused = true;
 	watch(link);
-	if (link->socket)
+	if (link->is_ready)
 		websocket_client_pause(link->socket);
 }
 
@@ -324,7 +324,7 @@ void exec_link_resume(struct exec_link *link)
 {
 	link->is_paused = false;
 	watch(link);
-	if (link->socket)
+	if (link->is_ready)
 		websocket_client_resume(link->socket);
 }
 

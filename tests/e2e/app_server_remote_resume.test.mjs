@@ -255,6 +255,23 @@ async function loseForGood(t, own, close) {
 	assert.deepEqual(['disconnected', 'connected'].map((name) => server.all(`thread/environment/${name}`).length), [1, 0]);
 }
 
+test('the session is resumed while the client reads nothing', options, async (t) => {
+	const { remote, server, id, thread, cut, end } = await startCommand(t, 'echo one; sleep 600', { args: { yield_time_ms: 250, environment_id: 'r' },
+		replies: [runAs('c2', 'yes', { login: false, environment_id: 'local' })],
+		environments: ['r', 'local'].map((environmentId) => ({ environmentId, cwd: tempDir(t, environmentId) })) });
+	await waitFor(server.child.stdout, () => server.all('item/commandExecution/outputDelta'), (all) => all.some(({ params }) => /^y/m.test(params.delta)));
+	server.child.stdout.pause(); // the output of both commands is held
+	remote.isClosed = true;
+	cut();
+	await remote.until(() => remote.refused >= 6);
+	remote.isClosed = false;
+	await remote.until(() => remote.calls.some(({ method, params }) => method === 'initialize' && params.resumeSessionId));
+	server.child.stdout.resume();
+	await server.request('turn/interrupt', { threadId: thread.id, turnId: id });
+	assert.equal((await end()).status, 'interrupted');
+	assert.deepEqual(server.all('thread/environment/disconnected'), []);
+});
+
 test('a server that cannot be reached again is given up, and so is one that answers nothing', options, async (t) => {
 	let reads = 0;
 	const drop = (params, link) => (++reads > 100 ? refuse() : link.drop());
