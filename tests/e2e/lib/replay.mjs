@@ -149,17 +149,28 @@ const OUTPUT_MS = 1000; // less than commands that the client steers meanwhile t
 
 const isDelta = ({ msg }) => msg.type === 'exec_command_output_delta';
 
-/** The rest of the events after the count-th one of this id and type; null if there are fewer. */
+/** The rest of the events after the count-th one of this id and type; null if there are fewer. The id of the first is not of a submission. */
 function after(events, { id, msg }, count) {
 	let seen = 0;
-	const at = events.findIndex((it) => it.id === id && it.msg.type === msg.type && ++seen === count);
+	const at = events.findIndex((it) => (it.id === id || msg.type === 'session_configured') && it.msg.type === msg.type && ++seen === count);
 	return at < 0 ? null : events.slice(at + 1);
 }
 
-async function waitUntil(codex, holds, patience) {
-	const end = Date.now() + patience;
-	while (Date.now() < end && codex.child.exitCode === null && !holds()) await new Promise((wake) => setTimeout(wake, 5));
-	return holds();
+/** Looks again whenever the program has printed something. */
+function waitUntil({ child }, holds, patience) {
+	if (holds()) return true;
+	return new Promise((resolve) => {
+		const finish = () => {
+			clearTimeout(timer);
+			child.stdout.off('data', look);
+			child.off('close', finish);
+			resolve(holds());
+		};
+		const look = () => holds() && finish();
+		const timer = setTimeout(finish, patience);
+		child.stdout.on('data', look);
+		child.on('close', finish);
+	});
 }
 
 /** Output that the client had received since is waited for as well, however it is divided; the oldest profile emits none. */
