@@ -19,13 +19,19 @@ const PER_TURN = 50; // hooks of each prompt
 const SPARE_KIB = 4096;
 const TICK_US = 10_000; // of /proc/PID/stat
 
-function weigh(pid) {
+/** Descriptors are the fewest of several counts: the connection to the model may be closing. */
+async function weigh(pid) {
+	let fds = Infinity;
+	for (let i = 0; i < 10; i++) {
+		fds = Math.min(fds, fs.readdirSync(`/proc/${pid}/fd`).length);
+		await new Promise((wake) => setTimeout(wake, 10));
+	}
 	const stat = fs.readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ');
 	const status = fs.readFileSync(`/proc/${pid}/status`, 'utf8');
 	return {
 		cpu: (Number(stat[11]) + Number(stat[12])) * TICK_US,
 		kib: Number(/VmRSS:\s+(\d+)/.exec(status)[1]),
-		fds: fs.readdirSync(`/proc/${pid}/fd`).length,
+		fds,
 	};
 }
 
@@ -43,9 +49,9 @@ export async function runHooks(t, turns, perTurn) {
 	for (let i = 1; i <= turns; i++) {
 		codex.submit(String(i), userInput('go'));
 		await codex.next('task_complete');
-		if (i === Math.ceil(turns / 5)) warm = weigh(codex.child.pid);
+		if (i === Math.ceil(turns / 5)) warm = await weigh(codex.child.pid);
 	}
-	const last = weigh(codex.child.pid);
+	const last = await weigh(codex.child.pid);
 	const bad = codex.events().find(({ msg }) => /not trusted|hook failed/.test(msg.message ?? ''));
 	assert.ok(!bad, bad?.msg.message);
 	assert.equal((await codex.end()).code, 0);
